@@ -1,1 +1,1 @@
-"""The model: what a part holds, the parts in order, by name and by directory, and the body."""
+"""The model: parts and their contents, the index by position, name and directory, and bodies."""

@@ -1,14 +1,14 @@
-"""The second interface of a body, for what is built on it: columns to read, an edit to write.
+"""The internal interface of a body for other packages: columns to read, transactions to write.
 
 Users read and change parts one by one. A filesystem, offloading and archives read the names of all
-parts at once, and make several changes that nobody sees half done. They use these functions, and no
-private attribute of a body or a part.
+parts at once, and make several changes atomically. They use these functions instead of private
+attributes of a body or a part.
 """
 
 from contextlib import AbstractContextManager
 from typing import Any
 
-import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._model.index import Columns, PartList
 from messagebody._model.part import Part
 from messagebody._model.sequence import PartSequence
@@ -16,19 +16,20 @@ from messagebody._wire.members import PartRecord
 
 
 def columns(body: PartSequence) -> Columns:
-    """Return the records, names and content types of all parts, in order, at one moment."""
+    """Return a snapshot of the records, names and content types of all parts, in order."""
     return body._parts.columns()
 
 
 def parts_of(body: PartSequence) -> PartList:
-    """Return the parts of a body by position, name and directory, to read; see `edit`."""
+    """Return the index of a body's parts for reading; see `edit` for changes."""
     return body._parts
 
 
 def edit(body: PartSequence) -> AbstractContextManager[PartList]:
-    """Change the parts of a body: other threads see all changes of the block, or none.
+    """Change the parts of a body in a transaction: other threads see all its changes, or none.
 
-    An error undoes them. Blocks nest. The cost depends on the changes, not on the body.
+    An error rolls the changes back. Transactions nest. The cost depends on the number of changes,
+    not on the size of the body.
 
     Examples:
         >>> from messagebody import MessageBody
@@ -43,23 +44,23 @@ def edit(body: PartSequence) -> AbstractContextManager[PartList]:
 
 
 def record_of(part: Part) -> PartRecord:
-    """Return the members of a part, which never change."""
+    """Return the immutable record of a part."""
     return part._record
 
 
 def part_of(record: PartRecord, like: Part | None = None) -> Part:
-    """Return a part with checked members, read through the resolver of another one."""
+    """Return a part of a checked record, with the resolver and budget of the part `like`."""
     return Part._of(record, None if like is None else like._reading)
 
 
 def resolver_of(readable: PartSequence | Part) -> "messagebody.Resolver | None":
-    """Return the resolver that `with_resolver` gave to a body or a part."""
+    """Return the resolver that `with_resolver` set for a body or a part."""
     return readable._resolver
 
 
 def access_of(part: Part, resolver: "messagebody.Resolver | None" = None) -> dict[str, Any]:
-    """Return the resolver and the budget that a part is read with, as arguments.
+    """Return the resolver and the budget for reading a part, as keyword arguments.
 
-    The budget is the one of its body, so that all readers of a body share it.
+    All parts of a body share its budget.
     """
     return part._access(resolver)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 
-import messagebody  # annotations name what is above; they are evaluated by those who ask
+import messagebody  # for annotations, which are evaluated on demand
 from messagebody._base.files import read_at_most, replace_file
 from messagebody._base.guards import (
     require_limits,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import messagebody.filesystem
     import messagebody.views
 
-# Characters of content in a body as text: about 2,000 tokens of a model.
+# The length of a body as text, about 2,000 tokens of a model.
 _SHOWN_TEXT: Final = 8000
 
 
@@ -41,10 +41,10 @@ class MessageBody(PartSequence):
     repeat.
 
     Arguments:
-        parts: the parts, in order; a dict is a part as JSON has it.
+        parts: the parts, in order; a dict is a part as in JSON.
 
     Raises:
-        DuplicateName: two parts have one name.
+        DuplicateName: two parts have the same name.
         DecodeError: a dict is not a part.
 
     Examples:
@@ -74,14 +74,14 @@ class MessageBody(PartSequence):
         """Decode a body from JSON: an array of parts, or an object with `parts`.
 
         Arguments:
-            data: the document, bytes in UTF-8.
-            limits: what to take before refusing.
-            strict: refuse unknown members, null for absent, URL-safe or unpadded base64 and an
-                absent contentType too.
+            data: the document; bytes are UTF-8.
+            limits: the limits of a document.
+            strict: raise an error also for unknown members, null members, URL-safe or unpadded
+                base64 and a missing contentType.
 
         Raises:
-            DecodeError: the document is not a body; the text has the place, what was expected and
-                what came.
+            DecodeError: the document is not a body; the text has the place, and the expected and
+                the actual value.
 
         Examples:
             >>> MessageBody.from_json('[{"contentType":"text/plain","content":"Hello!"}]')[0].text
@@ -93,14 +93,14 @@ class MessageBody(PartSequence):
     def from_dicts(
         cls, data: Any, *, limits: Limits = DEFAULT_LIMITS, strict: bool = False
     ) -> Self:
-        """Make a body of parsed JSON: a list of dicts, or a dict with `parts`; see `from_json`."""
+        """Return a body from parsed JSON: a list, or a dict with `parts`; see `from_json`."""
         return cls._of(PartList(reader.decode_parsed(data, require_limits(limits), strict)))
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Encode the body as a JSON array of parts.
 
         Arguments:
-            indent: spaces a level; None for one compact line.
+            indent: the number of spaces per level; None for one compact line.
 
         Raises:
             LocalFileNotSent: a part is still a local file.
@@ -112,11 +112,11 @@ class MessageBody(PartSequence):
         return reader.encode(self._parts.records(), indent=indent)
 
     def to_dicts(self) -> builtins.list[dict[str, Any]]:
-        """Return the parts as JSON values: the parsed form of what `to_json` writes."""
+        """Return the parts as JSON values, the parsed form of `to_json`."""
         return reader.encode_parsed(self._parts.records())
 
     def _asdict(self) -> dict[str, Any]:
-        """Return the arguments that make this body, for encoders of named tuples.
+        """Return the arguments for a copy of this body, for encoders of named tuples.
 
         LangGraph has such an encoder, so a body can be in the state of a graph.
         """
@@ -136,16 +136,16 @@ class MessageBody(PartSequence):
 
         Arguments:
             path: the file.
-            limits: what to take before refusing.
-            strict: refuse what `from_json` refuses when it is strict.
+            limits: the limits of a document.
+            strict: as in `from_json`.
 
         Raises:
             OSError: the file can't be read.
-            DecodeError: it is not a body.
+            DecodeError: the file is not a body.
         """
         require_limits(limits)
         with Path(require_path(path)).open("rb") as stream:
-            # One byte more than the limit is enough to refuse.
+            # Reads at most one byte more than the limit.
             data = read_at_most(stream, limits.json_bytes)
         return cls.from_json(data, limits=limits, strict=strict)
 
@@ -153,11 +153,11 @@ class MessageBody(PartSequence):
         """Write the body to a JSON file, completely or not at all.
 
         Arguments:
-            path: the file; an existing file is replaced when everything is written.
-            indent: spaces a level; None for one compact line.
+            path: the file; an existing file is replaced after everything is written.
+            indent: the number of spaces per level; None for one compact line.
 
         Raises:
-            OSError: the file can't be written; it stays unchanged.
+            OSError: the file can't be written; an existing file stays unchanged.
             LocalFileNotSent: a part is still a local file.
 
         Examples:
@@ -183,9 +183,9 @@ class MessageBody(PartSequence):
             content: text, bytes, a binary file object (read to its end), a `Path` (the file stays
                 on disk until it is offloaded or inlined), or a dict or list (written as JSON).
             json: any JSON value instead of `content`, even null or a string.
-            **arguments: those of `Part`: `url` for a reference instead, `name` (legal and free;
-                None for content to show), `content_type` (found from the content and the name if
-                not given), `size`, `digest`, `metadata`.
+            **arguments: the arguments of `Part`: `url` for a reference, `name` (legal and unused;
+                None for content to show), `content_type` (by default guessed from the content and
+                the name), `size`, `digest` and `metadata`.
 
         Raises:
             DuplicateName: the name is taken.
@@ -200,23 +200,23 @@ class MessageBody(PartSequence):
         return self._bound(part)
 
     def attach(self, prefix: str, place: Any, path: str = "") -> builtins.list[Part]:
-        """Add a reference for every file of a tree elsewhere, and return the parts.
+        """Add a reference for every file of an external directory tree, and return the parts.
 
-        The tree is listed, but no file is read. To read the references, you need a resolver that
-        allows their URLs.
+        The tree is listed, but no file is read. To read the references later, you need a resolver
+        that allows their URLs.
 
         Arguments:
             prefix: the directory in the body for the files, such as "/data".
             place: a URL or directory, or an fsspec filesystem. It must come from the program, not
                 from a message.
-            path: the directory of the filesystem to take.
+            path: the directory of the filesystem to attach.
 
         Raises:
-            InvalidArgument: the files are parts of a body, which no URL leads to; `extend` adds
+            InvalidArgument: the files are parts of a body, which have no URLs; use `extend` to add
                 parts under new names.
-            RefusedPaths: some files have names that no part can have; it holds all of them, and
+            RefusedPaths: some files have names that no part can have; the error lists them, and
                 nothing is added.
-            DuplicateName: a name is taken; nothing is added.
+            DuplicateName: a name is already taken; nothing is added.
 
         Examples:
             >>> import fsspec
@@ -228,7 +228,7 @@ class MessageBody(PartSequence):
         return found
 
     def move(self, old: str, new: str) -> Part:
-        """Give the part at `old` the name `new`; it keeps its place.
+        """Rename the part `old` to `new`; it keeps its place.
 
         Raises:
             PartNotFound: no part has the name `old`.
@@ -246,15 +246,14 @@ class MessageBody(PartSequence):
         """Return the named parts whose names match a pattern, in message order.
 
         Arguments:
-            pattern: a glob over names: `*` within a segment, `**` across segments, `{a,b}`.
-            content_type: a glob over content types.
+            pattern: a glob of names: `*` within a segment, `**` across segments, `{a,b}`.
+            content_type: a glob of content types.
 
         Raises:
             InvalidPattern: a pattern breaks the rules, or can match nothing.
 
         Warns:
-            UserWarning: the pattern is the name of a directory; the parts below it need another
-                pattern.
+            UserWarning: the pattern is the name of a directory, and matches no part below it.
 
         Examples:
             >>> body = MessageBody.from_dicts([{"name": "/sources/1", "content": "a cat"}])
@@ -267,16 +266,16 @@ class MessageBody(PartSequence):
         named = name_pattern(pattern)
         found = _of_type(named.select(names), types, content_type)
         if not found:
-            # Only then, because it takes longer than the search.
+            # Checked only for an empty result, because it takes longer than the search.
             named.require_matches()
             content_type_pattern(content_type).require_matches()
             self._explain_directory(pattern)
         return Part._all_of([records[position] for position in found], self._reading)
 
     def _explain_directory(self, pattern: str) -> None:
-        """Warn if a pattern names a directory, because the empty result could look right.
+        """Warn if a pattern is a directory, because the empty result could look right.
 
-        It is not an error, since the sender of a message decides about its directories.
+        It is not an error, because the sender of a message chooses its directories.
         """
         if pattern not in self and is_name(pattern) and self._parts.is_directory(f"{pattern}/"):
             below = f"{pattern}/**"
@@ -286,15 +285,15 @@ class MessageBody(PartSequence):
     def glob(self, pattern: str) -> builtins.list[Part]:
         """Return the named parts whose names match a pattern in the wide dialect of wcmatch.
 
-        It has `?`, `[a-z]`, `{1..9}`, `@(a|b)` and `!(a)` too. Use it for patterns of your own,
-        never for a stranger's pattern, which could take any amount of time. Schemas, `list` and
-        `offload` have the small dialect of `messagebody.globs`, which takes linear time.
+        It also has `?`, `[a-z]`, `{1..9}`, `@(a|b)` and `!(a)`. Never use it for an untrusted
+        pattern, which could take any amount of time. Schemas, `list` and `offload` use the small
+        dialect of `messagebody.globs`, which takes linear time.
 
         Arguments:
             pattern: the pattern.
 
         Raises:
-            InvalidPattern: its braces stand for more than 1,000 patterns.
+            InvalidPattern: the braces expand to more than 1,000 patterns.
 
         Examples:
             >>> body = MessageBody([Part("1", name="/a1.txt"), Part("2", name="/b.txt")])
@@ -307,14 +306,14 @@ class MessageBody(PartSequence):
         return [part for part in self if part.name is not None and matches(part.name)]
 
     def unnamed(self, content_type: str = "*/*") -> builtins.list[Part]:
-        """Return the unnamed parts of matching content type: the content to show."""
+        """Return the unnamed parts of a matching content type, which are the content to show."""
         records, names, types = self._parts.columns()
         found = [position for position, name in enumerate(names) if name is None]
         found = _of_type(found, types, content_type)
         return Part._all_of([records[position] for position in found], self._reading)
 
     def read_text(self, *, separator: str = "\n\n") -> str:
-        """Return the unnamed `text/*` parts, joined: the text of the message."""
+        """Return the text of the message: the unnamed `text/*` parts, joined."""
         return separator.join(part.read_text() for part in self.unnamed("text/*"))
 
     # Identity
@@ -322,8 +321,8 @@ class MessageBody(PartSequence):
     def manifest(self) -> builtins.list[dict[str, Any]]:
         """Return `{name, contentType, size, digest}` of every part, in order.
 
-        An unnamed part has no `name`; a value that a reference does not state is None. Nothing is
-        fetched; local files are read for their digest.
+        An unnamed part has no `name`; an unknown size or digest of a reference is None. Nothing is
+        fetched; local files are read for their digests.
         """
         return manifest.manifest_of(self)
 
@@ -336,7 +335,7 @@ class MessageBody(PartSequence):
         or URLs.
 
         Raises:
-            DigestUnknown: a reference states no size or no digest; see `pin`.
+            DigestUnknown: a reference has no size or no digest; see `pin`.
         """
         return manifest.manifest_digest(self.manifest())
 
@@ -344,10 +343,10 @@ class MessageBody(PartSequence):
     def fingerprint(self) -> str:
         """An identity of the body that does not need the digests of references.
 
-        It is `"fingerprint-v1:"` and the digest of the manifest, in which a part without a stated
-        digest also has its URL. Use it as a key of caches and to find repeated messages. It never
-        equals a `digest`, and it changes when such a reference is pinned, moved or offloaded: the
-        content behind a URL can change, so sign `digest` instead.
+        It is `"fingerprint-v1:"` and the digest of the manifest, where a part without a digest also
+        has its URL. Use it as a cache key, or to find repeated messages. It never equals a
+        `digest`, and it changes when such a reference is pinned, moved or offloaded. Don't sign it,
+        because the content behind a URL can change; sign `digest` instead.
 
         Examples:
             >>> body = MessageBody([Part(url="https://example.com/cats")])
@@ -357,12 +356,13 @@ class MessageBody(PartSequence):
         return manifest.fingerprint_of([*self])
 
     def pin(self, resolver: "messagebody.Resolver | None" = None) -> Self:
-        """Read every reference without size or digest once, fill them in, and return the body.
+        """Read every reference without size or digest, fill them in, and return the body.
 
-        All are read before the body changes, so an error leaves it unchanged.
+        All references are read before the body changes, so an error leaves it unchanged.
 
         Arguments:
-            resolver: decides how references are read; the body's own, else the closed default.
+            resolver: decides how references are read; by default the body's resolver, or a closed
+                one.
         """
         require_resolver(resolver)
         loose = [
@@ -378,7 +378,7 @@ class MessageBody(PartSequence):
         self, loose: builtins.list[tuple[int, Reference]], resolver: "messagebody.Resolver | None"
     ) -> None:
         resolver = resolver or leaf("Resolver")()
-        assert resolver is not None  # noqa: S101 - mypy can't see what a leaf returns
+        assert resolver is not None  # noqa: S101 - mypy doesn't know the type of a leaf
         pinned = []
         for position, reference in loose:
             part = self[position]
@@ -394,14 +394,14 @@ class MessageBody(PartSequence):
     def with_resolver(self, resolver: "messagebody.Resolver | None") -> Self:
         """Return a copy of the body that reads references through `resolver` by default.
 
-        Equality, digest, JSON, repr and pickle ignore the resolver.
+        The resolver is not part of equality, digest, JSON, repr and pickle.
         """
         reading = self._reading.through(require_resolver(resolver))
         return self._of(PartList(self._parts.records()), reading)
 
     @property
     def fs(self) -> "messagebody.filesystem.MessageBodyFileSystem":
-        """The body as an fsspec filesystem; changes go both ways. Always the same object."""
+        """The body as an fsspec filesystem, always the same object; changes go both ways."""
         try:
             return self._fs
         except AttributeError:
@@ -413,10 +413,11 @@ class MessageBody(PartSequence):
     def filesystem(
         self, *, resolver: "messagebody.Resolver | None" = None, **options: Any
     ) -> "messagebody.filesystem.MessageBodyFileSystem":
-        """Return a new fsspec filesystem over the body, with transactions of its own.
+        """Return a new fsspec filesystem over the body, with its own transactions.
 
         Arguments:
-            resolver: decides how references are read; the body's own, else the closed default.
+            resolver: decides how references are read; by default the body's resolver, or a closed
+                one.
             **options: other options of `messagebody.filesystem.MessageBodyFileSystem`.
         """
         resolver = require_resolver(resolver) or self._resolver
@@ -438,7 +439,8 @@ class MessageBody(PartSequence):
         """Return the named parts as fsspec's references, version 0, for `reference://`.
 
         Arguments:
-            resolver: judges every URL; the body's own, else the closed default.
+            resolver: decides which URLs are allowed; by default the body's resolver, or a closed
+                one.
 
         Raises:
             UnsafeReference: the resolver does not allow a URL, or the URL is a template.
@@ -451,12 +453,12 @@ class MessageBody(PartSequence):
 
     @classmethod
     def from_references(cls, references: Mapping[str, Any]) -> Self:
-        """Return a body made of fsspec's references: version 0, or the plain `refs` of version 1.
+        """Return a body from fsspec's references: version 0, or the plain `refs` of version 1.
 
         Nothing is fetched, and no template is rendered.
 
         Raises:
-            RefusedPaths: some references can't be parts; it holds all of them.
+            RefusedPaths: some references can't be parts; the error lists them.
 
         Examples:
             >>> MessageBody.from_references({"sources/1.txt": "meow"})["/sources/1.txt"].text
@@ -488,8 +490,8 @@ class MessageBody(PartSequence):
         yield from self._summary()
 
     def _summary(self) -> Iterator[str]:
-        """Yield the pieces of the repr, at the same cost for any number of parts."""
-        # The cost of a repr must not grow to a million steps for a million parts.
+        """Yield the pieces of the repr, at a bounded cost."""
+        # The repr of a body with a million parts must not take a million steps.
         length, first = len(self), self[:1000]
         yield count_of(length, "part")
         sizes = [part.size for part in first]

@@ -36,11 +36,11 @@ class LocalFile:
 
     Arguments:
         path: the file.
-        size: its bytes.
-        mtime_ns: when its content was changed; anybody who may write to the file can set it back.
-        ctime_ns: when it was changed in any way, which nobody can set; None if it is unknown.
-        identity: its device and inode, to notice another file in its place.
-        below: a directory; no link is followed from it to the file.
+        size: its size in bytes.
+        mtime_ns: its modification time; a process that may write to the file can set it back.
+        ctime_ns: its change time, which no process can set; None if it is unknown.
+        identity: its device and inode, to detect another file in its place.
+        below: a directory; no link below it is followed.
     """
 
     path: Path
@@ -55,7 +55,7 @@ class LocalFile:
         """Record the present state of the file at `path`.
 
         Raises:
-            InvalidPart: there is no regular file at `path`.
+            InvalidPart: `path` is not a regular file.
         """
         absolute = Path(os.path.abspath(path))  # noqa: PTH100 - Path.absolute keeps ".."
         try:
@@ -74,9 +74,9 @@ class LocalFile:
         """Record a file whose status is known.
 
         Arguments:
-            path: the file, an absolute path.
-            status: what `os.stat` returned for it.
-            below: a directory; no link is followed from it to the file.
+            path: the absolute path of the file.
+            status: its status from `os.stat`.
+            below: a directory; no link below it is followed.
         """
         identity = status.st_dev, status.st_ino
         return cls(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, identity, below)
@@ -85,14 +85,14 @@ class LocalFile:
         """Open the file for reading if it is still the one that was added.
 
         Raises:
-            LocalFileChanged: it does not exist any more, or its size, times or identity differ.
+            LocalFileChanged: the file is gone, or its size, times or identity differ.
         """
         try:
             stream = open(self.path, "rb", opener=self._opener)  # noqa: SIM115
         except OSError as error:
             # `O_NOFOLLOW` gives this error for a link, `O_DIRECTORY` for anything else on the way.
             is_link = error.errno in {errno.ELOOP, errno.ENOTDIR} and self.below is not None
-            reason = "a link or another thing is in its place" if is_link else error.strerror
+            reason = "a link or something else is in its place" if is_link else error.strerror
             raise LocalFileChanged(str(self.path), reason or str(error)) from error
         try:
             self.check(stream)
@@ -117,19 +117,19 @@ class LocalFile:
             raise LocalFileChanged(str(self.path), problem)
         if self.identity not in {None, (now.st_dev, now.st_ino)}:
             raise LocalFileChanged(str(self.path), "another file is in its place")
-        # The time of change can't be set back, so a hidden edit is noticed.
+        # The change time can't be set back, so a hidden edit is detected.
         if now.st_mtime_ns != self.mtime_ns or self.ctime_ns not in {None, now.st_ctime_ns}:
             raise LocalFileChanged(str(self.path), "it was changed since it was added")
 
     def read_bytes(self) -> bytes:
-        """Read the whole file; checked before and after."""
+        """Return the content; the file is checked before and after reading."""
         with self.open() as stream:
             data = stream.read()
             self.check(stream)
             return data
 
     def digest(self) -> str:
-        """Read the file once for its digest."""
+        """Return the digest of the content, which reads the file."""
         with self.open() as stream:
             found = digest_of_stream(stream)
             self.check(stream)
@@ -141,9 +141,9 @@ class Reference:
     """Content that is stored elsewhere.
 
     Arguments:
-        url: where it is; any scheme is allowed here, but only a few are ever opened.
-        size: bytes, if known.
-        digest: `"sha256:"` and 64 lower-case hex digits, if known.
+        url: the URL; any scheme is allowed here, but only a few can be opened.
+        size: the size in bytes, if known.
+        digest: the digest, `"sha256:"` and 64 lower-case hex digits, if known.
     """
 
     url: str = attrs.field(repr=redact_url)
@@ -157,15 +157,15 @@ Content = str | bytes | LocalFile | Reference
 def record_of(
     held: Content, about: Mapping[str, Any], extra: dict[str, Any] | None = None
 ) -> PartRecord:
-    """Return a record made of checked values.
+    """Return a record of checked values.
 
     Arguments:
-        held: what the part holds.
-        about: the members that describe it, by argument.
+        held: the content of the part.
+        about: the members that describe it, by argument name.
         extra: members that the format does not define.
 
     Raises:
-        InvalidContentType: plain text can't be of that charset.
+        InvalidContentType: the charset of the content type does not fit the text.
     """
     if isinstance(held, str | bytes):
         pieces = content_members(held, about["content_type"])
@@ -179,20 +179,19 @@ def record_of(
 def written_record(
     held: Content, name: str, content_type: str | None, old: PartRecord | None
 ) -> PartRecord:
-    """Return the record of a part that a file was written to.
+    """Return the record of a part after a file was written to it.
 
-    For callers that make many parts: the name is already checked, and `held` is the result of
-    `hold`.
+    For callers that make many parts: the name is already checked, and `held` is a result of `hold`.
 
     Arguments:
-        held: what the part holds.
-        name: its name.
-        content_type: its type; by default that of the old part, or found from the content if there
-            is no old part.
+        held: the content of the part.
+        name: the name of the part.
+        content_type: its content type; by default that of the old part, or guessed from the content
+            if there is no old part.
         old: the old part, whose metadata and unknown members are kept.
 
     Raises:
-        InvalidContentType: it is not a content type, or plain text can't be of its charset.
+        InvalidContentType: it is not a content type, or its charset does not fit the text.
     """
     if content_type:
         kind = check_content_type(content_type)
@@ -200,14 +199,14 @@ def written_record(
         kind = guess_type(held, name) if old is None else old.content_type
     metadata = None if old is None else old.metadata
     extra = old.extra if isinstance(old, RichRecord) else None
-    if isinstance(held, bytes) and not extra:  # `record_of`, in place: most writes are of these
+    if isinstance(held, bytes) and not extra:  # `record_of`, inlined for most writes
         pieces = content_members(held, kind)
         return PartRecord(name=name, content_type=kind, metadata=metadata, **pieces)
     return record_of(held, {"name": name, "content_type": kind, "metadata": metadata}, extra)
 
 
 def hold(content: Any, url: Any, size: Any, digest: Any) -> Content:
-    """Return content, or a URL with size and digest, in the form that a part holds.
+    """Return content, or a URL with size and digest, in the form that records use.
 
     Raises:
         InvalidPart: both or neither are given, or the content has a wrong type.
@@ -242,15 +241,15 @@ def size_of(content: str | bytes | LocalFile) -> int:
 
 
 def digest_of(content: str | bytes | LocalFile) -> str:
-    """Return the digest of inline or local content; a local file is read."""
+    """Return the digest of inline or local content, which reads a local file."""
     return content.digest() if isinstance(content, LocalFile) else members.inline_digest(content)
 
 
 def keep_promise(content: str | bytes | LocalFile, size: int | None, digest: str | None) -> None:
-    """Check the stated size and digest of content; for a digest, a local file is read.
+    """Compare content with a given size and digest; for a digest, a local file is read.
 
     Raises:
-        InvalidPart: the content has another.
+        InvalidPart: the content has another size or digest.
     """
     if size is None and digest is None:
         return
@@ -262,10 +261,10 @@ def keep_promise(content: str | bytes | LocalFile, size: int | None, digest: str
 
 
 def reference_to(url: Any, size: Any, digest: Any) -> Reference:
-    """Return a reference if URL, size and digest are well-formed.
+    """Return a reference with a checked URL, size and digest.
 
     Raises:
-        InvalidPart: they are not.
+        InvalidPart: the URL, size or digest is malformed.
     """
     check_reference(url, size, digest)
     return Reference(
@@ -276,11 +275,11 @@ def reference_to(url: Any, size: Any, digest: Any) -> Reference:
 
 
 def guess_type(content: Content, name: str | None) -> str:
-    """Return the content type found from content and name."""
+    """Return the content type guessed from content and name."""
     if isinstance(content, bytes):
         return sniffing.content_type(content, name)
     if isinstance(content, Reference):
-        # Only by names, because nothing is fetched for a guess.
+        # Only from names, because a guess must not fetch anything.
         return sniffing.from_name(name or "") or _type_of_url(content.url) or OCTET_STREAM
     if isinstance(content, str):
         return sniffing.text_type(name) if name else TEXT_PLAIN
@@ -290,6 +289,6 @@ def guess_type(content: Content, name: str | None) -> str:
 
 
 def _type_of_url(url: str) -> str | None:
-    # Only the path: a host such as `example.zip` has no extension.
+    # Only from the path, because a host such as `example.zip` has no extension.
     path = re.split("[?#]", url)[0].partition("://")[2]
     return sniffing.from_name(path) if "/" in path else None

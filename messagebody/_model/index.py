@@ -1,4 +1,4 @@
-"""The parts of a body, found by position, by name and by directory."""
+"""The parts of a body, indexed by position, name and directory."""
 
 import contextlib
 
@@ -22,12 +22,12 @@ class Directories:
 
     An entry is a path, and the path of a directory ends in "/". So a body with both `/a` and `/a/b`
     has the entries `/a` and `/a/`. Entries are ranked in message order, and a directory has the
-    rank of the first name below it. When that name is removed, the rank is marked as unknown, and
-    computed when it is needed: if a directory is emptied name by name, the search for its first
-    name does not run every time.
+    rank of the first name below it. When that name is removed, the rank is marked as unknown and
+    computed only when it is needed, so that emptying a directory name by name does not search for
+    the first name every time.
 
     Arguments:
-        names: all names, in message order; None for an unnamed part. Their positions are the ranks.
+        names: all names, in message order; None for an unnamed part. Positions become ranks.
     """
 
     __slots__ = ("_doubtful", "_next", "_ranks", "listings")
@@ -37,11 +37,11 @@ class Directories:
         self._doubtful: set[str] = set()
         self._next = len(names)
         self.listings: dict[str, list[Any]] = {}
-        """Listings made of directories' entries, kept until something in the directory changes."""
+        """Cached listings by directory, dropped when something in the directory changes."""
         for rank, name in enumerate(names):
             if name is None:
                 continue
-            # `add`, in place: this runs for every part before the first listing.
+            # `add`, inlined, because this runs for every part before the first listing.
             directory = name[: name.rfind("/") + 1]
             ranks = self._ranks.get(directory)
             if ranks is None:
@@ -86,13 +86,13 @@ class Directories:
         if ranks is None:
             ranks = self._ranks[directory] = {}
             self._enter(directory, self._next)
-        # Otherwise it has the rank of an earlier name, and nothing above it changes.
+        # Otherwise the directory has the rank of an earlier name, and its parents don't change.
         ranks[name] = self._next
         self.listings.pop(directory, None)
         self._next += 1
 
     def restore(self, name: str, rank: int) -> None:
-        """Add a name again, at the rank that `remove` returned for it."""
+        """Add a removed name again, at the rank that `remove` returned."""
         self._enter(name, rank)
 
     def remove(self, name: str) -> int:
@@ -113,7 +113,7 @@ class Directories:
         return own
 
     def rename(self, old: str, new: str) -> None:
-        """Put a name in the place of another."""
+        """Replace a name by another, at the same rank."""
         self._enter(new, self.remove(old))
 
     def touch(self, name: str) -> None:
@@ -126,7 +126,7 @@ class Directories:
             ranks = self._ranks.get(directory)
             if ranks is None:
                 ranks = self._ranks[directory] = {}
-            # The directory is known by an earlier name, so nothing above it changes either.
+            # The directory has the rank of an earlier name, so its parents don't change either.
             elif entry in ranks and ranks[entry] <= rank:
                 return
             ranks[entry] = rank
@@ -161,7 +161,7 @@ def _above(entry: str) -> str:
 
 
 class Columns(NamedTuple):
-    """All parts, with their names and content types, at one moment."""
+    """A snapshot of all parts, with their names and content types."""
 
     records: list[PartRecord]
     names: list[str | None]
@@ -177,14 +177,14 @@ class PartList:
     __slots__ = ("_columns", "_directories", "_holes", "_slot_of", "_slots", "_undo", "lock")
 
     def __init__(self, records: list[Any]) -> None:
-        """Take over a new list of records; the caller has checked that their names are unique."""
+        """Take ownership of a list of records; the caller has checked that names are unique."""
         self._slots: list[PartRecord | None] = records
         self._slot_of: dict[str | None, int] | None = None
         self._holes = 0
         self._columns: Columns | None = None
         self._directories: Directories | None = None
         self.lock = RLock()
-        """Held by each call; hold it around several that must not be interrupted."""
+        """Held during each call; hold it around several calls to make them atomic."""
         self._undo: list[Callable[[], None]] | None = None
 
     def __len__(self) -> int:
@@ -192,18 +192,17 @@ class PartList:
             return len(self._slots) - self._holes
 
     def __iter__(self) -> Iterator[PartRecord]:
-        # No lock while a caller iterates, because the list never changes in its middle: a new one
-        # is made.
+        # No lock while a caller iterates: insertions make a new list instead of moving records.
         return (record for record in self._slots if record is not None)
 
     def records(self) -> list[PartRecord]:
-        """Return all records in order, as they are now."""
+        """Return a copy of all records, in order."""
         with self.lock:
             self._close_holes()
             return [*self._slots]  # type: ignore[list-item]
 
     def columns(self) -> Columns:
-        """Return all parts, names and content types, in order. Kept until the next change."""
+        """Return all parts, names and content types, in order; cached until the next change."""
         columns = self._columns
         if columns is None:
             with self.lock:
@@ -224,7 +223,7 @@ class PartList:
             return self._slots[position]  # type: ignore[return-value]
 
     def insert(self, position: int, part: PartRecord) -> None:
-        """Put a part before a position."""
+        """Insert a part before a position."""
         with self.lock:
             if position >= len(self):
                 self.append(part)
@@ -232,7 +231,7 @@ class PartList:
             self._refuse_taken(part.name)
             self._close_holes()
             self._note(self._put_back, self._slots, 0)
-            # A new list, so that iterations over the old one don't see a part twice.
+            # A new list, so that running iterations over the old one don't see a part twice.
             self._slots = [*self._slots[:position], part, *self._slots[position:]]
             self._slot_of = self._directories = self._columns = None
 
@@ -243,7 +242,7 @@ class PartList:
             self._replace(position, part)
 
     def remove(self, position: int) -> None:
-        """Take out the part at a position."""
+        """Remove the part at a position."""
         with self.lock:
             self._close_holes()
             self._remove(position)
@@ -251,16 +250,16 @@ class PartList:
     # By name
 
     def find(self, name: str) -> PartRecord | None:
-        """Return the part with a name."""
+        """Return the part with a name, or None."""
         with self.lock:
             slot = self._slot_by_name().get(name)
             return None if slot is None else self._slots[slot]
 
     def blocker(self, name: str) -> str | None:
-        """Return the entry that prevents a new file with a name, None if there is none.
+        """Return the entry that prevents a new file with a name, or None.
 
-        It is the name itself if a part has it, the name and "/" if it is a directory, or a
-        directory above it whose name a part has.
+        It is the name itself if a part has it, the name and "/" if it is a directory, or a parent
+        directory of the name that is also the name of a part.
         """
         with self.lock:
             taken = self._slot_by_name()
@@ -268,7 +267,7 @@ class PartList:
                 return name
             if (directory := f"{name}/") in self._index():
                 return directory
-            # `ancestors`, in place: this runs for every small write.
+            # `ancestors`, inlined, because this runs for every small write.
             end = name.rfind("/")
             while end > 0:
                 if (above := name[:end]) in taken:
@@ -277,19 +276,19 @@ class PartList:
             return None
 
     def position_of(self, name: str) -> int | None:
-        """Return the position of the part with a name."""
+        """Return the position of the part with a name, or None."""
         with self.lock:
             self._close_holes()
             return self._slot(name)
 
     def append(self, part: PartRecord) -> None:
-        """Put a part at the end."""
+        """Add a part at the end."""
         with self.lock:
             self._refuse_taken(part.name)
             self._add(part)
 
     def extend(self, parts: Sequence[PartRecord]) -> None:
-        """Put parts at the end, or none of them if a name is taken."""
+        """Add parts at the end, or none of them if a name is already taken."""
         with self.lock:
             names = [part.name for part in parts if part.name is not None]
             if len({*names}) < len(names):
@@ -306,8 +305,8 @@ class PartList:
         """Replace the part with a name, or add one at the end if there is none.
 
         Arguments:
-            name: the name of both.
-            make: makes the new part from the old one, or from None.
+            name: the name of the part.
+            make: a function that returns the new part, given the old part or None.
         """
         with self.lock:
             slot = self._slot_by_name().get(name)
@@ -317,7 +316,7 @@ class PartList:
                 self._replace(slot, make(self._held(slot)))
 
     def replace_named(self, name: str, part: PartRecord) -> bool:
-        """Replace the part with a name; tell whether there is one."""
+        """Replace the part with a name, and return whether it exists."""
         with self.lock:
             slot = self._slot(name)
             if slot is not None:
@@ -325,7 +324,7 @@ class PartList:
             return slot is not None
 
     def remove_named(self, name: str) -> bool:
-        """Take out the part with a name; tell whether there was one."""
+        """Remove the part with a name, and return whether it existed."""
         with self.lock:
             slot = self._slot(name)
             if slot is not None:
@@ -335,17 +334,17 @@ class PartList:
     # By directory
 
     def is_directory(self, directory: str) -> bool:
-        """Return whether there are names below a directory, given with its "/" at the end."""
+        """Return whether a directory, given with a trailing "/", has names below it."""
         with self.lock:
             return directory in self._index()
 
     def directories(self, directory: str) -> list[str]:
-        """Return a directory, given with its "/" at the end, and all below it, in no order."""
+        """Return a directory, given with a trailing "/", and all those below it, unordered."""
         with self.lock:
             return self._index().paths(directory)
 
     def below(self, directory: str) -> list[PartRecord]:
-        """Return the parts below a directory, given with its "/" at the end, in message order.
+        """Return the parts below a directory, given with a trailing "/", in message order.
 
         The cost depends on the number of parts found, not on the size of the body.
         """
@@ -359,12 +358,13 @@ class PartList:
     def listing(self, directory: str, make: Callable[[Entries], list[Any]]) -> list[Any] | None:
         """Return the result of `make` for a directory's entries; None if it does not exist.
 
-        The result is kept until something in the directory changes, and shared: don't change it.
+        The result is cached until something in the directory changes. It is shared, so don't modify
+        it.
 
         Arguments:
-            directory: with its "/" at the end.
-            make: takes the entries in message order: the path and the part of a file, the path
-                with its "/" and None for a directory.
+            directory: the directory, with a trailing "/".
+            make: a function of the entries, in message order: the path and the part for a file, the
+                path with a trailing "/" and None for a directory.
         """
         index = self._directories
         found = None if index is None else index.listings.get(directory)
@@ -379,17 +379,16 @@ class PartList:
                     found = index.listings[directory] = make(entries)
         return found
 
-    # Together
+    # Transactions
 
     @contextlib.contextmanager
     def all_or_nothing(self) -> "Iterator[PartList]":
-        """Make several changes that other threads see all together; an error undoes them.
+        """Make several changes in a transaction; an error rolls them back.
 
-        The cost depends on the changes, not on the size of the body: each change notes how to undo
-        it.
+        Each change records how to undo it, so the cost does not depend on the size of the body.
         """
         with self.lock:
-            # Nested blocks: the outer block also undoes the changes of the inner one.
+            # Nested: the outer transaction also rolls back the changes of the inner one.
             around, self._undo = self._undo, []
             try:
                 yield self
@@ -402,7 +401,7 @@ class PartList:
             finally:
                 self._undo = around
 
-    # Inside, under the lock
+    # Internal, called under the lock
 
     def _add(self, part: PartRecord) -> None:
         if part.name is not None:
@@ -416,18 +415,18 @@ class PartList:
             self._undo.append(partial(self._remove, len(self._slots) - 1))
 
     def _note(self, undo: Callable[..., None], *arguments: Any) -> None:
-        """Note how to undo a change that was just made, if it may be needed."""
+        """Record how to undo a change, inside a transaction."""
         if self._undo is not None:
             self._undo.append(partial(undo, *arguments))
 
     def _roll_back(self) -> None:
-        # Undoing also makes changes, which must not be noted.
-        noted, self._undo = self._undo or [], None
-        for undo in reversed(noted):
+        # Undoing also makes changes, which must not be recorded.
+        recorded, self._undo = self._undo or [], None
+        for undo in reversed(recorded):
             undo()
 
     def _put_back(self, slots: list[PartRecord | None], holes: int) -> None:
-        """Use the list again that was used before a change made a new one."""
+        """Restore the list that a change has replaced by a new one."""
         self._slots, self._holes = slots, holes
         self._slot_of = self._directories = self._columns = None
 
@@ -476,7 +475,7 @@ class PartList:
         if self._directories is None:
             return
         if old is None:
-            self._directories = None  # its order among the other names is unknown
+            self._directories = None  # the rank among the other names is unknown
         elif new is None:
             self._directories.remove(old)
         else:
@@ -490,7 +489,7 @@ class PartList:
             if index is not None:
                 rank = index.remove(name)
         self._note(self._restore, slot, self._held(slot), index, rank)
-        # A hole keeps all other positions, so that removing many parts is not quadratic.
+        # A hole keeps the slots of other parts, so that removing many parts is not quadratic.
         if slot == len(self._slots) - 1:
             self._slots.pop()
         else:
@@ -513,14 +512,14 @@ class PartList:
         if index is not None and index is self._directories:
             index.restore(record.name, rank)
         else:
-            self._directories = None  # ranks of one index have no meaning in another
+            self._directories = None  # ranks are only valid in the index that they come from
 
     def _name_in(self, slot: int) -> str | None:
         return self._held(slot).name
 
     def _held(self, slot: int) -> PartRecord:
         record = self._slots[slot]
-        assert record is not None  # noqa: S101 - holes have no name and no position
+        assert record is not None  # noqa: S101 - a hole has no name and no position
         return record
 
     def _refuse_taken(self, name: str | None) -> None:

@@ -1,4 +1,4 @@
-"""A part of a message: its content or a reference to it, and what is known about it."""
+"""A part of a message: its content or a reference to it, and its metadata."""
 
 import io
 import os
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, Self, TypeVar, Unpack
 
-import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base import sniffing
 from messagebody._base.guards import missing_attribute, require_resolver
 from messagebody._base.leaves import LazySerializer, PydanticHook, leaf
@@ -42,9 +42,10 @@ from messagebody.errors import DecodeError, InvalidPart, LocalFileNotSent
 
 _PREVIEW: Final = 40
 """Characters of a name, a type and a text in a part's `repr`."""
-# The digest of content from this length on is remembered; hashing less is as fast as a look-up.
+# The digest of content of at least this length is cached; hashing less is as fast as a look-up.
 _LONG: Final = 16_384
-# Words of JSON and of the constructor that are not attributes: reading is a call, and can fail.
+# Names from JSON and the constructor that are not attributes, because reading is a call that can
+# fail.
 _INSTEAD: Final = {
     "content": "part.read_text() and part.read_bytes() read the content",
     "data": "part.read_bytes() reads the content",
@@ -60,12 +61,12 @@ class Part:
     """One part of a body: an optional name, a content type, and content or a URL.
 
     Arguments:
-        content: text, bytes, or the path of a local file (`pathlib.Path`), which is read late.
+        content: text, bytes, or the path of a local file (`pathlib.Path`), which is read on demand.
         name: a legal part name, such as "/charts/sales.png"; None for content to show.
-        content_type: `type/subtype[; parameters]`; found from content and name if not given.
-        url: where the content is, instead of `content`.
-        size: bytes of the content; checked if the content is here.
-        digest: `"sha256:"` and 64 hex digits; checked if the content is here.
+        content_type: `type/subtype[; parameters]`; by default guessed from the content and name.
+        url: the URL of the content, instead of `content`.
+        size: the size of the content in bytes; checked unless the part is a reference.
+        digest: `"sha256:"` and 64 hex digits; checked unless the part is a reference.
         metadata: an object of JSON values.
         extra: members that the format does not define, kept for programs that know them.
 
@@ -78,7 +79,7 @@ class Part:
         (14, 'Cats are cute.')
     """
 
-    # Not an attrs class: libraries that serialise attrs classes by their fields would write `{}`.
+    # Not an attrs class, because libraries that serialise attrs classes by field would write `{}`.
     # `_digest` is set on first use, because most parts never need it.
     __slots__ = ("_digest", "_reading", "_record")
 
@@ -99,18 +100,18 @@ class Part:
         metadata: Mapping[str, Any] | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
-        said = check_about({"name": name, "content_type": content_type, "metadata": metadata})
+        described = check_about({"name": name, "content_type": content_type, "metadata": metadata})
         held = hold(content, url, size, digest)
         if content_type is None:
-            said["content_type"] = guess_type(held, said["name"])
-        _set_record(self, record_of(held, said, check_extra(extra) if extra else None))
+            described["content_type"] = guess_type(held, described["name"])
+        _set_record(self, record_of(held, described, check_extra(extra) if extra else None))
         _set_reading(self, None)
         if not isinstance(held, Reference):
             keep_promise(held, size, digest)
 
     @classmethod
     def _of(cls, record: PartRecord, reading: "Reading | None" = None) -> Self:
-        """Make a part of a checked record."""
+        """Return a part from a checked record."""
         part = cls.__new__(cls)
         _set_record(part, record)
         _set_reading(part, reading)
@@ -118,7 +119,7 @@ class Part:
 
     @classmethod
     def _all_of(cls, records: Sequence[PartRecord], reading: "Reading | None" = None) -> list[Self]:
-        """Make parts of checked records, at two thirds of the cost of calling `_of` for each."""
+        """Return parts from checked records, at two thirds of the cost of `_of` for each."""
         new = cls.__new__
         parts: list[Self] = []
         for record in records:
@@ -128,26 +129,26 @@ class Part:
             parts.append(part)
         return parts
 
-    # What it is
+    # Attributes
 
     @property
     def name(self) -> str | None:
-        """The part name, None for content to show."""
+        """The part name; None for content to show."""
         return self._record.name
 
     @property
     def content_type(self) -> str:
-        """The content type as it was written: `type/subtype[; parameters]`."""
+        """The content type as written: `type/subtype[; parameters]`."""
         return self._record.content_type
 
     @property
     def metadata(self) -> dict[str, Any] | None:
-        """The metadata, None if there is none; change it with `evolve`."""
+        """The metadata, or None; change it with `evolve`."""
         return self._record.metadata
 
     @property
     def path(self) -> PurePosixPath | None:
-        """The name as a path, None for an unnamed part."""
+        """The name as a path; None for an unnamed part."""
         return None if self.name is None else PurePosixPath(self.name)
 
     @property
@@ -157,17 +158,17 @@ class Part:
 
     @property
     def is_reference(self) -> bool:
-        """Whether the content is behind a URL."""
+        """Whether the content is at a URL."""
         return self._record.url is not None
 
     @property
     def is_text(self) -> bool:
-        """Whether the content type is one of text that a person could read, SVG and JSON too."""
+        """Whether the content type is text that a person can read, including SVG and JSON."""
         return is_text(self.content_type)
 
     @property
     def reference(self) -> Reference | None:
-        """URL, size and digest of a reference; None for inline or local content."""
+        """The URL, size and digest of a reference; None for inline or local content."""
         record = self._record
         return None if record.url is None else Reference(record.url, record.size, record.digest)
 
@@ -183,7 +184,7 @@ class Part:
 
     @property
     def text(self) -> str | None:
-        """The content, if JSON holds it as text; None for binary, local and remote content."""
+        """The content, if it is text; None for binary, local and remote content."""
         return self._record.content if isinstance(self._record.content, str) else None
 
     @property
@@ -193,15 +194,15 @@ class Part:
 
     @property
     def size(self) -> int | None:
-        """Bytes of the content; None for a reference that does not state it. No I/O."""
+        """The size of the content in bytes, without I/O; None for a reference of unknown size."""
         return self._record.size if self.is_reference else size_of(self._inline_or_local())
 
     @property
     def digest(self) -> str | None:
-        """The digest of the content: for a reference as stated (or None), otherwise computed.
+        """The digest of the content; None for a reference of unknown digest.
 
-        The digest of long content is computed once for this object. A local file is read each time,
-        because it may have changed.
+        The digest of a reference is not verified. The digest of long content is computed once for
+        this object. A local file is read each time, because it may have changed.
         """
         if self.is_reference:
             return self._record.digest
@@ -231,11 +232,11 @@ class Part:
         if unknown:
             raise TypeError(f"Part.evolve() got unexpected arguments: {sorted(unknown)}")
         extra = check_extra(changes["extra"] or {}) if "extra" in changes else self.extra
-        said = {**about(self._record), **check_about(changes)}
-        if said["content_type"] is None:
+        described = {**about(self._record), **check_about(changes)}
+        if described["content_type"] is None:
             raise InvalidPart("a part has a content type, got None")
         held = self._changed_content(changes)
-        record = record_of(held, said, extra)
+        record = record_of(held, described, extra)
         if not isinstance(held, Reference):
             keep_promise(held, changes.get("size"), changes.get("digest"))
         return self._of(record, self._reading)
@@ -251,7 +252,7 @@ class Part:
         return self._inline_or_local()
 
     def _asdict(self) -> dict[str, Any]:
-        """Return the arguments that make this part, for encoders of named tuples."""
+        """Return the arguments for a copy of this part, for encoders of named tuples."""
         file, record = self.local_file, self._record
         if file is not None:
             raise LocalFileNotSent(self.label, file.path.name, human_size(file.size))
@@ -266,7 +267,7 @@ class Part:
         return {key: value for key, value in arguments.items() if value is not None}
 
     def with_resolver(self, resolver: "messagebody.Resolver | None") -> Self:
-        """Return the same part, which reads its reference through `resolver` by default."""
+        """Return a copy of the part that reads its reference through `resolver` by default."""
         reading = self._reading or Reading()
         return self._of(self._record, reading.through(require_resolver(resolver)))
 
@@ -275,24 +276,25 @@ class Part:
         return None if self._reading is None else self._reading.resolver
 
     def _access(self, resolver: "messagebody.Resolver | None" = None) -> dict[str, Any]:
-        """Return who decides about the reference, and what reading it may still cost."""
+        """Return the resolver and the remaining budget for reading the reference."""
         chosen, reading = resolver or self._resolver, self._reading
         if chosen is None or reading is None:
             return {"resolver": chosen, "budget": None}
         return {"resolver": chosen, "budget": reading.budget(chosen, str(self.url))}
 
-    # Reading it
+    # Reading
 
     def read_bytes(self, resolver: "messagebody.Resolver | None" = None) -> bytes:
-        """Return the whole content; a reference is read and verified through a resolver.
+        """Return the whole content; a reference is read through a resolver and verified.
 
         Arguments:
-            resolver: decides whether and how a reference is read; the closed default if None.
+            resolver: decides whether and how a reference is read; by default the part's resolver,
+                or a closed one.
 
         Raises:
             UnsafeReference: the resolver does not allow the reference.
-            DigestMismatch: the bytes are not the ones promised.
-            LocalFileChanged: the local file is not the one that was added.
+            DigestMismatch: the bytes don't match the size or digest of the reference.
+            LocalFileChanged: the local file has changed since it was added.
         """
         require_resolver(resolver)
         reference = self.reference
@@ -303,10 +305,10 @@ class Part:
         return self._inline_bytes()
 
     def read_text(self, resolver: "messagebody.Resolver | None" = None) -> str:
-        """Return the content as text, strictly decoded by its charset parameter or as UTF-8.
+        """Return the content as text, decoded strictly by its charset parameter or as UTF-8.
 
         Raises:
-            DecodeError: the bytes are not in that encoding; the text names the part and the byte.
+            DecodeError: the bytes are not in that encoding; the text has the part and the byte.
         """
         require_resolver(resolver)
         if self.text is not None:
@@ -325,7 +327,7 @@ class Part:
         """Return the content parsed as JSON, by the strict rules of the format.
 
         Raises:
-            DecodeError: the content is not JSON; the text names the part and the byte.
+            DecodeError: the content is not JSON; the text has the part and the byte.
         """
         require_resolver(resolver)
         data = self.read_bytes(resolver) if self.text is None else self.text
@@ -388,9 +390,9 @@ class Part:
             return held.read_bytes()
         return held.encode() if isinstance(held, str) else held
 
-    # Python's protocols
+    # Special methods
 
-    if not TYPE_CHECKING:  # type checkers would believe that a part has every attribute
+    if not TYPE_CHECKING:  # a type checker would assume that a part has every attribute
 
         def __getattr__(self, name: str) -> NoReturn:
             raise missing_attribute(self, name, _INSTEAD)
@@ -455,7 +457,7 @@ class Part:
     __get_pydantic_json_schema__ = PydanticHook("part_json_schema")
 
 
-# Parts are frozen; their slots are set only where they are made.
+# Parts are frozen, so only the code that makes them uses these setters.
 _known_digest: Callable[[Part], str] = vars(Part)["_digest"].__get__
 _set_digest = vars(Part)["_digest"].__set__
 _set_record = vars(Part)["_record"].__set__
@@ -471,7 +473,7 @@ def _bytes_of(content: str | bytes | None) -> bytes | None:
 
 
 NOT_GIVEN: Any = type("NotGiven", (), {"__repr__": lambda _: "<not given>"})()
-"""Stands for a JSON value that was not given, because None is a JSON value."""
+"""The default of an argument for a JSON value, because None is a JSON value."""
 
 
 def build_part(
@@ -480,7 +482,7 @@ def build_part(
     json: Any = NOT_GIVEN,
     **arguments: Unpack[PartArguments],
 ) -> Part:
-    """Make a part of exactly one of content, json and url; see `MessageBody.add`."""
+    """Return a part from exactly one of content, json and url; see `MessageBody.add`."""
     _refuse_parts(content)
     given = (content is not None) + (json is not NOT_GIVEN) + (arguments.get("url") is not None)
     if given != 1:
@@ -500,13 +502,13 @@ def build_part(
 
 
 def _refuse_parts(content: Any) -> None:
-    """Refuse a part, or its JSON, as content: it would become the content of another part."""
+    """Raise an error for a part, or its JSON, as content, because it was meant as a part."""
     if isinstance(content, Part):
         raise InvalidPart(f"{content.label} is a part; body.append(part) adds it")
     if isinstance(content, dict) and content.keys() <= KEYS and content.keys() & _CONTENT_KEYS:
         raise InvalidPart(
-            "this dict is a part as JSON has it; body.extend(MessageBody.from_dicts([…])) adds it, "
-            "body.add(json=…) makes a part of the dict itself"
+            "this dict is a part in JSON form; body.extend(MessageBody.from_dicts([…])) adds it, "
+            "body.add(json=…) adds a part with the dict as its content"
         )
 
 
@@ -515,36 +517,36 @@ _UTF_8: Final = frozenset({"utf-8", "utf8"})
 
 
 def rewrite_part(part: Part, content: Any) -> Part:
-    """Return `part` with new content; the type is kept unless it contradicts the content."""
+    """Return `part` with new content; its type is kept unless it contradicts the content."""
     if isinstance(content, Part):
         return content.evolve(name=part.name)
     new = build_part(content, name=part.name)
     kept = about(part._record)
-    if _says_otherwise(part.content_type, new, content):
+    if _contradicts(part.content_type, new, content):
         kept["content_type"] = new.content_type
     elif (
         isinstance(content, str | dict | list)
         and stated_charset(kept["content_type"]) not in _UTF_8
     ):
-        # Text goes out in UTF-8, whatever the old content was in.
+        # Text is written in UTF-8, so the charset of the old content no longer applies.
         kept["content_type"] = essence(part.content_type)
     return new.evolve(**kept, extra=part.extra)
 
 
-def _says_otherwise(kept: str, new: Part, content: Any) -> bool:
+def _contradicts(kept: str, new: Part, content: Any) -> bool:
     if isinstance(content, dict | list):
         return essence(kept) != JSON and not essence(kept).endswith("+json")
     if isinstance(content, str):
         return not sniffing.agree(kept, "text/plain")
-    # Text that is not UTF-8 has to state its charset.
+    # Text in another encoding than UTF-8 must have a charset.
     return "charset=" in new.content_type or not sniffing.agree(kept, new.content_type)
 
 
 def _read(file: Any) -> bytes:
     """Return the whole content of a file object.
 
-    Content that was just written is before its position, so the file is read from its start. A file
-    that can't seek and gives no bytes has most likely been read already.
+    The file is read from its start, because its position may be after content that was just
+    written. A file that can't seek and has no bytes left has probably been read already.
     """
     try:
         is_rewound = file.seekable() if callable(getattr(file, "seekable", None)) else False

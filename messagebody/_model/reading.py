@@ -1,23 +1,23 @@
-"""How the references of a body are read: the resolver bound to it, and what reading has cost."""
+"""The resolver of a body for reading references, and the budgets that limit the cost."""
 
 import threading
 from weakref import WeakKeyDictionary
 
-import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._wire.data_urls import is_data_url
 
 _lock = threading.Lock()
 
 
 class Reading:
-    """What all parts of one body share when they are read.
+    """The resolver and budgets that all parts of one body share.
 
-    A body, its copies and its parts share one budget for each resolver. Whoever reads them, one by
-    one or together, can't make them cost more than the limits of that resolver.
+    A body, its copies and its parts share one budget for each resolver. So reading them, one by one
+    or together, never costs more than the limits of that resolver.
 
     Arguments:
-        resolver: the resolver bound to the body; None for the closed default.
-        first: the reading whose budgets this one shares; it has budgets of its own if None.
+        resolver: the resolver of the body; None for the closed default.
+        first: the object whose budgets this one shares; None for new budgets.
     """
 
     __slots__ = ("_budgets", "_first", "resolver")
@@ -33,21 +33,21 @@ class Reading:
         ) = None
 
     def through(self, resolver: "messagebody.Resolver | None") -> "Reading":
-        """Return the same reading with another resolver."""
+        """Return a reading with another resolver and the same budgets."""
         return Reading(resolver, self._first or self)
 
     def budget(
         self, resolver: "messagebody.Resolver", url: str
     ) -> "messagebody.storage.FetchBudget | None":
-        """Return what the body may still cost; None for content that is in the URL itself."""
-        # Read again and again, such content costs nobody anything.
+        """Return the budget of the body; None for a `data:` URL."""
+        # Reading a `data:` URL costs nothing, however often.
         if is_data_url(url):
             return None
         if self._first is not None:
             return self._first.budget(resolver, url)
         with _lock:
-            # Made late, because most bodies are never read through a resolver. Weak, so that a
-            # body that outlives its resolvers does not collect their budgets.
+            # Created on demand, because most bodies are never read through a resolver. Weak, so
+            # that a body that outlives its resolvers does not keep their budgets.
             if self._budgets is None:
                 self._budgets = WeakKeyDictionary()
             if resolver not in self._budgets:

@@ -1,7 +1,6 @@
-"""A sequence of parts: a list whose named parts are also found by name.
+"""A sequence of parts, with access by position like a list and by name like a mapping.
 
-It finds parts by position and by name, like a list and a mapping. The body adds JSON, patterns,
-digests and views.
+The body adds JSON, patterns, digests and views.
 """
 
 import operator
@@ -9,7 +8,7 @@ from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from pathlib import PurePath
 from typing import Any, Final, Self, TypeVar, overload
 
-import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.guards import require_iterable
 from messagebody._base.text import count_of, escape, quote
 from messagebody._model.index import PartList
@@ -22,7 +21,7 @@ from messagebody.names import is_name
 
 _T = TypeVar("_T")
 _Parts = TypeVar("_Parts", bound="PartSequence")
-# The most names, and characters of a name, to search for the name that was meant. The search is
+# The maximum number of names, and of characters of a name, in the search for a suggestion. It is
 # slow, and programs that try names which may be missing should not wait for it.
 _COMPARED: Final = 300
 
@@ -31,10 +30,10 @@ class PartSequence(MutableSequence[Part]):
     """Parts in order, with a look-up of named parts by their unique names.
 
     Arguments:
-        parts: the parts, in order; a dict is a part as JSON has it.
+        parts: the parts, in order; a dict is a part as in JSON.
 
     Raises:
-        DuplicateName: two parts have one name.
+        DuplicateName: two parts have the same name.
         DecodeError: a dict is not a part.
     """
 
@@ -49,7 +48,7 @@ class PartSequence(MutableSequence[Part]):
 
     @classmethod
     def _of(cls, parts: PartList, reading: Reading | None = None) -> Self:
-        """Make a body with this list of parts, without copying it."""
+        """Return a body with this list of parts, without copying it."""
         body = cls.__new__(cls)
         body._parts = parts
         body._reading = reading or Reading()
@@ -91,8 +90,7 @@ class PartSequence(MutableSequence[Part]):
         if isinstance(key, slice):
             parts = [*self]
             parts[key] = value
-            # A whole new list is built, so that an error, such as a repeated name, leaves the body
-            # unchanged.
+            # A new list, so that an error, such as a repeated name, leaves the body unchanged.
             self._parts = type(self)(parts)._parts
         elif not isinstance(key, str):
             self._parts.replace(self._position(key), _record(value))
@@ -116,7 +114,7 @@ class PartSequence(MutableSequence[Part]):
             self._parts.remove(self._position(key))
 
     def insert(self, index: int, value: Part) -> None:
-        """Put a part before a position."""
+        """Insert a part before a position."""
         if not hasattr(index, "__index__"):
             raise InvalidArgument("a position", index)
         start = slice(index, None).indices(len(self))[0]
@@ -127,13 +125,13 @@ class PartSequence(MutableSequence[Part]):
         self._parts.extend([_record(part) for part in require_iterable(values)])
 
     def pop(self, index: int | str = -1) -> Part:
-        """Take out and return the part at a position, or the part with a name."""
+        """Remove and return the part at a position, or the part with a name."""
         part = self[index]
         del self[index]
         return part
 
     def remove(self, value: Part | str) -> None:
-        """Take out a part, given itself or its name.
+        """Remove a part, given as a part or by its name.
 
         Raises:
             PartNotFound: no part has that name.
@@ -146,11 +144,11 @@ class PartSequence(MutableSequence[Part]):
         self._parts = PartList([*self._parts][::-1])
 
     def clear(self) -> None:
-        """Take out all parts."""
+        """Remove all parts."""
         self._parts = PartList([])
 
     def copy(self) -> Self:
-        """Return a body of the same parts."""
+        """Return a copy of the body with the same parts."""
         return self._of(PartList(self._parts.records()), self._reading)
 
     __copy__ = copy
@@ -214,7 +212,7 @@ class PartSequence(MutableSequence[Part]):
             raise PartNotFound(value, f" in [{start}:{stop}]")
         return position
 
-    # Inside
+    # Internal
 
     def _index_of(self, value: Any, start: int, stop: int) -> int:
         if not isinstance(value, Part):
@@ -254,7 +252,7 @@ class PartSequence(MutableSequence[Part]):
         if is_name(name) and self._parts.is_directory(f"{name}/"):
             below = f"{name}/**"
             return PartNotFound(name, f"; it is a directory: list({below!r}) gives its parts")
-        return PartNotFound(name, _what_is_there(name, self.names()))
+        return PartNotFound(name, _missing_hint(name, self.names()))
 
 
 def _restore(cls: type[_Parts], records: list[PartRecord]) -> _Parts:
@@ -262,12 +260,12 @@ def _restore(cls: type[_Parts], records: list[PartRecord]) -> _Parts:
 
 
 def _key(key: Any) -> Any:
-    """Return a key of a body; a path, such as `part.path`, becomes the name."""
+    """Return a key of a body; a path, such as `part.path`, becomes a name."""
     return key.as_posix() if isinstance(key, PurePath) else key
 
 
 def _records(parts: "Iterable[Part | dict[str, Any]]") -> list[PartRecord]:
-    """Return the records of parts, some of which may still be JSON."""
+    """Return the records of parts; dicts are parsed as JSON."""
     parts = [*parts]
     unread = [part for part in parts if isinstance(part, dict)]
     read = iter(reader.decode_parsed(unread) if unread else ())
@@ -281,8 +279,8 @@ def _record(part: Part) -> PartRecord:
     return part._record
 
 
-def _what_is_there(name: str, names: list[str]) -> str:
-    """Return a hint for a name that no part has: the name likely meant, and the first names."""
+def _missing_hint(name: str, names: list[str]) -> str:
+    """Return a hint for a missing name: the closest name and the first names of the body."""
     has = f"the body has {count_of(len(names), 'named part')}"
     if not names:
         return f"; {has}"
@@ -295,7 +293,7 @@ def _what_is_there(name: str, names: list[str]) -> str:
 def _nearest(name: str, names: list[str]) -> str | None:
     import difflib
 
-    # People forget the slash in front most often.
+    # The most common mistake is a missing leading slash.
     if not is_name(name) and "/" + name in names:
         return "/" + name
     return next(iter(difflib.get_close_matches(name[:_COMPARED], names[:_COMPARED], n=1)), None)

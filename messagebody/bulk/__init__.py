@@ -1,8 +1,8 @@
-"""Bulk jobs: one thing done with the bodies of many files, on one machine or a cluster.
+"""Bulk jobs: one operation on the messages of many files, on one machine or a cluster.
 
-Each job reads JSON Lines, Parquet of parts or directories of messages, writes a result for each
-shard, and returns a report. It can be killed at any moment and run again: what is done is not
-done twice, and the results are the same bytes.
+Each job reads JSON Lines, Parquet files of parts or directories of messages, writes a result for
+each shard, and returns a report. It can be killed at any moment and run again: finished shards are
+not repeated, and the results are the same bytes.
 """
 
 from collections.abc import Iterable
@@ -43,7 +43,7 @@ Sources = str | PurePath | Iterable[str | PurePath]
 def validate(
     sources: Sources, schema: MessageBodySchema, *, out: Any, member: str | None = None, **how: Any
 ) -> Report:
-    r"""Validate messages against a schema; the results are rows of those that are not valid.
+    r"""Validate messages against a schema; the results have a row for each invalid message.
 
     Arguments:
         sources: a URL, path or glob of messages, or several.
@@ -53,7 +53,7 @@ def validate(
         **how: the arguments of `Options`.
 
     Raises:
-        InvalidArgument: the results of another job are there.
+        InvalidArgument: `out` has the results of another job.
         StoreError: a source or the results can't be reached.
 
     Examples:
@@ -106,7 +106,7 @@ def inline(
     inline_options: dict[str, Any] | None = None,
     **how: Any,
 ) -> Report:
-    """Read the references of messages in, verified; the results are the messages with contents.
+    """Inline and verify the references of messages; the results are the messages with contents.
 
     Arguments:
         sources: a URL, path or glob of messages, or several.
@@ -131,14 +131,14 @@ def verify(
     by_digest: bool = True,
     **how: Any,
 ) -> Report:
-    """Verify the references of messages; the results are rows of those that are wrong.
+    """Verify the references of messages; the results have a row for each invalid reference.
 
     Arguments:
         sources: a URL, path or glob of messages, or several.
         resolver: decides which references are read.
         out: the directory or URL of the results.
         member: the member of a line's object that holds the body; `body` or `parts` if None.
-        by_digest: read every reference to its end; otherwise only its size is asked.
+        by_digest: read every reference to its end and compare digests, not only sizes.
         **how: the arguments of `Options`.
     """
     job = jobs.Verify(
@@ -165,14 +165,14 @@ def convert(
         out: the directory or URL of the results.
         source: the format of the messages: "body" or the name of an adapter.
         target: the format to write.
-        strict: a message that would lose something is a bad line.
+        strict: report a message that would lose something as a bad line.
         member: the member of a line's object that holds the message; if None, a message of
-            another format is all of the line.
-        adapter_options: arguments of the writing adapter.
+            another format is the whole line.
+        adapter_options: arguments of the adapter that writes.
         **how: the arguments of `Options`.
 
     Raises:
-        MessageBodyError: there is no such format.
+        MessageBodyError: a format is unknown.
     """
     for name in {source, target} - {BODY}:
         adapter(name)
@@ -183,7 +183,7 @@ def convert(
 
 
 def infer(sources: Sources, *, out: Any, member: str | None = None, **how: Any) -> Report:
-    """Infer one schema of all messages, in `schema.json`; see `validate` for the arguments."""
+    """Infer one schema for all messages, in `schema.json`; see `validate` for the arguments."""
     return run(jobs.Infer(member=member), sources, out, Options(**how))
 
 
@@ -193,7 +193,7 @@ def stats(sources: Sources, *, out: Any, member: str | None = None, **how: Any) 
 
 
 def table(sources: Sources, *, out: Any, member: str | None = None, **how: Any) -> Report:
-    """Write Parquet files with one row a part; see `validate` for the arguments.
+    """Write Parquet files with one row per part; see `validate` for the arguments.
 
     Raises:
         MissingDependency: pyarrow is not installed (extra `tables`).
@@ -201,15 +201,15 @@ def table(sources: Sources, *, out: Any, member: str | None = None, **how: Any) 
     return run(jobs.Table(member=member), sources, out, Options(**how))
 
 
-def map(  # noqa: A001 - what it is called everywhere
+def map(  # noqa: A001 - the usual name of this operation
     sources: Sources, function: Mapped, *, out: Any, member: str | None = None, **how: Any
 ) -> Report:
     """Call a function with each body; the results are the bodies or rows that it returns.
 
     Arguments:
         sources: a URL, path or glob of messages, or several.
-        function: a function of a module; what it returns replaces the body, is written as a row,
-            or is left out if it is None. What it raises makes a bad line.
+        function: a module-level function. A body that it returns replaces the message's body, a
+            dict is written as a row, and None is left out. An error it raises makes a bad line.
         out: the directory or URL of the results.
         member: the member of a line's object that holds the body; `body` or `parts` if None.
         **how: the arguments of `Options`.

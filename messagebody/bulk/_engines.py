@@ -24,8 +24,8 @@ Task = Callable[[], TaskOutcome]
 Outcomes = Generator[tuple[Task, TaskOutcome], None, None]
 
 _READY: Final = "ready"
-# What a job calls may handle the signal to end itself; after this time it is killed.
-_LONGEST_END: Final = 5.0
+# Code that a job calls may handle SIGTERM; after this many seconds the process is killed.
+_TERMINATION_TIMEOUT: Final = 5.0
 
 
 def run_serially(queue: deque[Task]) -> Outcomes:
@@ -38,14 +38,14 @@ def run_serially(queue: deque[Task]) -> Outcomes:
 # By hand: the standard library's pool is broken for good once a worker dies, with all its tasks,
 # and may hang if a worker dies while another one starts. loky's pool blames all tasks, too.
 def run_on_processes(queue: deque[Task], workers: int) -> Outcomes:
-    """Run tasks on worker processes; one that dies is replaced, and only its task has failed.
+    """Run tasks on worker processes; a worker that dies is replaced, and only its task fails.
 
     Arguments:
         queue: the tasks.
-        workers: processes at a time.
+        workers: the number of processes.
 
     Raises:
-        MessageBodyError: a worker ends before it begins, and no signal ended it.
+        MessageBodyError: a worker exits before its first task, and not because of a signal.
     """
     idle: list[_Worker] = []
     busy: dict[Any, _Worker] = {}
@@ -55,7 +55,7 @@ def run_on_processes(queue: deque[Task], workers: int) -> Outcomes:
                 worker = idle.pop() if idle else _Worker()
                 busy[worker.connection] = worker
                 worker.give(queue.popleft())
-            # The connection of a process that died is ready too, with an end of file.
+            # The connection of a dead process is ready, too: reading it gives an end of file.
             for connection in wait(list(busy)):
                 worker = busy[connection]
                 outcome = worker.answer()
@@ -150,10 +150,10 @@ def _failed(error: BaseException) -> MessageBodyError:
 
 
 class _Worker:
-    """A process that does one task after another."""
+    """A process that runs one task after another."""
 
     def __init__(self) -> None:
-        # A forked process would share locks and connections with threads that it does not have.
+        # A forked process would inherit locks and connections of threads that it does not have.
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=_work, args=(theirs,), daemon=True)
@@ -164,47 +164,47 @@ class _Worker:
         self.task: Task
 
     def give(self, task: Task) -> None:
-        """Let it do a task."""
+        """Send it a task."""
         self.task = task
         try:
             self.connection.send(task)
         except OSError:
-            self._has_begun = True  # it died while it waited; `answer` finds that out
+            self._has_begun = True  # it died while idle; `answer` finds that out
 
     def answer(self) -> TaskOutcome | None:
-        """Return the outcome of its task; None for the sign that the process has begun."""
+        """Return the outcome of its task; None if it only reports that it has started."""
         try:
-            said = self.connection.recv()
+            received = self.connection.recv()
         except (EOFError, OSError):
             return self._died()
         self._has_begun = True
-        return said if isinstance(said, TaskOutcome) else None
+        return received if isinstance(received, TaskOutcome) else None
 
     def _died(self) -> TaskOutcome:
         self.is_alive = False
         self.end()
         code = self._process.exitcode
-        # A signal may hit it before it begins, too; only what it ends itself is the script's.
+        # A signal may also kill it early. Only an exit of its own is the fault of the script.
         if not self._has_begun and (code is None or code >= 0):
             raise MessageBodyError(
-                "a worker process ended before it began; a script that starts a job has to do it "
-                'below `if __name__ == "__main__":`, since every worker imports it'
+                "a worker process ended before it began; a script must start jobs below "
+                '`if __name__ == "__main__":`, since every worker imports the script'
             )
         return TaskOutcome(None, f"the worker died (exit code {code})")
 
     def end(self) -> None:
-        """End the process, whatever it is doing: a task that is cut off is done again."""
+        """End the process, even in the middle of a task: an interrupted task is run again."""
         self.connection.close()
         self._process.terminate()
-        self._process.join(_LONGEST_END)
+        self._process.join(_TERMINATION_TIMEOUT)
         if self._process.is_alive():
             self._process.kill()
             self._process.join()
 
 
 def _work(connection: "Connection[Any, Any]") -> None:
-    """Do tasks until nobody gives any more."""
-    # Ctrl-C reaches all processes of a terminal; the one that gives the tasks decides.
+    """Run tasks until the connection is closed."""
+    # Ctrl-C reaches all processes of a terminal; the parent process decides how to stop.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         connection.send(_READY)

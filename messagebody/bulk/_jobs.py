@@ -1,7 +1,7 @@
-"""Jobs: what is done with each message, and what the results of shards are together.
+"""Jobs: an operation on each message, and the combination of the results of all shards.
 
-A job is plain data, so that it can be sent to another process or machine, and so that its digest
-says whether two jobs are the same one. What it needs while it works is made once a shard.
+A job is plain data, so that it can be sent to another process or machine, and so that equal jobs
+have equal digests. The objects that it needs while it runs are made once per shard.
 """
 
 import hashlib
@@ -32,14 +32,14 @@ from messagebody.storage._references import Resolver
 from messagebody.storage._stores import Store
 
 BODY: Final = "body"
-"""The name of the format of bodies, beside those of the adapters."""
+"""The name of the format of bodies; the other formats have the names of their adapters."""
 
-# The registry of media types has some two thousand.
+# The registry of media types has about two thousand.
 _MOST_TYPES: Final = 10_000
 
 
 class Sink(Protocol):
-    """What a job writes to while it goes through a shard."""
+    """The output of a job on one shard."""
 
     def line(self, line: bytes) -> None:
         """Write a line of the result."""
@@ -56,10 +56,10 @@ class Sink(Protocol):
 
 @attrs.frozen
 class Work:
-    """A job at work on one shard.
+    """A job that is running on one shard.
 
     Arguments:
-        do: does one message; an error of the model or of a value is that of the line.
+        do: processes one message; an error makes the message a bad line.
         finish: ends the shard and returns a summary for `Job.results`, a JSON value.
     """
 
@@ -69,7 +69,7 @@ class Work:
 
 @attrs.frozen
 class Job:
-    """What is done with each message.
+    """An operation on each message.
 
     Arguments:
         member: the member of a line's object that holds the body; None for `body` or `parts`.
@@ -77,32 +77,32 @@ class Job:
 
     name: ClassVar[str]
     suffix: ClassVar[str] = ".jsonl"
-    """What names of results end in; empty for a job that has none for a shard."""
+    """The suffix of result names; empty for a job without results per shard."""
     is_lasting: ClassVar[bool] = True
-    """Whether a result holds for as long as its source is the same."""
+    """Whether a result stays valid as long as its source is unchanged."""
 
     member: str | None = attrs.field(default=None, kw_only=True)
 
     @property
     def reads_bodies(self) -> bool:
-        """Whether lines hold bodies, and not messages of other formats."""
+        """Whether lines hold bodies, not messages of other formats."""
         return True
 
     @property
     def digest(self) -> str:
-        """The digest of the job, by which the results of another job are told apart."""
+        """The digest of the job, which distinguishes its results from those of other jobs."""
         return sha256_of(strict_json.dumps([self.name, self.settings()]).encode())
 
     def settings(self) -> dict[str, Any]:
-        """Return all that results depend on, as a JSON value."""
+        """Return everything that the results depend on, as a JSON value."""
         return {"member": self.member}
 
     def start(self, sink: Sink) -> Work:
-        """Begin a shard; what is made here is made once for all its messages."""
+        """Begin a shard; objects made here are shared by all its messages."""
         raise NotImplementedError
 
     def results(self, summaries: Iterable[Any]) -> Iterator[tuple[str, bytes]]:  # noqa: ARG002
-        """Yield name and content of files about all shards, from their summaries in order."""
+        """Yield names and contents of files about all shards, given their summaries in order."""
         yield from ()
 
 
@@ -112,7 +112,7 @@ def _row(message: Message, **members: Any) -> bytes:
 
 @attrs.frozen
 class Validate(Job):
-    """Validation against a schema: a row for each message that is not valid."""
+    """Validation against a schema: a row for each invalid message."""
 
     name = "validate"
     schema: MessageBodySchema
@@ -125,7 +125,7 @@ class Validate(Job):
         """Begin a shard."""
 
         def do(message: Message) -> None:
-            # Most messages are valid, and asking that costs less than listing violations.
+            # Most messages are valid, and `is_valid` is cheaper than listing violations.
             if self.schema.is_valid(message.body):
                 sink.count("valid")
                 return
@@ -163,8 +163,8 @@ class Offload(Job):
     """Offloading: each message with its large parts in a store.
 
     Arguments:
-        store: where they go.
-        options: those of `offloading.offload`, as plain values.
+        store: the store of the parts.
+        options: the options of `offloading.offload`, as plain values.
     """
 
     name = "offload"
@@ -181,7 +181,7 @@ class Offload(Job):
         def do(message: Message) -> None:
             body = message.body
             small = offloading.offload(body, self.store, **self.options)
-            # What is not the same object as before went to the store.
+            # A part that changed was moved to the store.
             moved = [new.size or 0 for new, old in zip(small, body, strict=True) if new != old]
             sink.count("offloaded parts", len(moved))
             sink.count("offloaded bytes", sum(moved))
@@ -195,7 +195,7 @@ class _ReadingJob(Job):
     """A job that reads references.
 
     Arguments:
-        resolver: decides which.
+        resolver: decides which references are read.
         options: more settings of the job, as plain values.
     """
 
@@ -203,13 +203,13 @@ class _ReadingJob(Job):
     options: dict[str, Any] = attrs.field(factory=dict)
 
     def settings(self) -> dict[str, Any]:
-        """Return the options and how the resolver prints."""
+        """Return the options and the `repr` of the resolver."""
         return {**super().settings(), "resolver": repr(self.resolver), "options": self.options}
 
 
 @attrs.frozen
 class Inline(_ReadingJob):
-    """Inlining: each message with the content of its references read in and verified."""
+    """Inlining: each message with its references replaced by their verified contents."""
 
     name = "inline"
 
@@ -228,7 +228,7 @@ class Verify(_ReadingJob):
     """Verification of references: a row for each one that is missing or wrong."""
 
     name = "verify"
-    is_lasting = False  # what it looks at lies in stores
+    is_lasting = False  # it checks contents of stores, which may change
 
     def start(self, sink: Sink) -> Work:
         """Begin a shard."""
@@ -239,8 +239,8 @@ class Verify(_ReadingJob):
             sink.count("invalid" if result.findings else "valid")
             for found in result.findings:
                 sink.find(message, str(found))
-                said = {"error": type(found.error).__name__, "problem": str(found)}
-                sink.line(_row(message, index=found.index, name=found.name, **said))
+                problem = {"error": type(found.error).__name__, "problem": str(found)}
+                sink.line(_row(message, index=found.index, name=found.name, **problem))
 
         return Work(do)
 
@@ -250,10 +250,10 @@ class Convert(Job):
     """Conversion from one format to another.
 
     Arguments:
-        source: what the lines hold: "body", or the name of an adapter.
-        target: what they are to hold.
-        strict: a message that would lose something is a bad line.
-        options: those of the adapter that writes.
+        source: the format of the lines: "body", or the name of an adapter.
+        target: the format of the results.
+        strict: report a message that would lose something as a bad line.
+        options: the options of the adapter that writes.
     """
 
     name = "convert"
@@ -303,15 +303,15 @@ class Convert(Job):
         value = converted.or_raise() if self.strict else converted.value
         if not isinstance(value, str):
             return strict_json.dumps(value).encode(), converted.losses
-        # Written anyway, it would be two lines, neither of them a message.
+        # It would be written as two lines, neither of them a message.
         if "\n" in value:
-            raise MessageBodyError("the message has line ends, and a line of a log has none")
+            raise MessageBodyError("the message has line ends, so it can't be a line of a log")
         return value.encode(), converted.losses
 
 
 @attrs.frozen
 class Infer(Job):
-    """Inference: one schema for which all messages are valid, in `schema.json`."""
+    """Inference: one schema that accepts all messages, in `schema.json`."""
 
     name = "infer"
     suffix = ""
@@ -385,12 +385,12 @@ class _Counting:
             self.largest = max(self.largest, size)
 
     def _of(self, kind: str) -> Counter[str]:
-        # Senders choose the types: what they write must not fill the memory.
+        # Senders choose the types, and must not be able to fill the memory.
         known = kind in self.types or len(self.types) < _MOST_TYPES
         return self.types.setdefault(kind if known else "others", Counter())
 
     def update(self, summary: Mapping[str, Any]) -> None:
-        """Add what another shard has."""
+        """Add the counts of another shard."""
         self.whole.update(summary["total"])
         self.largest = max(self.largest, summary["largest part"])
         for kind, counts in summary["types"].items():
@@ -403,7 +403,7 @@ class _Counting:
 
 @attrs.frozen
 class Table(Job):
-    """Tables: a Parquet file with one row a part for each shard."""
+    """Tables: a Parquet file for each shard, with one row per part."""
 
     name = "table"
     suffix = ".parquet"
@@ -420,7 +420,7 @@ class Table(Job):
 
 
 class _File:
-    """A file object over a sink, as far as the writer of Parquet asks for one."""
+    """A file object that writes to a sink, with only the methods that the Parquet writer needs."""
 
     closed = False
 
@@ -432,7 +432,7 @@ class _File:
         return self._sink.write(bytes(data))
 
     def flush(self) -> None:
-        """Do nothing: the sink writes when the shard is done."""
+        """Do nothing, because the sink writes when the shard is done."""
 
     def close(self) -> None:
         """Do nothing, for the same reason."""
@@ -443,10 +443,10 @@ Mapped = Callable[[MessageBody], MessageBody | Mapping[str, Any] | None]
 
 @attrs.frozen
 class Map(Job):
-    """A function of a user's own: body in, and a body, a row or nothing out.
+    """A function of the user, which takes a body and returns a body, a row or None.
 
     Arguments:
-        function: a function of a module, so that other processes find it.
+        function: a module-level function, so that other processes can import it.
     """
 
     name = "map"
@@ -454,17 +454,17 @@ class Map(Job):
 
     def __attrs_post_init__(self) -> None:
         try:
-            # Tried here, where the caller still can mend it, and not on some worker.
+            # Fail early, before the function is sent to workers.
             pickle.dumps(self.function)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             hint = "other processes find it by its name"
             raise InvalidArgument("a function of a module", self.function, hint) from error
 
     def settings(self) -> dict[str, Any]:
-        """Return name and source of the function: a changed one is another job."""
+        """Return the name and source of the function: a changed function is another job."""
         function: Any = self.function
         try:
-            # The text, since a name stays while what it does changes.
+            # The source, because a function can change and keep its name.
             source = inspect.getsource(function)
         except (OSError, TypeError):
             source = hashlib.sha256(pickle.dumps(function)).hexdigest()
@@ -481,7 +481,7 @@ class Map(Job):
             if isinstance(value, MessageBody):
                 sink.line(message.with_value(value.to_json_bytes()))
             elif isinstance(value, Mapping):
-                # Checked here, so that a value that JSON has not is an error of its line.
+                # Checked here, so that a value that JSON can't hold is an error of its line.
                 row = strict_json.checked_copy(dict(value), depth=DEFAULT_LIMITS.depth)
                 sink.line(_row(message, **row))
             else:
@@ -491,17 +491,17 @@ class Map(Job):
 
 
 def store_of(place: Any, options: Mapping[str, Any] | None) -> Store:
-    """Open a store of results or contents, which several processes can use.
+    """Open a store of results or contents that several processes can use.
 
     Raises:
-        InvalidArgument: it is a store that only this process has.
+        InvalidArgument: the store exists only in this process.
     """
     store = open_place(place, options or {})
     try:
-        # A session or client can't travel; its settings can.
+        # A session or client can't be sent to another process; its settings can.
         pickle.dumps(store)
     except (TypeError, AttributeError, pickle.PicklingError) as error:
-        hint = "give its URL, and credentials by the environment or a profile"
+        hint = "give its URL, and set credentials in the environment or a profile"
         raise InvalidArgument("a store that other processes can open", got=quote(store.url),
                               hint=hint) from error  # fmt: skip
     return store

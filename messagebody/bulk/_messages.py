@@ -1,4 +1,4 @@
-"""Messages of a shard: read one by one, each with its place; anything else is a bad line."""
+"""The messages of a shard, read one by one with their places; anything else is a bad line."""
 
 import contextlib
 import gzip
@@ -19,18 +19,18 @@ from messagebody.bulk._sources import Input, Shard, SourceKind
 from messagebody.bulk.tables import TableReader
 from messagebody.errors import DecodeError, MessageBodyError, MissingDependency
 
-# A bad line may be all of a file, and its error is written to another.
-_PROBLEM: Final = 2000
+# A bad line may be as large as its file; the error about it must stay small.
+_PROBLEM_LENGTH: Final = 2000
 
 
 @attrs.frozen
 class MessagePlace:
-    """Where a message stands.
+    """The place of a message.
 
     Arguments:
         file: the URL of the file.
-        line: its line, or the row of its first part, from 1.
-        offset: the byte of the file, once it is decompressed, that it begins at; None in Parquet.
+        line: the line, or the row of the first part, counted from 1.
+        offset: the offset of the first byte in the decompressed file; None in Parquet.
     """
 
     file: str
@@ -43,12 +43,12 @@ class Message:
     """A message of a log.
 
     Arguments:
-        place: where it stands.
-        document: its JSON, as it stands there; empty if it is rows of a table.
+        place: the place in the log.
+        document: its JSON as in the log; empty for rows of a table.
         member: the member that holds the body; None for a body in `body` or `parts`, or a line
             that is a body.
-        limits: what to take before refusing.
-        id: what it is called; the file and line if it has no `id`.
+        limits: the limits of a message.
+        id: its `id`; the file and line if it has none.
     """
 
     place: MessagePlace
@@ -66,21 +66,21 @@ class Message:
     def of_row(
         cls, place: MessagePlace, body_id: str, body: MessageBody, limits: Limits
     ) -> "Message":
-        """Return a message that is rows of a table."""
+        """Return a message that was read from rows of a table."""
         members = {"id": json.dumps(body_id, ensure_ascii=False).encode(), "body": b""}
         return cls(place, b"", "body", limits, body_id, members, body)
 
     def open(self, *, is_body: bool = True) -> None:
-        """Look for the body and the id in the line.
+        """Find the body and the id in the line.
 
         Arguments:
             is_body: the line holds a body, in one of the usual ways; if not, and no member is
-                asked for, all of the line is the message.
+                given, the whole line is the message.
 
         Raises:
-            DecodeError: the line is no JSON, or has not the member that was asked for.
+            DecodeError: the line is not JSON, or lacks the given member.
         """
-        # Rows were read already, and a foreign message is the line as it stands.
+        # Rows have been read already, and a message of another format is the whole line.
         if self._row is not None or not (is_body or self.member):
             return
         try:
@@ -93,7 +93,7 @@ class Message:
                 raise DecodeError(f"expected an object with a member {wanted!r}")
             return
         if wanted is None:
-            # A line that is a body has `parts` itself; logs have it as a member.
+            # A line that is a body has the member `parts`; lines of logs hold a body in a member.
             named = [each for each in ("parts", "body") if each in members]
             if len(named) > 1:
                 raise DecodeError(
@@ -105,10 +105,10 @@ class Message:
             raise DecodeError(f"the object has no member {escape(wanted or 'body', limit=100)!r}")
         self.id = _id_in(members) or self.id
         if self.member is not None:
-            self.document = b""  # all of it is in the members: a large message is held once
+            self.document = b""  # the members have it all: hold a large message only once
 
     def take(self) -> bytes:
-        """Take the JSON of the body out of the line: from then on it is held in one form only."""
+        """Return the JSON of the body and drop it here, so that memory holds it only once."""
         if self._row is not None:
             return self._row.to_json_bytes()
         if self._members is None or self.member is None:
@@ -122,33 +122,33 @@ class Message:
         """The body.
 
         Raises:
-            DecodeError: it is none.
+            DecodeError: the JSON is not a body.
         """
         if self._row is not None:
             return self._row
         return MessageBody.from_json(self.take(), limits=self.limits)
 
     def with_value(self, value: bytes) -> bytes:
-        """Return the line with another JSON value in the place of the body."""
+        """Return the line with another JSON value in place of the body."""
         if self._members is None or self.member is None:
             return value
         return lines.join_object({**self._members, self.member: value})
 
 
 def _id_in(members: dict[str, bytes]) -> str:
-    """Return the id that an object states; empty if it is neither text nor a number."""
+    """Return the id of an object; empty if it is neither text nor a number."""
     value = json.loads(members.get("id", b"null"))
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
 @attrs.frozen
 class BadLine:
-    """A line that is not a message, or that a job could not do.
+    """A line that is not a message, or that a job could not process.
 
     Arguments:
-        place: where it stands.
+        place: the place of the line.
         error: the name of the error's class.
-        problem: what is wrong, without secrets.
+        problem: a description of the error, without secrets.
     """
 
     place: MessagePlace
@@ -157,24 +157,24 @@ class BadLine:
 
     @classmethod
     def of(cls, place: MessagePlace, error: Exception) -> "BadLine":
-        """Return what an error says of a line."""
-        text = escape(redact_urls(str(error)), limit=_PROBLEM)
+        """Return a bad line from an error."""
+        text = escape(redact_urls(str(error)), limit=_PROBLEM_LENGTH)
         return cls(place, type(error).__name__, text or type(error).__name__)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the line of `errors.jsonl`."""
+        """Return the value of a line of `errors.jsonl`."""
         return {**attrs.asdict(self.place), "error": self.error, "problem": self.problem}
 
 
 def messages_of(
     shard: Shard, *, member: str | None, limits: Limits
 ) -> Iterator[Message | BadLine | None]:
-    """Yield the messages of a shard in order, bad lines among them, and None for a blank line.
+    """Yield the messages and bad lines of a shard in order, and None for each blank line.
 
     Arguments:
         shard: the shard.
         member: the member of a line's object that holds the body; None for the usual ones.
-        limits: what to take before refusing.
+        limits: the limits of a message.
 
     Raises:
         StoreError: a file can't be read.
@@ -197,7 +197,7 @@ def messages_of(
 
 def _single(file: Input, member: str | None, limits: Limits) -> Message | BadLine:
     place = MessagePlace(file.url, 1, 0)
-    # Asked of the listing, before anything is read.
+    # The listing has the size, so a large file need not be read.
     if file.stat.size > limits.json_bytes:
         return BadLine.of(place, _too_long(limits))
     with file.open() as stream:
@@ -208,10 +208,10 @@ def _of_table(stream: Any, shard: Shard, limits: Limits) -> Iterator[Message | B
     for row in TableReader(stream).bodies(shard.start, shard.end):
         place = MessagePlace(shard.inputs[0].url, row.number, None)
         if row.body is None:
-            yield BadLine.of(place, row.error or DecodeError("the rows make no body"))
+            yield BadLine.of(place, row.error or DecodeError("the rows are not a body"))
         else:
             yield Message.of_row(place, row.body_id, row.body, limits)
-        del row  # or it would be held while the next one is read
+        del row  # free it before the next one is read
 
 
 def _decompressed(
@@ -224,7 +224,7 @@ def _decompressed(
             for each in _of_lines(lines_of_it, shard, member, limits):
                 place = place if each is None else each.place
                 yield each
-                del each  # or it would be held while the next one is read
+                del each  # free it before the next one is read
         except MessageBodyError:
             raise
         except (EOFError, OSError, zlib.error) as error:
@@ -248,13 +248,13 @@ def _of_lines(
     """Yield the lines that begin in a shard's range."""
     offset = shard.start
     if shard.start:
-        # One byte earlier: if that ends a line, the range begins with a line of its own.
+        # Start one byte earlier: if that byte is a line end, a line begins at the range.
         stream.seek(shard.start - 1)
-        # A line that began before the range belongs to the range before.
+        # A line that begins before the range belongs to the previous range.
         offset += _rest_of_line(stream) - 1
     number, longest = shard.first_line, limits.json_bytes
     url = shard.inputs[0].url
-    # A line without end must not be read into memory to be refused.
+    # A line without end must not be read into memory before it is refused.
     while offset < shard.end and (line := stream.readline(longest + 1)):
         place, length = MessagePlace(url, number, offset), len(line)
         if length > longest:
@@ -262,7 +262,7 @@ def _of_lines(
             yield BadLine.of(place, _too_long(limits))
         else:
             message = Message(place, line.strip(), member, limits)
-            # So that the text is freed before the next message is read: it may be large.
+            # Free the text, which may be large, before the next message is read.
             del line
             yield message if message.document else None
             del message
@@ -271,7 +271,7 @@ def _of_lines(
 
 
 def _rest_of_line(stream: IO[bytes]) -> int:
-    """Pass over the rest of a line, and return its bytes with its end."""
+    """Skip the rest of a line, and return the number of skipped bytes with the line end."""
     passed = 0
     while piece := stream.readline(CHUNK):
         passed += len(piece)

@@ -1,4 +1,4 @@
-"""Runs of jobs: shards found, those that are done left out, the rest done, results put together."""
+"""Runs of jobs: find the shards, skip finished ones, run the others, and combine the results."""
 
 import contextlib
 import json
@@ -54,19 +54,19 @@ from messagebody.storage._references.spool import Spool, SpoolBlob
 from messagebody.storage._stores import Store
 from messagebody.storage._stores.base import read_back
 
-# A shard that kills three workers would kill all of them, so it is left out and reported.
+# A shard that kills three workers would kill any worker, so it is skipped and reported.
 _ATTEMPTS: Final = 3
 _BAD: Final = ("bad lines", "invalid")
 
 
 @attrs.frozen
 class Failure:
-    """A shard that was left out.
+    """A shard that failed and was skipped.
 
     Arguments:
-        shard: its name.
-        file: the file it is of, or the first of its files.
-        problem: why.
+        shard: the name of the shard.
+        file: its file, or the first of its files.
+        problem: the reason.
     """
 
     shard: str
@@ -76,18 +76,18 @@ class Failure:
 
 @attrs.frozen
 class Report:
-    """What a job did; true only if all of it was done and nothing is bad.
+    """The report of a job; true only if no shard failed, no line is bad and nothing is invalid.
 
     Arguments:
         job: the name of the job.
         out: the URL of its results.
-        shards: shards that are done.
-        counts: messages, bytes, bad lines, and what the job counts.
-        findings: the first ones, with id, file, line and text.
-        failed: shards that were left out; a second run tries them again.
-        others: shards whose results are there too, and which none of the sources has.
-        deleted: files of results that were deleted: of shards that the sources do not have any
-            more, and with `prune` those of other sources.
+        shards: the number of finished shards.
+        counts: the numbers of messages, bytes and bad lines, and the counts of the job.
+        findings: the first findings, with id, file, line and text.
+        failed: shards that failed; the next run tries them again.
+        others: the number of shards of other sources whose results are also in `out`.
+        deleted: the number of deleted result files: of shards that the sources no longer have,
+            and with `prune` of other sources.
     """
 
     job: str
@@ -115,8 +115,8 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Return the report as a JSON value, the same for the same results."""
         members = attrs.asdict(self)
-        # Neither the place nor what was there before is part of the result: the same job
-        # elsewhere gives the same report.
+        # The report does not depend on the place of the results or on earlier results there: the
+        # same job elsewhere gives the same report.
         for name in ("out", "others", "deleted"):
             del members[name]
         return members
@@ -124,15 +124,15 @@ class Report:
 
 @attrs.frozen
 class Progress:
-    """How far a job is.
+    """The progress of a job.
 
     Arguments:
-        done: shards that are done.
-        shards: shards in all.
-        read: bytes of the shards that are done.
-        bytes: bytes in all.
-        messages: messages that were done in this run.
-        bad: bad lines among them.
+        done: the number of finished shards.
+        shards: the number of all shards.
+        read: the bytes of the finished shards.
+        bytes: the bytes of all shards.
+        messages: the number of messages processed in this run.
+        bad: the number of bad lines among them.
     """
 
     done: int
@@ -143,7 +143,7 @@ class Progress:
     bad: int = 0
 
     def after(self, shard: Shard, counts: dict[str, int]) -> Self:
-        """Return how far it is after one more shard."""
+        """Return the progress after one more shard."""
         return attrs.evolve(
             self,
             done=self.done + 1,
@@ -162,12 +162,13 @@ class Options:
             With an executor: the number of tasks that it is given at a time.
         executor: runs the tasks in place of worker processes, for example a `ProcessPoolExecutor`,
             or the `get_executor()` of a Dask client.
-        limits: what to take of a message.
-        shard_bytes: where large plain files are cut, as a number or text such as "64 MiB".
-        fail_fast: end at the first bad line.
-        prune: delete the results of sources that are not given any more.
-        storage_options: of `stores.open_store`, for sources and results.
-        progress: called with a `Progress` after each shard.
+        limits: the limits of a message.
+        shard_bytes: the size of a shard of a large plain file, as a number or text such as
+            "64 MiB".
+        fail_fast: stop at the first bad line.
+        prune: delete the results of sources that are no longer given.
+        storage_options: the options of `stores.open_store`, for sources and results.
+        progress: a function that is called with a `Progress` after each shard.
     """
 
     workers: int | None = attrs.field(default=None)
@@ -189,7 +190,7 @@ class Options:
         require_executor(executor)
 
     def start(self, queue: deque[Task]) -> Outcomes:
-        """Begin to run tasks."""
+        """Start to run tasks."""
         if self.executor is not None:
             # One in work for each core, and one that waits.
             return run_on_executor(queue, self.executor, self.workers or 2 * _cores())
@@ -199,14 +200,14 @@ class Options:
 
 
 def _cores() -> int:
-    # In a container a process often may use fewer cores than the machine has.
+    # In a container, a process may often use only some cores of the machine.
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run(
     job: Job, sources: str | os.PathLike[str] | Iterable[Any], out: Any, options: Options
 ) -> Report:
-    """Do a job on all messages of some sources, or what is left of it.
+    """Run a job on all messages of some sources, or continue an earlier run.
 
     Arguments:
         job: the job.
@@ -215,10 +216,10 @@ def run(
         options: how to run it.
 
     Raises:
-        BadInput: the first bad line, if that ends the job.
-        InvalidArgument: the place of the results has those of another job, or anything else; or
-            those of other sources under the names that the results of these would have.
-        KeyboardInterrupt: Ctrl-C; the shards in work were finished, and a second run goes on.
+        BadInput: the first bad line, with `fail_fast`.
+        InvalidArgument: `out` has results of another job, or other files; or its results of other
+            sources have the same names as the results of these sources.
+        KeyboardInterrupt: Ctrl-C; running shards were finished, and the next run continues.
         StoreError: a source or the results can't be reached.
     """
     listed = [sources] if isinstance(sources, str | os.PathLike) else sources
@@ -234,35 +235,35 @@ def run(
 
 
 def _claim(store: Store, job: Job) -> None:
-    """Leave the job's name with its results, unless anything else is there.
+    """Write the job's name next to its results, unless the store has other files.
 
-    Shards of two jobs under one name could not be told apart any more, and files of somebody else
-    could have the names of results.
+    Shards of two jobs in one place could not be distinguished, and files of the user could have
+    the names of results.
     """
-    said = _json({"job": job.name, "digest": job.digest})
+    claim = _json({"job": job.name, "digest": job.digest})
     there = None if store.stat(JOB) is None else b"".join(store.stream(JOB))
-    if there == said:
+    if there == claim:
         return
     got = redact_url(store.url)
-    # A file that was cut, as by a full disk, is made again, if a record shows that it is ours.
-    if there is not None and not said.startswith(there):
-        got += " with those of another job, or of other settings"
+    # A truncated file, as after a full disk, is written again if a record shows that it is ours.
+    if there is not None and not claim.startswith(there):
+        got += " with results of another job, or of other settings"
     elif (other := _foreign(store)) is not None and (there is None or not _has_record(store, job)):
         got += f", which has no results of this package, but {quote(other)}"
     else:
-        put(store, JOB, said, "application/json")
+        put(store, JOB, claim, "application/json")
         return
     raise InvalidArgument("an empty place, or one with results of the same job", got=got)
 
 
 def _foreign(store: Store) -> str | None:
-    """Return the key of a file that is not of this package by its name; None if there is none."""
+    """Return the key of a file that this package has not written, judged by its name, or None."""
     keys = (stat.key for stat in store.iter_objects())
     return next((key for key in keys if key != JOB and not _is_temporary(key)), None)
 
 
 def _has_record(store: Store, job: Job) -> bool:
-    """Return whether the record of a shard of a job is there."""
+    """Return whether the store has a record of a shard of the job."""
     names = (recorded_name(stat.key) for stat in store.iter_objects())
     records = (Record.read(store, name) for name in names if name is not None)
     return any(record is not None and record.job == job.digest for record in records)
@@ -278,15 +279,15 @@ class _Run:
     def __init__(self, job: Job, store: Store, shards: list[Shard], options: Options) -> None:
         self.job, self.store, self.options = job, store, options
         self.shards = shards
-        # One listing: asking for each of many thousand shards would take a request each.
+        # One listing, because thousands of shards would need a request each.
         self.there = {stat.key: stat.size for stat in store.iter_objects()}
         self.deleted = 0
-        self.lines: dict[str, int] = {}  # in shards, by name
-        self.failed: dict[str, str] = {}  # why, by shard
+        self.lines: dict[str, int] = {}  # number of lines by shard name
+        self.failed: dict[str, str] = {}  # problem by shard name
         self.stop: BaseException | None = None
 
     def all(self) -> Report:
-        """Do what is left, and put the results together."""
+        """Run the unfinished shards, and combine the results."""
         recorded = [(shard, self._recorded(shard)) for shard in self.shards]
         if not self.options.prune:
             self._keep_others(recorded)
@@ -304,29 +305,29 @@ class _Run:
         return self._report()
 
     def _is_to_begin_anew(self) -> bool:
-        """Return whether what the last run found may be out of date, and forget that it ended."""
-        # Without a report, the last run was stopped, and this one goes on.
+        """Return whether results may be out of date; if so, delete the report of the last run."""
+        # Without a report, the last run was interrupted, and this one continues it.
         if self.job.is_lasting or REPORT not in self.there:
             return False
         self.store.delete(REPORT)
         return True
 
     def _recorded(self, shard: Shard) -> Record | None:
-        """Return the record of this job that has the name of a shard."""
+        """Return this job's record of a shard, or None."""
         if record_key(shard.name) not in self.there:
             return None
         record = Record.read(self.store, shard.name)
         return record if record is not None and record.job == self.job.digest else None
 
     def _keep_others(self, recorded: list[tuple[Shard, Record | None]]) -> None:
-        """Refuse to write over the results of another source, such as a log of another day."""
+        """Raise an error instead of overwriting results of another source, such as an old log."""
         urls = {each.url for shard in self.shards for each in shard.inputs}
         for shard, record in recorded:
             if record is not None and record.urls and urls.isdisjoint(record.urls):
                 raise InvalidArgument(
                     "another place for these results, or prune=True (--prune) to replace others",
-                    got=f"{redact_url(self.store.url)}, where results of "
-                    f"{redact_url(record.urls[0])} have the names of those of "
+                    got=f"{redact_url(self.store.url)}, where the results of "
+                    f"{redact_url(record.urls[0])} have the same names as those of "
                     f"{redact_url(shard.inputs[0].url)}",
                 )
 
@@ -337,14 +338,14 @@ class _Run:
         return record.result is None or self._has(result_key(shard.name, self.job), record.result)
 
     def _has(self, key: str, stated: list[Any]) -> bool:
-        """Return whether a result is there as it was written, and not deleted or replaced since."""
+        """Return whether a result still exists as it was written."""
         return self.there.get(key) == stated[0] and [*read_back(self.store, key)] == stated
 
     # Numbers of lines
 
     def _count_lines(self, left: list[Shard]) -> None:
-        """Count the lines of the shards that others come after, unless their records say it."""
-        # Line numbers of a range need the lines before it; most records state theirs.
+        """Count the lines of shards that precede an unfinished one, unless a record has them."""
+        # The line numbers of a shard depend on the shards before it. Most have a record.
         later = {shard.inputs[0].url for shard in left if shard.start > 0}
         counted = [
             shard
@@ -355,13 +356,13 @@ class _Run:
             and shard.name not in self.lines
         ]
         for task, outcome in self._outcomes([Count(shard) for shard in counted]):
-            assert isinstance(task, Count)  # noqa: S101 - what was put in
+            assert isinstance(task, Count)  # noqa: S101 - the tasks that were passed
             if outcome.counts is None:
                 raise MessageBodyError(f"{task.shard.inputs[0].url}: {outcome.problem}")
             self.lines[task.shard.name] = outcome.counts["lines"]
 
     def _numbered(self) -> Iterator[Shard]:
-        """Yield the shards with the numbers of their first lines."""
+        """Yield the shards with their first line numbers."""
         number, url = 1, ""
         for shard in self.shards:
             if shard.inputs[0].url != url:
@@ -380,7 +381,7 @@ class _Run:
             for shard in left
         ]
         for task, outcome in self._outcomes(tasks):
-            assert isinstance(task, ShardTask)  # noqa: S101 - what was put in
+            assert isinstance(task, ShardTask)  # noqa: S101 - the tasks that were passed
             if outcome.counts is None:
                 self.failed[task.shard.name] = outcome.problem
             else:
@@ -388,10 +389,10 @@ class _Run:
                 options.progress(self.progress)
 
     def _outcomes(self, tasks: list[Any]) -> Outcomes:
-        """Run tasks, and yield each with its last outcome: one that failed is tried three times."""
+        """Run tasks, each up to three times if it fails, and yield each with its last outcome."""
         queue: deque[Task] = deque(tasks)
         attempts: Counter[int] = Counter()
-        # Closed at once where a second Ctrl-C ends this: workers are not to go on.
+        # Close the engine even if a second Ctrl-C interrupts this, so that no worker goes on.
         with self._stoppable(queue), contextlib.closing(self.options.start(queue)) as running:
             for task, outcome in running:
                 attempts[id(task)] += 1
@@ -403,19 +404,19 @@ class _Run:
                         if self.stop is None:
                             queue.append(task)
                         continue
-                    outcome = _tried(outcome)  # noqa: PLW2901 - the same, with how often
+                    outcome = _tried(outcome)  # noqa: PLW2901 - adds the number of attempts
                 yield task, outcome
 
     @contextlib.contextmanager
     def _stoppable(self, queue: deque[Task]) -> Iterator[None]:
-        """Let Ctrl-C end the work after the tasks in work; a second one ends it at once."""
-        here = threading.current_thread() is threading.main_thread()
-        # Only the main thread may set handlers, and a program's own handler is left alone.
-        if not here or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        """Let Ctrl-C stop the run after the running tasks, and a second Ctrl-C stop it at once."""
+        is_main = threading.current_thread() is threading.main_thread()
+        # Only the main thread may set handlers, and a handler of the program is kept.
+        if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
             yield
             return
 
-        def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - as signals call it
+        def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - of a handler
             self.stop = KeyboardInterrupt()
             queue.clear()
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -429,7 +430,7 @@ class _Run:
     # The results
 
     def _report(self) -> Report:
-        """Put the records together, in the order of the shards."""
+        """Combine the records in the order of the shards."""
         done = [shard.name for shard in self.shards if shard.name not in self.failed]
         counts: Counter[str] = Counter({"messages": 0, "bad lines": 0, "bytes": 0})
         findings: list[Any] = []
@@ -443,13 +444,13 @@ class _Run:
                     for chunk in self.store.stream(errors_key(name)):
                         errors.write(chunk)
                 else:
-                    self._delete(errors_key(name))  # of an earlier version of the source
+                    self._delete(errors_key(name))  # left by an earlier version of the source
             blob = SpoolBlob(errors)
             self.store.put("errors.jsonl", blob, content_type="application/jsonl", if_absent=False)
         summaries = (self._record(name).summary for name in done)
         for name, data in self.job.results(summaries):
             put(self.store, name, data, "application/json")
-        # Last but one: what is deleted here is in no report.
+        # Second to last: the results deleted here are of shards that are in no report.
         others = self._remove_others()
         report = Report(
             self.job.name, self.store.url, len(done), dict(counts), tuple(findings),
@@ -461,7 +462,9 @@ class _Run:
     def _record(self, name: str) -> Record:
         record = Record.read(self.store, name)
         if record is None:
-            raise StoreError("the record was damaged meanwhile", self.store.url, record_key(name))
+            raise StoreError(
+                "the record was damaged during the run", self.store.url, record_key(name)
+            )
         return record
 
     def _failures(self) -> Iterator[Failure]:
@@ -470,13 +473,13 @@ class _Run:
                 yield Failure(shard.name, shard.inputs[0].url, self.failed[shard.name])
 
     def _remove_others(self) -> int:
-        """Delete the results of shards that their sources do not have any more.
+        """Delete the results of shards that their sources no longer have.
 
-        Only what a record of this job names is deleted, and what killed writers left; every other
-        file is somebody else's.
+        Only files that a record of this job names, and temporary files of killed writers, are
+        deleted. Other files belong to the user.
 
         Returns:
-            how many shards of other sources have results here, which stay unless `prune` is given.
+            the number of shards of other sources; their results are kept unless `prune` is given.
         """
         names = {shard.name for shard in self.shards}
         urls = {each.url for shard in self.shards for each in shard.inputs}
@@ -491,7 +494,7 @@ class _Run:
             if record is None or record.job != self.job.digest:
                 continue
             if self.options.prune or not urls.isdisjoint(record.urls):
-                # The record comes last: what a killed run leaves is still named by it.
+                # The record comes last: if this run is killed, it still names the other files.
                 for each in (result_key(name, self.job), errors_key(name), key):
                     self._delete(each)
             else:

@@ -1,7 +1,7 @@
-"""Sources of bulk jobs: files of messages in stores, and the shards that workers take one by one.
+"""Sources of bulk jobs: files of messages in stores, divided into shards for the workers.
 
-A source is a URL, a path or a glob. A large plain file is many shards by byte ranges, and a
-message belongs to the range that its line begins in. A Parquet file is cut at row groups.
+A source is a URL, a path or a glob. A large plain file is divided into shards by byte ranges, and
+a message belongs to the range in which its line begins. A Parquet file is divided at row groups.
 """
 
 import io
@@ -24,43 +24,43 @@ from messagebody.globs._wide import wide_pattern
 from messagebody.storage._stores import Stat, Store, open_store
 
 JOB: Final = "job.json"
-"""The file that says which job the results around it are of."""
+"""The file that identifies the job of the results next to it."""
 RESULTS: Final = "shards"
-"""The directory of results, a file for a shard."""
+"""The directory of results, one file per shard."""
 RECORDS: Final = "records"
 """The directory of records."""
 REPORT: Final = "report.json"
-"""What a run that ended leaves."""
+"""The report, written at the end of a run."""
 _JOB_BYTES: Final = 1024
 """The largest file that can be the mark of a job; a larger one isn't read."""
 
 SHARD_BYTES: Final = 64 * 1024 * 1024
-"""Bytes of a plain file, or of small messages, that make a shard."""
+"""Bytes per shard, of a plain file or of files with one message each."""
 
 _MESSAGES: Final = 1000
-"""Files of one message each that make a shard."""
-# A store answers in requests: larger ones are fewer.
-_READ_AT_ONCE: Final = 4 * CHUNK
+"""Files per shard, if each has one message."""
+# Each read of a store is a request, so larger reads need fewer.
+_READ_BUFFER: Final = 4 * CHUNK
 _MAGIC: Final = re.compile(r"[*?\[{]|[!@+]\(")
 
 
 class SourceKind(StrEnum):
-    """How a file holds messages."""
+    """The format of a file of messages."""
 
     LINES = "lines"
-    """JSON Lines, one message a line."""
+    """JSON Lines, one message per line."""
 
     GZIP = "gzip"
-    """The same, compressed with gzip."""
+    """JSON Lines, compressed with gzip."""
 
     ZSTD = "zstd"
-    """The same, compressed with Zstandard."""
+    """JSON Lines, compressed with Zstandard."""
 
     PARQUET = "parquet"
-    """One row a part, as `messagebody.bulk.tables` writes it."""
+    """Parquet with one row per part, as written by `messagebody.bulk.tables`."""
 
     MESSAGE = "message"
-    """One message."""
+    """One message in JSON."""
 
 
 _KINDS: Final = {
@@ -76,10 +76,10 @@ class Input:
     """A file of messages.
 
     Arguments:
-        store: where it is.
-        stat: its key, size and age there.
-        kind: how it holds messages.
-        name: what its results are called, a legal key.
+        store: the store of the file.
+        stat: its key, size and time of change in the store.
+        kind: its format.
+        name: the name of its results, a legal key.
     """
 
     store: Store
@@ -93,44 +93,44 @@ class Input:
         return self.store.url_of(self.stat.key)
 
     def open(self) -> io.BufferedReader:
-        """Open it for reading from any place."""
-        return io.BufferedReader(_StoredFile(self.store, self.stat), _READ_AT_ONCE)
+        """Open the file for reading; it can seek."""
+        return io.BufferedReader(_StoredFile(self.store, self.stat), _READ_BUFFER)
 
     def is_unchanged(self) -> bool:
-        """Ask the store whether the file is still the one that was found."""
+        """Return whether the store still has the version of the file that was found."""
         now = self.store.stat(self.stat.key)
-        # A file that changed would give results of two versions.
+        # Otherwise results could mix two versions of the file.
         return (
             now is not None
             and now.version == self.stat.version
             and now.size == self.stat.size
-            and _is_one_time(now.modified, self.stat.modified)
+            and _is_same_time(now.modified, self.stat.modified)
         )
 
     @property
     def identity(self) -> list[Any]:
-        """What tells this version of the file from others."""
+        """Values that identify this version of the file."""
         return [self.url, self.stat.size, self.stat.modified, self.stat.version]
 
 
-def _is_one_time(one: float | None, other: float | None) -> bool:
-    """Return whether two statements of when a file changed can mean the same."""
+def _is_same_time(one: float | None, other: float | None) -> bool:
+    """Return whether two times of change, which may be rounded, can be the same."""
     if one is None or other is None or one == other:
         return one == other
-    # S3 states whole seconds for an object, and often more in a listing.
+    # S3 returns whole seconds for an object, and often fractions in a listing.
     return abs(one - other) < 1 and (one.is_integer() or other.is_integer())
 
 
 @attrs.frozen
 class Shard:
-    """Messages that one worker goes through at a time.
+    """A range of messages that a worker processes as one task.
 
     Arguments:
-        name: what its results are called.
+        name: the name of its results.
         inputs: the file; several if each holds one message.
-        start: the first byte, or row group, of the file.
-        end: the byte, or row group, after the last one.
-        first_line: the number of its first line in the file.
+        start: the first byte or row group in the file.
+        end: the byte or row group after the last one.
+        first_line: the number of the first line in the file.
     """
 
     name: str
@@ -141,19 +141,19 @@ class Shard:
 
     @property
     def kind(self) -> SourceKind:
-        """How its files hold messages."""
+        """The format of its files."""
         return self.inputs[0].kind
 
     @property
     def size(self) -> int:
-        """Bytes to read, about."""
+        """The approximate number of bytes to read."""
         if self.kind is SourceKind.LINES:
             return self.end - self.start
         return sum(each.stat.size for each in self.inputs)
 
     @property
     def identity(self) -> list[Any]:
-        """What its results depend on, beside the job, as a JSON value."""
+        """Everything that its results depend on, except the job, as a JSON value."""
         return [str(self.kind), self.start, self.end, *(each.identity for each in self.inputs)]
 
 
@@ -179,7 +179,7 @@ class _StoredFile(io.RawIOBase):
         return self._position
 
     def readinto(self, buffer: Any) -> int:
-        # Up to the size that was found: what was added since belongs to another version.
+        # Only up to the size that was found: later additions belong to another version.
         end = min(self._position + len(buffer), self._stat.size)
         if self._position >= end:
             return 0
@@ -202,30 +202,30 @@ def find_shards(
 
     Arguments:
         sources: URLs, paths and globs of files, and directories.
-        shard_bytes: where large plain files are cut.
-        storage_options: of `open_store`, for URLs.
-        results: where the results go. What lies there is not a source, or each run would read the
-            results of the run before; nor are results of other jobs that lie in a source.
+        shard_bytes: the size of a shard of a large plain file.
+        storage_options: the options of `open_store`, for URLs.
+        results: the store of the results. Its files are not sources, or each run would read the
+            results of the previous run. Results of other jobs in a source are excluded, too.
 
     Raises:
         ObjectNotFound: a source has no file of messages.
-        InvalidArgument: a file's name does not say what it holds, or results of two files would
-            have one name.
+        InvalidArgument: the format of a file can't be told from its name, or the results of two
+            files would have the same name.
         StoreError: a store can't be listed.
     """
     groups = [_files(_spelled(source), storage_options or {}, results) for source in sources]
     root = _shared([base for base, _ in groups])
     named: dict[str, Input] = {}
     shards: list[Shard] = []
-    # Several sources may lie in one directory: what a shell makes of `logs/*.json` does.
+    # Several sources may be in one directory, as when a shell expands `logs/*.json`.
     messages: dict[tuple[str, ...], list[Input]] = {}
     for base, found in groups:
         for each in found:
             known = named.setdefault(_name(each.store.url_of(each.stat.key), root), each)
             if known.url != each.url:
-                raise InvalidArgument("inputs with names of their own", got="two with one name")
+                raise InvalidArgument("inputs with different names", got="two with one name")
             if known is not each:
-                continue  # two sources have it
+                continue  # two sources have this file
             if each.kind is SourceKind.MESSAGE:
                 messages.setdefault(tuple(base), []).append(each)
             else:
@@ -237,17 +237,17 @@ def find_shards(
 
 
 _Base = list[str]
-"""The URL below which the files of a source are, segment by segment."""
+"""The URL of the directory of a source's files, as segments."""
 
 
 def _shared(bases: list[_Base]) -> _Base:
-    """Return the segments that all begin with."""
+    """Return the longest common prefix."""
     columns = takewhile(lambda column: len(set(column)) == 1, zip(*bases, strict=False))
     return [column[0] for column in columns]
 
 
 def _spelled(source: str | os.PathLike[str]) -> str:
-    """Return a source as a URL, or as an absolute path."""
+    """Return a source as a URL or an absolute path."""
     if not isinstance(source, str | os.PathLike):
         raise InvalidArgument("a URL, path or glob of messages", source)
     text = os.fspath(source)
@@ -257,7 +257,7 @@ def _spelled(source: str | os.PathLike[str]) -> str:
 def _files(
     source: str, options: dict[str, Any], results: Store | None
 ) -> tuple[_Base, list[Input]]:
-    """Return where the names of a source's files begin, and the files in order."""
+    """Return the base directory of a source, and its files in order."""
     magic = _MAGIC.search(source.partition("://")[2] or source)
     if magic is None:
         return _named_file_or_directory(source, options, results)
@@ -270,7 +270,7 @@ def _files(
 
 
 def _without_results(store: Store, results: Store | None) -> list[Stat]:
-    """Return the files that do not lie where the results go, nor among those of an earlier job."""
+    """Return the files that are not results of this job or of an earlier one."""
     found = [*store.iter_objects()]
     recorded = {
         stat.key[: record.start()]
@@ -288,15 +288,15 @@ def _without_results(store: Store, results: Store | None) -> list[Stat]:
 
 
 def _is_job(store: Store, stat: Stat) -> bool:
-    """Return whether a file is the one that a job leaves with its results."""
+    """Return whether a file identifies the job of results, not only by its name."""
     if stat.size > _JOB_BYTES:
         return False
     try:
-        said = strict_json.loads(b"".join(store.stream(stat.key)), depth=2)
+        value = strict_json.loads(b"".join(store.stream(stat.key)), depth=2)
     except strict_json.InvalidJson:
         return False
-    # A directory of the user may have a file of this name, whose neighbours are messages.
-    return isinstance(said, dict) and said.keys() == {"job", "digest"}
+    # A directory of the user may have a file with this name next to messages.
+    return isinstance(value, dict) and value.keys() == {"job", "digest"}
 
 
 def _named_file_or_directory(
@@ -305,7 +305,7 @@ def _named_file_or_directory(
     if "://" not in source:
         source = os.path.realpath(source)
     above, _, name = source.rstrip("/").rpartition("/")
-    # A bucket alone has nothing above it that could be listed.
+    # A bucket has no parent that could be listed.
     if name and not above.endswith(":/"):
         store = open_place(above, options)
         stat = store.stat(name)
@@ -317,21 +317,21 @@ def _named_file_or_directory(
 
 
 def open_place(place: str | os.PathLike[str] | Store, options: Mapping[str, Any]) -> Store:
-    """Open a store, its URL with options, or a directory by its path."""
+    """Open a store, given as a `Store`, a URL with options, or the path of a directory."""
     if isinstance(place, str) and "://" not in place:
         return open_store(Path(place or "/").expanduser())
     return open_store(place, **options) if isinstance(place, str) else open_store(place)
 
 
 def _is_listed(key: str) -> bool:
-    """Return whether a file of a directory holds messages; hidden ones do not."""
+    """Return whether a file of a directory holds messages; hidden files are skipped."""
     return _kind(key) is not None and not any(each[:1] in "._" for each in key.split("/"))
 
 
 def _all_of(store: Store, found: list[Stat], source: str) -> tuple[_Base, list[Input]]:
     if not found:
         raise ObjectNotFound("no file of messages is there", redact_url(source))
-    # Stores list in any order, and shards must be the same when a job is run again.
+    # Stores list files in any order, but a repeated job must have the same shards.
     found.sort(key=lambda stat: stat.key)
     return store.url.split("/"), [_input(store, stat) for stat in found]
 
@@ -349,13 +349,13 @@ def _kind(key: str) -> SourceKind | None:
 
 
 def _name(url: str, root: _Base) -> str:
-    """Return what the results of a file are called: a key that every store takes."""
+    """Return the name of a file's results, as a key that is legal in every store."""
     segments = url.split("/")[len(root) :]
     return "/".join(_legal(each) for each in segments if each and not each.endswith(":"))
 
 
 def _legal(segment: str) -> str:
-    # A bucket may hold "..": as a name of a file it would lead out of the directory of results.
+    # A key in a bucket may have a segment "..", which would lead out of the results directory.
     return segment.replace(".", "%2E") if segment in {".", ".."} else segment
 
 
@@ -365,14 +365,14 @@ def _cut(file: Input, shard_bytes: int) -> Iterator[Shard]:
     elif file.kind is SourceKind.PARQUET:
         edges = _row_groups(file, shard_bytes)
     else:
-        # Compressed files can't be read from the middle, so that each is one shard.
+        # Compressed files can't be read from the middle, so each is one shard.
         edges = [0, file.stat.size]
     for number, (start, end) in enumerate(pairwise(edges)):
         yield Shard(f"{file.name}.{number:05}", (file,), start, end)
 
 
 def _row_groups(file: Input, shard_bytes: int) -> list[int]:
-    """Return where a Parquet file is cut: at the row groups that begin a shard, and its end."""
+    """Return the first row group of each shard of a Parquet file, and the number of groups."""
     edges, size = [0], 0
     with file.open() as stream:
         groups = TableReader(stream).groups()
@@ -385,7 +385,7 @@ def _row_groups(file: Input, shard_bytes: int) -> list[int]:
 
 
 def _grouped(files: list[Input], name: str, shard_bytes: int) -> Iterator[Shard]:
-    """Yield shards of files with one message each."""
+    """Yield the shards of files with one message each."""
     group: list[Input] = []
     size = number = 0
     for file in files:
@@ -399,9 +399,9 @@ def _grouped(files: list[Input], name: str, shard_bytes: int) -> Iterator[Shard]
 
 
 def lines_before(shard: Shard) -> int:
-    """Count the lines that begin in a shard of a plain file: the next shard's come after them."""
+    """Return the number of lines that begin in a shard of a plain file, to number the rest."""
     [file] = shard.inputs
-    # A line begins at the start of the file and after each line end that is not the last byte.
+    # A line begins at the start of the file and after each line end except the last byte.
     start, end = max(shard.start - 1, 0), shard.end - 1
     count = 1 if shard.start == 0 and shard.end > 0 else 0
     with file.open() as stream:

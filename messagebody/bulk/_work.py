@@ -1,7 +1,7 @@
-"""Work on one shard: a plain function, whatever runs it, and the records it leaves.
+"""The task of processing one shard, independent of the engine, and the records of shards.
 
-Its result, its bad lines and its record go to the store of results in that order, each whole. A
-shard with a record is done; whatever was written before a kill is written again, the same.
+A task writes its result, its bad lines and its record to the store of results, in this order and
+each atomically. A shard with a record is done. After a kill, the task writes the same files again.
 """
 
 import contextlib
@@ -30,9 +30,9 @@ from messagebody.storage._references.spool import Spool, SpoolBlob
 from messagebody.storage._stores import Bytes, Store
 
 FIRST: Final = 20
-"""Findings that a record keeps, and a report."""
+"""The number of findings in a record, and in a report."""
 _TYPES: Final = {".jsonl": "application/jsonl", ".parquet": "application/vnd.apache.parquet"}
-# What is wrong with a message and not with its surroundings, among the errors of stores.
+# The errors of stores that are the fault of a message, not of its environment.
 _OF_THE_LINE: Final = (ObjectNotFound, UnsafeReference, DigestMismatch, LimitExceeded)
 
 
@@ -42,12 +42,12 @@ class Record:
 
     Arguments:
         job: the digest of the job.
-        input: what tells the shard's input from another.
-        counts: messages, bytes, bad lines, and what the job counts.
-        findings: the first ones, as JSON values.
-        summary: what the job says of the shard.
-        lines: lines that begin in the shard.
-        result: size and digest of its result; None if the job has none.
+        input: the identity of the shard's input.
+        counts: the numbers of messages, bytes and bad lines, and the counts of the job.
+        findings: the first findings, as JSON values.
+        summary: the job's summary of the shard.
+        lines: the number of lines that begin in the shard.
+        result: the size and digest of the result; None if the job has none.
     """
 
     job: str
@@ -64,10 +64,10 @@ class Record:
 
     @classmethod
     def read(cls, store: Store, name: str) -> Self | None:
-        """Return the record of the shard of a name; None if it is damaged, or not a record.
+        """Return the record of a shard by its name; None if it is damaged, or not a record.
 
         Raises:
-            ObjectNotFound: there is none.
+            ObjectNotFound: the shard has no record.
         """
         try:
             return strict_json.typed(b"".join(store.stream(record_key(name))), cls)
@@ -76,50 +76,50 @@ class Record:
 
     @property
     def urls(self) -> list[str]:
-        """The files that it is about."""
+        """The URLs of the shard's files."""
         return [each[0] for each in self.input[3:] if isinstance(each, list) and each]
 
     def is_of(self, job: Job, shard: Shard) -> bool:
-        """Return whether it is about the same job on the same input."""
+        """Return whether the record is of this job on this input."""
         return (self.job, self.input) == (job.digest, _as_json(shard.identity))
 
 
 def _as_json(value: Any) -> Any:
-    # Tuples and enums as they read back, so that the comparison is fair.
+    # Tuples and enums become lists and strings, so that they equal the values read from JSON.
     return json.loads(json.dumps(value))
 
 
 def record_key(name: str) -> str:
-    """Return the key of the record of the shard of a name."""
+    """Return the key of a shard's record."""
     return f"{RECORDS}/{name}.json"
 
 
 def recorded_name(key: str) -> str | None:
-    """Return the name of the shard that a key is the record of; None if it is not such a key."""
+    """Return the name of the shard from the key of its record; None for other keys."""
     name = key.removeprefix(f"{RECORDS}/").removesuffix(".json")
     return name if key == record_key(name) else None
 
 
 def errors_key(name: str) -> str:
-    """Return the key of the bad lines of the shard of a name."""
+    """Return the key of a shard's bad lines."""
     return f"{RECORDS}/{name}.errors.jsonl"
 
 
 def result_key(name: str, job: Job) -> str:
-    """Return the key of the result of the shard of a name."""
+    """Return the key of a shard's result."""
     return f"{RESULTS}/{name}{job.suffix}"
 
 
 @attrs.frozen
 class Task:
-    """A job on a shard: all that a worker is told.
+    """A job on a shard, with everything that a worker needs.
 
     Arguments:
         shard: the shard.
         job: the job.
         out: the store of results.
-        limits: what to take of a message.
-        fail_fast: end at the first bad line.
+        limits: the limits of a message.
+        fail_fast: stop at the first bad line.
     """
 
     shard: Shard
@@ -129,41 +129,41 @@ class Task:
     fail_fast: bool = False
 
     def __call__(self) -> "TaskOutcome":
-        """Do it; every error is part of the outcome."""
+        """Run the task; an error becomes part of the outcome."""
         try:
             return TaskOutcome(self._record().counts)
-        except Exception as error:  # noqa: BLE001 - the border of a worker: any error is reported
+        except Exception as error:  # noqa: BLE001 - a worker reports every error
             return TaskOutcome.of(error)
 
     def _record(self) -> Record:
-        with contextlib.closing(_Going(self)) as going:
-            going.all_messages()
-            return going.publish()
+        with contextlib.closing(_RunningTask(self)) as running:
+            running.all_messages()
+            return running.publish()
 
 
 @attrs.frozen
 class Count:
-    """Lines of a shard of a large file, which say the numbers of those after it."""
+    """A task that counts the lines of a shard, to number the lines of later shards."""
 
     shard: Shard
 
     def __call__(self) -> "TaskOutcome":
-        """Count them."""
+        """Count the lines."""
         try:
             return TaskOutcome({"lines": lines_before(self.shard)})
-        except Exception as error:  # noqa: BLE001 - the same border
+        except Exception as error:  # noqa: BLE001 - a worker reports every error
             return TaskOutcome.of(error)
 
 
 @attrs.frozen
 class TaskOutcome:
-    """What became of a task.
+    """The outcome of a task.
 
     Arguments:
-        counts: what was counted; None if it failed.
+        counts: the counts; None if the task failed.
         problem: why it failed, without secrets.
-        is_final: whether trying again is of no use.
-        stopped_by: the bad line that ended it, where the first one does.
+        is_final: whether a retry would fail again.
+        stopped_by: the bad line that stopped the task, with `fail_fast`.
     """
 
     counts: dict[str, int] | None
@@ -177,13 +177,13 @@ class TaskOutcome:
         text = escape(redact_urls(str(error)), limit=2000)
         if not isinstance(error, MessageBodyError):
             text = f"{type(error).__name__}: {text}"
-        # A store may answer the next time; a broken rule stays broken.
+        # A store may answer the next time; other errors of the toolkit would come again.
         lasting = isinstance(error, MessageBodyError) and not isinstance(error, StoreError)
         return cls(None, text, lasting, error if isinstance(error, BadInput) else None)
 
 
-class _Going:
-    """A task at work: what it has written and counted so far."""
+class _RunningTask:
+    """The state of a running task: its output and counts so far."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -194,7 +194,7 @@ class _Going:
         self.lines = 0
         self.work = task.job.start(self)
 
-    # What a job sees of it
+    # The sink of the job
 
     def line(self, line: bytes) -> None:
         """Write a line of the result."""
@@ -218,17 +218,17 @@ class _Going:
     # From the first message to the record
 
     def all_messages(self) -> None:
-        """Do every message of the shard."""
+        """Process every message of the shard."""
         task = self.task
         for each in messages_of(task.shard, member=task.job.member, limits=task.limits):
             self.lines += 1
-            # A blank line counts as a line and not as a message.
+            # A blank line counts as a line, not as a message.
             self.counts["messages"] += each is not None
             if isinstance(each, Message):
                 self._one(each)
             elif each is not None:
                 self._bad(each)
-            del each  # or it would be held while the next one is read
+            del each  # free it before the next one is read
         self.counts["bytes"] = task.shard.size
 
     def _one(self, message: Message) -> None:
@@ -238,7 +238,7 @@ class _Going:
         except _OF_THE_LINE as error:
             self._bad(BadLine.of(message.place, error))
         except (StoreError, MemoryError):
-            raise  # the line may be good: the shard is tried again
+            raise  # the line may be good, so the shard is tried again
         except Exception as error:  # noqa: BLE001 - of the model, an adapter or a user's function
             self._bad(BadLine.of(message.place, error))
 
@@ -249,9 +249,9 @@ class _Going:
             raise BadInput(line.problem, line.place.file, line.place.line)
 
     def publish(self) -> Record:
-        """Write result, bad lines and record, in this order."""
+        """Write the result, the bad lines and the record, in this order."""
         task, summary = self.task, self.work.finish()
-        # Asked after the reading, when it can still be undone: nothing is published yet.
+        # Checked after all reading, and before anything is published.
         changed = [each.url for each in task.shard.inputs if not each.is_unchanged()]
         if changed:
             raise StoreError("the file changed while it was read", changed[0])
@@ -272,12 +272,12 @@ class _Going:
         self.task.out.put(key, SpoolBlob(spool), content_type=content_type, if_absent=False)
 
     def close(self) -> None:
-        """Throw away what is kept on disk."""
+        """Delete the temporary files."""
         self.result.close()
         self.errors.close()
 
 
 def put(store: Store, key: str, data: bytes, content_type: str) -> None:
-    """Write a small file of results, in the place of one that is there."""
-    # Written again after a kill, and the same: replacing is harmless.
+    """Write a small file of results, replacing an existing one."""
+    # After a kill, the same content is written again, so replacing is harmless.
     store.put(key, Bytes(data), content_type=content_type, if_absent=False)

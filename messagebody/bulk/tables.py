@@ -1,9 +1,9 @@
-"""Tables of bodies: one row a part, in Arrow and Parquet, without loss.
+"""Tables of bodies: one row per part, in Arrow and Parquet, without loss.
 
-A table is for those who have only DuckDB, Polars, pandas or Spark. Its rows stand in the order of
-the bodies and of their parts. A body without parts is one row without an index. Text is in the
-column `text`, bytes are in `data`, and a reference has neither; size and digest are those of the
-content, or those that a reference states.
+A table can be read with only DuckDB, Polars, pandas or Spark. Its rows have the order of the bodies
+and of their parts. A body without parts is one row without an index. Text is in the column `text`
+and bytes are in `data`; a reference has neither. Size and digest are computed from the content, or
+taken from the reference.
 """
 
 from array import array
@@ -34,16 +34,17 @@ COLUMNS: Final = (
 """The columns of a table."""
 
 _GROUP_BYTES: Final = 8 * 1024 * 1024
-"""Bytes of a row group, about; while one is written, it is in memory several times."""
+"""The approximate bytes of a row group; the writer holds several copies of it in memory."""
 _READ_BYTES: Final = 16 * 1024 * 1024
-"""Bytes of rows that reading holds at a time."""
-# What a row holds beside its texts and bytes: without it, empty parts would count as nothing.
+"""The approximate bytes of rows that a reader holds at a time."""
+# The overhead of a row beside its texts and bytes. Without it, empty parts would not count.
 _ROW_BYTES: Final = 256
-# Columns in which few values come again and again.
+# Columns with few distinct values, which get a dictionary.
 _REPEATED: Final = ["body_id", "name", "content_type", "encoding"]
-# Least and greatest values: those of contents help nobody, and the writer holds copies of them.
+# Columns with statistics (minimum and maximum). Those of contents are of no use, and the writer
+# would hold copies of them.
 _COMPARED: Final = [name for name in COLUMNS if name not in {"text", "data", "metadata", "extra"}]
-# Widths of numbers, and of the ends of texts and bytes: a group of contents may be large.
+# Array type codes of numbers and offsets. Contents need 64-bit offsets: a group may be large.
 _CODES: Final = {"index": "i", "size": "q", "text": "q", "data": "q"}
 
 Bodies = Mapping[str, MessageBody] | Iterable[MessageBody | tuple[str, MessageBody]]
@@ -51,13 +52,13 @@ Bodies = Mapping[str, MessageBody] | Iterable[MessageBody | tuple[str, MessageBo
 
 
 class Row(NamedTuple):
-    """A body in a table, or what is wrong with it.
+    """A body in a table, or the error of its rows.
 
     Arguments:
         body_id: the id of the body.
-        number: the number of its first row, from 1.
-        body: the body; None if its rows make none.
-        error: what is wrong with them.
+        number: the number of its first row, counted from 1.
+        body: the body; None if the rows are invalid.
+        error: the error, if the rows are invalid.
     """
 
     body_id: str
@@ -67,15 +68,15 @@ class Row(NamedTuple):
 
 
 def to_table(bodies: Bodies) -> "pa.Table":
-    r"""Return an Arrow table with one row a part.
+    r"""Return an Arrow table with one row per part.
 
     Arguments:
-        bodies: bodies by id, pairs of an id and a body, or bodies; these are numbered from 0.
+        bodies: bodies by id, pairs of an id and a body, or only bodies, numbered from 0.
 
     Raises:
         MissingDependency: pyarrow is not installed (extra `tables`).
         LocalFileNotSent: a part is still a local file.
-        InvalidArgument: an id is not text that UTF-8 can carry.
+        InvalidArgument: an id is not text, or not encodable in UTF-8.
 
     Examples:
         >>> table = to_table({"a7": MessageBody([Part("Hello!"), Part(b"\x00", name="/raw.bin")])})
@@ -90,14 +91,14 @@ def to_table(bodies: Bodies) -> "pa.Table":
 
 
 def from_table(table: "pa.Table") -> Iterator[tuple[str, MessageBody]]:
-    r"""Yield the bodies of a table and their ids, in its order.
+    r"""Yield the ids and bodies of a table, in order.
 
-    The rows of a body stand together, and `index` counts them from 0. Columns that are missing
-    are taken as empty, but for `body_id` and `index`.
+    The rows of a body must be adjacent, and `index` counts them from 0. Missing columns are read as
+    empty, except `body_id` and `index`, which are required.
 
     Raises:
         MissingDependency: pyarrow is not installed (extra `tables`).
-        InvalidPart: the rows make no body, or size or digest are not those of the content.
+        InvalidPart: the rows are not a body, or a size or digest does not match the content.
 
     Examples:
         >>> body = MessageBody([Part("Hello!"), Part(b"\x00", name="/raw.bin")])
@@ -112,15 +113,15 @@ def from_table(table: "pa.Table") -> Iterator[tuple[str, MessageBody]]:
     for row in _bodies(table.to_batches(max_chunksize=1000), 1, 0):
         if row.error is not None:
             raise row.error
-        assert row.body is not None  # noqa: S101 - there is a body or an error
+        assert row.body is not None  # noqa: S101 - a row has a body or an error
         yield row.body_id, row.body
 
 
 class TableWriter:
-    """A Parquet file in the making; it holds one row group.
+    """A writer of a Parquet file, which holds one row group in memory.
 
     Arguments:
-        file: where the bytes go, opened for writing.
+        file: the file, opened for writing.
 
     Raises:
         MissingDependency: pyarrow is not installed (extra `tables`).
@@ -145,33 +146,33 @@ class TableWriter:
 
         Raises:
             LocalFileNotSent: a part is still a local file.
-            InvalidArgument: the id is not text that UTF-8 can carry.
+            InvalidArgument: the id is not text, or not encodable in UTF-8.
         """
         for row in _rows(body_id, body):
             for table in self._groups.add(row):
                 self._write(table)
 
     def close(self) -> None:
-        """Write what is left, and the end of the file."""
+        """Write the remaining rows and the footer of the file."""
         if rest := self._groups.take():
             self._write(rest)
         self._writer.close()
 
     def _write(self, table: "pa.Table") -> None:
         self._writer.write_table(table)
-        # What Arrow keeps for the next time may be as large as the largest part so far.
+        # Arrow keeps buffers for reuse, as large as the largest part so far.
         self._pool.release_unused()
 
 
 class TableReader:
-    """A Parquet file of parts, read a few rows at a time.
+    """A reader of a Parquet file of parts, which reads a few rows at a time.
 
     Arguments:
-        file: the file, opened for reading; it can seek.
+        file: the seekable file, opened for reading.
 
     Raises:
         MissingDependency: pyarrow is not installed (extra `tables`).
-        InvalidArgument: it is not a Parquet file, or has no rows of parts.
+        InvalidArgument: the file is not Parquet, or lacks the columns of parts.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -185,10 +186,10 @@ class TableReader:
         missing = {"body_id", "index"} - set(self._file.schema_arrow.names)
         if missing:
             got = f"one without {' and '.join(sorted(missing))}"
-            raise InvalidArgument("a Parquet file with one row a part", got=got)
+            raise InvalidArgument("a Parquet file with one row per part", got=got)
 
     def groups(self) -> list[tuple[int, int]]:
-        """Return rows and bytes of each row group."""
+        """Return the number of rows and of bytes of each row group."""
         found = self._file.metadata
         each = (found.row_group(at) for at in range(found.num_row_groups))
         return [(group.num_rows, group.total_byte_size) for group in each]
@@ -196,7 +197,7 @@ class TableReader:
     def bodies(self, start: int, end: int) -> Iterator[Row]:
         """Yield the bodies whose first row is in the row groups from `start` up to `end`.
 
-        The last of them is read to its end, also where that is in a later group.
+        The last body is read to its end, even if it ends in a later group.
         """
         groups = self.groups()
         first = sum(rows for rows, _ in groups[:start])
@@ -206,7 +207,7 @@ class TableReader:
     def _batches(self, groups: list[tuple[int, int]], start: int) -> "Iterator[pa.RecordBatch]":
         columns = [name for name in COLUMNS if name in self._file.schema_arrow.names]
         for at in range(start, len(groups)):
-            # Parquet is read by rows, and memory is bounded in bytes: the mean has to do.
+            # The batch size is a number of rows, but memory is bounded in bytes, so use the mean.
             rows, size = groups[at]
             a_row = size // max(rows, 1) + 1
             yield from self._file.iter_batches(
@@ -216,7 +217,7 @@ class TableReader:
 
 
 class _Groups:
-    """Rows on their way into tables of about as many bytes as a row group has."""
+    """A buffer of rows, which become tables of about the size of a row group."""
 
     def __init__(self, arrow: Any) -> None:
         self._arrow, self._schema = arrow, _schema(arrow)
@@ -224,7 +225,7 @@ class _Groups:
         self._size = 0
 
     def add(self, row: tuple[Any, ...]) -> "Iterator[pa.Table]":
-        """Take a row, and yield the tables that are full then: a large row is one of its own."""
+        """Add a row, and yield the tables that are now full; a large row is a table of its own."""
         size = _bytes_of(row)
         if self._rows and self._size + size > _GROUP_BYTES:
             yield self.take()
@@ -234,7 +235,7 @@ class _Groups:
             yield self.take()
 
     def take(self) -> "pa.Table":
-        """Return the rows since the last table, and forget them."""
+        """Return the buffered rows as a table, and clear the buffer."""
         columns = [*zip(*self._rows, strict=True)] or [()] * len(COLUMNS)
         self._rows, self._size = [], 0
         arrays = [
@@ -252,7 +253,7 @@ def _rows(body_id: str, body: MessageBody) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a body, in the order of the columns.
 
     Raises:
-        InvalidArgument: the id is not text that UTF-8 can carry.
+        InvalidArgument: the id is not text, or not encodable in UTF-8.
     """
     _check_id(body_id)
     if not body:
@@ -260,7 +261,7 @@ def _rows(body_id: str, body: MessageBody) -> Iterator[tuple[Any, ...]]:
     for index, part in enumerate(body):
         content = None if part.is_reference else part._inline_or_local()
         if not isinstance(content, str | bytes | None):
-            # The writer of JSON says it best: a table can't carry a local file either.
+            # A table can't hold a local file either, so raise the error of the JSON writer.
             MessageBody([part]).to_json_bytes()
         text = content if isinstance(content, str) else None
         data = content if isinstance(content, bytes) else None
@@ -280,7 +281,7 @@ def _check_id(body_id: Any) -> None:
     try:
         body_id.encode()
     except UnicodeEncodeError as error:
-        raise InvalidArgument(wanted, got=f"{quote(body_id)}, which UTF-8 can't carry") from error
+        raise InvalidArgument(wanted, got=f"{quote(body_id)}, which UTF-8 can't encode") from error
 
 
 def _bodies(
@@ -291,27 +292,27 @@ def _bodies(
     Arguments:
         batches: the rows.
         number: the number of the first row.
-        group: the row group of the first row; a body that began in one before is left out.
+        group: the row group of the first row; a body that began in an earlier one is skipped.
         last: the number of the last row in which a body may begin; None for any.
     """
     gathered = _Gathered(number, [])
-    is_passed_over = group > 0
+    is_skipped = group > 0
     for batch in batches:
         rows = batch.to_pylist()
-        del batch  # or its bytes would be held twice, and while the next ones are read
+        del batch  # free its bytes, which `rows` copied, before the next batch is read
         for row in rows:
             if not row["index"]:
                 yield from gathered.body()
                 if last is not None and number > last:
                     return
-                gathered, is_passed_over = _Gathered(number, [row]), False
-            elif not is_passed_over:
-                problem = gathered.refuses(row)
+                gathered, is_skipped = _Gathered(number, [row]), False
+            elif not is_skipped:
+                problem = gathered.add(row)
                 if problem:
                     yield Row(
                         gathered.body_id or str(row["body_id"]), gathered.first, None, problem
                     )
-                    gathered, is_passed_over = _Gathered(number, []), True
+                    gathered, is_skipped = _Gathered(number, []), True
             number += 1
     yield from gathered.body()
 
@@ -329,17 +330,18 @@ class _Gathered:
         """The id of the body; empty while there are no rows."""
         return str(self.rows[0]["body_id"]) if self.rows else ""
 
-    def refuses(self, row: dict[str, Any]) -> InvalidPart | None:
-        """Take one more row, or say why it is not the next one of this body."""
+    def add(self, row: dict[str, Any]) -> InvalidPart | None:
+        """Add a row, or return an error if it is not the next row of this body."""
         wanted = len(self.rows)
         if row["index"] != wanted or not wanted or row["body_id"] != self.rows[0]["body_id"]:
             return InvalidPart(
                 f"after {count_of(wanted, 'row')} of a body comes index {quote(row['index'])} of "
-                f"body {quote(row['body_id'])}; the rows of a body stand together, counted from 0"
+                f"body {quote(row['body_id'])}; the rows of a body must be adjacent, with an index "
+                "that counts from 0"
             )
         self.size += sum(len(each) for each in row.values() if isinstance(each, str | bytes))
         if self.size > DEFAULT_LIMITS.json_bytes or wanted >= DEFAULT_LIMITS.parts:
-            return InvalidPart("the body is larger than readers take by default")
+            return InvalidPart("the body is larger than the default limits allow")
         self.rows.append(row)
         return None
 
@@ -358,21 +360,21 @@ class _Gathered:
 
 
 def _part(row: dict[str, Any]) -> Part:
-    said = check_about(
+    about = check_about(
         {
             "name": row.get("name"),
             "content_type": row.get("content_type"),
             "metadata": _json(row, "metadata"),
         }
     )
-    if said["content_type"] is None:
-        raise InvalidPart("a part has a content type, and the row states none")
+    if about["content_type"] is None:
+        raise InvalidPart("the row has no content type")
     text, data = row.get("text"), row.get("data")
     if text is not None and data is not None:
-        raise InvalidPart("a row has text or data, not both")
+        raise InvalidPart("a row can't have both text and data")
     size, digest = row.get("size"), row.get("digest")
     held = hold(data if text is None else text, row.get("url"), size, digest)
-    record = record_of(held, said, check_extra(_json(row, "extra") or {}))
+    record = record_of(held, about, check_extra(_json(row, "extra") or {}))
     if not isinstance(held, Reference):
         keep_promise(held, size, digest)
     return part_of(record)
@@ -389,7 +391,7 @@ def _json(row: dict[str, Any], column: str) -> dict[str, Any] | None:
     except strict_json.InvalidJson as error:
         raise InvalidPart(f"{column} is JSON: {error}") from error
     if not isinstance(value, dict):
-        raise InvalidPart(f"{column} is an object of JSON values, got {quote(value)}")
+        raise InvalidPart(f"{column} is a JSON object, got {quote(value)}")
     return value
 
 
@@ -413,15 +415,15 @@ def _schema(arrow: Any) -> "pa.Schema":
 
 
 def _column(arrow: Any, kind: "pa.Field", values: tuple[Any, ...]) -> "pa.Array":
-    """Return values as Arrow keeps them: which are known, where each ends, and their bytes."""
-    # Arrow makes arrays of lists as well, but loads pandas for it wherever that is installed.
+    """Return an Arrow array from its buffers: the validity bitmap, offsets and bytes."""
+    # Arrow can convert a list itself, but imports pandas for it if pandas is installed.
     known, code = _bitmap(value is not None for value in values), _CODES.get(kind.name, "i")
     buffers: list[Any]
     if arrow.types.is_integer(kind.type):
         buffers = [known, array(code, [value or 0 for value in values])]
     else:
         pieces = [each.encode() if isinstance(each, str) else each or b"" for each in values]
-        # The bytes of one value alone are not copied.
+        # If only one value has bytes, `join` returns them without a copy.
         buffers = [
             known,
             array(code, accumulate(map(len, pieces), initial=0)),
@@ -431,7 +433,7 @@ def _column(arrow: Any, kind: "pa.Field", values: tuple[Any, ...]) -> "pa.Array"
 
 
 def _bitmap(flags: Iterable[bool]) -> bytes:
-    """Return a bit for each flag, the first one in the lowest bit of the first byte."""
+    """Return a bit for each flag; the first flag is the lowest bit of the first byte."""
     digits = "".join("01"[flag] for flag in flags)
     return int("0" + digits[::-1], 2).to_bytes((len(digits) + 7) // 8, "little")
 

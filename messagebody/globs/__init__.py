@@ -1,41 +1,42 @@
 """Patterns of part names and content types: one small dialect with exact decisions.
 
-A pattern means the union of its brace expansions. They are never written out, so there may be any
-number of them.
+A pattern matches the union of its brace expansions. They are never written out, so there may be
+any number of them.
 
 ========================  ======================================================================
 `*`                       any run of characters within a segment, the empty run and a leading dot
                           included; a segment is never empty
 `**` alone in a segment   at the start or inside: zero or more segments; at the end: one or more
 `**` beside others        acts as `*` (lint); so does `***`
-`{a,b}`                   alternatives; nested, empty ones and ones that hold `/` are fine
+`{a,b}`                   alternatives, which may be nested, be empty or contain `/`
 ========================  ======================================================================
 
-A name pattern, and every expansion of it, begins with `/` and holds no `//`. A content-type
+A name pattern, and every expansion of it, begins with `/` and does not contain `//`. A content-type
 pattern has two segments, or is `**`, which means `*/*`; it is compared in lower case with
-`type/subtype`, parameters left out. Anything else is `InvalidPattern`.
+`type/subtype`, without parameters. Any other pattern raises `InvalidPattern`.
 
-**What a decision procedure may rely on**
+**Guarantees for decision procedures**
 
-- `name_pattern` and `content_type_pattern` return interned values: equal text is an equal
-  pattern and, up to 256 characters, most often the same object. Patterns are immutable, hashable,
+- `name_pattern` and `content_type_pattern` return interned values: equal texts give equal patterns
+  and, up to 256 characters, usually the same object. Patterns are immutable, hashable and
   picklable.
-- `pattern.automaton` is exact for the *legal* names or types (`messagebody.names`, RFC 6838), any
+- `pattern.automaton` is exact for the *legal* names or types (`messagebody.names`, RFC 6838) of any
   length. No pattern matches an illegal word, so inclusion needs no further rule. The alphabet is
   `NAME_ALPHABET` (65 characters and `/`) or `TYPE_ALPHABET` (lower case).
-- A set of states is an int, bit `q` for state `q`; 0 is the empty set. `start` is 1 (state 0), or
-  0 if the language is empty; `accepting` never holds state 0. `step(states, character)` is the set
-  after one character, memoised. States that can't reach acceptance never occur, so a set that is
-  not 0 still has a future. `successors(state)` is the set one move leads to, `labels[state]` what
-  every move into a state reads: together they are the graph, without epsilon moves.
+- A set of states is an int with bit `q` for state `q`; 0 is the empty set. `start` is 1 (state 0),
+  or 0 if the language is empty; `accepting` never contains state 0. `step(states, character)` is
+  the set after one character, memoised. States that can't reach acceptance never occur, so from
+  any set except 0 some word can still be accepted. `successors(state)` is the set of states after
+  one move, and `labels[state]` the characters that every move into a state reads. Together they
+  are the graph, without epsilon moves.
 - All characters outside `automaton.literals` lead to the same states; `representatives(automata)`
-gives one character for every class that several automata distinguish. It is enough to explore
-these.
-- `pattern.literal` is the one word matched, if written without stars and braces; `is_universal`
-  is true of `/**`, `/**/*`, `*/*`, `**` and the like (false proves nothing); `is_empty` is exact;
-  everything matched begins with `pattern.prefix`.
-- `PatternIndex(patterns).find(word)` is the set of patterns that match one word, as an int, at a
-  cost that hardly grows with their number.
+  returns one character for every class that several automata distinguish. It is enough to explore
+  these.
+- `pattern.literal` is the only word matched, if the pattern is written without stars and braces;
+  `is_universal` is true of `/**`, `/**/*`, `*/*`, `**` and the like (false proves nothing);
+  `is_empty` is exact; every match begins with `pattern.prefix`.
+- `PatternIndex(patterns).find(word)` is the set of patterns that match a word, as an int, at a
+  cost that hardly grows with the number of patterns.
 """
 
 from messagebody.globs._automaton import (

@@ -86,21 +86,20 @@ class Automaton:
     )  # fmt: skip
 
     def __init__(self, builder: "_Builder", accepting: States) -> None:
-        # Only states from which some word can be completed, so that the empty set means "no match".
+        # Only states that can reach acceptance, so that the empty set means "no match".
         live = builder.live(accepting)
         self.alphabet: frozenset[str] = builder.alphabet
         self.size: int = len(builder.labels)
         self.start: States = live & 1
         self.accepting: States = accepting & live
         self.labels: tuple[frozenset[str], ...] = tuple(builder.labels)
-        self.literals: frozenset[str] = _told_apart(set(builder.labels), self.alphabet)
+        self.literals: frozenset[str] = _distinguished(set(builder.labels), self.alphabet)
         self._chained, groups = builder.moves(live)
         # Sorted by their sources, so that a step over few states checks few groups.
         ordered = sorted(((_first_source(group), group) for group in groups), key=_first)
         self._groups = tuple([group for _, group in ordered])
         self._firsts = [first for first, _ in ordered]
-        # A bound for all groups, because sorting by the first source does not order the last
-        # sources.
+        # A bound for all groups, because they are sorted by their first source, not by their last.
         self._reach: int = max((_end(group) - first for first, group in ordered), default=0)
         self._reading = _readers(self.labels, live, self.literals, self.alphabet)
         self._rows = self._empty_rows()
@@ -189,8 +188,7 @@ class Automaton:
         queue = _members(self.accepting)
         for state in queue:
             distances[state] = 0
-        # New states are removed from a set at once, because groups of a long pattern share most
-        # sources.
+        # Visited states are removed by one set operation: groups of a long pattern share sources.
         unmet = ((1 << self.size) - 1) & ~self.accepting
         followed: set[int] = set()
         for state in queue:
@@ -240,8 +238,7 @@ class Automaton:
     def _remember(self, row: dict[int, int], states: States, after: int) -> None:
         self._cached_bits += self.size + 2048  # a set of states and its entry in the table
         if self._cached_bits > _CACHED_BITS:
-            # Emptied completely, because choosing entries would cost more than computing some
-            # again.
+            # Clear all rows, because choosing entries would cost more than computing some again.
             for each in self._rows.values():
                 each.clear()
             self._cached_bits = 0
@@ -262,16 +259,16 @@ def representatives(automata: Iterable[Automaton]) -> list[str]:
     return sorted(literals) + sorted(alphabet - literals)[:1]
 
 
-def _told_apart(labels: set[frozenset[str]], alphabet: frozenset[str]) -> frozenset[str]:
+def _distinguished(labels: set[frozenset[str]], alphabet: frozenset[str]) -> frozenset[str]:
     """Return the characters that some label treats differently from the ordinary ones.
 
     The ordinary characters are in no small label and in every large label.
     """
-    told: set[str] = set()
+    distinguished: set[str] = set()
     for label in labels:
         # A label is small (a literal) or nearly everything (a star), so one side is short.
-        told |= label if 2 * len(label) <= len(alphabet) else alphabet - label
-    return frozenset(told)
+        distinguished |= label if 2 * len(label) <= len(alphabet) else alphabet - label
+    return frozenset(distinguished)
 
 
 def _readers(
@@ -312,12 +309,12 @@ def _members(states: States, shift: int = 0) -> list[int]:
 
 
 def _digits(states: States) -> str:
-    """Return "1" for each state of a set and "0" for the others: a shift for each is quadratic."""
+    """Return "1" for each state of a set and "0" for others; a shift per state is quadratic."""
     return f"{states:b}"[::-1]
 
 
 def _bits(states: Iterable[int], size: int) -> States:
-    """Return the set of some states, made by bytes: one shift per state would be quadratic."""
+    """Return the set of some states, built from bytes; a shift per state would be quadratic."""
     data = bytearray((size >> 3) + 1)
     for state in states:
         data[state >> 3] |= 1 << (state & 7)
@@ -325,7 +322,7 @@ def _bits(states: Iterable[int], size: int) -> States:
 
 
 class _Builder:
-    """Places of a pattern, added in an order in which sources come before targets.
+    """The states of a pattern, added in order: sources before targets.
 
     The sources of a state are kept as a set that is shifted down to its lowest state. A long
     pattern has tens of thousands of states, and full sets for all of them would take hundreds of
@@ -342,7 +339,7 @@ class _Builder:
         if not sources or not label:
             return 0
         self.labels.append(label)
-        self.sources.append(_moved_down(sources))
+        self.sources.append(_shifted_down(sources))
         return 1 << (len(self.labels) - 1)
 
     def enter_also(self, state: States, sources: States) -> None:
@@ -350,7 +347,7 @@ class _Builder:
         if state:
             number = state.bit_length() - 1
             shift, mask = self.sources[number]
-            self.sources[number] = _moved_down(mask << shift | sources)
+            self.sources[number] = _shifted_down(mask << shift | sources)
 
     def live(self, accepting: States) -> States:
         """Return the states that lead to acceptance.
@@ -370,7 +367,7 @@ class _Builder:
         chained: list[int] = []
         groups: dict[tuple[int, States], list[int]] = {}
         for state, is_live in enumerate(_digits(live)):
-            # State 0 is entered by nothing.
+            # No move enters state 0.
             if is_live == "0" or not state:
                 continue
             shift, mask = self.sources[state]
@@ -379,8 +376,7 @@ class _Builder:
             else:
                 groups.setdefault((shift, mask), []).append(state)
         size = len(self.labels)
-        # Full sets save two shifts per step, but for a long pattern they would take the square of
-        # its length.
+        # Full sets save two shifts per step, but take quadratic memory for a long pattern.
         is_compact = len(groups) * size > _FULL_BITS
         entered = tuple(
             [_group(*sources, states, size, is_compact) for sources, states in groups.items()]
@@ -388,7 +384,7 @@ class _Builder:
         return _bits(chained, size), entered
 
 
-def _moved_down(states: States) -> tuple[int, States]:
+def _shifted_down(states: States) -> tuple[int, States]:
     shift = (states & -states).bit_length() - 1 if states else 0
     return shift, states >> shift
 
@@ -406,13 +402,14 @@ def _group(shift: int, sources: States, states: list[int], size: int, is_compact
 
 @attrs.frozen
 class _NameFront:
-    """The states that some expansion can be in, by what may follow in the pattern.
+    """The states that some expansion can be in, by the tokens that may follow.
 
     Arguments:
-        free: anything.
-        starry: what follows a `**` at the start of a segment that is to act as `*`: a literal.
-        globbed: what follows one that is a whole segment, having read segments: `/` or the end.
-        skipped: the same, having read none.
+        free: states that any token may follow.
+        starry: states after a `**` that acts as `*` at the start of a segment, before a literal.
+        globbed: states after a `**` that is a whole segment and has read segments, before `/` or
+            the end.
+        skipped: states after a `**` that is a whole segment and has read no segment.
     """
 
     free: int = 0
@@ -446,8 +443,7 @@ class _NameBuilder(_Builder):
         return _NameFront(free=self._literal(front.free | front.starry, token))
 
     def _slash(self, front: _NameFront) -> _NameFront:
-        # A slash follows a legal segment or begins the name; bit 0 is the state before any
-        # character.
+        # A slash follows a legal segment or begins the name; bit 0 is the start state.
         sources = ((front.free | front.globbed) & self.inside) | (front.free & 1)
         slash = self.add(_SLASH, sources)
         self.slashes |= slash
@@ -481,8 +477,8 @@ class _NameBuilder(_Builder):
         return first, second
 
     def _double_star(self, front: _NameFront) -> _NameFront:
-        # Only a `**` that is a whole segment is a globstar. The next token decides, so both are
-        # kept.
+        # A `**` is a globstar only if it is a whole segment. Keep both readings until the next
+        # token decides.
         at_start = front.free & self.slashes
         elsewhere = front.free & ~self.slashes
         return _NameFront(
@@ -516,7 +512,7 @@ class _NameBuilder(_Builder):
         slash = self.add(_SLASH, sources)  # also entered from the end of the segment, below
         self.slashes |= slash
         within = self._segment(sources | slash)
-        self.sources[slash.bit_length() - 1] = _moved_down(within & self.inside)
+        self.sources[slash.bit_length() - 1] = _shifted_down(within & self.inside)
         return within & self.inside
 
 
@@ -536,11 +532,11 @@ def name_automaton(syntax: Syntax) -> Automaton:
 
 @attrs.frozen
 class _TypeFront:
-    """The states that some expansion can be in; after a `**` at the start there are two readings.
+    """The states that some expansion can be in; a `**` at the start has two readings.
 
     Arguments:
-        free: anything may follow.
-        whole: the end must follow: the pattern is only `**`, which means `*/*`.
+        free: states that any token may follow.
+        whole: states that only the end may follow: the pattern is `**`, which means `*/*`.
     """
 
     free: int = 0
@@ -551,11 +547,11 @@ class _TypeFront:
 
 
 class _TypeBuilder(_Builder):
-    """Distinguishes states by whether type or subtype have begun; first characters are special."""
+    """Tells type from subtype, and segments without characters from others."""
 
     def __init__(self) -> None:
         super().__init__(TYPE_ALPHABET)
-        self.empty = 1  # states in which the segment has no character yet
+        self.empty = 1  # states at the start of a segment, before its first character
         self.subtypes = 0  # states after the slash
 
     def add(self, label: frozenset[str], sources: int) -> int:

@@ -1,9 +1,9 @@
-"""An index of many patterns: it finds those that match a word, in nearly constant time.
+"""An index of many patterns, which finds the patterns that match a word in nearly constant time.
 
 Patterns without stars and braces, and patterns of a common shape, are found by look-ups. All others
-run side by side as one deterministic automaton, of which only the states that words reach are
-built. The state after the last "/" of a word is remembered, because names share directories and
-content types share types.
+run in parallel as one deterministic automaton, whose states are built when a word reaches them. The
+state after the last "/" of a word is remembered, because names share directories and content types
+share types.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,10 +27,10 @@ class _Segments:
     """Forms of a last segment, with the set of patterns for each.
 
     Arguments:
-        always: patterns that take any segment.
-        exact: by the whole segment.
-        ends: by the length of its end, by the end.
-        affixes: by the lengths of its beginning and end, by both joined with a "/".
+        always: the patterns that match any segment.
+        exact: patterns by the whole segment.
+        ends: patterns by the length of a suffix and the suffix.
+        affixes: patterns by the lengths of a prefix and a suffix, and both joined with a "/".
     """
 
     always: int = 0
@@ -71,7 +71,7 @@ class _Applying:
         for segments in found:
             self.always |= segments.always
             self.exact += [segments.exact] if segments.exact else []
-            # Negative, so that a slice from there is the end.
+            # A negative length, so that `segment[length:]` is the suffix.
             self.ends += [(-length, words) for length, words in segments.ends.items()]
             self.affixes += [(*lengths, words) for lengths, words in segments.affixes.items()]
 
@@ -117,7 +117,7 @@ class ShapeIndex:
         return found
 
     def _find_applying(self, directory: str) -> _Applying:
-        """Return the shapes that apply in a directory: its own, and deep ones of those above."""
+        """Return the shapes that apply in a directory: its own, and deep ones of its parents."""
         ends = [index + 1 for index, character in enumerate(directory) if character == "/"]
         # Flat shapes apply in their own directory, deep shapes also in all directories below.
         keys = [(directory, False), *((directory[:end], True) for end in ends)]
@@ -135,7 +135,7 @@ _MOST_HEADS: Final = 65_536
 
 @attrs.define(eq=False)
 class _JointState:
-    """A state of the joint automaton: the patterns that may still match, and those that match.
+    """A state of the joint automaton: the patterns that match, and those that may still match.
 
     Arguments:
         live: an automaton and its set of states, for each pattern that may still match.
@@ -179,7 +179,7 @@ class PatternIndex:
         self._forget()
 
     def add(self, pattern: NamePattern | ContentTypePattern, found: int) -> None:
-        """Add a pattern that stands for a set of them."""
+        """Add a pattern that belongs to a set of patterns."""
         known = len(self._automata)
         self._add(pattern, found)
         if len(self._automata) > known:
@@ -201,8 +201,7 @@ class PatternIndex:
         found = self._always
         if word in self._literals:
             found |= self._literals[word]
-        # The node after a directory or a type is remembered, because the words of a body share
-        # them.
+        # Remember the node after a directory or a type, because the words of a body share them.
         end = word.rfind("/") + 1
         head, rest = word[:end], word[end:]
         if not self._shapes.is_empty:
@@ -234,8 +233,7 @@ class PatternIndex:
         live = tuple(
             (number, after)
             for number, states in node.live
-            # `move`, not `step`, because the nodes remember results, and automata would keep them
-            # twice.
+            # Not `step`, because the nodes already remember the results.
             if (after := self._automata[number][0].move(states, character))
         )
         if len(self._nodes) >= _MOST_NODES:

@@ -1,8 +1,8 @@
 """Patterns of part names and of content types, matched exactly and quickly.
 
-The automaton of a pattern decides what it matches. Most patterns have a *shape*, a directory and a
+The automaton of a pattern defines its language. Most patterns have a *shape*, a directory and a
 form of the last segment, which string methods compare. Most others become a regular expression that
-cannot backtrack far. Both are faster ways to the same answer.
+cannot backtrack far. Both give the same answers as the automaton, but faster.
 """
 
 import re
@@ -28,9 +28,9 @@ from messagebody.names import is_name
 
 Names = Sequence[str | None]
 
-# With more alternatives, one automaton is quicker than many shapes.
+# With more alternatives, one automaton is faster than many shapes.
 _BRANCHES: Final = 64
-# A pattern that is matched once must not cost the making of very many shapes.
+# Building very many shapes would cost too much for a pattern that is matched only once.
 _LONGEST: Final = 32_768
 _BRACE = re.compile("[{}]")
 # The numbers of alternatives in nested braces multiply.
@@ -91,7 +91,7 @@ class Shape:
             if name
             and name.rfind("/") == last
             and name.startswith(begin)
-            # After the beginning: in `a*a`, beginning and end share no character.
+            # Search after the beginning: in `a*a`, beginning and end don't overlap.
             and name.endswith(ends, tail)
         ]
 
@@ -148,9 +148,8 @@ def shapes_of(syntax: Syntax) -> tuple[Shape, ...]:
 def branches(syntax: Syntax) -> list[str]:
     """Return the brace expansions of a name pattern, if they are few.
 
-    The list is empty if braces are nested, or there would be more than 64 expansions, or very long
-    ones. This never changes what a pattern matches, only the method: a few shapes are quicker than
-    an automaton.
+    The list is empty if braces are nested, or if there would be more than 64 expansions, or very
+    long ones. This only affects speed, not the answer: a few shapes are faster than an automaton.
     """
     text = "".join(syntax.tokens)
     if _NESTED.search(text):
@@ -163,7 +162,7 @@ def branches(syntax: Syntax) -> list[str]:
     return ["".join(chosen) for chosen in product(*choices)]
 
 
-# Compiling more would take longer than making the automaton and running it over many names.
+# Compiling more would take longer than building the automaton and running it over many names.
 _ALTERNATIVES: Final = 4
 _SEGMENT: Final = "/[^/]+"
 
@@ -171,7 +170,7 @@ _SEGMENT: Final = "/[^/]+"
 def regex_of(syntax: Syntax) -> re.Pattern[str] | None:
     """Return a regex that matches the same legal names as a name pattern.
 
-    None if the pattern has many alternatives or is too long for a regex to be quick.
+    Return None if the pattern has many alternatives or is too long for a fast regex.
     """
     found = branches(syntax)
     if not 0 < len(found) <= _ALTERNATIVES:
@@ -205,8 +204,8 @@ def _branch(text: str) -> Iterator[str]:
         elif index == 0:
             yield "".join(map(_segment, block))
         else:
-            # Between two globstars, the first place that fits is as good as any later one. So it is
-            # never given up, and `(?>…)` keeps the matching linear.
+            # Between two globstars, the first match of a block is as good as any later one. So
+            # `(?>…)` prevents backtracking, which keeps the matching linear.
             found = f"(?:{_SEGMENT})*?" + "".join(map(_segment, block))
             yield found if is_last else f"(?>{found})"
 
@@ -219,7 +218,7 @@ def _segment(glob: str) -> str:
     if not first and not any(rest):
         return _SEGMENT
     *middles, last = rest
-    # Between two stars, the first fit of a piece is as good as any later one, too.
+    # Between two stars, the first match of a piece is as good as any later one, too.
     steps = "".join(f"(?>[^/]*?{middle})" for middle in middles)
     return f"(?>/{first}{steps}[^/]*{last}(?=/|\\Z))"
 
@@ -253,7 +252,7 @@ class _Pattern:
     def __init__(self, text: str, syntax: Syntax) -> None:
         self.text = text
         self.syntax = syntax
-        # Most names are refused by their beginning alone.
+        # Most names that don't match are recognised by their beginning alone.
         self.prefix = "".join(takewhile(lambda token: token[0] not in "*{", syntax.tokens))
         self.literal = self._find_literal()
         self.is_universal = self._find_universal()
@@ -273,10 +272,10 @@ class _Pattern:
         return self.literal is None and self.automaton.is_empty
 
     def require_matches(self) -> None:
-        """Check that there is a legal word that the pattern matches.
+        """Raise an error if the pattern matches no legal word.
 
         Raises:
-            InvalidPattern: there is none; the text has the reason, in the words of `lint`.
+            InvalidPattern: the pattern matches nothing; the text has the reason from `lint`.
         """
         if not self.is_universal and self.is_empty:
             why = [lint.text for lint in self.lint() if lint.code == "matches-nothing"]
@@ -338,9 +337,9 @@ class NamePattern(_Pattern):
         self._text_within = ""
 
     def matches(self, name: str) -> bool:
-        """Return whether the pattern matches a name; never true of text that is not a legal name.
+        """Return whether the pattern matches a name; never true for text that is not a legal name.
 
-        Takes time linear in the name.
+        The time is linear in the length of the name.
 
         Examples:
             >>> name_pattern("/**/*.{png,jpg}").matches("/charts/sales.png")
@@ -370,7 +369,7 @@ class NamePattern(_Pattern):
         regex, prefix = self._regex, self.prefix
         if regex is None:
             self._text_within = longest_run(self.syntax)
-            # False means that a regex would not be worth it; None means that this is not known yet.
+            # None means "not computed yet"; False means that the automaton is used instead.
             regex = self._regex = regex_of(self.syntax) or False
         accepts = regex.fullmatch if regex else self.automaton.accepts
         text = self._text_within
@@ -409,7 +408,7 @@ class ContentTypePattern(_Pattern):
     __slots__ = ()
 
     def matches(self, content_type: str) -> bool:
-        """Return whether the pattern matches a content type, whatever its case and parameters.
+        """Return whether the pattern matches a content type, ignoring case and parameters.
 
         Raises:
             InvalidContentType: the text is not a content type.
@@ -433,8 +432,7 @@ class ContentTypePattern(_Pattern):
 
     def _find_literal(self) -> str | None:
         text = self.text.lower()
-        # A pattern that begins with another character, such as `+a/b`, is legal but matches
-        # nothing.
+        # A pattern that begins with another character, such as `+a/b`, is legal but empty.
         if set("*{") & set(text) or not text[0].isalnum():
             return None
         subtype = text.partition("/")[2]
@@ -457,11 +455,11 @@ def name_pattern(text: str, *, limits: Limits = DEFAULT_LIMITS) -> NamePattern:
     """Return the name pattern of a text; the same object for the same short text.
 
     Arguments:
-        text: the pattern, from anybody.
-        limits: bounds its length by `pattern_length`.
+        text: the pattern, which may be untrusted.
+        limits: the limits, such as `pattern_length`.
 
     Raises:
-        InvalidPattern: it breaks the rules of `messagebody.globs`.
+        InvalidPattern: the pattern breaks the rules of `messagebody.globs`.
 
     Examples:
         >>> name_pattern("/sources/*").matches("/sources/1")
@@ -481,11 +479,11 @@ def content_type_pattern(text: str, *, limits: Limits = DEFAULT_LIMITS) -> Conte
     """Return the content-type pattern of a text; see `name_pattern`.
 
     Arguments:
-        text: the pattern, from anybody.
-        limits: bounds its length by `pattern_length`.
+        text: the pattern, which may be untrusted.
+        limits: the limits, such as `pattern_length`.
 
     Raises:
-        InvalidPattern: it breaks the rules of `messagebody.globs`.
+        InvalidPattern: the pattern breaks the rules of `messagebody.globs`.
 
     Examples:
         >>> content_type_pattern("application/{json,*+json}").matches("application/ld+json")

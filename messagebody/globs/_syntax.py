@@ -1,9 +1,9 @@
 """The syntax of patterns: tokens, errors and lint.
 
-A pattern means the union of its brace expansions. Every rule applies to all expansions, but none is
-ever written out. `fold` carries a set of situations from token to token: those that some expansion
-can be in. All alternatives start from the set before the brace, and their results are joined after
-it. This takes time linear in the pattern and no recursion, at any depth of nesting.
+A pattern matches the union of its brace expansions. Every rule applies to all expansions, but none
+is ever written out. Instead, `fold` passes a set of states from token to token: the states that
+some expansion can be in. All alternatives start from the set before the brace, and their results
+are joined after it. This takes linear time and no recursion, at any depth of nesting.
 """
 
 import difflib
@@ -69,23 +69,23 @@ class Syntax:
 
 
 class Joinable(Protocol):
-    """A set of situations, joined by `|`."""
+    """A set of states, joined by `|`."""
 
     def __or__(self, other: Self, /) -> Self:
-        """Return the situations of both."""
+        """Return the states of both sets."""
 
 
 _F = TypeVar("_F", bound=Joinable)
 
 
 def fold(tokens: Iterable[str], start: _F, step: Callable[[_F, str], _F]) -> _F:
-    """Run `step` over all brace expansions at once and return the situations at their ends.
+    """Run `step` over all brace expansions at once and return the states at their ends.
 
     Arguments:
         tokens: the tokens of a `Syntax`, whose braces are balanced.
-        start: the situations before the first token.
-        step: returns the situations after a token, given those before it; it gets no brace and no
-            comma.
+        start: the states before the first token.
+        step: a function that returns the states after a token, given the states before it; it is
+            never called with a brace or a comma.
     """
     here = start
     open_braces: list[tuple[_F, _F | None]] = []
@@ -104,14 +104,15 @@ def fold(tokens: Iterable[str], start: _F, step: Callable[[_F, str], _F]) -> _F:
 
 
 def parse_name_pattern(text: str, *, max_length: int = MAX_LENGTH) -> Syntax:
-    """Take a name pattern apart.
+    """Parse a name pattern.
 
     Arguments:
-        text: the pattern, from anybody.
-        max_length: the most characters.
+        text: the pattern, which may be untrusted.
+        max_length: the maximum number of characters.
 
     Raises:
-        InvalidPattern: it breaks the rules of `messagebody.globs`; the text names all mistakes.
+        InvalidPattern: the pattern breaks the rules of `messagebody.globs`; the text lists the
+            mistakes.
 
     Examples:
         >>> parse_name_pattern("/a/{b,*}").tokens
@@ -126,7 +127,7 @@ def parse_name_pattern(text: str, *, max_length: int = MAX_LENGTH) -> Syntax:
 def _without_repeated_globstars(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """Return the tokens with `**` in place of `**/**`, which matches the same names.
 
-    A run of globstars has the same meaning, and would take quadratic states and time.
+    A long run of globstars would take quadratic memory and time.
     """
     kept: list[str] = []
     for place, token in enumerate(tokens):
@@ -139,14 +140,15 @@ def _without_repeated_globstars(tokens: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def parse_content_type_pattern(text: str, *, max_length: int = MAX_LENGTH) -> Syntax:
-    """Take a content-type pattern apart; its letters become lower-case.
+    """Parse a content-type pattern; its letters become lower-case.
 
     Arguments:
-        text: the pattern, from anybody.
-        max_length: the most characters.
+        text: the pattern, which may be untrusted.
+        max_length: the maximum number of characters.
 
     Raises:
-        InvalidPattern: it breaks the rules of `messagebody.globs`; the text names all mistakes.
+        InvalidPattern: the pattern breaks the rules of `messagebody.globs`; the text lists the
+            mistakes.
 
     Examples:
         >>> parse_content_type_pattern("Text/*").tokens
@@ -199,7 +201,7 @@ def _illegal_in_type(text: str) -> Iterator[str]:
     for found in _NOT_IN_TYPES.finditer(text):
         takes = "a content-type pattern takes letters, digits, ! # $ & ^ _ . + - / * and {a,b}"
         yield _illegal(found, _INSTEAD.get(found[0], takes))
-        # The rest are parameters, and one finding is enough.
+        # The rest is parameters, and one finding is enough.
         if found[0] == ";":
             return
     # Shells read this as a variable and wcmatch as text, so it is refused.
@@ -251,7 +253,7 @@ def _no_choice(start: int, content: str) -> str:
 
 
 class _Judge:
-    """Collects the mistakes in any expansion, each finding once and in order."""
+    """Collects the mistakes of all expansions, each finding once and in order."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -291,7 +293,7 @@ class _In:
 
 
 class _NameJudge(_Judge):
-    """Knows the rules of name patterns."""
+    """The rules of name patterns."""
 
     def step(self, here: _Places, token: str) -> _Places:
         if token == "/":
@@ -309,7 +311,7 @@ class _NameJudge(_Judge):
 
     def _slash(self, here: _Places) -> _Places:
         if here & _In.SLASH:
-            self.problem("'//' stands in it or in an expansion of its braces; no segment is empty")
+            self.problem("it has an empty segment '//', or an expansion of its braces has one")
         self._dots(here)
         return _In.SLASH
 
@@ -320,8 +322,8 @@ class _NameJudge(_Judge):
             self.lint("double-star", _ACTS_AS_STAR)
         if len(token) != 2:
             return _In.STAR
-        # Some expansion has other characters before the stars; after a slash, the next token
-        # decides.
+        # Not after a slash: some expansion has other characters before the stars. After a slash,
+        # the next token decides.
         if here & ~_In.SLASH:
             self.lint("double-star", _BESIDE)
         return (_In.GLOBSTAR if here & _In.SLASH else 0) | (_In.STAR if here & ~_In.SLASH else 0)
@@ -347,7 +349,7 @@ class _NameJudge(_Judge):
         if here & _In.START:
             self.problem("it is empty, or an expansion of its braces is; all names match '/**'")
         if here & _In.SLASH:
-            self.lint("matches-nothing", "no name ends in '/'; what lies below matches '/a/**'")
+            self.lint("matches-nothing", "no name ends in '/'; '/a/**' matches everything below")
         self._dots(here)
 
 
@@ -370,7 +372,7 @@ _AFTER_STAR = _Type.ALONE | _Type.TYPE_STAR | _Type.SUBTYPE_STAR
 
 
 class _TypeJudge(_Judge):
-    """Knows the rules of content-type patterns."""
+    """The rules of content-type patterns."""
 
     def step(self, here: _Places, token: str) -> _Places:
         if token == "/":

@@ -1,4 +1,4 @@
-"""Inference: a schema made of bodies, one by one or in groups that are combined."""
+"""Inference of a schema from bodies, added one by one or in groups that are combined."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Self
@@ -11,7 +11,7 @@ from messagebody.names import parent
 from messagebody.schema._part import SchemaPart
 
 _ROOT: Final = "/"
-# A directory of names, a name at the root, or a type of unnamed parts.
+# ("directory", path), ("name", name at the root), or ("type", type of unnamed parts).
 _Group = tuple[str, str]
 
 
@@ -20,9 +20,9 @@ class _Summary:
     """The summary of a group of parts.
 
     Arguments:
-        name: the one name all of them have; None if they have several, or none.
-        types: their content types, in the order in which they came.
-        bodies: how many bodies have one.
+        name: the name, if all parts have the same one; else None.
+        types: their content types, in order of appearance.
+        bodies: the number of bodies with such a part.
     """
 
     name: str | None
@@ -48,7 +48,7 @@ class Inference:
         self._bodies = 0
 
     def add(self, body: Iterable[Part]) -> None:
-        """Take a body into account."""
+        """Add a body."""
         met: set[_Group] = set()
         for part in body:
             kind, name = essence(part.content_type), part.name
@@ -63,7 +63,7 @@ class Inference:
         self._bodies += 1
 
     def update(self, other: Self) -> None:
-        """Take all bodies of another inference into account, after those seen so far."""
+        """Add all bodies of another inference, after the bodies of this one."""
         for group, theirs in other._groups.items():
             mine = self._groups.setdefault(group, _Summary(theirs.name))
             if mine.name != theirs.name:
@@ -73,7 +73,7 @@ class Inference:
         self._bodies += other._bodies
 
     def __len__(self) -> int:
-        """Return the number of groups, which is the number of the schema's parts."""
+        """Return the number of groups, which is the number of parts of the schema."""
         return len(self._groups)
 
     def parts(self) -> Iterator[SchemaPart]:
@@ -81,7 +81,7 @@ class Inference:
         for (sort, value), seen in self._groups.items():
             # If a directory has several files, the next body is likely to have others.
             name = None if sort == "type" else seen.name or f"{value}/*"
-            # If a body lacks it, requiring it would refuse one of the given bodies.
+            # Required only if all bodies have one, so that all bodies are accepted.
             yield SchemaPart(name, _union(list(seen.types)), seen.bodies == self._bodies)
 
     def to_dict(self) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class Inference:
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> Self:
-        """Return the inference that `to_json` wrote."""
+        """Return the inference from a value of `to_dict`."""
         made = cls()
         made._bodies = value["bodies"]
         for sort, key, name, types, bodies in value["groups"]:
@@ -103,12 +103,12 @@ class Inference:
 
 def _group_of(name: str) -> _Group:
     directory = parent(name)
-    # `/*` would accept nearly everything, so names at the root are kept.
+    # `/*` would accept every name at the root, so each such name has its own group.
     return ("name", name) if directory == _ROOT else ("directory", directory)
 
 
 def _union(types: Sequence[str]) -> str:
-    """Return a pattern of exactly these content types."""
+    """Return a pattern that matches exactly these content types."""
     if len(types) == 1:
         return types[0]
     kinds = {kind.partition("/")[0] for kind in types}

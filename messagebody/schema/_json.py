@@ -1,4 +1,4 @@
-"""Strict reading of schemas, because a misspelt `required` would change every verdict."""
+"""Reading of schemas, strict because a misspelt `required` would change every result."""
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[
     if not isinstance(data, str | bytes | bytearray | memoryview):
         hint = "MessageBodySchema.from_dicts(…) reads parsed JSON"
         raise InvalidSchema(f"JSON is text or bytes, got {quote(data)}; {hint}")
-    # Lone surrogates are refused later, where their place is known.
+    # Lone surrogates raise an error later, where their position is known.
     size = len(data.encode("utf-8", "surrogatepass")) if isinstance(data, str) else len(data)
     if size > limits.json_bytes:
         problem = f"{size:,} bytes are more than {limits.json_bytes:,} (limit json_bytes)"
@@ -43,7 +43,7 @@ def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[
 
 
 def _placed(error: strict_json.InvalidJson) -> InvalidSchema:
-    # In an object the path begins with `parts`, which is not a part.
+    # For an object, the path begins with `parts`.
     steps = [step for step in error.path if step != "parts"]
     index = steps[0] if steps and isinstance(steps[0], int) else None
     return InvalidSchema(error.problem, index)
@@ -53,7 +53,7 @@ def decode_parsed(data: Any, limits: Limits) -> tuple[SchemaPart, ...]:
     """Read the parts of a schema from parsed JSON: an array, or an object with `parts`.
 
     Raises:
-        InvalidSchema: the value is not a schema; the error has the flaws of every part.
+        InvalidSchema: the value is not a schema; the error lists the flaws of every part.
     """
     if isinstance(data, Mapping):
         data = _parts_of(data)
@@ -81,11 +81,11 @@ def _member(names: Sequence[str]) -> str:
 
 
 def read_parts(items: Sequence[Any], limits: Limits) -> tuple[SchemaPart, ...]:
-    """Read schema parts from whatever `read_part` takes.
+    """Read schema parts from values that `read_part` accepts.
 
     Raises:
-        InvalidSchema: a part has a flaw; the error has the flaws of every part, and the place of
-            the first.
+        InvalidSchema: a part is flawed; the error lists the flaws of every part, and has the index
+            of the first.
     """
     parts: list[SchemaPart] = []
     errors: list[InvalidSchema] = []
@@ -99,8 +99,8 @@ def read_parts(items: Sequence[Any], limits: Limits) -> tuple[SchemaPart, ...]:
             errors.append(InvalidSchema(problem, index))
             errors[-1].__cause__ = error
             continue
-        # Each pattern may be long, but thousands of long ones would take gigabytes as automata.
-        # This program, not a stranger, made a schema part that is given as a `SchemaPart`.
+        # The automata of thousands of long patterns would take gigabytes. Parts that are already a
+        # `SchemaPart` don't count, because the program made them, not a stranger.
         total += 0 if part is item else len(part.name or "") + len(part.content_type)
         if total > limits.pattern_total:
             raise InvalidSchema(
@@ -113,7 +113,7 @@ def read_parts(items: Sequence[Any], limits: Limits) -> tuple[SchemaPart, ...]:
 
 
 def _check_states(parts: Sequence[SchemaPart], limits: Limits) -> None:
-    # A character counts three at most, so the patterns of most schemas need not be counted.
+    # A character counts at most 3, so short patterns need no exact count.
     if 3 * sum(len(part.name or "") + len(part.content_type) for part in parts) <= (
         limits.schema_states
     ):
@@ -125,7 +125,7 @@ def _check_states(parts: Sequence[SchemaPart], limits: Limits) -> None:
     states = sum(pattern.syntax.states for pattern in rich)
     if states > limits.schema_states:
         raise InvalidSchema(
-            f"the patterns have {states:,} places together, more than {limits.schema_states:,} "
+            f"the patterns have {states:,} states together, more than {limits.schema_states:,} "
             "(limit schema_states); a star counts 3, a globstar 7, any other character 1"
         )
 

@@ -14,19 +14,19 @@ from messagebody.globs import (
 )
 
 ANY_TYPE = "*/*"
-# Parts made by the program have no limits; a decoder has checked the limits of its caller.
+# Schema parts made by the program have no limits; decoders check the limits of their callers.
 _ANY_LENGTH = attrs.evolve(DEFAULT_LIMITS, pattern_length=2**31)
 
 
 @attrs.frozen
 class SchemaPart:
-    """Accept parts by name and content type.
+    """A schema part, which accepts parts by name and content type.
 
     Arguments:
-        name: a pattern over names; None accepts only unnamed parts. A name pattern never accepts an
+        name: a pattern of names; None accepts only unnamed parts. A name pattern never accepts an
             unnamed part; `/**` accepts any named part.
-        content_type: a pattern over content types.
-        required: at least one part of a body must match.
+        content_type: a pattern of content types.
+        required: whether at least one part of a body must match.
         description: the purpose of the part, for people and models.
 
     Raises:
@@ -73,13 +73,13 @@ class SchemaPart:
         """Return whether a part of this name and content type matches.
 
         Arguments:
-            name: a legal name, None for an unnamed part.
+            name: a legal name; None for an unnamed part.
             content_type: a legal content type; parameters and case don't matter.
         """
         return self.accepts_name(name) and self.content_type_pattern.matches(content_type)
 
     def accepts_name(self, name: str | None) -> bool:
-        """Return whether a part of this name, or an unnamed one, matches, whatever its type."""
+        """Return whether a part of this name matches by name; None is an unnamed part."""
         if self.name_pattern is None or name is None:
             return self.name_pattern is None and name is None
         return self.name_pattern.matches(name)

@@ -7,7 +7,7 @@ from typing import Any, Self, overload
 
 import attrs
 
-import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.guards import require_iterable, require_limits, require_parts
 from messagebody._base.leaves import LazySerializer, PydanticHook, leaf
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
@@ -58,7 +58,8 @@ class MessageBodySchema(Sequence[SchemaPart]):
         """Decode a schema from JSON: an array of schema parts, or an object with `parts`.
 
         Raises:
-            InvalidSchema: unknown members, wrong types, bad patterns or anything else wrong.
+            InvalidSchema: the document has unknown members, wrong types, bad patterns or any other
+                flaw.
 
         Examples:
             >>> MessageBodySchema.from_json('[{"contentType":"image/*"}]')
@@ -68,7 +69,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
 
     @classmethod
     def from_dicts(cls, data: Any, *, limits: Limits = DEFAULT_LIMITS) -> Self:
-        """Make a schema of parsed JSON; see `from_json`."""
+        """Return a schema from parsed JSON; see `from_json`."""
         return cls(schema_json.decode_parsed(data, require_limits(limits)))
 
     @classmethod
@@ -91,14 +92,14 @@ class MessageBodySchema(Sequence[SchemaPart]):
         return cls(inference.parts())
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return the schema parts as JSON values: the parsed form of what `to_json` writes."""
+        """Return the schema parts as JSON values, the parsed form of `to_json`."""
         return schema_json.encode_parsed(self.parts)
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Encode the schema as a JSON array.
 
         Arguments:
-            indent: spaces a level; None for one compact line.
+            indent: the number of spaces per level; None for one compact line.
         """
         separators = (",", ":") if indent is None else None
         return json.dumps(self.to_dicts(), ensure_ascii=False, indent=indent, separators=separators)
@@ -121,15 +122,16 @@ class MessageBodySchema(Sequence[SchemaPart]):
     def is_valid(self, body: Iterable[Part]) -> bool:
         """Return whether a body, or parts in order, is valid for the schema.
 
-        The time is linear in the names, and hardly grows with the number of schema parts.
+        The time is linear in the length of the names, and hardly grows with the number of schema
+        parts.
         """
         return self.checker.is_valid(require_parts(body))
 
     def iter_violations(self, body: Iterable[Part]) -> Iterator[Violation]:
-        """Yield the violations in a body, one after the other.
+        """Yield the violations of a body.
 
-        Parts that no schema part accepts come first, in order; the first hundred name the nearest
-        schema part. Then come required schema parts that no part matches.
+        Parts that no schema part accepts come first, in order; the first hundred violations have
+        the nearest schema part. Required schema parts that no part matches come last.
 
         Examples:
             >>> from messagebody._model.body import MessageBody
@@ -142,7 +144,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
         return self.checker.violations(require_parts(body))
 
     def stream(self) -> "messagebody.compatibility.Stream":
-        """Return a stream, which checks the parts one by one while a message arrives.
+        """Return a stream that checks parts one by one, while a message arrives.
 
         Examples:
             >>> from messagebody._model.part import Part
@@ -158,7 +160,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
         """Raise an error with all violations if there are any.
 
         Raises:
-            InvalidBody: the body breaks the schema; `violations` holds every violation.
+            InvalidBody: the body is not valid; `violations` has every violation.
         """
         violations = tuple(self.iter_violations(body))
         if violations:
@@ -166,12 +168,12 @@ class MessageBodySchema(Sequence[SchemaPart]):
 
     @cached_property
     def checker(self) -> Checker:
-        """The schema prepared for checking bodies, once."""
+        """The schema prepared for checking bodies, cached."""
         return Checker(self.parts)
 
     @cached_property
     def profile(self) -> Any:
-        """The schema prepared for comparing schemas, once: see `check`."""
+        """The schema prepared for comparing schemas, cached; see `check`."""
         return leaf("Profile")(self.parts)
 
     def __len__(self) -> int:
@@ -199,7 +201,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
 
     __pydantic_serializer__ = LazySerializer()
 
-    # A schema is a type for pydantic, and as `Annotated[MessageBody, schema]` a validator.
+    # For pydantic, the class is a type, and `Annotated[MessageBody, schema]` validates bodies.
     __get_pydantic_core_schema__ = PydanticHook("schema_core_schema", "gate_core_schema")
     __get_pydantic_json_schema__ = PydanticHook("schema_json_schema", "gate_json_schema")
 

@@ -1,4 +1,4 @@
-"""Validation: the violations of a schema by a body, with the part that was probably meant."""
+"""Validation: the violations of a schema by a body, each with the nearest schema part."""
 
 from bisect import bisect_left
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -23,10 +23,11 @@ _COMPARED: Final = 50
 
 
 class NearestMiss:
-    """The search for nearest misses among schema parts; a set of them is an int, a bit for each.
+    """The search for the nearest schema part; a set of schema parts is an int with a bit for each.
 
-    A matching name counts most, then a matching type. Among equals, the longest common beginning of
-    the other counts. In alphabetical order, patterns that begin like a name are next to it.
+    A matching name counts most, then a matching type. Among equals, the longest common prefix of
+    the other counts. In alphabetical order, patterns with the longest common prefix are adjacent to
+    the name.
     """
 
     def __init__(self, parts: Sequence[SchemaPart]) -> None:
@@ -38,13 +39,13 @@ class NearestMiss:
     def find(
         self, name: str | None, kind: str, by_name: int, by_type: int
     ) -> tuple[int, Differs] | None:
-        """Return the index of the nearest schema part and what differs, None if there are no parts.
+        """Return the index of the nearest schema part and the difference, or None without parts.
 
         Arguments:
             name: the name of a part that no schema part accepts.
             kind: its content type, `type/subtype` in lower case.
             by_name: the schema parts that accept it by name.
-            by_type: those that accept it by content type.
+            by_type: the schema parts that accept it by content type.
         """
         if not self._parts:
             return None
@@ -55,7 +56,7 @@ class NearestMiss:
         return self._by_name(name, (1 << len(self._parts)) - 1), "name and type"
 
     def _by_type(self, kind: str, candidates: int) -> int:
-        # The nearest of many hundred does not help more than the nearest of fifty.
+        # The nearest of hundreds would not help more than the nearest of fifty.
         indexes = islice(_members(candidates), _COMPARED)
         return max(
             indexes,
@@ -65,8 +66,8 @@ class NearestMiss:
     def _by_name(self, name: str | None, candidates: int) -> int:
         if name is not None:
             place = bisect_left(self._named, (name, 0))
-            # Outwards from the name's place in the order: the first match has the longest common
-            # beginning.
+            # Outwards from the name's place in the order, so that the first match has the longest
+            # common prefix.
             before, after = reversed(self._named[:place]), self._named[place:]
             for pair in zip_longest(before, after):
                 found = [
@@ -87,7 +88,7 @@ def _members(candidates: int) -> Iterator[int]:
 
 
 def _shared(word: str, pattern: str) -> int:
-    """Return how many characters two texts have in common at their beginning."""
+    """Return the length of the longest common prefix of two texts."""
     for position, (mine, theirs) in enumerate(zip(word, pattern, strict=False)):
         if mine != theirs:
             return position
@@ -104,10 +105,10 @@ class Violation:
     Arguments:
         code: `part-not-accepted`: no schema part accepts the part; `required-part-missing`: no
             part matches a required schema part; `repeated-name`: an earlier part has the name.
-        part_index: the part's index from 0; None if a part is missing.
-        part_name: the part's name; None if it has none.
-        schema_index: the nearest schema part, or the one that is missing; None if none is named.
-        expected: what that schema part accepts.
+        part_index: the part's index, from 0; None if a part is missing.
+        part_name: the part's name; None for an unnamed part.
+        schema_index: the index of the nearest or missing schema part; None if there is none.
+        expected: the names and types that the schema part accepts.
         got: the name and type of the part.
         differs: the difference between the part and the nearest schema part: `name`, `type` or
             `name and type`.
@@ -142,13 +143,13 @@ class Violation:
 def part_not_accepted(
     index: int, name: str | None, content_type: str, nearest: tuple[int, str, Differs] | None
 ) -> Violation:
-    """Report a part that no schema part accepts.
+    """Return the violation of a part that no schema part accepts.
 
     Arguments:
-        index: the part's.
-        name: the part's.
-        content_type: the part's.
-        nearest: index and label of the nearest schema part, and what differs.
+        index: the part's index.
+        name: the part's name.
+        content_type: the part's content type.
+        nearest: the index and label of the nearest schema part, and the difference.
     """
     schema_index, expected, differs = nearest or (None, "", None)
     got = _description(name, content_type)
@@ -158,12 +159,12 @@ def part_not_accepted(
 def missing_part(
     schema_index: int, part: SchemaPart, nearest: tuple[int, str | None, str] | None
 ) -> Violation:
-    """Report a required schema part that no part matches.
+    """Return the violation of a required schema part that no part matches.
 
     Arguments:
-        schema_index: its index.
+        schema_index: the index of the schema part.
         part: the schema part.
-        nearest: index, name and content type of a part of which only the type is wrong.
+        nearest: the index, name and content type of a part that matches except for its type.
     """
     got = "no part matches"
     differs: Differs | None = None
@@ -181,7 +182,7 @@ def missing_part(
 
 
 def repeated_name(index: int, name: str, content_type: str) -> Violation:
-    """Report a part whose name an earlier part has."""
+    """Return the violation of a part with the name of an earlier part."""
     return Violation(
         "repeated-name",
         index,
@@ -206,7 +207,7 @@ Columns = tuple[Sequence[str | None], Sequence[str]]
 
 
 class _TypeSets(dict[str, int]):
-    """The schema parts that accept a content type, found once for each distinct one."""
+    """A cache of the schema parts that accept a content type."""
 
     def __init__(self, index: PatternIndex) -> None:
         super().__init__()
@@ -221,7 +222,7 @@ class _TypeSets(dict[str, int]):
 
 
 class Checker:
-    """Schema parts prepared for checking many parts; a set of them is an int, a bit for each."""
+    """Schema parts prepared for checking; a set of schema parts is an int with a bit for each."""
 
     def __init__(self, parts: Sequence[SchemaPart]) -> None:
         self.parts = parts
@@ -236,9 +237,9 @@ class Checker:
         return by_name & self._types[content_type]
 
     def nearest(self, name: str | None, content_type: str) -> tuple[int, str, Differs] | None:
-        """Return index and label of the schema part nearest to accepting a part, and what differs.
+        """Return the index and label of the nearest schema part, and the difference.
 
-        None if the schema is empty.
+        Return None if the schema is empty.
         """
         by_name = self.unnamed if name is None else self._names.find(name)
         found = self._nearest_miss.find(
@@ -251,7 +252,7 @@ class Checker:
         return NearestMiss(self.parts)
 
     def is_valid(self, body: Iterable[Part]) -> bool:
-        """Return whether a body has no violation; it stops at the first one."""
+        """Return whether a body has no violation; stop at the first one."""
         names, types = columns = _columns_of(body)
         if next(_repeated(body, columns), None) is not None:
             return False
@@ -266,8 +267,7 @@ class Checker:
         check = _Rejected(self._rejected(names, types))
         for count, position in enumerate(check):
             name, content_type = names[position], types[position]
-            # Nobody needs the hundredth nearest miss, and finding one costs more than the check
-            # itself.
+            # Only for the first violations, because the search costs more than the check itself.
             nearest = self.nearest(name, content_type) if count < _EXPLAINED else None
             yield part_not_accepted(position, name, content_type, nearest)
         for index, part in enumerate(self.parts):
@@ -277,9 +277,9 @@ class Checker:
     def _rejected(
         self, names: Sequence[str | None], types: Sequence[str]
     ) -> Generator[int, None, int]:
-        """Yield the positions that no schema part accepts; return the schema parts that matched."""
+        """Yield the positions of rejected parts; return the set of schema parts that matched."""
         matched = 0
-        # Local names: this loop runs for every part of every body.
+        # Local variables, because this loop runs for every part of every body.
         unnamed, find, by_type = self.unnamed, self._names.find, self._types
         for position, (name, content_type) in enumerate(zip(names, types, strict=True)):
             found = (unnamed if name is None else find(name)) & by_type[content_type]
@@ -309,7 +309,7 @@ def _columns_of(body: Iterable[Part]) -> Columns:
 
 
 def _repeated(body: Iterable[Part], columns: Columns) -> Iterator[int]:
-    """Yield the positions of names seen before; a `MessageBody` has none."""
+    """Yield the positions of repeated names; a `MessageBody` has none."""
     if isinstance(body, MessageBody):
         return
     seen: set[str] = set()
@@ -321,7 +321,7 @@ def _repeated(body: Iterable[Part], columns: Columns) -> Iterator[int]:
 
 def _right_name(part: SchemaPart, columns: Columns) -> tuple[int, str | None, str] | None:
     """Return the first part that a schema part accepts by name but not by type."""
-    # A hint is not worth checking a million names for each missing part.
+    # A hint is not worth a search through a million names for each missing part.
     names, types = columns[0][:_SEARCHED], columns[1]
     if part.name_pattern is None:
         found = [position for position, name in enumerate(names) if name is None]

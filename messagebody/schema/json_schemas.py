@@ -1,7 +1,7 @@
 """JSON Schemas of bodies and of schemas, for editors and for validators of other languages.
 
-They state the rules of the readers as far as JSON Schema can. It can't express that names are
-unique, or that a size is that of the content. The draft is the one that most editors support.
+They express the rules of the readers, except those that JSON Schema can't express: names are
+unique, and a size must match the content. The draft is the one that most editors support.
 """
 
 from typing import Any, Final
@@ -23,7 +23,7 @@ def body_json_schema() -> dict[str, Any]:
         ['content', 'contentEncoding', 'contentType']
     """
     members = {member.key: _or_null(dict(member.schema)) for member in MEMBERS}
-    # VS Code shows this instead of the pattern, which few people can read; other editors ignore it.
+    # VS Code shows this text instead of the pattern; other editors ignore it.
     members["name"]["patternErrorMessage"] = _NAMES
     one_of = [_given("content"), _given("contentUrl")]
     part = {"type": "object", "properties": members, "oneOf": one_of}
@@ -38,7 +38,7 @@ def schema_json_schema() -> dict[str, Any]:
         ['name', 'contentType', 'required', 'description']
     """
     members = schema_part_members()
-    # Braces may come before the slash, as in {,}/a; the reader checks their content.
+    # Braces may precede the slash, as in {,}/a; the reader checks their content.
     members["name"] |= {"pattern": "^[/{]", "patternErrorMessage": _PATTERNS}
     part = {"type": "object", "properties": members, "additionalProperties": False}
     return _document("A schema of message bodies: the parts that they may and must have.", part)

@@ -1,8 +1,8 @@
-"""What whoever builds on the toolkit can test with: contracts, strategies and a reference.
+"""Tests for extensions of the toolkit: contracts, strategies and a reference implementation.
 
-Inherit `StoreContract` for a store, `FilesystemContract` for a filesystem over bodies and
-`AdapterContract` for the adapter of a format, and give each what it asks for. `strategies` makes
-any body for property tests. `wcmatch_matches` is the reference for patterns.
+Inherit `StoreContract` to test a store, `FilesystemContract` for a filesystem over bodies, and
+`AdapterContract` for the adapter of a format. `strategies` has Hypothesis strategies for bodies,
+and `wcmatch_matches` is the reference for patterns.
 
 Raises:
     MissingDependency: pytest or hypothesis is not installed.
@@ -34,7 +34,7 @@ __all__ = [
     "wcmatch_matches",
 ]
 
-if not TYPE_CHECKING:  # for a type checker, a name is there only if it is listed above
+if not TYPE_CHECKING:  # a type checker must only see the names above
     _load, __dir__ = face(
         __name__,
         {

@@ -17,7 +17,7 @@ from messagebody.testing.strategies import bodies, json_values
 class AdapterContract(abc.ABC):
     """Inherit this and give it the class attribute `adapter`: a module or an object.
 
-    Override `from_body` where the format needs more than a body, such as who sends it to whom.
+    Override `from_body` if the format needs more than a body, such as a sender and a recipient.
 
     Examples:
         >>> from messagebody.adapters.envelopes import agents_api
@@ -25,18 +25,18 @@ class AdapterContract(abc.ABC):
         ...     adapter = agents_api
     """
 
-    # Each property is made within its test: hypothesis knows a property by its function, and
-    # those of this class run for every adapter that inherits them.
+    # Each property is defined inside its test, because Hypothesis identifies a property by its
+    # function, and each adapter that inherits the tests needs its own.
     adapter: Adapter
 
     def from_body(self, body: MessageBody) -> Converted[Any]:
-        """Return the message that carries a body."""
+        """Return the message of a body."""
         return self.adapter.from_body(body)
 
     def test_nothing_is_lost_in_silence(self) -> None:
-        """Every part comes back as it was and in order, or a loss says what did not.
+        """Every part comes back unchanged and in order, or there is a loss.
 
-        A format may add parts of its own, such as who sent it to whom.
+        A format may add parts of its own, such as the sender and the recipient.
         """
 
         @given(bodies())
@@ -65,7 +65,7 @@ class AdapterContract(abc.ABC):
         holds()
 
     def test_it_knows_its_own(self) -> None:
-        """What it wrote is JSON, and is detected as its format."""
+        """A written message is JSON, and is detected as a message of the format."""
 
         @given(bodies())
         def holds(body: MessageBody) -> None:
@@ -76,7 +76,7 @@ class AdapterContract(abc.ABC):
         holds()
 
     def test_what_it_writes_is_valid(self) -> None:
-        """A message breaks no rule of its format, unless a loss says what is missing."""
+        """A written message follows the rules of its format, or there is a loss."""
 
         @given(bodies())
         def holds(body: MessageBody) -> None:
@@ -91,7 +91,7 @@ class AdapterContract(abc.ABC):
                 yield finding
 
     def test_anything_else_is_refused(self) -> None:
-        """Any JSON value gives findings, and a body or an error of the toolkit."""
+        """Any JSON value can be checked, and gives a body or an error of the toolkit."""
 
         @given(json_values())
         def holds(value: Any) -> None:

@@ -1,4 +1,4 @@
-"""What fsspec's own suite does not ask of a filesystem over a body, as tests to inherit."""
+"""The contract of a filesystem over a body, beyond fsspec's own suite, as tests to inherit."""
 
 import abc
 import errno
@@ -16,14 +16,14 @@ class FilesystemContract(abc.ABC):
         """Return an empty filesystem."""
 
     def test_directories_are_implied(self, fs: AbstractFileSystem) -> None:
-        """A file makes the directories above it; nothing else does."""
+        """A file creates the directories above it; nothing else does."""
         fs.pipe_file("/sources/deep/1.txt", b"one")
         assert fs.isdir("/sources")
         assert fs.ls("/sources", detail=False) == ["/sources/deep"]
         assert fs.info("/sources/deep")["type"] == "directory"
 
     def test_a_prefix_is_no_directory(self, fs: AbstractFileSystem) -> None:
-        """`/sour` is not there because `/sources` is."""
+        """`/sources` does not imply `/sour`."""
         fs.pipe_file("/sources/1.txt", b"one")
         assert not fs.exists("/sour")
         assert fs.find("/sour") == []
@@ -31,14 +31,14 @@ class FilesystemContract(abc.ABC):
             fs.ls("/sour")
 
     def test_a_missing_file_says_so(self, fs: AbstractFileSystem) -> None:
-        """With errno and filename, as local files do."""
+        """Errors have errno and filename, as for local files."""
         for call in (fs.cat_file, fs.open, fs.info, fs.size, fs.ls, fs.rm_file, fs.rm):
             with pytest.raises(FileNotFoundError) as caught:
                 call("/missing.txt")
             assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, "/missing.txt")
 
     def test_a_directory_is_no_empty_file(self, fs: AbstractFileSystem) -> None:
-        """Reading one is refused, and so is writing one."""
+        """A directory can't be read or written as a file."""
         fs.pipe_file("/sources/1.txt", b"one")
         for call in (fs.cat_file, fs.open):
             with pytest.raises(IsADirectoryError):
@@ -55,26 +55,26 @@ class FilesystemContract(abc.ABC):
         assert fs.find("/") == ["/a"]
 
     def test_sizes_are_known(self, fs: AbstractFileSystem) -> None:
-        """Of what is there: in listings too."""
+        """Sizes are exact, also in listings."""
         fs.pipe_file("/a", b"four")
         assert fs.size("/a") == 4
         assert [entry["size"] for entry in fs.ls("/")] == [4]
 
     def test_create_does_not_overwrite(self, fs: AbstractFileSystem) -> None:
-        """`mode="create"` is refused where a file is."""
+        """`mode="create"` fails if the file exists."""
         fs.pipe_file("/a", b"old")
         with pytest.raises(FileExistsError):
             fs.pipe_file("/a", b"new", mode="create")
         assert fs.cat_file("/a") == b"old"
 
     def test_an_empty_directory_does_not_stay(self, fs: AbstractFileSystem) -> None:
-        """Without its last file a directory is gone."""
+        """A directory is removed with its last file."""
         fs.pipe_file("/sources/1.txt", b"one")
         fs.rm("/sources/1.txt")
         assert not fs.exists("/sources")
 
     def test_order_is_the_order_of_writing(self, fs: AbstractFileSystem) -> None:
-        """`ls` and `find` keep it; an overwritten file keeps its place."""
+        """`ls` and `find` keep the order of writing; an overwritten file keeps its place."""
         for name in ("/b", "/a", "/c"):
             fs.pipe_file(name, b"old")
         fs.pipe_file("/a", b"new")
@@ -82,7 +82,7 @@ class FilesystemContract(abc.ABC):
         assert fs.ls("/", detail=False) == ["/b", "/a", "/c"]
 
     def test_a_moved_file_keeps_its_place(self, fs: AbstractFileSystem) -> None:
-        """A directory's files too."""
+        """Moving a file or a directory keeps the order of files."""
         fs.pipe({"/d/1": b"1", "/d/2": b"2", "/last": b"3"})
         fs.mv("/d/1", "/d/0")
         assert fs.find("/") == ["/d/0", "/d/2", "/last"]
@@ -90,7 +90,7 @@ class FilesystemContract(abc.ABC):
         assert fs.find("/") == ["/e/0", "/e/2", "/last"]
 
     def test_a_write_that_fails_leaves_the_old_content(self, fs: AbstractFileSystem) -> None:
-        """An exception inside `with` drops what was written."""
+        """An exception inside `with` discards the new content."""
         fs.pipe_file("/a", b"old")
         with pytest.raises(ZeroDivisionError), fs.open("/a", "wb") as file:  # noqa: PT012
             file.write(b"half")
@@ -98,7 +98,7 @@ class FilesystemContract(abc.ABC):
         assert fs.cat_file("/a") == b"old"
 
     def test_a_transaction_is_all_or_nothing(self, fs: AbstractFileSystem) -> None:
-        """Nothing is seen before the commit, and nothing stays of one that fails."""
+        """Nothing is visible before the commit, and a failed transaction changes nothing."""
         fs.pipe_file("/old", b"old")
         with fs.transaction:
             fs.pipe_file("/new", b"new")

@@ -1,4 +1,4 @@
-"""The reference for patterns: the one door to wcmatch."""
+"""The reference implementation of patterns, by wcmatch."""
 
 from wcmatch import glob
 
@@ -8,8 +8,8 @@ _FLAGS = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.FORCEUNIX | glob.CASE
 def wcmatch_matches(pattern: str, text: str) -> bool:
     """Return whether wcmatch matches a pattern, in the dialect of the toolkit.
 
-    On every legal name and accepted pattern `globs.name_pattern(pattern).matches(text)` is the
-    same. wcmatch expands braces one by one: mind how many there are.
+    `globs.name_pattern(pattern).matches(text)` gives the same answer for every legal name and
+    accepted pattern. wcmatch expands braces one by one, so the pattern must not have too many.
 
     Examples:
         >>> wcmatch_matches("/sources/*.{md,txt}", "/sources/1.txt")

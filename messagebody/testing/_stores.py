@@ -15,7 +15,7 @@ class StoreContract(abc.ABC):
 
     leaves_objects: ClassVar[bool] = True
     """Whether `put` never replaces an object. Set it to False for a server that ignores
-    `If-None-Match`, such as rclone: keys are digests, so what replaces an object is equal to it."""
+    `If-None-Match`, such as rclone. This is safe: keys are digests, so the contents are equal."""
 
     @pytest.fixture
     @abc.abstractmethod
@@ -23,31 +23,31 @@ class StoreContract(abc.ABC):
         """Return an empty store."""
 
     def test_what_was_put_comes_back(self, store: Store) -> None:
-        """Every byte, also of an empty object."""
+        """Every byte comes back, also of an empty object."""
         for key, data in (("sha256/" + "0" * 64, b""), ("sha256/" + "1" * 64, bytes(range(256)))):
             store.put(key, Bytes(data), content_type="text/plain")
             assert b"".join(store.stream(key)) == data
 
     def test_a_missing_object_has_no_stat(self, store: Store) -> None:
-        """None, not an error: offloading asks before it sends."""
+        """`stat` returns None, not an error, because offloading calls it before it sends."""
         assert store.stat("sha256/" + "2" * 64) is None
 
     def test_a_missing_object_can_not_be_read(self, store: Store) -> None:
-        """`ObjectNotFound`, as a whole and in part."""
+        """Reading a missing object, whole or a range, raises `ObjectNotFound`."""
         with pytest.raises(ObjectNotFound):
             list(store.stream("sha256/" + "2" * 64))
         with pytest.raises(ObjectNotFound):
             store.read_range("sha256/" + "2" * 64, 0, 1)
 
     def test_a_range(self, store: Store) -> None:
-        """From the start up to the end, and no further than the object."""
+        """A range ends before `end`, or at the end of the object."""
         key = "sha256/" + "4" * 64
         store.put(key, Bytes(b"0123456789"), content_type="text/plain")
         assert store.read_range(key, 2, 5) == b"234"
         assert store.read_range(key, 8, 50) == b"89"
 
     def test_what_is_there_is_left_alone(self, store: Store) -> None:
-        """Put-if-absent says that it wrote nothing."""
+        """Put-if-absent returns False and keeps the old object."""
         key = "sha256/" + "5" * 64
         assert store.put(key, Bytes(b"first"), content_type="text/plain")
         if self.leaves_objects:
@@ -65,7 +65,7 @@ class StoreContract(abc.ABC):
         assert [getattr(store.stat(key), "size", None) for key in keys] == [0, 1, 2, 3, 4]
 
     def test_delete(self, store: Store) -> None:
-        """What was deleted is gone."""
+        """A deleted object is gone."""
         key = "sha256/" + "3" * 64
         store.put(key, Bytes(b"x"), content_type="text/plain")
         store.delete(key)

@@ -1,7 +1,7 @@
-"""Hypothesis strategies: any legal name, JSON value, part and body, for property tests.
+"""Hypothesis strategies for property tests: legal names, JSON values, parts and bodies.
 
-Small and awkward on purpose: empty contents, texts that are no ASCII, types with parameters,
-references with and without size and digest, unknown members. Needs hypothesis.
+The values are small and awkward on purpose: empty contents, texts that are not ASCII, types with
+parameters, references with and without size and digest, unknown members. Needs Hypothesis.
 """
 
 from functools import cache
@@ -15,21 +15,20 @@ from messagebody._wire.manifest import UNLISTED
 from messagebody._wire.members import check_extra
 from messagebody.errors import InvalidPart
 
-# Hypothesis takes longer to build a strategy than to draw from it: those that parts are made of are
-# built once.
+# The strategies are cached, because Hypothesis takes longer to build one than to draw from it.
 
 _NAME_CHARACTERS = "ab.1_-Z"
 
 
 @cache
 def texts() -> st.SearchStrategy[str]:
-    """Return texts that UTF-8 can carry: no lone surrogates."""
+    """Return texts that can be encoded in UTF-8: no lone surrogates."""
     return st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
 @cache
 def names() -> st.SearchStrategy[str]:
-    """Return legal part names of one to three segments, made of few characters so that they meet.
+    """Return legal part names of one to three segments, of few characters so that names collide.
 
     Examples:
         >>> from hypothesis import find
@@ -78,17 +77,17 @@ def json_values() -> st.SearchStrategy[Any]:
 
 @cache
 def digests() -> st.SearchStrategy[str]:
-    """Return digests: `"sha256:"` and 64 hex digits, of nothing in particular."""
+    """Return digests: `"sha256:"` and 64 random hex digits."""
     return st.text("0123456789abcdef", min_size=64, max_size=64).map(NO_DIGEST.rstrip("0").__add__)
 
 
 @st.composite
 def parts(draw: st.DrawFn, *, named: bool | None = None) -> Part:
-    """Return parts of any kind but local files.
+    """Return parts of any kind except local files.
 
     Arguments:
-        draw: hypothesis gives it.
-        named: whether they have names; None for both.
+        draw: passed by Hypothesis.
+        named: whether the parts have names; None for both.
 
     Examples:
         >>> from hypothesis import find
@@ -107,7 +106,7 @@ def parts(draw: st.DrawFn, *, named: bool | None = None) -> Part:
 
 
 def bodies(*, max_size: int = 6) -> st.SearchStrategy[MessageBody]:
-    """Return bodies of up to `max_size` parts of any kind but local files.
+    """Return bodies of up to `max_size` parts of any kind except local files.
 
     Examples:
         >>> from hypothesis import given, settings
@@ -155,7 +154,7 @@ def _binaries(draw: st.DrawFn) -> Part:
 @st.composite
 def _references(draw: st.DrawFn) -> Part:
     url = draw(st.sampled_from([*_URLS, *_DATA_URLS]))
-    # What a data: URL states about its content has to be true.
+    # The size and digest of a data: URL are checked, so they must be right.
     is_data = url in _DATA_URLS
     sizes = st.just(len(_DATA)) if is_data else st.integers(0, 2**53 - 1)
     hashes = st.just(sha256_of(_DATA)) if is_data else digests()
@@ -173,7 +172,7 @@ _DATA_URLS = ("data:,a%20b", "data:text/plain;base64,YSBi")
 
 
 def _without_clashes(found: list[Part]) -> MessageBody:
-    """Return a body of the parts whose names are still free."""
+    """Return a body without the parts whose names are already taken."""
     body = MessageBody()
     for part in found:
         if part.name is None or part.name not in body:

@@ -429,7 +429,7 @@ class TestOnce:
         again = bulk.digest(f"{tmp_path}/**/*.jsonl", out=tmp_path / "out", workers=0)
         assert again == first
         within = bulk.digest(tmp_path, out=tmp_path / "within", workers=0)
-        assert within.counts["messages"] == first.counts["messages"]  # without those of another job
+        assert within.counts["messages"] == first.counts["messages"]  # without the other job
         with pytest.raises(ObjectNotFound, match="no file of messages"):
             bulk.digest(tmp_path / "out", out=tmp_path / "out", workers=0)
 
@@ -443,7 +443,7 @@ class TestOnce:
         is_cut = before[file].startswith(damage)
         (tmp_path / "out" / file).write_bytes(damage)
         if file == "job.json" and not is_cut:
-            with pytest.raises(InvalidArgument, match="those of another job"):
+            with pytest.raises(InvalidArgument, match="results of another job"):
                 job_on("validate", log, tmp_path / "out")
             return
         assert job_on("validate", log, tmp_path / "out") == first
@@ -460,9 +460,9 @@ class TestOnce:
     def test_results_of_another_job_are_left_alone(self, log: Path, tmp_path: Path) -> None:
         job_on("validate", log, tmp_path / "out")
         before = tree(tmp_path / "out")
-        with pytest.raises(InvalidArgument, match="those of another job"):
+        with pytest.raises(InvalidArgument, match="results of another job"):
             job_on("digest", log, tmp_path / "out")
-        with pytest.raises(InvalidArgument, match="those of another job"):
+        with pytest.raises(InvalidArgument, match="results of another job"):
             job_on("validate", log, tmp_path / "out", member="message")
         assert tree(tmp_path / "out") == before
 
@@ -761,7 +761,7 @@ def test_results_of_another_source_with_the_same_name_stay(end: str, tmp_path: P
     out = tmp_path / "out"
     bulk.digest(tmp_path / "monday" / end, out=out, workers=0)
     before = tree(out)
-    with pytest.raises(InvalidArgument, match=r"monday.*have the names of.*tuesday"):
+    with pytest.raises(InvalidArgument, match=r"monday.*have the same names as.*tuesday"):
         bulk.digest(tmp_path / "tuesday" / end, out=out, workers=0)
     assert tree(out) == before
     bulk.digest(tmp_path / "monday" / end, out=out, workers=0)

@@ -94,7 +94,7 @@ def test_misuse(shell: Shell, tmp_path: Path) -> None:
     assert "no function" in shell("bulk", "map", "logs", "--call", "no:pe", "--out", "o").err
     shell("bulk", "digest", "logs", "--out", "out", *ONE)
     other = shell("bulk", "stats", "logs", "--out", "out")
-    assert (other.code, "those of another job" in other.err) == (2, True)
+    assert (other.code, "results of another job" in other.err) == (2, True)
 
 
 def test_a_bad_line_can_stop_it(shell: Shell, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ TAKES = "a name pattern takes A-Z a-z 0-9 . _ - / * and {a,b}"
 ADJACENT = "two stars meet across the edge of a brace; write * or ** in one piece"
 BRACED_START = "a name pattern begins with '/', and so does every expansion of its braces"
 EMPTY = "it is empty, or an expansion of its braces is; all names match '/**'"
-DOUBLE_SLASH = "'//' stands in it or in an expansion of its braces; no segment is empty"
+DOUBLE_SLASH = "it has an empty segment '//', or an expansion of its braces has one"
 RANGE = "which means nothing here; name the alternatives: {1,2,3}"
 CLASSES = "there are no character classes, name the alternatives: {a,b}"
 
@@ -131,7 +131,7 @@ def test_the_length_is_limited() -> None:
 BESIDE = "** acts as * unless it is a whole segment; write *"
 MANY = "three or more stars act as *; write *"
 DOTS = "no name has a segment '.' or '..'; it matches nothing"
-SLASH_END = "no name ends in '/'; what lies below matches '/a/**'"
+SLASH_END = "no name ends in '/'; '/a/**' matches everything below"
 
 NAME_LINT = {
     "/a**": [("double-star", BESIDE)],
