@@ -2,13 +2,13 @@
 
 A document is read into records that the garbage collector does not track, and then checked column
 by column: all names are joined and searched once, and each distinct content type is parsed once.
-The JSON parser silently keeps the last of two equal members and drops unknown ones. Counting shows
-both: if no `":` follows an escape, their number is the number of members in the document, and it
-must equal the number of parsed members.
+The JSON parser silently keeps the last of two equal members and drops unknown ones. Counting colons
+shows both, however a document is spelled: it has one colon for each member and those in strings. If
+the records are written again, they have the same colons, but for those of each lost member.
 """
 
 import re
-import sys
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final
 
@@ -26,19 +26,13 @@ from messagebody._wire.members import (
     check_promise,
 )
 from messagebody._wire.strict_json import checked_copy, has_more_values
-from messagebody._wire.walk import containers
 from messagebody.errors import MessageBodyError
 from messagebody.names import are_names
 
 # With more bytes per part than this, content is decoded from the document without a copy.
 _LARGE: Final = 65_536
-# Up to this size, a document is written again as a whole and not piece by piece.
-_FEW: Final = 2048
-_SPACES: Final = (b" ", b"\t", b"\n", b"\r")
-# The number of parts that are written at once for comparing.
+# The number of parts that are written at once, which bounds the memory.
 _PIECE: Final = 128
-# The first bytes of a content, by which it is found in its document.
-_PREFIX: Final = 256
 _QUOTE: Final = ord('"')
 
 
@@ -136,14 +130,40 @@ def _read(document: bytes) -> list[PartRecord]:
         records: list[PartRecord] = _decode(document)
     except msgspec.ValidationError:
         records = _settled(_decode_any(document))
-    # A flawless document gives the same bytes when written: a check that is simpler and cheaper
-    # than counting.
-    is_written_so = (
-        _write(records) == document if len(document) <= _FEW else _is_written_so(records, document)
-    )
-    if not is_written_so:
-        _check_members(records, document)
+    if len(records) <= _PIECE:
+        written = _write(records)
+        # Equal bytes are the common case, and quicker to compare than to count.
+        if written != document:
+            _require_colons(written.count(b":"), document)
+    elif not _is_written_so(records, document):
+        _require_colons(sum(piece.count(b":") for piece in _pieces(records)), document)
     return records
+
+
+def _is_written_so(records: list[PartRecord], document: bytes) -> bool:
+    """Return whether writing the records gives exactly the document."""
+    position = 1
+    for written in _pieces(records):
+        if not document.startswith(memoryview(written)[1:-1], position):
+            return False
+        position += len(written) - 1  # with a comma, or the bracket that the parser has checked
+    return position == len(document)
+
+
+def _pieces(records: list[PartRecord]) -> Iterator[bytes]:
+    """Write the records piece by piece, as arrays."""
+    for start in range(0, len(records), _PIECE):
+        yield _write(records[start : start + _PIECE])
+
+
+def _require_colons(written: int, document: bytes) -> None:
+    """Require as many colons in the document as its records have when they are written."""
+    _require(written == document.count(b":") and not _hides_a_colon(document))
+
+
+def _hides_a_colon(document: bytes) -> bool:
+    """Return whether a string may hold a colon in another spelling, which would not be counted."""
+    return b"\\" in document and (b"\\u003a" in document or b"\\u003A" in document)
 
 
 def _convert(data: list[Any]) -> list[PartRecord]:
@@ -193,7 +213,11 @@ def _read_large(document: bytes) -> list[PartRecord]:
             for part in parts
         ]
     )
-    _check_members(records, _without_contents(parts, document))
+    # Contents are not written again to be counted: base64 has no colons, and text shows its own.
+    contents = [record.content for record in records if record.content is not None]
+    shells = [msgspec.structs.replace(record, content=None) for record in records]
+    held = sum(text.count(":") for text in contents if isinstance(text, str))
+    _require_colons(_write(shells).count(b":") + len(contents) + held, document)
     return records
 
 
@@ -208,54 +232,6 @@ def _large_content(part: Any) -> Any:
     return msgspec.json.decode(written, type=str | None)
 
 
-def _without_contents(parts: list[Any], document: bytes) -> bytes:
-    """Return a document without its large contents, which contain no members to count.
-
-    The removed text is equal to a whole JSON string, so no member can hide in it.
-    """
-    kept, position = [], 0
-    for part in parts:
-        written = memoryview(part.content)
-        # Only base64 has no quotes and escapes, so only base64 can be cut out by its length.
-        if len(written) > _LARGE and part.encoding == "base64":
-            # A short beginning finds the place; the comparison below checks the rest.
-            start = document.index(bytes(written[:_PREFIX]), position)
-            end = start + len(written)
-            _require(document.startswith(written, start))
-            kept.append(document[position:start])
-            position = end
-    return b"".join([*kept, document[position:]])
-
-
-def _is_written_so(records: list[PartRecord], document: bytes) -> bool:
-    """Return whether writing the records gives the document, in pieces to save memory."""
-    position = 1
-    for start in range(0, len(records), _PIECE):
-        piece = _write(records[start : start + _PIECE])[1:-1]
-        if not document.startswith(piece, position):
-            return False
-        position += len(piece) + 1  # a comma or the closing bracket, which the parser has checked
-    return position == len(document)
-
-
-def _check_members(records: list[PartRecord], document: bytes) -> None:
-    """Detect repeated, unknown and null members: each makes the count of members too high.
-
-    A colon after white space, or after a member name that ends in a backslash, would not be
-    counted; a document that may hold one is left to the reference reader. A string that begins with
-    a colon is counted once too often, which also leaves the document to the reference reader.
-    """
-    escaped = 0
-    if b"\\" in document:
-        # After a backslash, `":` is text, unless the backslash itself is escaped.
-        escaped = document.count(b'\\":')
-        _require(not escaped or b'\\\\":' not in document)
-    # A replacement for `"\s+:"` without a regex, because most documents have no white space.
-    _require(not any(space in document and space + b":" in document for space in _SPACES))
-    below = sum(_members(record.metadata) for record in records if record.metadata is not None)
-    _require(_count_members(records) + below == document.count(b'":') - escaped)
-
-
 def _count_members(records: list[PartRecord]) -> int:
     """Return the number of members of the parts, without those in their metadata."""
     present = 0
@@ -264,11 +240,6 @@ def _count_members(records: list[PartRecord]) -> int:
         # In a record, an absent type is "", and every other absent member is None.
         present += len(column) - column.count("" if member == "content_type" else None)
     return present
-
-
-def _members(value: Any) -> int:
-    """Count the members in a JSON value at any depth, which the parser has limited."""
-    return sum(len(each) for each in containers(value, depth=sys.maxsize) if type(each) is dict)
 
 
 # Checking them

@@ -1,0 +1,205 @@
+"""Documents in any spelling: the fast reader takes none that the reference reader reads otherwise.
+
+Programs write JSON with spaces, in another order and with escapes. Mistakes hide behind the same
+means: a repeated member, an unknown one, a colon that is spelled otherwise.
+"""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from messagebody import MessageBody
+from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._wire import reader, strict_json
+from messagebody._wire.fast_reader import decode_flawless
+from messagebody._wire.members import PartRecord
+from messagebody.errors import DecodeError
+from tests.effort import examples
+
+TEXTS = ["", "x", ":", '":', '\\":', "a: b", "\\", '"', "\\\\", "\\u003a", "é€😀", "{}:[]", "\n\t:",
+         "/", '{"content":"x"}', "data:,x"]  # fmt: skip
+KEYS = ["a", "", ":", 'a"', "a\\", "content", '":', "é"]
+TYPES = ["text/plain", "text/csv", "application/json", "image/png", 'text/x; a=":"', "a"]
+DIGEST = "sha256:" + "0" * 64
+
+
+class Writer:
+    """Writes a value as JSON, in a spelling of its own, and now and then with a flaw.
+
+    Arguments:
+        dice: decides.
+        flaws: how likely an object has a member that a parser drops.
+    """
+
+    def __init__(self, dice: random.Random, flaws: float) -> None:
+        self.dice, self.flaws = dice, flaws
+        self.space = dice.choice([[""], [" "], ["", " "], ["", " ", "\n", "\t\r "]])
+        self.escapes = dice.choice([0.0, 0.0, 0.05, 0.5, 1.0])
+        self.shuffles = dice.random() < 0.5
+
+    def write(self, value: Any) -> str:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list):
+            return self.enclosed("[", [self.write(each) for each in value], "]")
+        if not isinstance(value, dict):
+            return json.dumps(value)
+        members = [*value.items()]
+        if self.shuffles:
+            self.dice.shuffle(members)
+        if self.dice.random() < self.flaws:
+            at = self.dice.randint(0, len(members))
+            members.insert(at, self.dice.choice([
+                *value.items(), ("unknown", 1), ("content", None), ("name", ":"), ("metadata", {}),
+                ("contentType", self.dice.choice(TYPES)),
+            ]))  # fmt: skip
+        written = [
+            f"{self.text(name)}{self.gap()}:{self.gap()}{self.write(item)}"
+            for name, item in members
+        ]
+        return self.enclosed("{", written, "}")
+
+    def enclosed(self, begin: str, items: list[str], end: str) -> str:
+        return begin + self.gap() + f"{self.gap()},{self.gap()}".join(items) + self.gap() + end
+
+    def gap(self) -> str:
+        return self.dice.choice(self.space)
+
+    def text(self, text: str) -> str:
+        return f'"{"".join(map(self.character, text))}"'
+
+    def character(self, each: str) -> str:
+        if ord(each) < 0x10000 and self.dice.random() < self.escapes:
+            code = f"{ord(each):04x}"
+            return "\\u" + self.dice.choice([code, code.upper()])
+        if each == "/" and self.dice.random() < self.escapes:
+            return "\\/"
+        return json.dumps(each, ensure_ascii=self.dice.random() < 0.3)[1:-1]
+
+
+def part(dice: random.Random, number: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if dice.random() < 0.7:
+        odd = ["/a", "/b.txt", ":"] if dice.random() < 0.1 else []
+        found["name"] = dice.choice([f"/a/{number}", f"/{number}.txt", *odd])
+    if dice.random() < 0.8:
+        found["contentType"] = dice.choice(TYPES)
+    kind = dice.random()
+    if kind < 0.2:
+        found |= {"contentUrl": dice.choice(["s3://b/k", "https://h/?a:b", DIGEST]), "size": 3,
+                  "digest": DIGEST}  # fmt: skip
+    elif kind < 0.4:
+        found |= {"content": dice.choice(["aGk=", "AAAA", "", "a:"]), "contentEncoding": "base64"}
+    else:
+        found["content"] = "".join(dice.choices(TEXTS, k=dice.randint(0, 3)))
+        if dice.random() < 0.1:
+            found["contentEncoding"] = "plain"
+    if dice.random() < 0.3:
+        found["metadata"] = {dice.choice(KEYS): value(dice) for _ in range(dice.randint(0, 3))}
+    return found
+
+
+def value(dice: random.Random, depth: int = 0) -> Any:
+    kind = dice.random()
+    if kind < 0.5 or depth > 2:
+        return dice.choice([*TEXTS, 1, -2.5, 0.0, None, True, 10**20])
+    if kind < 0.7:
+        return [value(dice, depth + 1) for _ in range(dice.randint(0, 3))]
+    return {dice.choice(KEYS): value(dice, depth + 1) for _ in range(dice.randint(0, 3))}
+
+
+def documents(seed: int, count: int) -> Iterator[bytes]:
+    dice = random.Random(seed)
+    for _ in range(count):
+        most = dice.choice([1, 3, 3, 10, 140])
+        parts = [part(dice, number) for number in range(dice.randint(0, most))]
+        text = Writer(dice, dice.choice([0.0, 0.0, 0.02, 0.5])).write(parts)
+        yield text.encode("utf-8", "surrogatepass")
+
+
+def by_the_reference(document: bytes, *, strict: bool) -> list[PartRecord] | None:
+    try:
+        parsed = strict_json.loads(document, depth=DEFAULT_LIMITS.depth)
+        return reader._parts(parsed, DEFAULT_LIMITS, strict)
+    except (DecodeError, strict_json.InvalidJson):
+        return None
+
+
+def compare(seed: int, count: int) -> tuple[int, int]:
+    """Compare the two readers; return how many documents were taken, and by the fast one."""
+    taken = fast = 0
+    for number, document in enumerate(documents(seed, count)):
+        strict = number % 5 == 0
+        wanted = by_the_reference(document, strict=strict)
+        found = decode_flawless(document, DEFAULT_LIMITS, strict)
+        taken += wanted is not None
+        fast += found is not None
+        if found is not None:
+            assert wanted is not None, document
+            assert [msgspec.structs.asdict(each) for each in found] == [
+                msgspec.structs.asdict(each) for each in wanted
+            ], document
+    return taken, fast
+
+
+def test_the_fast_reader_says_what_the_reference_says() -> None:
+    taken, fast = compare(1, examples(4_000))
+    assert fast > 0.5 * taken
+    assert taken < examples(4_000)
+
+
+@pytest.mark.slow
+def test_it_does_for_very_many() -> None:
+    compare(2, 200_000)
+
+
+LARGE = 100_000
+PART = '{"name":"/a","contentType":"text/plain","content":"x: y"}'
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "as Python writes": lambda text: json.dumps(json.loads(text)),
+    "indented": lambda text: json.dumps(json.loads(text), indent=2),
+    "members in another order": lambda text: json.dumps(json.loads(text), sort_keys=True),
+    "with tabs before colons": lambda text: text.replace('":', '"\t:'),
+    "escaped": lambda text: text.replace("x", "\\u0078"),
+    "as Go escapes": lambda text: text.replace(" y", " \\u003cy\\u003e\\u0026"),
+}
+
+
+@pytest.mark.parametrize("spell", SPELLINGS.values(), ids=list(SPELLINGS))
+@pytest.mark.parametrize("count", [1, 300])
+@pytest.mark.parametrize("large", ["", "text", "base64"])
+def test_other_spellings_are_fast(
+    spell: Callable[[str], str], count: int, large: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the reference reader."""
+    parts = [PART.replace("/a", f"/a{number}") for number in range(count)]
+    if large:
+        encoding = ',"contentEncoding":"base64"' if large == "base64" else ""
+        content = ("A" if large == "base64" else "x: y") * LARGE
+        parts.insert(0, f'{{"contentType":"a/b","content":"{content}"{encoding}}}')
+    document = spell(f"[{','.join(parts)}]")
+    wanted = MessageBody.from_dicts(json.loads(document))
+    monkeypatch.setattr("messagebody._wire.strict_json.loads", None)
+    assert MessageBody.from_json(document) == wanted
+
+
+@pytest.mark.parametrize(
+    "lost",
+    ['"content":"y",', '"name":"/b","name" : "/c",', '"unknown":1,',
+     '"metadata":{"a":":"},"metadata":{},',
+     '"metadata":{"a":1,"a":2},', '"size":null,', '"unknown":{"a":{"b":[]}},'],
+)  # fmt: skip
+@pytest.mark.parametrize("disguise", ["", "\\u003a", "\\u003A", "\\\\u003a", '\\":', ":"])
+@pytest.mark.parametrize("beside", ["", "text", "base64"])
+def test_a_lost_member_is_never_hidden(lost: str, disguise: str, beside: str) -> None:
+    """Neither by a colon in another spelling, nor beside large content."""
+    encoding = ',"contentEncoding":"base64"' if beside == "base64" else ""
+    large = f'{{"contentType":"a/b","content":"{"A" * LARGE}"{encoding}}},' if beside else ""
+    for text in (f"x{disguise}", disguise * 2):
+        document = f'[{large}{{{lost}"contentType":"text/plain","content":"{text}"}}]'.encode()
+        found = decode_flawless(document, DEFAULT_LIMITS, strict=False)
+        assert found is None
