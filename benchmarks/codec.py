@@ -3,10 +3,13 @@
 import base64
 import json
 import os
+import random
+import statistics
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from benchmarks.harness import compare, machine, print_table, show_ratio, show_time
 
@@ -35,18 +38,21 @@ def small_parts(count: int) -> list[dict[str, Any]]:
 def documents(count: int) -> tuple[bytes, bytes]:
     """Return one message in both formats: ours, and acp-sdk's."""
     ours = small_parts(count)
+    return (
+        json.dumps(ours, separators=(",", ":")).encode(),
+        json.dumps(_as_acp(ours), separators=(",", ":")).encode(),
+    )
+
+
+def _as_acp(parts: list[dict[str, Any]]) -> dict[str, Any]:
     spelling = {
         "contentType": "content_type", "contentEncoding": "content_encoding",
         "contentUrl": "content_url",
     }  # fmt: skip
-    theirs = {
+    return {
         "role": "agent",
-        "parts": [{spelling.get(key, key): value for key, value in part.items()} for part in ours],
+        "parts": [{spelling.get(key, key): value for key, value in part.items()} for part in parts],
     }
-    return (
-        json.dumps(ours, separators=(",", ":")).encode(),
-        json.dumps(theirs, separators=(",", ":")).encode(),
-    )
 
 
 def parse_and_serialise() -> None:
@@ -93,6 +99,82 @@ def parse_and_serialise() -> None:
         ["parts", "as read", "as built", "acp-sdk", "faster by (as read)", "faster by (as built)"],
         write_rows,
     )
+
+
+def _go(value: Any) -> str:
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    escapes = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+    return "".join(escapes.get(each, each) for each in text)
+
+
+def _shuffled(value: Any) -> Any:
+    """Return a value with the members of each object in another order."""
+    if isinstance(value, list):
+        return [_shuffled(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    members = [(name, _shuffled(item)) for name, item in value.items()]
+    random.Random(len(members)).shuffle(members)
+    return dict(members)
+
+
+# As the JSON libraries of four languages write by default.
+SPELLINGS: Final[dict[str, Callable[[Any], str]]] = {
+    "JavaScript, our order": partial(json.dumps, separators=(",", ":"), ensure_ascii=False),
+    "JavaScript, another order": lambda value: json.dumps(
+        _shuffled(value), separators=(",", ":"), ensure_ascii=False
+    ),
+    "Python": json.dumps,
+    "Go": _go,
+    "jq": partial(json.dumps, indent=2, ensure_ascii=False),
+}
+
+
+def _with_metadata(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    cited = {"kind": "citation", "url": "https://example.com/?a=1&b=2", "title": "<Naïve> & co."}
+    return [part | {"metadata": cited} for part in parts]
+
+
+def _unnamed(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{key: item for key, item in part.items() if key != "name"} for part in parts]
+
+
+def spellings() -> None:
+    """Compare parsing of the same parts in the spellings that programs write."""
+    from acp_sdk.models import Message
+
+    from messagebody import MessageBody
+
+    counts, ratios = (1, 3, 10, 100, 1_000), list[list[float]]()
+    rows = []
+    kinds: dict[str, tuple[Callable[[Any], str], Callable[[Any], Any]]] = {
+        name: (spell, list) for name, spell in SPELLINGS.items()
+    }
+    kinds["Python, with metadata"] = (json.dumps, _with_metadata)
+    kinds["Python, without names"] = (json.dumps, _unnamed)
+    for name, (spell, change) in kinds.items():
+        found = []
+        for count in counts:
+            parts = change(small_parts(count))
+            ours, theirs = spell(parts).encode(), spell(_as_acp(parts)).encode()
+            times = compare(
+                {
+                    "ours": partial(MessageBody.from_json, ours),
+                    "acp": partial(Message.model_validate_json, theirs),
+                },
+                seconds=0.5,
+                rounds=7,
+            )
+            found.append(times["acp"] / times["ours"])
+        ratios.append(found)
+        rows.append([name, *map(show_ratio, found)])
+    rows.append(
+        ["median", *(show_ratio(statistics.median(each)) for each in zip(*ratios, strict=True))]
+    )
+    print_table(
+        "Parse, as programs write: CPU time of acp-sdk over ours",
+        ["spelling", *(f"{count:,} part{'s' * (count > 1)}" for count in counts)], rows,
+    )  # fmt: skip
 
 
 _MEMORY = """
@@ -191,7 +273,6 @@ print(took, tracemalloc.get_traced_memory()[1] / len(content))
 
 def large_part(size: int = 100 * 1024 * 1024) -> None:
     """Compare one large base64 part, from the bytes of JSON to the bytes of content."""
-    import statistics
     import tempfile
 
     part = {
@@ -262,6 +343,7 @@ def main() -> None:
     """Print all tables of this module."""
     print(machine("messagebody", "acp-sdk", "pydantic", "msgspec", "pybase64", "orjson"))
     parse_and_serialise()
+    spellings()
     stages()
     memory()
     large_part()

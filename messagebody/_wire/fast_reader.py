@@ -25,7 +25,7 @@ from messagebody._wire.members import (
     as_text,
     check_promise,
 )
-from messagebody._wire.strict_json import checked_copy, has_more_values
+from messagebody._wire.strict_json import check_value, checked_copy, has_more_values
 from messagebody.errors import MessageBodyError
 from messagebody.names import are_names
 
@@ -33,6 +33,7 @@ from messagebody.names import are_names
 _LARGE: Final = 65_536
 # The number of parts that are written at once, which bounds the memory.
 _PIECE: Final = 128
+_NESTED: Final = frozenset({dict, list})
 _QUOTE: Final = ord('"')
 
 
@@ -77,7 +78,7 @@ def decode_flawless(document: bytes, limits: Limits, strict: bool) -> list[PartR
             _require(not has_more_values(document, limits.values))
         is_large = size > _LARGE and _begins_with_large_part(document)
         records = _read_large(document) if is_large else _read(document)
-        _check(records, limits, size, strict)
+        _check(records, limits, size, strict, is_parsed=True)
     # Not an error here, because the reference reader decides and raises its own errors.
     except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
         return None
@@ -98,7 +99,7 @@ def convert_flawless(data: list[Any], limits: Limits, strict: bool) -> list[Part
         _require(sum(map(len, data)) == _count_members(records))
         _check_plain(records)
         # There is no document to compare with, so the size of every content is checked.
-        _check(records, limits, limits.part_bytes + 1, strict)
+        _check(records, limits, limits.part_bytes + 1, strict, is_parsed=False)
     except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
         return None
     return records
@@ -245,7 +246,9 @@ def _count_members(records: list[PartRecord]) -> int:
 # Checking them
 
 
-def _check(records: list[PartRecord], limits: Limits, size: int, strict: bool) -> None:
+def _check(
+    records: list[PartRecord], limits: Limits, size: int, strict: bool, *, is_parsed: bool
+) -> None:
     """Check everything but the spelling of members; fill in types, and decode base64.
 
     Most parts are text with only a name and a type; one pass over the members handles them. Names
@@ -270,7 +273,7 @@ def _check(records: list[PartRecord], limits: Limits, size: int, strict: bool) -
         ):
             _check_content(record, strict)
         if record.metadata is not None:
-            _check_metadata(record, limits)
+            _check_metadata(record, limits, is_parsed=is_parsed)
     if len(names) > 1 and len(set(names)) < len(names):
         raise _Hesitation
     if not are_names(names, limits.name_length):
@@ -301,10 +304,16 @@ def _check_sizes(records: list[PartRecord], limits: Limits) -> None:
     _require(max(sizes, default=0) * 4 <= limits.part_bytes)
 
 
-def _check_metadata(record: PartRecord, limits: Limits) -> None:
-    """Check and copy metadata, because parsed values belong to the caller, who may change them."""
+def _check_metadata(record: PartRecord, limits: Limits, *, is_parsed: bool) -> None:
+    """Check metadata; a copy is kept of values that the caller may still change."""
     # The array and the part take two of the levels.
-    record.metadata = checked_copy(record.metadata, depth=limits.depth - 2)
+    depth = limits.depth - 2
+    metadata: Any = record.metadata
+    if not is_parsed:
+        record.metadata = checked_copy(metadata, depth=depth)
+    # What the parser made of JSON text can only be nested too deeply.
+    elif depth < 1 or not _NESTED.isdisjoint(map(type, metadata.values())):
+        check_value(metadata, depth=depth)
 
 
 def _check_content(record: PartRecord, strict: bool) -> None:
