@@ -240,7 +240,7 @@ class Resolver:
         if file is None:
             return None
         spool = Spool.over(file, os.fstat(file.fileno()).st_size, digest)
-        with spool.thrown_away_on_error():
+        with spool.closed_on_error():
             budget.take_bytes(spool.size)
             _check_limit(spool.size, self.limits)
             # The cache vouches for the digest; a wrong size in the reference is still one.
@@ -270,7 +270,7 @@ class Resolver:
     def _read(self, source: Source, promised: Reference, subject: str, budget: Budget) -> Spool:
         url, size, digest = promised.url, promised.size, promised.digest
         spool = Spool()
-        with spool.thrown_away_on_error(), self._errors(url, subject), budget.part() as deadline:
+        with spool.closed_on_error(), self._errors(url, subject), budget.part() as deadline:
             for chunk in source.stream(budget, deadline):
                 budget.check_time(deadline)
                 budget.take_bytes(len(chunk))

@@ -37,7 +37,7 @@ class Spool:
         return spool
 
     @contextlib.contextmanager
-    def thrown_away_on_error(self) -> Iterator[None]:
+    def closed_on_error(self) -> Iterator[None]:
         """Throw the content away if the block fails."""
         try:
             yield
@@ -101,7 +101,7 @@ class Spool:
 
     def _to_disk(self) -> BinaryIO:
         if self._file is None:
-            # Closed by the reader of the content, or by `thrown_away_on_error`.
+            # Closed by the reader of the content, or by `closed_on_error`.
             self._file = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115
             for piece in self._pieces:
                 self._file.write(piece)
