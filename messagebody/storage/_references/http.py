@@ -176,7 +176,7 @@ class Answer:
                     yield bytes(gathered)
                     gathered.clear()
         # A socket that was shut down reads like an end of the content.
-        if self._watchdog.has_bitten:
+        if self._watchdog.has_expired:
             raise self._budget.out_of_time()
         # A connection that is cut within the status line or the headers looks just like this.
         if is_empty and self.length is None and not self._transfer_encodings():
@@ -348,7 +348,7 @@ def _faults(watchdog: Watchdog, budget: Budget) -> Iterator[None]:
     except (OSError, http.client.HTTPException, HTTPError, ValueError) as error:
         if isinstance(error, StoreError):
             raise
-        if watchdog.has_bitten:
+        if watchdog.has_expired:
             raise budget.out_of_time() from harmless_cause(error)
         raise StoreError(f"the server failed: {_reason(error)}") from harmless_cause(error)
 
