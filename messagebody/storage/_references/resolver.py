@@ -223,7 +223,7 @@ class Resolver:
         """
         source = self.source(url, subject=subject)
         if digest is None and self.require_digest:
-            raise UnsafeReference(subject, "carries no digest, which this resolver requires")
+            raise UnsafeReference(subject, "has no digest, which this resolver requires")
         expected, budget = Reference(url, size, digest), budget or self.budget()
         if self._cache is None or digest is None:
             return self._read(source, expected, subject, budget)
