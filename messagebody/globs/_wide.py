@@ -1,8 +1,8 @@
 """The wide dialect of patterns, which shells and git understand, by wcmatch.
 
 It is for patterns of the program and its user, such as files to exclude. It has `?`, `[a-z]` and
-`!(…)`, and expands braces one by one, so an untrusted pattern could take any amount of time. Schemas
-and messages use the patterns of `globs.name_pattern` instead.
+`!(…)`, and expands braces one by one, so an untrusted pattern could take any amount of time.
+Schemas and messages use the patterns of `globs.name_pattern` instead.
 """
 
 from collections.abc import Callable
