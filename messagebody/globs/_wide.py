@@ -1,8 +1,8 @@
 """The wide dialect of patterns, which shells and git understand, by wcmatch.
 
-It is for patterns of the program itself and its user, such as files to leave out. It has `?`,
-`[a-z]` and `!(…)`, and expands braces one by one, so a stranger's pattern could take any amount of
-time. The patterns of schemas and messages are those of `globs.name_pattern`.
+It is for patterns of the program and its user, such as files to exclude. It has `?`, `[a-z]` and
+`!(…)`, and expands braces one by one, so an untrusted pattern could take any amount of time.
+Schemas and messages use the patterns of `globs.name_pattern` instead.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ def wide_pattern(pattern: str, *, match_base: bool = False) -> Callable[[str], b
         match_base: match a pattern without "/" against the last segment of a path.
 
     Raises:
-        InvalidPattern: the braces of the pattern stand for more than 1,000 patterns.
+        InvalidPattern: the braces of the pattern expand to more than 1,000 patterns.
 
     Examples:
         >>> matches = wide_pattern("*.{pyc,md~}", match_base=True)
@@ -37,5 +37,5 @@ def wide_pattern(pattern: str, *, match_base: bool = False) -> Callable[[str], b
     try:
         compiled = glob.compile(pattern, flags=flags)
     except Exception as error:  # wcmatch's class for it is private
-        raise InvalidPattern(pattern, "its braces stand for more than 1,000 patterns") from error
+        raise InvalidPattern(pattern, "its braces expand to more than 1,000 patterns") from error
     return lambda path: bool(compiled.match(path))

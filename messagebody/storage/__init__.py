@@ -1,7 +1,8 @@
-"""Storage: where bytes live, how references to them are read, and how parts move there and back.
+"""Storage: stores of bytes, reading of references, and moving parts to a store and back.
 
-`open_store` opens a directory, memory, S3 or any filesystem of fsspec. `offload` moves large parts
-there, `inline` brings them back. Only a `Resolver` that allows a place reads from it.
+`open_store` opens a directory, memory, S3 or any fsspec filesystem. `offload` moves large parts to
+a store, and `inline` brings them back. References are read only through a `Resolver` that allows
+their store.
 """
 
 from typing import TYPE_CHECKING
@@ -81,7 +82,7 @@ __all__ = [
     "verify",
 ]
 
-if not TYPE_CHECKING:  # for a type checker, a name is there only if it is listed above
+if not TYPE_CHECKING:  # a type checker must only see the names above
     __getattr__, __dir__ = face(
         __name__,
         {

@@ -1,6 +1,7 @@
-"""Claim checks: a body's message stays under a queue's limit, the large parts in a store.
+"""Claim checks: large parts go to a store, so that a message fits the limit of a queue.
 
-The message is the body's own JSON, so that a consumer in any language reads it without us.
+The message is plain JSON of the body, so that consumers in any language can read it without this
+package.
 """
 
 import os
@@ -22,14 +23,14 @@ QUEUE_LIMITS: Final[Mapping[str, int]] = MappingProxyType(
         "sqs-1mib": 1024 * 1024,
         "sns": 256 * 1024,
         "eventbridge": 256 * 1024,
-        "kafka": 1_000_000,  # max.request.size is 1 MiB, headers and framing included
+        "kafka": 1_000_000,  # max.request.size is 1 MiB, including headers and framing
         "temporal": 2 * 1024 * 1024,  # the size of one payload
     }
 )
-"""Bytes that a message may have, by the queue that carries it."""
+"""The maximum size of a message in bytes, by queue."""
 
 _HEADROOM: Final = 8 * 1024
-"""Bytes left for attributes, which most queues count too."""
+"""Bytes reserved for attributes, which most queues count, too."""
 
 
 def to_message(
@@ -40,14 +41,14 @@ def to_message(
     limit: int | str | None = None,
     **options: Any,
 ) -> str:
-    """Return a body's JSON, small enough for a queue; large parts go to a store.
+    """Return the JSON of a body, small enough for a queue; large parts go to a store.
 
     Arguments:
         body: the body, which is not changed.
-        store: a store, its URL, or a directory's path.
-        queue: a name of `QUEUE_LIMITS`; 8 KiB of its limit stay free for attributes.
-        limit: bytes that the message may have, instead of a queue's.
-        **options: of `offload`.
+        store: a store, its URL, or the path of a directory.
+        queue: a key of `QUEUE_LIMITS`; 8 KiB of its limit are reserved for attributes.
+        limit: the maximum size of the message, instead of the limit of a queue.
+        **options: more options of `offload`.
 
     Examples:
         >>> from messagebody import MessageBody
@@ -58,15 +59,15 @@ def to_message(
     """
     require_body(body)
     fit = QUEUE_LIMITS[queue] - _HEADROOM if limit is None else parse_size(limit)
-    # Parts stay in the message as long as it fits: a consumer then needs no store.
+    # Parts stay in the message as long as it fits, because the consumer then needs no store.
     return offload(body, store, **({"threshold": fit, "fit": fit} | options)).to_json()
 
 
 def from_message(message: str | bytes, *, resolver: Resolver | None = None) -> MessageBody:
-    """Return the body of a message, its references read in and verified.
+    """Return the body of a message, with its references inlined and verified.
 
     Arguments:
-        message: what `to_message` returned.
-        resolver: allows the store; without one no reference is read.
+        message: the result of `to_message`.
+        resolver: a resolver that allows the store; by default no reference is read.
     """
     return inline(MessageBody.from_json(message), resolver=resolver)

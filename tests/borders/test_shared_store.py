@@ -96,7 +96,7 @@ def test_a_sweep_for_one_leaves_the_others_alone(users: Users) -> None:
         assert sweep(place, bodies, delete=True).objects == ()
         users.check_all()
         # Nor does one of the whole store, with the references of one of them.
-        with pytest.raises(StoreError, match="no body that was given refers to this store"):
+        with pytest.raises(StoreError, match="no given body refers to this store"):
             sweep(users.store, bodies, delete=True)
     assert sweep(users.store, [users.body], delete=True).objects == ()
     users.check_all()

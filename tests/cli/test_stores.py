@@ -303,7 +303,7 @@ class TestSweep:
         assert shell("sweep", store, "other", "--grace", "a while").code == 2
         young = ["sweep", store, "other", "--grace", "0s", "--delete", "--json"]
         mistake = shell(*young)
-        assert (mistake.code, "no body that was given refers to this store" in mistake.err) == (
+        assert (mistake.code, "no given body refers to this store" in mistake.err) == (
             4,
             True,
         )

@@ -298,7 +298,7 @@ class TestIdentity:
         small = offload(MessageBody([Part("hello")]), store, threshold=0)
         strict = Resolver(allow=[store], require_digest=True)
         loose = MessageBody([Part(url=small[0].url, name="/a", content_type="text/plain")])
-        with pytest.raises(PermissionError, match="carries no digest"):
+        with pytest.raises(PermissionError, match="has no digest"):
             loose["/a"].read_text(strict)
         assert loose.pin(strict)["/a"].read_text(strict) == "hello"
         wrong = MessageBody([Part(url=small[0].url, size=4, content_type="text/plain")])

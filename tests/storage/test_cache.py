@@ -251,7 +251,7 @@ class TestPlace:
         file = cache / name
         file.parent.mkdir(parents=True)
         file.write_text("precious")
-        with pytest.raises(StoreError, match="holds other files"):
+        with pytest.raises(StoreError, match="has other files"):
             Resolver(cache=cache, cache_bytes=1)
         assert file.read_text() == "precious"
         assert not (cache / "CACHEDIR.TAG").exists()
@@ -272,7 +272,7 @@ class TestPlace:
         cache.mkdir()
         signature = "Signature: 8a477f597d28d172789f06886806bc55\n# of another program\n"
         (cache / "CACHEDIR.TAG").write_text(signature)
-        with pytest.raises(StoreError, match="holds other files"):
+        with pytest.raises(StoreError, match="has other files"):
             Resolver(cache=cache)
 
 

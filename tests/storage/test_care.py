@@ -141,7 +141,7 @@ class TestSweep:
     def test_the_inside_of_a_store_is_not_a_clean_store(self, directory: FileStore) -> None:
         small = offload(body_of(300 * KIB), directory)
         within = directory.root / "sha256"
-        with pytest.raises(StoreError, match="where a store keeps its objects; the store is"):
+        with pytest.raises(StoreError, match="directory of objects inside a store; the store is"):
             sweep(within, [small])
         # A store may have that name, too.
         other = FileStore(directory.root / "x" / "sha256")
@@ -205,7 +205,7 @@ class TestSweep:
         for given in ([MessageBody()], [body_of(300 * KIB + 1)], [offload(body_of(400 * KIB),
                       tmp_path / "elsewhere")]):  # fmt: skip
             assert len(sweep(directory, given).objects) == 1
-            with pytest.raises(StoreError, match="no body that was given refers to this store"):
+            with pytest.raises(StoreError, match="no given body refers to this store"):
                 sweep(directory, given, delete=True)
         assert not sweep(directory, [elsewhere], delete=True).objects  # of the same content
         assert not sweep(directory, [small], delete=True).objects

@@ -425,7 +425,7 @@ class TestReading:
             assert stream.verified is True  # type: ignore[attr-defined]
             assert stream.seek(-2, io.SEEK_END) == 300 * KIB + 2
             assert stream.read() == bytes(2)
-        with pytest.raises(UnsafeReference, match="carries no digest"):
+        with pytest.raises(UnsafeReference, match="has no digest"):
             small["/sources/1"].evolve(url=small["/talk.bin"].url).read_bytes(strict)
         gc.collect()
 

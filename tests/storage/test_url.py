@@ -94,8 +94,9 @@ def test_no_operation_on_a_body_opens_it(
          "holds user-info")),
         ("http://example.com/a/b", ("points to http://example.com/a/b, which is not encrypted. If "
          'you trust this server, use Resolver(allow=["http://example.com/a/"])')),
-        ("https://example.com:22/", ("points to https://example.com:22/, on a port that is not "
-         "https's own. If you trust this server, use Resolver(allow=[\"https://example.com:22/\"])")),
+        ("https://example.com:22/", ("points to https://example.com:22/, whose port is not "
+         "the default port of https. If you trust this server, use "
+         'Resolver(allow=["https://example.com:22/"])')),
         ("simplecache::file:///etc/passwd", ("points to simplecache::file:///etc/passwd, which "
          "chains filesystems by '::'")),
     ],

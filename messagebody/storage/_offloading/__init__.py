@@ -1,4 +1,4 @@
-"""Offloading: large parts to a store and back, and what a store needs in the long run."""
+"""Offloading: moving large parts to a store and back, and the maintenance of stores."""
 
 from messagebody._base.limits import parse_size
 from messagebody._base.threads import Stop

@@ -1,4 +1,4 @@
-"""Async twins of offload, inline and present: the same work in threads, cancelled cleanly."""
+"""Async versions of offload, inline and present, which run in threads and can be cancelled."""
 
 import asyncio
 import contextlib
@@ -17,8 +17,8 @@ from messagebody.storage._offloading._present import present
 
 _T = TypeVar("_T")
 
-# The event loop's own threads look up host names for everybody else: a store that does not answer
-# is not to take them.
+# Not the threads of the event loop: they also look up host names, and a store that does not answer
+# must not block them.
 _POOL: Final = Pool(16, "messagebody-async")
 os.register_at_fork(after_in_child=_POOL.forget)
 
@@ -26,12 +26,12 @@ os.register_at_fork(after_in_child=_POOL.forget)
 async def aoffload(body: MessageBody, store: Any, **options: Any) -> MessageBody:
     """Offload without blocking the event loop; see `offload`.
 
-    The body is taken as it is when the coroutine begins. A cancelled one stops at the next buffer
-    and undoes what it began; it returns within two seconds even if the store does not answer.
+    The body is copied when the coroutine starts. A cancelled coroutine stops at the next buffer and
+    rolls back unfinished writes; it returns within two seconds even if the store does not answer.
     """
     stop = Stop()
     return await _in_thread(
-        # Copied before the thread begins: the caller may edit the body while it waits for its turn.
+        # Copied now, because the caller may edit the body before the thread starts.
         partial(offload, require_body(body).copy(), store, stop=stop, **options),
         stop,
     )
@@ -49,11 +49,11 @@ async def apresent(body: MessageBody, **options: Any) -> MessageBody:
 
 
 async def _in_thread(work: Callable[[], _T], stop: Stop) -> _T:
-    """Run work in a thread; a cancellation waits until it is undone, but not for ever."""
+    """Run work in a thread; a cancellation waits, for a limited time, until it is rolled back."""
     future = _POOL.submit(work)
     waiting = asyncio.wrap_future(future)
     try:
-        # Shielded, because a cancelled future would hide whether the thread is still at work.
+        # Shielded, because a cancelled future would hide whether the thread still runs.
         return await asyncio.shield(waiting)
     except asyncio.CancelledError:
         stop.set()
@@ -66,9 +66,9 @@ async def _in_thread(work: Callable[[], _T], stop: Stop) -> _T:
 async def _settled(waiting: "asyncio.Future[Any]") -> None:
     deadline = time.monotonic() + PATIENCE
     while not waiting.done() and (left := deadline - time.monotonic()) > 0:
-        # A second cancellation changes nothing: the work ends soon, or is given up.
+        # Ignore a second cancellation: the work ends soon, or is abandoned.
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.wait([waiting], timeout=left)
     if waiting.done() and not waiting.cancelled():
-        # Asked for, or asyncio would report the error as never retrieved.
+        # Retrieve the error, or asyncio would report it as never retrieved.
         waiting.exception()

@@ -1,4 +1,4 @@
-"""Inlining: the content of references brought back into a body or into a file."""
+"""Inlining: reading the content of references back into a body or into a file."""
 
 import contextlib
 import os
@@ -35,32 +35,32 @@ def inline(
     resolver: Resolver | None = None,
     names: str = _EVERY_NAME,
     content_types: str = _EVERY_TYPE,
-    all: bool = False,  # noqa: A002 - reads as what it does
+    all: bool = False,  # noqa: A002 - the natural name
     max_bytes: int | None = None,
     callback: Any = None,
     stop: Stop | None = None,
 ) -> MessageBody:
-    """Return a new body whose references and local files are read in, verified.
+    """Return a copy of a body with the verified content of its references and local files.
 
-    The references that carry a digest are read: those that `offload` wrote. A reference without
-    a digest stays as it is, with a resolver or without: that is not an error, because nothing
-    would show that the bytes are the right ones. A pattern for names or types chooses by that
-    pattern instead, and `all` takes every one.
+    By default, references with a digest are read, such as those of `offload`. A reference without a
+    digest is kept, which is not an error, because its content could not be verified. With a pattern
+    for names or types, all matching references are read, and with `all` every reference.
 
     Arguments:
         body: the body, which is not changed.
-        resolver: decides which references are read; the body's own, else the closed default.
-        names: a glob; the references whose names match are read, with a digest or without.
-        content_types: a glob; the references whose types match are read.
-        all: read references without a digest, too.
-        max_bytes: bytes to take in all.
-        callback: an fsspec `Callback`, told the bytes that arrive.
+        resolver: decides which references are read; by default the body's resolver, or a closed
+            one.
+        names: a glob; references whose names match are read, with or without a digest.
+        content_types: a glob; references whose types match are read, with or without a digest.
+        all: also read references without a digest.
+        max_bytes: the maximum number of bytes to read in total.
+        callback: an fsspec `Callback`, which gets the number of read bytes.
         stop: cancels the work from another thread.
 
     Raises:
-        UnsafeReference: the resolver refuses a reference; the text says how to allow it.
-        DigestMismatch: the bytes are not the ones promised.
-        LimitExceeded: a limit ended the work.
+        UnsafeReference: the resolver does not allow a reference; the text has advice.
+        DigestMismatch: the bytes don't match the reference.
+        LimitExceeded: a limit is exceeded.
         PartsFailed: several parts failed for different reasons.
 
     Examples:
@@ -73,7 +73,7 @@ def inline(
     """
     require_body(body)
     require_resolver(resolver)
-    body = body.copy()  # as it is now: the caller may go on editing it
+    body = body.copy()  # a snapshot, because the caller may go on editing it
     wanted = _chooser(names, content_types, take_all=all)
     chosen = [(position, part) for position, part in enumerate(body) if wanted(part)]
     _check_total([part for _, part in chosen], max_bytes)
@@ -92,8 +92,7 @@ def _chooser(names: str, content_types: str, *, take_all: bool) -> Callable[[Par
             return False
         if part.url is None:
             return part.local_file is not None
-        # Without a digest nothing shows that the bytes are the right ones, so those have to be
-        # asked for.
+        # Content without a digest can't be verified, so it is only read on request.
         return take_all or by_pattern or part.digest is not None
 
     return wanted
@@ -120,14 +119,14 @@ def budget_for(
     max_bytes: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Callable[[Part], tuple[Resolver, FetchBudget]]:
-    """Return a function that gives a part's resolver (given, bound or closed) and its budget."""
-    # One for all parts, so that they share its budget.
+    """Return a function from a part to its resolver (given, bound or closed) and budget."""
+    # One closed resolver for all parts, so that they share its budget.
     closed = Resolver()
     budgets: dict[Resolver, FetchBudget] = {}
 
     def pick(part: Part) -> tuple[Resolver, FetchBudget]:
         chosen = resolver or resolver_of(part) or closed
-        # A budget is for the whole call: many parts must not multiply what a body may cost.
+        # One budget for the whole call, so that the cost does not grow with the number of parts.
         if chosen not in budgets:
             limits = chosen.limits
             if max_bytes is not None:
@@ -145,19 +144,20 @@ def fetch(
     resolver: Resolver | None = None,
     callback: Any = None,
 ) -> Path:
-    """Write the content of one part to a file, verified, whole or not at all; return its path.
+    """Write the verified content of a part to a file atomically, and return its path.
 
-    Only a few MiB are held at a time, however large the part is.
+    Memory holds only a few MiB at a time, even for a large part.
 
     Arguments:
-        part: the part: a reference, a local file, or content that is here.
-        path: the file; one that is there is replaced.
-        resolver: decides whether a reference is read; the part's own, else the closed default.
-        callback: an fsspec `Callback`, told the bytes that arrive.
+        part: the part: a reference, a local file, or inline content.
+        path: the file; an existing file is replaced.
+        resolver: decides whether a reference is read; by default the part's resolver, or a closed
+            one.
+        callback: an fsspec `Callback`, which gets the number of read bytes.
 
     Raises:
-        UnsafeReference: the resolver refuses the reference; the text says how to allow it.
-        DigestMismatch: the bytes are not the ones promised.
+        UnsafeReference: the resolver does not allow the reference; the text has advice.
+        DigestMismatch: the bytes don't match the reference.
         StoreError: the store failed, or the file can't be written.
 
     Examples:
@@ -172,7 +172,7 @@ def fetch(
     require_path(path)
     require_resolver(resolver)
     if not isinstance(part, Part):
-        hint = "body[…] takes a part out of a body" if isinstance(part, MessageBody) else ""
+        hint = "body[…] returns a part of a body" if isinstance(part, MessageBody) else ""
         raise InvalidArgument("a Part", part, hint)
     with _content(part, resolver, callback) as blob:
         try:

@@ -1,4 +1,4 @@
-"""Jobs on many parts at once: a pool of threads, a gate on memory, errors of all parts together."""
+"""Parallel work on many parts: a thread pool, a memory limit, and one error for all parts."""
 
 import contextlib
 import threading
@@ -15,16 +15,16 @@ from messagebody._model.part import Part
 from messagebody.errors import PartsFailed, StoreError
 
 _T = TypeVar("_T")
-# What boto3 users run uploads on; more connections gained nothing where it was measured.
+# A usual number for uploads with boto3; more connections were not faster in measurements.
 _WORKERS = 16
 _TICK = 0.1
-"""Seconds between two looks at whether the work was cancelled."""
+"""Seconds between two checks whether the work was cancelled."""
 _GATE = 64 * 1024 * 1024
 """Bytes of content that all workers may hold at a time."""
 
 
 class Gate:
-    """Lets work in whose bytes fit together into memory; one that never fits goes alone."""
+    """A limit on the memory of concurrent work; work that is larger than the limit runs alone."""
 
     def __init__(self, capacity: int = _GATE) -> None:
         self._capacity = capacity
@@ -33,8 +33,8 @@ class Gate:
 
     @contextlib.contextmanager
     def hold(self, size: int) -> Iterator[None]:
-        """Wait until `size` bytes are free, and hold them for the block."""
-        # Larger than all there is: it waits until nothing else is held.
+        """Wait until `size` bytes are free, and reserve them for the block."""
+        # More than the capacity waits until nothing else is reserved.
         size = min(size, self._capacity)
         with self._changed:
             self._changed.wait_for(lambda: self._free >= size)
@@ -51,8 +51,8 @@ def reporter(callback: Any, size: int) -> Callable[[int], None]:
     """Return a function that reports bytes to an fsspec `Callback`, from any thread.
 
     Arguments:
-        callback: the callback; None reports to nothing.
-        size: bytes there will be in all.
+        callback: the callback, or None.
+        size: the total number of bytes.
     """
     if callback is None:
         return lambda _: None
@@ -60,7 +60,7 @@ def reporter(callback: Any, size: int) -> Callable[[int], None]:
     lock = threading.Lock()
 
     def report(count: int) -> None:
-        # Callbacks of fsspec are not safe to call from several threads.
+        # Callbacks of fsspec are not thread-safe.
         with lock:
             callback.relative_update(count)
 
@@ -69,7 +69,7 @@ def reporter(callback: Any, size: int) -> Callable[[int], None]:
 
 @attrs.frozen
 class Outcome:
-    """The outcome of one piece of work: a value, an error, or neither when it was not begun."""
+    """The outcome of one piece of work: a value, an error, or neither if it was not started."""
 
     value: object = None
     error: Exception | None = None
@@ -84,9 +84,9 @@ def run_all(
     Arguments:
         work: the pieces.
         stop: set when the caller, or an interrupt, ends the work.
-        fail_fast: begin nothing new once a piece has failed; running pieces are finished.
+        fail_fast: start nothing new after a piece has failed; running pieces are finished.
     """
-    # An interrupt reaches the main thread only, which is not to hang in a store.
+    # An interrupt only reaches the main thread, which must not hang in a store.
     if len(work) == 1 and threading.current_thread() is not threading.main_thread():
         return [_attempt(work[0], stop)]
     pool = Pool(_WORKERS, "messagebody")
@@ -96,21 +96,21 @@ def run_all(
             raise Interrupted
         return [_outcome(future) for future in futures]
     except BaseException:
-        # Running work stops at its next buffer and undoes what it began.
+        # Running work stops at its next buffer, and rolls back unfinished writes.
         stop.set()
         pool.give_up()
         raise
 
 
 def _wait(futures: "list[Future[_T]]", stop: Stop, *, fail_fast: bool) -> bool:
-    """Wait until all is done or was not begun; return False if the work was cancelled."""
+    """Wait until all work is done or was not started; return False if it was cancelled."""
     pending = set(futures)
     while pending:
-        # In short waits, so that a signal is seen while all the threads are in a store.
+        # Wait in short steps, so that a signal is noticed while all threads are busy in a store.
         done, pending = wait(pending, timeout=_TICK, return_when=FIRST_EXCEPTION)
         if fail_fast and any(future.exception() for future in done):
             pending = {future for future in pending if not future.cancel()}
-            # Asked once: the pieces that are running are finished, and their errors told too.
+            # Cancel only once: running pieces are finished, and their errors reported, too.
             fail_fast = False
         if pending and stop.is_set():
             return False
@@ -144,7 +144,7 @@ def _outcome(future: "Future[_T]") -> Outcome:
 
 
 def about(error: StoreError, subject: str) -> StoreError:
-    """Return an error of a store that also names the part that was being stored."""
+    """Return an error of a store with the part that was being stored in its text."""
     kind: Any = type(error)
     named: StoreError = kind(f"{error.problem}, storing {subject}", error.store, error.key)
     for note in getattr(error, "__notes__", ()):
@@ -153,25 +153,25 @@ def about(error: StoreError, subject: str) -> StoreError:
 
 
 def raise_for(failures: Sequence[tuple[str, Exception]], action: str) -> None:
-    """Raise one error that names every part that failed, if any did.
+    """Raise one error for all parts that failed, if any did.
 
     Arguments:
-        failures: the parts' descriptions, and what happened to them.
+        failures: the descriptions of the parts, and their errors.
         action: a past participle, such as "offloaded".
 
     Raises:
-        PartsFailed: several failed; it is of their kind, too, if they are of one.
+        PartsFailed: several parts failed; it is also of the errors' class, if they share one.
     """
     if not failures:
         return
     if len(failures) == 1:
-        # One failure is raised as it is, so that `except ObjectNotFound` works.
+        # A single error is raised unchanged, so that `except ObjectNotFound` works.
         raise failures[0][1]
     raise PartsFailed.of(action, failures) from failures[0][1]
 
 
 def subject_of(position: int, part: Part) -> str:
-    """Return what errors call a part of a body."""
+    """Return the name of a part in errors."""
     return part.label if part.name else f"part {position} (unnamed, {part.content_type})"
 
 
@@ -183,17 +183,17 @@ def replace_parts(
     *,
     fail_fast: bool = False,
 ) -> MessageBody:
-    """Replace parts of a body by new ones, and return it.
+    """Replace parts of a body by new ones, and return the body.
 
     Arguments:
-        body: the body; it is the caller's own copy, so that it is not edited meanwhile.
-        work: by position, the function that makes the new part.
+        body: the body, which no other thread may edit meanwhile.
+        work: functions that return new parts, by position.
         action: a past participle for the error, such as "offloaded".
         stop: cancels the work.
-        fail_fast: begin nothing new once a part has failed.
+        fail_fast: start nothing new after a part has failed.
 
     Raises:
-        PartsFailed: several parts failed, for different reasons; one error is raised as it is.
+        PartsFailed: several parts failed; a single error is raised unchanged.
     """
     outcomes = dict(zip(work, run_all([*work.values()], stop, fail_fast=fail_fast), strict=True))
     raise_for(

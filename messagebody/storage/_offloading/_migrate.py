@@ -1,4 +1,4 @@
-"""Migration of a body's references to another store."""
+"""Migration of references to another store."""
 
 import os
 from functools import partial
@@ -24,32 +24,32 @@ def migrate(
     *,
     source: str | os.PathLike[str] | Store | None = None,
     resolver: Resolver | None = None,
-    all: bool = False,  # noqa: A002 - reads as what it does
+    all: bool = False,  # noqa: A002 - the natural name
     storage_options: dict[str, Any] | None = None,
     verify: Verify | None = None,
     callback: Any = None,
     stop: Stop | None = None,
 ) -> MessageBody:
-    """Return a new body whose references point to copies in another store.
+    """Return a copy of a body whose references point to copies in another store.
 
     Every reference is read, verified and stored before the body is returned; nothing is deleted.
     The body's digest stays the same.
 
     Arguments:
         body: the body, which is not changed.
-        store: where to: a store, its URL, or a directory's path.
-        source: where from: only references below this store move, and it is allowed for it.
-        resolver: decides which references are read; without `source` the body's own if None.
-        all: take references without a digest, too.
-        storage_options: of `stores.open_store`, if `store` is not an open store.
-        verify: as for `offload`.
-        callback: an fsspec `Callback`, told the bytes that are read.
+        store: the destination: a store, its URL, or the path of a directory.
+        source: the source: only references to this store are migrated, and may be read.
+        resolver: decides which references are read; by default `source`, or the body's resolver.
+        all: also migrate references without a digest.
+        storage_options: the options of `stores.open_store`, if `store` is not an open store.
+        verify: as in `offload`.
+        callback: an fsspec `Callback`, which gets the number of read bytes.
         stop: cancels the work from another thread.
 
     Raises:
-        UnsafeReference: the resolver refuses a reference.
-        DigestMismatch: the bytes are not the ones promised; nothing else is copied.
-        StoreError: a store failed for one part; its subclasses say more.
+        UnsafeReference: the resolver does not allow a reference.
+        DigestMismatch: the bytes don't match the reference; nothing else is copied.
+        StoreError: a store failed for one part; see its subclasses.
         PartsFailed: several parts failed for different reasons.
 
     Examples:
@@ -62,10 +62,10 @@ def migrate(
         ('memory://archive/sha256/', True)
     """
     require_body(body)
-    body = body.copy()  # as it is now: the caller may go on editing it
+    body = body.copy()  # a snapshot, because the caller may go on editing it
     opened = open_store(store, **(storage_options or {}))
     verify = verify or ("digest" if opened.reads_back else None)
-    # The source is the application's own word, so it is allowed, and nothing but it.
+    # The application gave the source, so it is allowed, and nothing else.
     below = None if source is None else Resolver(allow=source, public_https=False)
     chosen = [(at, part) for at, part in enumerate(body) if _is_to_move(part, opened, below, all)]
     progress = reporter(callback, sum(part.size or 0 for _, part in chosen))
@@ -78,7 +78,7 @@ def migrate(
 
 
 def _is_to_move(part: Part, store: Store, below: Resolver | None, take_all: bool) -> bool:
-    # What is there already need not move: a second run after a failure goes on where it ended.
+    # References to the destination are skipped, so that a run after a failure continues.
     if part.reference is None or part.reference.url.startswith(store.url_of("")):
         return False
     if below is not None and not below.allows(part.reference.url):
@@ -97,7 +97,7 @@ def _move(
 ) -> Part:
     reference = part.reference
     if reference is None:
-        raise TypeError("only references move")
+        raise TypeError("only references can be migrated")
     spool = resolver.fetch(
         reference.url,
         size=reference.size,

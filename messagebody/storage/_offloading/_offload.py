@@ -1,4 +1,4 @@
-"""Offloading: content of a body moved to a store, references left in its place."""
+"""Offloading: moving the content of parts to a store, and replacing it by references."""
 
 import os
 import threading
@@ -30,20 +30,20 @@ from messagebody.storage._stores.objects import Verify, ensure
 
 @attrs.frozen
 class Selection:
-    """Parts by name, type, and whether they have a name at all."""
+    """A selection of parts by name and content type."""
 
     names: str = "/**"
     content_types: str = "*/*"
     unnamed: bool = True
 
     def chooser(self) -> Callable[[str | None, str], bool]:
-        """Return a test of a name and a content type, with the patterns compiled once.
+        """Return a predicate of a name and a content type, with compiled patterns.
 
         Raises:
             InvalidPattern: a pattern breaks the rules, or can match nothing.
         """
         names, types = name_pattern(self.names), content_type_pattern(self.content_types)
-        # A pattern that matches nothing would offload nothing, in silence.
+        # A pattern that matches nothing would silently offload nothing.
         names.require_matches()
         types.require_matches()
         name_matches, type_matches = names.matches, types.matches
@@ -57,12 +57,13 @@ class Selection:
 
 @attrs.frozen
 class Policy:
-    """The policy of an offload: which parts go.
+    """The policy that chooses the parts to offload.
 
     Arguments:
-        selection: the parts that may be.
-        threshold: bytes; larger parts are offloaded.
-        fit: bytes; if the whole JSON is larger still, the largest of the rest follow.
+        selection: the parts that may be offloaded.
+        threshold: a size in bytes; larger parts are offloaded.
+        fit: the maximum size of the JSON in bytes; if it is larger, the largest of the other parts
+            are offloaded, too.
     """
 
     selection: Selection
@@ -74,7 +75,7 @@ class Policy:
 
         Arguments:
             body: the body.
-            url_of: gives the URL under which a digest would be stored: its length counts.
+            url_of: a function that returns the URL for a digest; its length counts for `fit`.
 
         Raises:
             LimitExceeded: the body can't be made to fit.
@@ -87,7 +88,7 @@ class Policy:
 
     def _eligible(self, body: MessageBody) -> dict[int, int]:
         """Return the size of each part that may be offloaded, by position."""
-        # Columns, because a `Part` for each of a million records would cost more than the choice.
+        # Columns, because making a `Part` of each of a million records would be slow.
         table, selects = columns(body), self.selection.chooser()
         return {
             at: size
@@ -99,7 +100,7 @@ class Policy:
     def _to_fit(
         self, body: MessageBody, sizes: dict[int, int], chosen: set[int], url: str, fit: int
     ) -> set[int]:
-        # The brackets, and a comma between two parts.
+        # The brackets, and the commas between parts.
         length = 2 + max(0, len(body) - 1)
         gains: dict[int, int] = {}
         for position, part in enumerate(body):
@@ -114,9 +115,9 @@ class Policy:
             if small is not None:
                 gains[position] = mine - small
         more = set()
-        # The largest gain first: the fewest parts go.
+        # The largest gain first, so that few parts are offloaded.
         for position in sorted(gains, key=gains.__getitem__, reverse=True):
-            # A short content is smaller than its reference.
+            # Short content is smaller than its reference.
             if length <= fit or gains[position] <= 0:
                 break
             length -= gains[position]
@@ -130,7 +131,7 @@ class Policy:
 
 
 def _size_here(record: PartRecord) -> int | None:
-    """Return the bytes of content that is here, in a `data:` URL too; None for a reference."""
+    """Return the size of inline or local content, or of a `data:` URL; None for a reference."""
     if record.url is None:
         local = record.local_file if isinstance(record, RichRecord) else None
         return size_of(record.content if local is None else local)  # type: ignore[arg-type]
@@ -138,8 +139,8 @@ def _size_here(record: PartRecord) -> int | None:
 
 
 def as_reference(part: Part, url: str, size: int, digest: str) -> Part:
-    """Return a part whose content is elsewhere, everything else as it was."""
-    # Name, type and metadata are checked already, and a store's URL when it is opened.
+    """Return a part with its content replaced by a reference, and nothing else changed."""
+    # No checks: name, type and metadata come from a part, and `open_store` checked the URL.
     kept = record_of(part)
     record: Any = RichRecord(extra=part.extra) if part.extra else PartRecord()
     record.name, record.content_type, record.metadata = kept.name, kept.content_type, kept.metadata
@@ -155,9 +156,9 @@ def _json_length(part: Part) -> int:
 
 
 _WHOLE = 64 * 1024 * 1024
-"""Bytes up to which a local file is read once, and hashed and sent from memory."""
+"""The maximum size of a local file that is read once, and hashed and sent from memory."""
 _STREAMING = 48 * 1024 * 1024
-"""Bytes that streaming a larger one holds at a time."""
+"""The memory that streaming a larger file needs."""
 
 
 def offload(
@@ -174,31 +175,31 @@ def offload(
     verify: Verify | None = None,
     stop: Stop | None = None,
 ) -> MessageBody:
-    """Return a new body whose large parts are in a store and carry URL, size and digest.
+    """Return a copy of a body whose large parts are references to a store, with size and digest.
 
-    All or nothing: an error leaves the given body as it was, and a second attempt sends only
-    the rest. References stay as they are, but for `data:` URLs, which hold their content and
-    count as content; local files that are not offloaded become inline
-    content, so that the result can always be written.
+    If there is an error, the body is unchanged, and a second attempt sends only the rest.
+    References are kept, except `data:` URLs, which count as content. Local files that are not
+    offloaded become inline content, so that the result can always be written.
 
     Arguments:
         body: the body, which is not changed.
-        store: a store, its URL such as "s3://bucket/prefix", or a directory's path.
-        threshold: bytes, as a number or text; larger parts are offloaded.
-        fit: bytes the whole JSON may have; the largest of the other parts follow until it does.
+        store: a store, its URL such as "s3://bucket/prefix", or the path of a directory.
+        threshold: a size in bytes, as a number or text; larger parts are offloaded.
+        fit: the maximum size of the whole JSON; the largest of the other parts are offloaded, too,
+            until it fits.
         names: a glob; only parts whose names match are offloaded.
         content_types: a glob; only parts whose types match are offloaded.
-        unnamed: whether unnamed parts are offloaded too.
-        storage_options: of `stores.open_store`, if `store` is not an open store.
-        callback: an fsspec `Callback`, told the bytes that were stored.
-        verify: after storing, ask the "size", or read back the "digest"; the latter is the
-            default for directories.
+        unnamed: whether unnamed parts are offloaded, too.
+        storage_options: the options of `stores.open_store`, if `store` is not an open store.
+        callback: an fsspec `Callback`, which gets the number of stored bytes.
+        verify: after storing, check the "size", or read the content back to check the "digest",
+            which is the default for directories.
         stop: cancels the work from another thread.
 
     Raises:
-        StoreError: the store failed for one part; its subclasses say more.
-        PartsFailed: it failed for several.
-        LocalFileChanged: a local file is not the one that was added.
+        StoreError: the store failed for one part; see its subclasses.
+        PartsFailed: the store failed for several parts.
+        LocalFileChanged: a local file has changed since it was added.
         LimitExceeded: the body can't be made to fit.
 
     Examples:
@@ -209,7 +210,7 @@ def offload(
         'memory://tests/sha256/'
     """
     require_body(body)
-    body = body.copy()  # as it is now: the caller may go on editing it
+    body = body.copy()  # a snapshot, because the caller may go on editing it
     opened = open_store(store, **(storage_options or {}))
     policy = Policy(
         Selection(names, content_types, unnamed),
@@ -234,7 +235,7 @@ def _local_files(body: MessageBody) -> list[int]:
 
 @attrs.define
 class _Sender:
-    """Sends the parts of one body to one store, equal ones once."""
+    """Sends the parts of one body to one store, and equal parts only once."""
 
     store: Store
     verify: Verify | None
@@ -262,7 +263,7 @@ class _Sender:
             raise about(error, subject_of(position, part)) from error.__cause__
 
     def _store(self, part: Part) -> tuple[str, int, str]:
-        """Read a part, hash it, and send it: from memory while that is small enough."""
+        """Read a part, hash it, and send it; from memory, if it is small enough."""
         file = part.local_file
         if file is not None and file.size > _WHOLE:
             with self.gate.hold(_STREAMING):
@@ -276,10 +277,10 @@ class _Sender:
             return digest, len(data), key
 
     def _once(self, digest: str, blob: Blob, content_type: str) -> str:
-        """Send content unless another part with the same is being sent, or was."""
+        """Send content unless an equal part was sent or is being sent."""
         mine: Future[str] = Future()
         with self.lock:
-            # Whoever comes first sends; equal parts wait for that one.
+            # The first thread sends, and threads with equal parts wait for it.
             first = self.sent.setdefault(digest, mine)
         if first is not mine:
             self.progress(blob.size)
@@ -292,20 +293,21 @@ class _Sender:
         return mine.result()
 
     def _ensure(self, digest: str, blob: Blob, content_type: str) -> str:
-        told = 0
+        reported = 0
 
-        def tell(count: int) -> None:
-            nonlocal told
-            count = min(count, blob.size - told)  # bytes that are sent again count once
-            told += count
+        def report(count: int) -> None:
+            nonlocal reported
+            count = min(count, blob.size - reported)  # bytes that are sent again count once
+            reported += count
             self.progress(count)
 
-        key = ensure(self.store, digest, Watched(blob, self.stop, tell), content_type, self.verify)
-        # Bytes that were there already count as sent.
-        tell(blob.size)
+        watched = Watched(blob, self.stop, report)
+        key = ensure(self.store, digest, watched, content_type, self.verify)
+        # Bytes that were already there count as sent.
+        report(blob.size)
         return key
 
 
 def _content_here(part: Part) -> bytes:
-    """Return content that is here; a `data:` URL needs no resolver for it."""
+    """Return inline or local content, or that of a `data:` URL, without a resolver."""
     return part.read_bytes() if part.url is None else data_urls.decode(part.url)[1]

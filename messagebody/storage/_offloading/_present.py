@@ -1,4 +1,4 @@
-"""Copies of bodies whose references a browser or a model provider can open."""
+"""Copies of bodies with references that a browser or a model provider can open."""
 
 from messagebody._base.guards import require_body, require_resolver
 from messagebody._base.media_types import is_shown_inline
@@ -15,19 +15,20 @@ _OPEN = ("https:", "http:", "data:")
 def present(
     body: MessageBody, *, expires: int = 3600, resolver: Resolver | None = None
 ) -> MessageBody:
-    """Return a copy whose references to your stores are signed https URLs.
+    """Return a copy of a body whose references to your stores are signed https URLs.
 
-    Only references below an explicit allow entry are signed: otherwise a sender could have your
-    private objects signed for him. Other https, http and data references stay as they are. A
-    signed URL is a credential: everybody who has it can read the object until it expires.
+    Only references below an explicit allow entry are signed; otherwise a sender could get signed
+    URLs of your private objects. Other https, http and data references are kept. A signed URL is a
+    credential: anyone who has it can read the object until it expires.
 
     Arguments:
         body: the body, which is not changed.
-        expires: seconds the URLs work, at most seven days.
-        resolver: its allow entries decide which references may be signed; the body's own if None.
+        expires: the lifetime of the URLs in seconds, at most seven days.
+        resolver: its allow entries decide which references may be signed; by default the body's
+            resolver.
 
     Raises:
-        UnsafeReference: a reference to a store that no entry allows.
+        UnsafeReference: a reference to a store is not allowed.
         LimitExceeded: `expires` is over seven days.
         StoreError: the store can't sign.
     """
@@ -35,7 +36,7 @@ def present(
     require_resolver(resolver)
     result = body.copy()
     failures: list[tuple[str, Exception]] = []
-    # Over a copy, since parts of the result are replaced on the way.
+    # Iterate over a copy, because parts of the result are replaced.
     for position, part in enumerate(result.copy()):
         if part.url is None:
             continue
@@ -55,7 +56,7 @@ def _presented(part: Part, subject: str, expires: int, resolver: Resolver | None
     if resolver is None:
         raise UnsafeReference(
             subject,
-            "is to be signed, and no resolver says which store",
+            "can't be signed without a resolver",
             "Pass one: present(body, resolver=…)",
         )
     url = resolver.sign(
@@ -69,7 +70,7 @@ def _presented(part: Part, subject: str, expires: int, resolver: Resolver | None
 
 
 def _disposition(part: Part) -> str:
-    """Return how a browser is to treat the part: what could run as a page is downloaded."""
+    """Return the content disposition of a part: content that could run scripts is downloaded."""
     name = f'; filename="{part.path.name}"' if part.path is not None else ""
-    # HTML and SVG would run in the origin of the store.
+    # Scripts in HTML and SVG would run in the origin of the store.
     return ("inline" if is_shown_inline(part.content_type) else "attachment") + name

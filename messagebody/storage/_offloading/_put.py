@@ -1,4 +1,4 @@
-"""Content put into a store without a body around it."""
+"""Storing content that is not in a body."""
 
 import os
 from typing import Any, BinaryIO
@@ -26,19 +26,19 @@ def put_content(
 ) -> Reference:
     """Store content under its digest and return a reference to it: URL, size and digest.
 
-    A large file is streamed; equal content is stored once. An open file that is not a local one
-    is read to its end first, for its digest is its name; over 8 MiB go to a temporary file.
+    A large local file is streamed, and equal content is stored once. A file object is read to its
+    end first, because its key is its digest; content of more than 8 MiB goes to a temporary file.
 
     Arguments:
-        store: a store, its URL, or a directory's path.
-        content: bytes, the path of a local file, or a file open for reading bytes.
-        content_type: sent along where the store keeps content types.
-        verify: after storing, ask the "size", or read back the "digest"; the latter is the
-            default for directories.
-        storage_options: of `stores.open_store`, if `store` is not an open store.
+        store: a store, its URL, or the path of a directory.
+        content: bytes, the path of a local file, or a binary file object.
+        content_type: its content type, if the store keeps content types.
+        verify: after storing, check the "size", or read the content back to check the "digest",
+            which is the default for directories.
+        storage_options: the options of `stores.open_store`, if `store` is not an open store.
 
     Raises:
-        StoreError: the store failed; its subclasses say more.
+        StoreError: the store failed; see its subclasses.
         LocalFileChanged: the local file changed while it was read.
 
     Examples:
@@ -55,7 +55,7 @@ def put_content(
         key = ensure(opened, digest, watched, content_type, verify)
         return Reference(opened.url_of(key), blob.size, digest)
 
-    # A string is not taken for a path: nobody could say whether it is content.
+    # A string is not accepted as a path, because it could also be content.
     if isinstance(content, os.PathLike):
         file = LocalFile.at(content)
         digest = file.digest()
@@ -75,7 +75,7 @@ def put_content(
 
 def _spooled(content: BinaryIO, store: Store) -> Spool:
     spool = Spool()
-    with spool.thrown_away_on_error():
+    with spool.closed_on_error():
         while piece := content.read(CHUNK):
             if not isinstance(piece, bytes):
                 raise StoreError(

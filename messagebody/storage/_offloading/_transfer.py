@@ -1,4 +1,4 @@
-"""Blobs on their way into a store: unchanged local files, and work that can be stopped."""
+"""Blobs for uploads: local files that must not change, and blobs that report their progress."""
 
 from collections.abc import Callable, Iterator
 
@@ -13,14 +13,14 @@ from messagebody.storage._stores import Blob
 
 @attrs.frozen
 class FileBlob:
-    """A local file that has to have the digest it had when it was read first."""
+    """A local file that must still have a known digest."""
 
     file: LocalFile
     digest: str
 
     @property
     def size(self) -> int:
-        """Bytes of the file."""
+        """The size of the file in bytes."""
         return self.file.size
 
     def read(self) -> bytes:
@@ -30,13 +30,13 @@ class FileBlob:
         return data
 
     def buffers(self, length: int) -> Iterator[bytes]:
-        """Yield the file; at the end raise if these were not the bytes of its digest."""
+        """Yield the bytes of the file; raise an error at the end if the digest differs."""
         hasher = Hasher()
         with self.file.open() as stream:
             while chunk := stream.read(length):
                 hasher.update(chunk)
                 yield chunk
-            # A file that grew behind the last read has another size by now.
+            # If the file grew after the last read, its size has changed.
             self.file.check(stream)
         self._check(hasher.digest)
 
@@ -47,7 +47,7 @@ class FileBlob:
 
 @attrs.frozen
 class Watched:
-    """A blob that reports its progress and can be stopped."""
+    """A blob that reports its progress and can be cancelled."""
 
     blob: Blob
     stop: Stop
@@ -55,7 +55,7 @@ class Watched:
 
     @property
     def size(self) -> int:
-        """Bytes of the content."""
+        """The size of the content in bytes."""
         return self.blob.size
 
     @property
@@ -64,12 +64,12 @@ class Watched:
         return self.blob.digest
 
     def read(self) -> bytes:
-        """Return everything."""
+        """Return all bytes, unless the work is cancelled."""
         self.stop.check()
         return self.blob.read()
 
     def buffers(self, length: int) -> Iterator[bytes]:
-        """Yield everything, unless the work is cancelled."""
+        """Yield all bytes, unless the work is cancelled."""
         for chunk in self.blob.buffers(length):
             self.stop.check()
             yield chunk

@@ -17,11 +17,11 @@ from messagebody.storage._references import FetchBudget, Resolver, measure_refer
 
 @attrs.frozen
 class ReferenceFinding:
-    """A reference that is missing, or has another size or digest than stated.
+    """A reference whose content is missing, or has another size or digest.
 
     Arguments:
-        index: the part's position.
-        name: its name, if it has one.
+        index: the position of the part.
+        name: the name of the part, or None.
         error: the error that reading it would raise.
     """
 
@@ -35,7 +35,7 @@ class ReferenceFinding:
 
 @attrs.frozen
 class Verification:
-    """What `verify` found; true only if every reference was checked and is right."""
+    """The result of `verify`; true only if every reference was checked and is valid."""
 
     checked: int
     findings: tuple[ReferenceFinding, ...]
@@ -54,12 +54,12 @@ class Verification:
 def verify(
     body: MessageBody, *, resolver: Resolver | None = None, digest: bool = True
 ) -> Verification:
-    """Check that every reference exists and has the size and digest it states.
+    """Check the content of every reference against its size and digest.
 
     Arguments:
         body: the body.
-        resolver: decides which references are read; the body's own if None.
-        digest: read every reference to its end; otherwise only its size is asked.
+        resolver: decides which references are read; by default the body's resolver.
+        digest: read every reference and check its digest; otherwise check only its size.
 
     Examples:
         >>> from messagebody import MessageBody, Resolver, offload, verify

@@ -1,6 +1,6 @@
-"""References and how they are read: the grammar, the verdict, the connection, the limits.
+"""Reading of references: URL grammar, allow lists, connections and limits.
 
-Nothing else in the toolkit opens a part's URL.
+No other package of the toolkit opens the URL of a part.
 """
 
 from messagebody.storage._references.limits import FetchBudget, FetchLimits

@@ -1,8 +1,8 @@
-"""HTTP and HTTPS to an address that was checked, and to no other; a door to urllib3.
+"""HTTP and HTTPS by urllib3, only to checked addresses.
 
-The name is looked up once, every address it has is checked, and the connection goes to one of
-those very addresses: a name that resolves differently a moment later changes nothing. No
-proxy, no .netrc, no cookies, no compression; redirects are handed back, not followed.
+A host is looked up once, all its addresses are checked, and the connection goes to one of them. So
+a name that resolves differently a moment later changes nothing. Proxies, .netrc, cookies and
+compression are not used; redirects are returned, not followed.
 """
 
 import contextlib
@@ -33,15 +33,15 @@ _TRIES = 3
 _CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,19})-([0-9]{1,19})/([0-9]{1,19}|\*)")
 _HEADERS = {
     "Accept": "*/*",
-    # Nothing is decoded, so a small answer can't grow.
+    # Nothing is decoded, so that a small response can't grow.
     "Accept-Encoding": "identity",
     "Connection": "close",
     "User-Agent": "messagebody",
 }
 _PIECE = 256 * 1024
-"""Bytes read at a time."""
+"""The maximum number of bytes to read at a time."""
 _FLOOR = 4 * 1024
-"""Bytes handed on at least, but for the last piece."""
+"""The minimum number of bytes to yield at a time, except for the last piece."""
 
 _CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,16}")
 _LONGEST_LINE = 8 * 1024
@@ -56,11 +56,11 @@ _SMALLEST_CHUNK = 16
 
 
 class _Response(http.client.HTTPResponse):
-    """The standard library's answer, which also skips early hints, and is strict about chunks.
+    """A response of the standard library that also skips early hints, and is strict about chunks.
 
-    The library takes chunk sizes for Python integers, so that "-5" reads without end and "1_0" is
-    ten. And each chunk costs the same time, however small it is: a server that sends one byte in
-    each would hold a processor for minutes.
+    The library parses chunk sizes as Python integers, so that "-5" reads without end and "1_0" is
+    ten. Each chunk takes the same time, even a small one, so a server that sends one byte per chunk
+    could keep a processor busy for minutes.
     """
 
     _chunks = 0
@@ -68,7 +68,7 @@ class _Response(http.client.HTTPResponse):
 
     def _read_status(self) -> tuple[str, int, str]:
         found: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
-        # The library skips 100 only (RFC 9110, 15.2: a client takes any informational answer).
+        # The library skips only 100, but a client must accept all 1xx (RFC 9110, 15.2).
         for _ in range(_MOST_HINTS):
             if found[1] not in _INFORMATIONAL:
                 break
@@ -77,7 +77,7 @@ class _Response(http.client.HTTPResponse):
         return found
 
     def _read_next_chunk_size(self) -> int:
-        # One byte more than allowed shows that the line goes on.
+        # One byte more than the limit detects a longer line.
         line = self.fp.readline(_LONGEST_LINE + 1)
         size = line.partition(b";")[0].strip()
         if len(line) > _LONGEST_LINE or not _CHUNK_SIZE.fullmatch(size):
@@ -86,7 +86,7 @@ class _Response(http.client.HTTPResponse):
         found = int(size, 16)
         self._chunks += 1
         self._chunk_bytes += found
-        # Small answers may come in any chunks; large ones need a fair average.
+        # Small responses may have chunks of any size; large ones need a reasonable average.
         if self._chunks > _FEW_CHUNKS + self._chunk_bytes // _SMALLEST_CHUNK:
             raise http.client.HTTPException(
                 f"chunks of under {_SMALLEST_CHUNK} bytes each, {self._chunks:,} of them"
@@ -95,7 +95,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Pinned:
-    """The part of a connection that dials: only addresses that were checked, and watched."""
+    """A connection that `dial` opens: to a checked address, and guarded by a watchdog."""
 
     response_class: Any = _Response
     dial: Any
@@ -106,16 +106,16 @@ class _Pinned:
 
 
 class _Plain(_Pinned, HTTPConnection):
-    """A connection without encryption, for entries of the allow list only."""
+    """A connection without encryption, only for entries of the allow list."""
 
 
 class _Encrypted(_Pinned, HTTPSConnection):
-    """A connection whose certificate has to be the name's, not that of the address."""
+    """An encrypted connection, whose certificate must match the host name, not the address."""
 
 
 @attrs.frozen
 class ServerAnswer:
-    """What a server answered: status, headers and a body that is still to be read."""
+    """The response of a server: status, headers and a body that is not read yet."""
 
     _response: HTTPResponse
     _watchdog: Watchdog
@@ -128,21 +128,21 @@ class ServerAnswer:
 
     @property
     def is_redirect(self) -> bool:
-        """Whether the content is said to be elsewhere."""
+        """Whether the response is a redirect."""
         return self.status in _REDIRECTS
 
     @property
     def location(self) -> str:
-        """Where a redirect leads."""
+        """The URL of a redirect."""
         found = self._response.headers.getlist("Location")
-        # Two of them: proxies differ in which one counts (RFC 9110, 5.3).
+        # If there are two, proxies differ in which one they use (RFC 9110, 5.3).
         if len(found) != 1:
             raise StoreError(f"a redirect with {len(found)} Location headers")
         return str(found[0])
 
     @property
     def length(self) -> int | None:
-        """What the server says the body's length is; None if it does not say."""
+        """The length of the body from Content-Length; None without the header."""
         found = set(self._response.headers.getlist("Content-Length"))
         if not found:
             return None
@@ -153,15 +153,15 @@ class ServerAnswer:
         return int(text)
 
     def check_framing(self) -> None:
-        """Refuse an answer whose bytes are not the content's own, or whose end is ambiguous."""
+        """Raise an error if the body is encoded, or its end is ambiguous."""
         encoding = self._response.headers.get("Content-Encoding", "").strip().lower()
-        # Only "identity" was asked for. Decoding could turn a few bytes into any number of them.
+        # Only "identity" was requested. Decoding could turn a few bytes into very many.
         if encoding not in {"", "identity"}:
             raise StoreError(f"the server encoded the content ({escape(encoding, limit=40)})")
         transfer, length = self._transfer_encodings(), self.length
         if transfer and transfer != ["chunked"]:
             raise StoreError("the server used a transfer encoding other than chunked")
-        # Who reads which of the two decides where the content ends: the classic smuggling.
+        # Clients and proxies could use different headers to find the end (request smuggling).
         if transfer and length is not None:
             raise StoreError("the server sent Content-Length and Transfer-Encoding at once")
 
@@ -170,27 +170,27 @@ class ServerAnswer:
         return [each.strip().lower() for each in found]
 
     def body(self) -> Iterator[bytes]:
-        """Yield the body as it arrives; raise if it ends before its stated length."""
+        """Yield the body as it arrives; raise an error if it is shorter than its length."""
         is_empty, gathered = True, bytearray()
         with _faults(self._watchdog, self._budget):
             while piece := self._response.read1(_PIECE, decode_content=False):
                 is_empty = False
-                # An object for each tiny piece would take many times the memory of its bytes.
+                # Join tiny pieces, because each object has a large overhead.
                 gathered += piece
                 if len(gathered) >= _FLOOR:
                     yield bytes(gathered)
                     gathered.clear()
-        # A socket that was shut down reads like an end of the content.
-        if self._watchdog.has_bitten:
+        # Reading from a socket that was shut down looks like the end of the content.
+        if self._watchdog.has_expired:
             raise self._budget.out_of_time()
-        # A connection that is cut within the status line or the headers looks just like this.
+        # A connection that is closed within the status line or headers also looks like this.
         if is_empty and self.length is None and not self._transfer_encodings():
             raise StoreError("the server closed the connection before any content")
         if gathered:
             yield bytes(gathered)
 
     def raise_for_status(self) -> None:
-        """Raise unless the answer is the content (200), or some of it (206)."""
+        """Raise an error unless the response is the content (200) or a range of it (206)."""
         if self.status in {200, 206}:
             return
         if self.status in {404, 410}:
@@ -200,31 +200,31 @@ class ServerAnswer:
         raise StoreError(f"the server answered with status {self.status}")
 
     def content_range(self) -> tuple[int, int | None]:
-        """Return where the body begins in the content, and where it ends if the server says so."""
+        """Return the start of the body in the content, and its end, or None if it is unknown."""
         if self.status != 206:
             return 0, self.length
         match = _CONTENT_RANGE.fullmatch(self._response.headers.get("Content-Range", ""))
         if match is None:
-            raise StoreError("the server answered a range without saying which")
-        # The header's end is inclusive, Python's is not.
+            raise StoreError("the server sent a range without a valid Content-Range")
+        # The end of the header is inclusive, unlike that of Python.
         return int(match[1]), int(match[2]) + 1
 
 
 class Web:
-    """Sends requests to web servers.
+    """An HTTP client.
 
     Arguments:
-        context: what certificates are checked against; the system's authorities if None.
+        context: the TLS context to verify certificates; the system's authorities if None.
     """
 
     def __init__(self, context: ssl.SSLContext | None = None) -> None:
         self._context = context
 
     def context(self) -> ssl.SSLContext:
-        """Return what certificates are checked against."""
+        """Return the TLS context to verify certificates."""
         if self._context is None:
             self._context = ssl.create_default_context()
-            # RFC 9110, 4.3.4: a name counts only as a subject alternative name.
+            # Only subject alternative names count (RFC 9110, 4.3.4).
             self._context.hostname_checks_common_name = False
         return self._context
 
@@ -239,14 +239,14 @@ class Web:
         method: str = "GET",
         headers: dict[str, str] | None = None,
     ) -> Iterator[ServerAnswer]:
-        """Send one request; the connection lives as long as the block.
+        """Send a request and yield the response; the connection is closed after the block.
 
         Raises:
-            Closed: the host is not public, and is not trusted either.
-            LimitExceeded: the budget is used up, or the deadline is past.
-            StoreError: the server can't be reached or does not speak HTTP.
+            Closed: the host is neither public nor trusted.
+            LimitExceeded: the budget is exhausted, or the deadline has passed.
+            StoreError: the server can't be reached, or does not speak HTTP.
         """
-        # Counted before the wait, so that a body can't queue more than it may fetch.
+        # Counted before waiting, so that a body can't queue more requests than its limit.
         slots = budget.take_fetch(url.host)
         if not slots.acquire(timeout=max(0.0, deadline - time.monotonic())):
             raise budget.out_of_time()
@@ -279,7 +279,7 @@ class Web:
     ) -> HTTPConnection:
         patience = budget.limits.connect_seconds
         connection: _Plain | _Encrypted
-        # The host stays the name: it is what the Host header and the certificate are about.
+        # The host stays a name, for the Host header and the certificate.
         if url.scheme == "https":
             context = self.context()
             connection = _Encrypted(url.host, url.port, timeout=patience, ssl_context=context)
@@ -298,7 +298,7 @@ class Web:
 def _dial(addresses: list[str], port: int, patience: float, deadline: float) -> socket.socket:
     """Connect to the first address that answers."""
     for address in addresses[:_TRIES]:
-        # Zero would mean "without blocking" to the socket.
+        # A timeout of zero would mean "non-blocking".
         left = max(0.001, min(patience, deadline - time.monotonic()))
         try:
             connected = socket.create_connection((address, port), left)
@@ -311,21 +311,21 @@ def _dial(addresses: list[str], port: int, patience: float, deadline: float) -> 
 
 
 def _addresses(url: Url, budget: FetchBudget, deadline: float, *, is_trusted: bool) -> list[str]:
-    """Look a host up and check every address it has."""
+    """Look up a host and check all its addresses."""
     if not is_trusted:
         check_host(url)
     if url.address is not None:
         return [url.address]
     patience = min(budget.limits.connect_seconds, deadline - time.monotonic())
     addresses = _look_up(url, patience)
-    # All of them: a name with one private address would reach it on some try.
+    # All, because some attempt would use the private address of a name with several.
     if not is_trusted and not all(map(is_public, addresses)):
         raise Closed(url.host, "an address that is not public")
     return addresses
 
 
 def _look_up(url: Url, patience: float) -> list[str]:
-    """Ask the system's resolver, which can't be interrupted, from a thread that can be left."""
+    """Look up a host in a thread, because the system's resolver can't be interrupted."""
     future: Future[list[Any]] = Future()
 
     def ask() -> None:
@@ -339,7 +339,7 @@ def _look_up(url: Url, patience: float) -> list[str]:
         found = future.result(timeout=max(0.0, patience))
     except TimeoutError as error:
         raise LimitExceeded(
-            f"looking the host up took over {patience:.0f} s (limit connect_seconds)"
+            f"looking up the host took over {patience:.0f} s (limit connect_seconds)"
         ) from error
     except (OSError, UnicodeError) as error:
         raise StoreError(f"the host can't be looked up: {_reason(error)}") from error
@@ -351,20 +351,20 @@ def _look_up(url: Url, patience: float) -> list[str]:
 
 @contextlib.contextmanager
 def _faults(watchdog: Watchdog, budget: FetchBudget) -> Iterator[None]:
-    """Raise the toolkit's errors instead of the network's within the block."""
+    """Translate errors of the network into errors of the toolkit."""
     try:
         yield
-    # `ValueError` is what the standard library raises for malformed numbers in headers.
+    # The standard library raises `ValueError` for malformed numbers in headers.
     except (OSError, http.client.HTTPException, HTTPError, ValueError) as error:
         if isinstance(error, StoreError):
             raise
-        if watchdog.has_bitten:
+        if watchdog.has_expired:
             raise budget.out_of_time() from harmless_cause(error)
         raise StoreError(f"the server failed: {_reason(error)}") from harmless_cause(error)
 
 
 def _reason(error: BaseException) -> str:
-    """Return what happened in words; urllib3 wraps the error that says it."""
+    """Return the reason of an error; urllib3 wraps the original error."""
     for each in (error, *error.args, error.__context__):
         if isinstance(each, ssl.SSLCertVerificationError):
             return f"its certificate is not valid ({each.verify_message})"

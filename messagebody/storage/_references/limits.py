@@ -1,4 +1,4 @@
-"""Limits on bytes, requests and time of reading references, and the watchdog that enforces them."""
+"""Limits on the bytes, requests and time of reading references, and a watchdog for deadlines."""
 
 import contextlib
 import socket
@@ -18,18 +18,18 @@ from messagebody.errors import LimitExceeded
 
 @attrs.frozen
 class FetchLimits:
-    """Limits on what references may cost; each can be changed.
+    """Limits on the cost of reading references.
 
     Arguments:
-        part_bytes: bytes of one part.
-        body_bytes: bytes of all references of a body.
-        fetches: requests to web servers for one body, redirects included.
-        hosts: web servers asked for one body.
-        connections_per_host: connections open to one web server at a time.
-        redirects: redirects followed for one part.
-        part_seconds: wall-clock time for one part.
-        body_seconds: wall-clock time for one body, while references of it are being read.
-        connect_seconds: time for a look-up, and for one connection.
+        part_bytes: the bytes of one part.
+        body_bytes: the bytes of all references of a body.
+        fetches: the requests to web servers for one body, including redirects.
+        hosts: the web servers for one body.
+        connections_per_host: the simultaneous connections to one web server.
+        redirects: the redirects to follow for one part.
+        part_seconds: the wall-clock time for one part.
+        body_seconds: the wall-clock time for one body, while its references are being read.
+        connect_seconds: the time for a host look-up, and for one connection.
 
     Examples:
         >>> FetchLimits(redirects=0).redirects
@@ -48,11 +48,11 @@ class FetchLimits:
 
 
 class FetchBudget:
-    """The rest of the limits of one body; safe to share between threads.
+    """The remaining cost limits of one body; thread-safe.
 
     Arguments:
         limits: the limits.
-        progress: told the number of bytes whenever some arrive.
+        progress: a function that is called with the number of bytes whenever some arrive.
     """
 
     def __init__(self, limits: FetchLimits, progress: Callable[[int], None] | None = None) -> None:
@@ -62,19 +62,19 @@ class FetchBudget:
         self._bytes = 0
         self._fetches = 0
         self._readers = 0
-        self._since = 0.0  # when the first of the readers began
-        self._seconds = 0.0  # that were spent before
+        self._since = 0.0  # the start of the current reading, when the first reader began
+        self._seconds = 0.0  # the time of earlier readings
         self._slots: defaultdict[str, threading.BoundedSemaphore] = defaultdict(
             lambda: threading.BoundedSemaphore(limits.connections_per_host)
         )
 
     def take_bytes(self, count: int) -> None:
-        """Count bytes that arrived."""
+        """Count received bytes."""
         with self._lock:
             self._bytes += count
-            # Judged under the lock, raised outside: an error must not hold up other threads.
-            over = self._bytes > self.limits.body_bytes
-        if over:
+            # Compare under the lock, but raise outside of it, not to delay other threads.
+            is_over = self._bytes > self.limits.body_bytes
+        if is_over:
             raise LimitExceeded(
                 f"the body's references hold over {human_size(self.limits.body_bytes)} "
                 "(limit body_bytes)"
@@ -83,11 +83,11 @@ class FetchBudget:
             self._progress(count)
 
     def take_fetch(self, host: str) -> threading.BoundedSemaphore:
-        """Count a request, and return the slots of the host it goes to."""
+        """Count a request, and return the connection slots of its host."""
         with self._lock:
             if self._fetches == self.limits.fetches:
                 raise LimitExceeded(f"over {self.limits.fetches:,} requests (limit fetches)")
-            # Refused hosts are not remembered: a body may have any number of them.
+            # Refused hosts are not stored, because a body may have any number of them.
             if host not in self._slots and len(self._slots) == self.limits.hosts:
                 raise LimitExceeded(f"over {self.limits.hosts:,} servers (limit hosts)")
             self._fetches += 1
@@ -95,10 +95,10 @@ class FetchBudget:
 
     @contextlib.contextmanager
     def part(self) -> Iterator[float]:
-        """Read a part in the block; yield when it has to be there (monotonic time)."""
+        """Count the time of the block as reading a part; yield its deadline (monotonic time)."""
         now = time.monotonic()
         with self._lock:
-            # Time counts while somebody reads: a body may be kept for days.
+            # Only the time of reading counts, because a program may keep a body for days.
             if self._readers == 0:
                 self._since = now
             self._readers += 1
@@ -112,11 +112,11 @@ class FetchBudget:
                     self._seconds += time.monotonic() - self._since
 
     def _end(self) -> float:
-        """Return when the body's time is over, if references are read from now on."""
+        """Return the deadline of the body, if references are read from now on."""
         return self._since + self.limits.body_seconds - self._seconds
 
     def check_time(self, deadline: float) -> None:
-        """Raise if a part's time is over."""
+        """Raise an error if the deadline of a part has passed."""
         if time.monotonic() > deadline:
             raise self.out_of_time()
 
@@ -134,30 +134,30 @@ class FetchBudget:
 class Watchdog:
     """A timer that shuts a socket down at a deadline.
 
-    A timeout of the socket begins anew at every byte, so that a server which sends one byte a
-    second, or headers without end, is never timed out. This ends it.
+    The timeout of a socket starts again with every byte, so it never stops a server that sends one
+    byte per second, or endless headers. The watchdog does.
     """
 
     def __init__(self, deadline: float) -> None:
-        self._timer = threading.Timer(max(0.0, deadline - time.monotonic()), self._bite)
-        # A program that ends need not wait for its deadlines.
+        self._timer = threading.Timer(max(0.0, deadline - time.monotonic()), self._expire)
+        # A program that exits must not wait for its deadlines.
         self._timer.daemon = True
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
-        self.has_bitten = False
+        self.has_expired = False
 
     def guard(self, connection: socket.socket) -> None:
-        """Watch a connected socket: by a handle of our own, for TLS takes the other one over."""
+        """Watch a connected socket, by a duplicate handle, because TLS takes over the original."""
         with self._lock:
             self._release()
             self._socket = connection.dup()
-            # The deadline passed while the connection was made.
-            if self.has_bitten:
+            # The deadline may have passed while connecting.
+            if self.has_expired:
                 self._shut_down()
 
-    def _bite(self) -> None:
+    def _expire(self) -> None:
         with self._lock:
-            self.has_bitten = True
+            self.has_expired = True
             self._shut_down()
 
     def _shut_down(self) -> None:
@@ -166,7 +166,7 @@ class Watchdog:
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
-            return  # the other side was faster
+            return  # the server has already closed the connection
 
     def _release(self) -> None:
         if self._socket is not None:

@@ -1,4 +1,4 @@
-"""Readers of references: whole and verified, or as file objects that fetch ranges on demand."""
+"""Reading of references: whole and verified, or by file objects that fetch ranges on demand."""
 
 import functools
 import io
@@ -11,16 +11,16 @@ from messagebody.storage._references.limits import FetchBudget
 from messagebody.storage._references.resolver import Resolver
 
 _SMALL: Final = 256 * 1024
-"""Bytes that the first request asks for: a header costs little, and a walk few requests."""
+"""The size of the first request, a compromise between small headers and few requests."""
 _LARGE: Final = 8 * 1024 * 1024
-"""Bytes that a request asks for in the end, while reading goes on and on."""
-# Larger than the default of `io`, since each refill is a call through several layers.
+"""The maximum size of a request, after a long sequential read."""
+# Larger than the default of `io`, because each refill is a call through several layers.
 _BUFFER: Final = 64 * 1024
 
 
 @functools.cache
 def _closed_default() -> Resolver:
-    """Return the resolver for calls without one: it opens `data:` URLs only."""
+    """Return the default resolver, which opens only `data:` URLs."""
     return Resolver()
 
 
@@ -34,10 +34,10 @@ def read_reference(
     """Return the whole content of a reference, verified against its size and digest.
 
     Arguments:
-        reference: URL, size and digest.
-        resolver: decides and reads; the closed default if None.
-        subject: who has the reference, such as "part '/a'", for errors.
-        budget: shared between the reads of one body.
+        reference: the URL, size and digest.
+        resolver: the resolver; the closed default if None.
+        subject: the owner of the reference for errors, such as "part '/a'".
+        budget: the budget of the body.
     """
     resolver = resolver or _closed_default()
     return resolver.fetch(
@@ -56,7 +56,7 @@ def measure_reference(
     subject: str,
     budget: FetchBudget | None = None,
 ) -> tuple[int, str]:
-    """Read a reference once and return its size and digest, stated or not."""
+    """Read a reference and return its size and digest, which are verified if they are known."""
     return (resolver or _closed_default()).measure(
         reference.url,
         size=reference.size,
@@ -73,21 +73,20 @@ def open_reference(
     subject: str,
     budget: FetchBudget | None = None,
 ) -> BinaryIO:
-    """Return a reference's content as a seekable binary file object.
+    """Return the content of a reference as a seekable binary file object.
 
-    Ranges are fetched as they are read. Bytes that are read in order from the first to the
-    last are hashed on the way: the read that comes to the end raises if they are not the ones
-    promised. `read()` of everything verifies first and returns then. Other reads can't be
-    verified, and `verified` is False for them.
+    Ranges are fetched when they are read. Content that is read in order from start to end is
+    hashed, and the last read raises an error if the digest differs. `read()` of the whole content
+    verifies it before returning it. Other reads can't be verified, so `verified` is False.
 
-    A resolver with `require_digest=True`, or with a cache that has room for the content, reads
-    and verifies everything once and serves from that: `verified` is True from the start.
+    With `require_digest=True`, or a cache that has room for the content, the resolver first reads
+    and verifies the whole content, and `verified` is True from the start.
 
     Arguments:
-        reference: URL, size and digest.
-        resolver: decides and reads; the closed default if None.
-        subject: who has the reference, such as "part '/a'", for errors.
-        budget: shared between the reads of one body.
+        reference: the URL, size and digest.
+        resolver: the resolver; the closed default if None.
+        subject: the owner of the reference for errors, such as "part '/a'".
+        budget: the budget of the body.
     """
     resolver = resolver or _closed_default()
     if resolver.require_digest or resolver.keeps(reference.digest, reference.size):
@@ -99,7 +98,7 @@ def open_reference(
             budget=budget,
         )
         return cast("BinaryIO", ReferenceFile(cast("io.RawIOBase", spool.stream()), verified=True))
-    # The verdict comes at once, and not with the first read.
+    # Raise an error for a refused URL now, not at the first read.
     resolver.source(reference.url, subject=subject)
     return cast("BinaryIO", ReferenceFile(_Window(_Ranges(resolver, reference, subject, budget))))
 
@@ -114,17 +113,17 @@ class ReferenceFile(io.BufferedReader):
 
     @property
     def verified(self) -> bool:
-        """Whether every byte that was returned has been verified against the digest."""
+        """Whether all bytes that were read are verified against the digest."""
         return self._verified if self._window is None else self._window.verified
 
     @property
     def raw(self) -> io.RawIOBase:  # type: ignore[override]
-        """The file object without any reading ahead: it asks for just the bytes that are read."""
+        """The file object without read-ahead, which requests exactly the bytes that are read."""
         return cast("io.RawIOBase", super().raw) if self._window is None else self._window.ranges
 
 
 class _Positioned(io.RawIOBase):
-    """A file object that is read from a position, which a seek can move."""
+    """A seekable file object for reading."""
 
     _position = 0
 
@@ -139,7 +138,7 @@ class _Positioned(io.RawIOBase):
 
 
 class _Ranges(_Positioned):
-    """A file object that reads a reference by ranges, and asks for no byte too many."""
+    """A file object that reads exact ranges of a reference."""
 
     def __init__(
         self, resolver: Resolver, reference: Reference, subject: str, budget: FetchBudget | None
@@ -152,7 +151,7 @@ class _Ranges(_Positioned):
         self._taken = 0
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        # The only seek that may ask the server.
+        # Only this seek may send a request.
         if whence == io.SEEK_END:
             offset += self.size()
         elif whence == io.SEEK_CUR:
@@ -163,7 +162,7 @@ class _Ranges(_Positioned):
         return offset
 
     def size(self) -> int:
-        """Return the size of the content; the server is asked once if no size is stated."""
+        """Return the size of the content; if it is unknown, request it once."""
         if self._size is None:
             self._size = self.resolver.size(
                 self.reference.url, subject=self.subject, budget=self.budget
@@ -171,21 +170,21 @@ class _Ranges(_Positioned):
         return self._size
 
     def fetch(self, start: int, end: int, *, past_end: int = 0) -> bytes:
-        """Return the bytes of a range, cut at the stated size.
+        """Return the bytes of a range, cut at the size of the reference.
 
         Arguments:
             start: the first byte.
             end: the byte after the last.
-            past_end: bytes to ask for beyond the stated size, to see whether there are any.
+            past_end: the number of bytes to request after that size, to detect longer content.
 
         Raises:
-            DigestMismatch: the content ends before its stated size, or goes on after it.
+            DigestMismatch: the content is shorter or longer than the size of the reference.
             LimitExceeded: this reader has read too much.
         """
         stated, limit = self.reference.size, self.resolver.limits.part_bytes
         if stated is not None:
             end = min(end, stated + past_end)
-        # A byte more than the rest of the limit shows whether there is more.
+        # One byte more than the remaining limit detects larger content.
         end = min(end, start + max(1, min(limit, limit - self._taken + 1)))
         data = self.resolver.read_range(
             self.reference.url, start, end, subject=self.subject, budget=self.budget
@@ -193,7 +192,7 @@ class _Ranges(_Positioned):
         self._take(len(data))
         if stated is None:
             return data
-        # A short answer is not the end: the stated size says where that is.
+        # A short response before the known end means that content is missing.
         if start + len(data) < min(end, stated):
             raise DigestMismatch(self.subject, f"{stated:,} bytes", f"{start + len(data):,}")
         if data and start + len(data) > stated:
@@ -217,7 +216,7 @@ class _Ranges(_Positioned):
 
 
 class _Window(_Positioned):
-    """A file object that reads ahead, more and more while reading goes on, and hashes in order."""
+    """A file object that reads ahead, in growing steps, and hashes content read in order."""
 
     def __init__(self, ranges: _Ranges) -> None:
         self.ranges = ranges
@@ -235,8 +234,8 @@ class _Window(_Positioned):
         return self._position
 
     def readall(self) -> bytes:
-        """Return the rest; the whole content is verified before any of it is returned."""
-        # Nothing was handed out yet, so all of it can be verified before any of it is.
+        """Return the rest; a read of the whole content is verified before it is returned."""
+        # Nothing was returned yet, so everything can be verified first.
         if self._position == 0 and not self._data and self._flaw is None:
             return self._whole()
         pieces = [self.read(_LARGE) or b""]
@@ -272,27 +271,27 @@ class _Window(_Positioned):
         return len(data)
 
     def _fill(self, wanted: int) -> None:
-        # A seek elsewhere begins small again: headers and footers are short.
+        # After a seek, start again with small steps, because headers and footers are short.
         goes_on = self._data and self._position == self._start + len(self._data)
         self._ahead = min(2 * self._ahead, _LARGE) if goes_on else _SMALL
-        # Without a digest only a byte too many shows that the content is not the one promised.
+        # Without a digest, only an extra byte shows that the content has changed.
         past_end = self._hashed == self._position and self.ranges.reference.digest is None
         self._data = self.ranges.fetch(
             self._position, self._position + max(wanted, self._ahead), past_end=int(past_end)
         )
         self._start = self._position
-        # Bytes after a complete reading are read anew, and not hashed again.
+        # Bytes that are read again after the end are not hashed again.
         self.verified = self.verified and not self._data
 
     def _check(self, data: bytes) -> None:
-        """Hash bytes that follow those hashed; at the end compare with the stated digest."""
-        # A gap or a second reading: hashing can't go on from elsewhere.
+        """Hash bytes that follow the hashed ones; compare the digest at the end."""
+        # Hashing can't continue after a gap, and need not after a seek back.
         if self._position != self._hashed:
             return
         self._hasher.update(data)
         self._hashed += len(data)
         stated = self.ranges.reference
-        # The end shows as an empty read where no size is stated.
+        # If the size is unknown, an empty read is the end.
         if stated.digest is None or (data and self._hashed != stated.size):
             return
         digest = self._hasher.digest

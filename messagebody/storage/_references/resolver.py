@@ -1,4 +1,4 @@
-"""The resolver: the one door through which references are read."""
+"""The resolver, through which all references are read."""
 
 import contextlib
 import functools
@@ -42,26 +42,26 @@ Allowed = str | os.PathLike[str] | Store
 
 
 class Resolver:
-    """Decide which references are read, and read them.
+    """Decide which references may be read, and read them.
 
-    A resolver opens `data:` URLs, and nothing else that is not asked for.
+    By default, a resolver opens only `data:` URLs.
 
     Arguments:
-        allow: what else is open: URL prefixes or stores, or one of them. An entry brings the
-            store that serves it, with its credentials; the longest prefix wins.
-        public_https: whether everybody's https URLs of public addresses are open, on port 443.
-        require_digest: whether a reference without a digest is refused.
-        limits: what reading may cost.
-        ssl_context: what certificates are checked against; the system's authorities if None.
-        cache: a directory for verified content, which processes may share; none if None. Content
-            with a digest is then read once, whole, and file objects over it are verified and
-            seekable.
-        cache_bytes: bytes that the directory holds, as a number or text such as "10 GiB"; the
-            content that was not used for longest makes room.
+        allow: URL prefixes or stores to open, or a single one. An entry reads through its store,
+            with the credentials of the store; the longest matching prefix wins.
+        public_https: whether to open all https URLs with public addresses and port 443.
+        require_digest: whether references without a digest are refused.
+        limits: the limits on the cost of reading.
+        ssl_context: the TLS context to verify certificates; the system's authorities if None.
+        cache: a directory to cache verified content, which processes may share; None for no cache.
+            With a cache, content with a digest is read completely, and file objects over it are
+            verified and seekable.
+        cache_bytes: the maximum size of the cache, as a number or text such as "10 GiB"; the least
+            recently used content is evicted.
 
     Raises:
-        UnsafeReference: an entry of `allow` is not a prefix of URLs that can be allowed.
-        StoreError: others may write into the directory of the cache.
+        UnsafeReference: an entry of `allow` is not a legal URL prefix.
+        StoreError: other users may write into the directory of the cache.
 
     Examples:
         >>> from messagebody import Resolver
@@ -83,7 +83,7 @@ class Resolver:
         cache: str | os.PathLike[str] | None = None,
         cache_bytes: int | str = "10 GiB",
     ) -> None:
-        # A string is iterable too, and would allow every letter of itself.
+        # A string is iterable, too, and would allow each of its letters.
         entries = [allow] if isinstance(allow, str | os.PathLike | Store) else allow
         self.entries: tuple[AllowedPrefix, ...] = tuple(
             entry
@@ -102,24 +102,24 @@ class Resolver:
 
     @functools.cached_property
     def _web(self) -> "Web":
-        # Stores and data: URLs need no HTTP library, and this one takes time to load.
+        # Imported on demand, because the HTTP library takes time to load.
         from messagebody.storage._references.http import Web
 
         return Web(self._ssl_context)
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing is open but `data:` URLs."""
+        """Whether only `data:` URLs are allowed."""
         return not self.entries and not self.public_https
 
     def budget(self) -> FetchBudget:
-        """Return a fresh budget; share it between the reads that belong to one body."""
+        """Return a new budget, to share between all reads of one body."""
         return FetchBudget(self.limits)
 
-    # The verdict
+    # Decisions
 
     def allows(self, url: str) -> bool:
-        """Return whether a reference may be read; opens no connection."""
+        """Return whether a reference may be read, without opening a connection."""
         try:
             self.source(url)
         except UnsafeReference:
@@ -127,14 +127,14 @@ class Resolver:
         return True
 
     def source(self, url: str, *, subject: str = "a reference") -> Source:
-        """Return the source that a URL leads to, if it may be read; opens no connection.
+        """Return the source of a URL that may be read, without opening a connection.
 
         Arguments:
             url: the URL.
-            subject: who has the reference, for the error.
+            subject: the owner of the reference, for errors.
 
         Raises:
-            UnsafeReference: nothing allows it; the text says how to.
+            UnsafeReference: the URL is not allowed; the text has advice.
         """
         if is_data_url(url):
             return DataSource(url)
@@ -145,10 +145,10 @@ class Resolver:
             raise UnsafeReference(subject, problem) from error
 
     def store_of(self, url: str, *, subject: str = "a reference") -> tuple[Store, str]:
-        """Return the store and key that an explicit allow entry gives for a URL.
+        """Return the store and key of a URL below an explicit allow entry.
 
         Raises:
-            UnsafeReference: no entry with a store allows it; public https is not enough.
+            UnsafeReference: no entry with a store matches; public https is not enough.
         """
         source = self.source(url, subject=subject)
         if not isinstance(source, StoreSource):
@@ -157,7 +157,7 @@ class Resolver:
         return source.store, source.key
 
     def _judge(self, url: Url, text: str, subject: str) -> Source:
-        # Entries first: what the application owns is never fetched as a stranger's.
+        # Entries first, so that the application's own URLs are not fetched like a stranger's.
         match = longest_match(self.entries, url)
         if match is not None:
             entry, key = match
@@ -165,8 +165,8 @@ class Resolver:
                 return StoreSource(entry.store, key)
             return self._web_source(url, subject, is_trusted=True)
         if _may_be_public(url):
-            # Literal addresses and closed names are refused here, so that `allows` says no without
-            # a look-up, and so that nobody is advised to open them.
+            # Refuse private addresses and names here, so that `allows` needs no look-up, and the
+            # error does not advise to open them.
             try:
                 check_host(url)
             except Closed as error:
@@ -178,12 +178,12 @@ class Resolver:
 
     def _web_source(self, url: Url, subject: str, *, is_trusted: bool) -> WebSource:
         def follow(location: str) -> WebSource:
-            # A redirect is a new URL from a stranger: the whole verdict again.
+            # A redirect is a new untrusted URL, so all checks apply again.
             source = self.source(location, subject=f"{subject}, redirected from {url.host},")
             if not isinstance(source, WebSource):
                 problem = f"is redirected to {redact_url(location)}, which is not a web server"
                 raise UnsafeReference(subject, problem)
-            # Never down to plain text, not even where an entry allows http.
+            # Never from https to http, even if an entry allows http.
             if url.scheme == "https" and source.url.scheme != "https":
                 problem = f"is redirected from https to {redact_url(location)}"
                 raise UnsafeReference(subject, problem)
@@ -194,7 +194,7 @@ class Resolver:
     # Reading
 
     def keeps(self, digest: str | None, size: int | None) -> bool:
-        """Return whether there is a cache that has content, or will have it once it is read."""
+        """Return whether a cache has content, or will have it after it is read."""
         return self._cache is not None and digest is not None and self._cache.holds(digest, size)
 
     def fetch(
@@ -206,45 +206,45 @@ class Resolver:
         subject: str = "a reference",
         budget: FetchBudget | None = None,
     ) -> Spool:
-        """Read a reference to its end and return its content, verified, to be read from the start.
+        """Read a whole reference and return a spool of its verified content.
 
         Arguments:
-            url: the reference's URL.
-            size: the bytes it promises, if it does.
-            digest: the digest it promises, if it does.
-            subject: who has the reference, for errors.
-            budget: shared between the reads of one body; a fresh one if None.
+            url: the URL of the reference.
+            size: the expected size, if known.
+            digest: the expected digest, if known.
+            subject: the owner of the reference, for errors.
+            budget: the budget of the body; a new one if None.
 
         Raises:
-            UnsafeReference: nothing allows the reference.
-            DigestMismatch: size or digest are not the ones promised.
-            LimitExceeded: a limit ended the read.
-            StoreError: the store failed; ObjectNotFound and AccessDenied are its subclasses.
+            UnsafeReference: the reference is not allowed.
+            DigestMismatch: the size or digest differs from the expected one.
+            LimitExceeded: a limit is exceeded.
+            StoreError: the store failed; see its subclasses ObjectNotFound and AccessDenied.
         """
         source = self.source(url, subject=subject)
         if digest is None and self.require_digest:
-            raise UnsafeReference(subject, "carries no digest, which this resolver requires")
-        promised, budget = Reference(url, size, digest), budget or self.budget()
+            raise UnsafeReference(subject, "has no digest, which this resolver requires")
+        expected, budget = Reference(url, size, digest), budget or self.budget()
         if self._cache is None or digest is None:
-            return self._read(source, promised, subject, budget)
-        spool = self._from_cache(self._cache, promised, digest, subject, budget)
+            return self._read(source, expected, subject, budget)
+        spool = self._from_cache(self._cache, expected, digest, subject, budget)
         if spool is None:
-            spool = self._read(source, promised, subject, budget)
+            spool = self._read(source, expected, subject, budget)
             self._cache.keep(spool)
         return spool
 
     def _from_cache(
-        self, cache: Cache, promised: Reference, digest: str, subject: str, budget: FetchBudget
+        self, cache: Cache, expected: Reference, digest: str, subject: str, budget: FetchBudget
     ) -> Spool | None:
         file = cache.open(digest)
         if file is None:
             return None
         spool = Spool.over(file, os.fstat(file.fileno()).st_size, digest)
-        with spool.thrown_away_on_error():
+        with spool.closed_on_error():
             budget.take_bytes(spool.size)
             _check_limit(spool.size, self.limits)
-            # The cache vouches for the digest; a wrong size in the reference is still one.
-            _verify(spool, promised.size, digest, subject)
+            # The cache guarantees the digest, but the size of the reference may be wrong.
+            _verify(spool, expected.size, digest, subject)
         return spool
 
     def measure(
@@ -256,28 +256,28 @@ class Resolver:
         subject: str = "a reference",
         budget: FetchBudget | None = None,
     ) -> tuple[int, str]:
-        """Read a reference to its end and return its size and digest; hand out nothing of it.
+        """Read a whole reference and return its size and digest, but not its content.
 
-        A reference without a digest is read under `require_digest` too: this is how it gets one.
-        Arguments and errors are those of `fetch`.
+        A reference without a digest is read even with `require_digest`, in order to compute its
+        digest. The arguments and errors are those of `fetch`.
         """
         source = self.source(url, subject=subject)
-        promised = Reference(url, size, digest)
-        spool = self._read(source, promised, subject, budget or self.budget())
+        expected = Reference(url, size, digest)
+        spool = self._read(source, expected, subject, budget or self.budget())
         spool.close()
         return spool.size, spool.digest
 
     def _read(
-        self, source: Source, promised: Reference, subject: str, budget: FetchBudget
+        self, source: Source, expected: Reference, subject: str, budget: FetchBudget
     ) -> Spool:
-        url, size, digest = promised.url, promised.size, promised.digest
+        url, size, digest = expected.url, expected.size, expected.digest
         spool = Spool()
-        with spool.thrown_away_on_error(), self._errors(url, subject), budget.part() as deadline:
+        with spool.closed_on_error(), self._errors(url, subject), budget.part() as deadline:
             for chunk in source.stream(budget, deadline):
                 budget.check_time(deadline)
                 budget.take_bytes(len(chunk))
                 spool.write(chunk)
-                # At the first byte too many: a server may send without end.
+                # Stop at the first extra byte, because a server may send without end.
                 if size is not None and spool.size > size:
                     raise DigestMismatch(subject, f"{size:,} bytes", "more")
                 _check_limit(spool.size, self.limits)
@@ -293,21 +293,21 @@ class Resolver:
         subject: str = "a reference",
         budget: FetchBudget | None = None,
     ) -> bytes:
-        """Return some bytes of a reference; they can't be verified.
+        """Return a range of a reference, which can't be verified.
 
         Arguments:
-            url: the reference's URL.
+            url: the URL of the reference.
             start: the first byte.
-            end: the byte after the last; fewer come back where the content ends.
-            subject: who has the reference, for errors.
-            budget: shared between the reads of one body; a fresh one if None.
+            end: the byte after the last; the result is shorter at the end of the content.
+            subject: the owner of the reference, for errors.
+            budget: the budget of the body; a new one if None.
         """
         source = self.source(url, subject=subject)
         budget = budget or self.budget()
-        # After the verdict: a range of nothing must not tell an allowed URL from a refused one.
+        # After the check of the URL, so that an empty range of a refused URL is an error, too.
         if end <= start:
             return b""
-        # Some stores make a buffer of the asked length at once.
+        # Some stores allocate a buffer of the requested length.
         _check_limit(end - start, self.limits)
         with self._errors(url, subject), budget.part() as deadline:
             return source.read_range(budget, deadline, start, end)
@@ -315,7 +315,7 @@ class Resolver:
     def size(
         self, url: str, *, subject: str = "a reference", budget: FetchBudget | None = None
     ) -> int:
-        """Ask the size of a reference, once."""
+        """Return the size of the content of a reference, by one request."""
         source = self.source(url, subject=subject)
         with self._errors(url, subject):
             return source.size(budget or self.budget())
@@ -332,11 +332,11 @@ class Resolver:
         """Return a signed URL for a reference below an explicit allow entry.
 
         Arguments:
-            url: the reference's URL.
-            expires: seconds the URL works, at most seven days.
-            content_type: what the store is to answer as the type.
-            disposition: what the store is to answer as `Content-Disposition`.
-            subject: who has the reference, for errors.
+            url: the URL of the reference.
+            expires: the lifetime of the signed URL in seconds, at most seven days.
+            content_type: the `Content-Type` of the store's response.
+            disposition: the `Content-Disposition` of the store's response.
+            subject: the owner of the reference, for errors.
         """
         store, key = self.store_of(url, subject=subject)
         with self._errors(url, subject):
@@ -346,20 +346,20 @@ class Resolver:
 
     @contextlib.contextmanager
     def _errors(self, url: str, subject: str) -> Iterator[None]:
-        """Name the reference in every error, and show no secret of its URL."""
+        """Add the reference to every error, without secrets of its URL."""
         try:
             yield
         except Closed as error:
-            problem = f"points to {redact_url(url)}, {_led(url, error)} has {error.problem}"
+            problem = f"points to {redact_url(url)}, {_host_of(url, error)} has {error.problem}"
             raise UnsafeReference(subject, problem) from error
         except StoreError as error:
-            # The cause moves along: our own error below would only repeat the text.
+            # Keep the original cause, because `error` would only repeat the text.
             raise _about(error, url, subject) from error.__cause__
         except DecodeError as error:
             raise StoreError(f"{subject}: {error.problem}", redact_url(url)) from error
 
 
-def _led(url: str, error: Closed) -> str:
+def _host_of(url: str, error: Closed) -> str:
     return "whose host" if error.host in url.lower() else f"which leads to {error.host}, which"
 
 
@@ -384,7 +384,7 @@ def _about(error: StoreError, url: str, subject: str) -> StoreError:
 
 def _refusal(url: Url, text: str) -> str:
     if url.scheme == "https" and not url.has_default_port:
-        return f"{redact_url(text)}, on a port that is not https's own"
+        return f"{redact_url(text)}, whose port is not the default port of https"
     if url.scheme == "http":
         return f"{redact_url(text)}, which is not encrypted"
     if url.scheme == "https":
@@ -393,7 +393,7 @@ def _refusal(url: Url, text: str) -> str:
 
 
 def _advice(url: Url) -> str:
-    # Machines get their credentials there: nobody is to open it because an error said so.
+    # Machines get their credentials there, so an error must not advise to open it.
     if url.is_http and is_metadata(url.host):
         return ""
     if not url.is_http:
@@ -409,8 +409,8 @@ def _may_be_public(url: Url) -> bool:
 
 
 def _allow(url: Url) -> str:
-    """Return the call that would allow a URL and its neighbours: the prefix above the keys."""
-    # The prefix above content-addressed keys is the store's; else the directory has to do.
+    """Return the call that allows the store, or else the directory, of a URL."""
+    # The prefix before content-addressed keys is that of the store.
     above, _, _ = url.path.rpartition(f"/{KEY_PREFIX}" if f"/{KEY_PREFIX}" in url.path else "/")
     return f'Resolver(allow=["{_text(url, above)}/"])'
 

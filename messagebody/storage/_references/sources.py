@@ -1,4 +1,4 @@
-"""Sources of content: a data URL, an object of a store, or a file of a web server."""
+"""Sources of content: a `data:` URL, an object of a store, or a file of a web server."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class Source(Protocol):
-    """Something that can be read: whole, in part, or asked for its size."""
+    """A source of content, which can be read completely or by ranges."""
 
     def size(self, budget: FetchBudget) -> int:
-        """Return the size in bytes, by asking once."""
+        """Return the size in bytes, by one request."""
 
     def stream(self, budget: FetchBudget, deadline: float) -> Iterator[bytes]:
-        """Yield the content from its first byte to its last."""
+        """Yield the content in order."""
 
     def read_range(self, budget: FetchBudget, deadline: float, start: int, end: int) -> bytes:
         """Return the bytes from `start` up to, not including, `end`."""
@@ -48,32 +48,32 @@ class DataSource:
         yield self._content(budget)
 
     def read_range(self, budget: FetchBudget, deadline: float, start: int, end: int) -> bytes:  # noqa: ARG002
-        """Return some bytes of the content."""
+        """Return a range of the content."""
         return self._content(budget)[start:end]
 
 
 @attrs.frozen
 class StoreSource:
-    """An object of a store that an allow entry brings along."""
+    """An object of the store of an allow entry."""
 
     store: Store
     key: str
 
     def size(self, budget: FetchBudget) -> int:  # noqa: ARG002
-        """Ask the store (HEAD)."""
+        """Return the size that the store has."""
         found = self.store.stat(self.key)
         if found is None:
             raise ObjectNotFound(store=self.store.url, key=self.key)
         return found.size
 
     def stream(self, budget: FetchBudget, deadline: float) -> Iterator[bytes]:
-        """Yield the object."""
+        """Yield the content of the object."""
         for chunk in self.store.stream(self.key):
             budget.check_time(deadline)
             yield chunk
 
     def read_range(self, budget: FetchBudget, deadline: float, start: int, end: int) -> bytes:
-        """Return some bytes of the object."""
+        """Return a range of the object."""
         budget.check_time(deadline)
         found = self.store.read_range(self.key, start, end)
         budget.take_bytes(len(found))
@@ -82,13 +82,13 @@ class StoreSource:
 
 @attrs.frozen
 class WebSource:
-    """A file behind an http or https URL.
+    """A file at an http or https URL.
 
     Arguments:
-        web: sends the requests.
+        web: the HTTP client.
         url: the checked URL.
-        is_trusted: whether an allow entry names it, so that its host may be private.
-        follow: gives the verdict on where a redirect leads.
+        is_trusted: whether an allow entry matches, so that the host may be private.
+        follow: a function that checks the URL of a redirect and returns its source.
     """
 
     web: "Web"
@@ -97,7 +97,7 @@ class WebSource:
     follow: Callable[[str], "WebSource"]
 
     def size(self, budget: FetchBudget) -> int:
-        """Ask the server (HEAD)."""
+        """Return the size from a HEAD request."""
         with budget.part() as deadline, self._request(budget, deadline, "HEAD", {}) as answer:
             answer.raise_for_status()
             if answer.length is None:
@@ -105,31 +105,28 @@ class WebSource:
             return answer.length
 
     def stream(self, budget: FetchBudget, deadline: float) -> Iterator[bytes]:
-        """Yield the body of the answer."""
+        """Yield the body of the response."""
         with self._request(budget, deadline, "GET", {}) as answer:
-            # A part taken for the whole would be verified only where a digest is stated.
+            # Without a digest, a part of the file could be mistaken for the whole.
             if answer.status == 206:
-                raise StoreError(
-                    "the server sent a part of the file, where the whole was asked for"
-                )
+                raise StoreError("the server sent only a part of the file")
             answer.raise_for_status()
             answer.check_framing()
             yield from answer.body()
 
     def read_range(self, budget: FetchBudget, deadline: float, start: int, end: int) -> bytes:
-        """Ask for some bytes; of a server that sends everything, the rest is not read."""
+        """Return a range; if the server sends the whole file, the rest is not read."""
         headers = {"Range": f"bytes={start}-{end - 1}"}
         with self._request(budget, deadline, "GET", headers) as answer:
-            # The range begins past the end, which is an empty read in Python.
+            # The range begins past the end of the file, where reads return nothing.
             if answer.status == 416:
                 return b""
             answer.raise_for_status()
             answer.check_framing()
             first, stop = answer.content_range()
-            # Some servers answer a range with everything (200), and that is cut; anything else is
-            # wrong bytes.
+            # Some servers send the whole file (200), which is cut; other ranges are wrong bytes.
             if first not in {0, start}:
-                raise StoreError("the server answered another range than asked")
+                raise StoreError("the server sent another range than the requested one")
             promised = end if stop is None else min(end, stop)
             found = _cut(answer.body(), start - first, end - first, budget)
             if answer.status == 206 and start + len(found) < promised:
@@ -140,11 +137,11 @@ class WebSource:
     def _request(
         self, budget: FetchBudget, deadline: float, method: str, headers: dict[str, str]
     ) -> "Iterator[ServerAnswer]":
-        """Send a request and follow its redirects, each to be judged like a new reference."""
+        """Send a request and follow its redirects, each checked like a new reference."""
         source = self
         with contextlib.ExitStack() as stack:
             for _ in range(budget.limits.redirects + 1):
-                # The connection of the redirect ends before the next one begins.
+                # Close the connection of the redirect before opening the next one.
                 stack.close()
                 answer = stack.enter_context(
                     source.web.request(
@@ -163,18 +160,18 @@ class WebSource:
         raise LimitExceeded(f"over {budget.limits.redirects} redirects (limit redirects)")
 
     def join(self, location: str) -> str:
-        """Return where a redirect leads, for relative ones too."""
+        """Return the absolute URL of a redirect."""
         url = self.url
         port = "" if url.has_default_port else f":{url.port}"
         try:
-            # Relative to the checked parts, never to the text of the reference.
+            # Relative to the checked components, never to the text of the reference.
             return urljoin(f"{url.scheme}://{url.host}{port}{url.target}", location)
         except ValueError as error:
             raise StoreError("a redirect to an invalid URL") from error
 
 
 def _cut(body: Iterator[bytes], start: int, end: int, budget: FetchBudget) -> bytes:
-    """Return a slice of a body, which is read up to its end only."""
+    """Return a slice of a response body, which is read only up to the end of the slice."""
     found, position = bytearray(), 0
     for chunk in body:
         budget.take_bytes(len(chunk))

@@ -1,4 +1,4 @@
-"""Content that is kept until it is verified: in memory while small, then in a private file."""
+"""Buffers of content that is not verified yet: in memory if small, else in a private file."""
 
 import contextlib
 import io
@@ -12,14 +12,14 @@ from messagebody._base.digests import Hasher
 from messagebody.errors import StoreError
 
 IN_MEMORY = 8 * 1024 * 1024
-"""Bytes kept in memory; more go to a temporary file that only this process can open."""
+"""The maximum size in memory; larger content goes to a private temporary file."""
 
 _GATHERED = 64 * 1024
-"""Bytes up to which pieces are joined: an object for each tiny one takes many times its bytes."""
+"""The size up to which pieces are joined, because each object has a large overhead."""
 
 
 class Spool:
-    """Content on its way in: written once, hashed as it comes, then read from the start."""
+    """A buffer of content, which is hashed while it is written, and then read from the start."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes | bytearray] = []
@@ -31,14 +31,14 @@ class Spool:
 
     @classmethod
     def over(cls, file: BinaryIO, size: int, digest: str) -> Self:
-        """Return a spool of a file that was verified before."""
+        """Return a spool of a file that is already verified."""
         spool = cls()
         spool._file, spool.size, spool._known_digest = file, size, digest
         return spool
 
     @contextlib.contextmanager
-    def thrown_away_on_error(self) -> Iterator[None]:
-        """Throw the content away if the block fails."""
+    def closed_on_error(self) -> Iterator[None]:
+        """Close the spool if the block raises an error."""
         try:
             yield
         except BaseException:
@@ -51,7 +51,7 @@ class Spool:
         return self._known_digest or self._hasher.digest
 
     def write(self, data: bytes) -> None:
-        """Add bytes at the end."""
+        """Append bytes."""
         self._hasher.update(data)
         self.size += len(data)
         if self._file is None and self.size <= IN_MEMORY:
@@ -71,14 +71,13 @@ class Spool:
         elif isinstance(last, bytearray):
             last += data
         else:
-            # Joined in place from here on: an object for each tiny piece takes many times its
-            # memory.
+            # A bytearray, so that later pieces are appended in place.
             self._pieces[-1] = bytearray(last) + data
 
     def read(self) -> bytes:
-        """Return everything and throw the spool away."""
+        """Return all bytes and close the spool."""
         if self._file is None:
-            # A small object arrives in one piece, and is handed out without a copy.
+            # A small object arrives in one piece, and is returned without a copy.
             if len(self._pieces) == 1 and isinstance(self._pieces[0], bytes):
                 return self._pieces[0]
             return b"".join(self._pieces)
@@ -87,21 +86,21 @@ class Spool:
             return file.read()
 
     def stream(self) -> BinaryIO:
-        """Return a file object over everything; closing it throws the spool away."""
+        """Return a file object over all bytes; closing it closes the spool."""
         if self._file is None:
             return io.BytesIO(b"".join(self._pieces))
         self._file.seek(0)
         return self._file
 
     def close(self) -> None:
-        """Throw the content away."""
+        """Delete the content."""
         self._pieces.clear()
         if self._file is not None:
             self._file.close()
 
     def _to_disk(self) -> BinaryIO:
         if self._file is None:
-            # Closed by the reader of the content, or by `thrown_away_on_error`.
+            # The reader of the content closes it, or `closed_on_error`.
             self._file = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115
             for piece in self._pieces:
                 self._file.write(piece)
@@ -111,26 +110,26 @@ class Spool:
 
 @attrs.frozen
 class SpoolBlob:
-    """Verified content on its way into a store; the spool stays as it is."""
+    """A blob of verified content, which leaves the spool unchanged."""
 
     spool: Spool
 
     @property
     def size(self) -> int:
-        """Bytes of the content."""
+        """The size of the content in bytes."""
         return self.spool.size
 
     @property
     def digest(self) -> str:
-        """The digest it was verified by."""
+        """The digest of the content."""
         return self.spool.digest
 
     def read(self) -> bytes:
-        """Return everything."""
+        """Return all bytes."""
         return self.spool.stream().read()
 
     def buffers(self, length: int) -> Iterator[bytes]:
-        """Yield everything."""
+        """Yield all bytes, `length` at a time."""
         stream = self.spool.stream()
         while chunk := stream.read(length):
             yield chunk

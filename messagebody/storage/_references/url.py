@@ -1,4 +1,4 @@
-"""URLs of references: their grammar, and the addresses that are closed unless they are allowed."""
+"""The grammar of reference URLs, and private hosts that are closed by default."""
 
 import ipaddress
 import re
@@ -42,7 +42,7 @@ _CLOSED_V6 = tuple(
         ),
     )
 )
-# Addresses that carry an IPv4 address in their last 32 bits, and reach it.
+# Networks whose addresses have an IPv4 address in their last 32 bits, and lead to it.
 _EMBEDDING = tuple(map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96")))
 
 
@@ -56,7 +56,7 @@ def is_public(address: str) -> bool:
     found = ipaddress.ip_address(address)
     if isinstance(found, ipaddress.IPv4Address):
         return _is_public_v4(found)
-    # A zone names an interface of this machine.
+    # A zone is an interface of this machine.
     if getattr(found, "scope_id", None):
         return False
     if any(found in network for network in _EMBEDDING):
@@ -68,7 +68,7 @@ def _is_public_v4(address: ipaddress.IPv4Address) -> bool:
     return not any(address in network for network in _CLOSED_V4)
 
 
-# Where machines in a cloud ask for their credentials.
+# Addresses where machines in a cloud get their credentials.
 _METADATA = tuple(
     map(
         ipaddress.ip_network,
@@ -87,7 +87,7 @@ _METADATA_NAMES = frozenset({"metadata", "instance-data"})
 
 
 def is_metadata(host: str) -> bool:
-    """Return whether a host of a URL is, by its address or name, a metadata service of a cloud.
+    """Return whether a host is the metadata service of a cloud, by its address or name.
 
     Examples:
         >>> is_metadata("169.254.169.254"), is_metadata("metadata.google.internal")
@@ -104,7 +104,7 @@ def is_metadata(host: str) -> bool:
     return any(address in network for network in _METADATA)
 
 
-# RFC 6761, 6762, 7686, 8375 and 9476, and the zones of Kubernetes and of cloud networks.
+# Names of RFC 6761, 6762, 7686, 8375 and 9476, and of Kubernetes and cloud networks.
 _CLOSED_NAMES = frozenset(
     {"localhost", "local", "localdomain", "internal", "svc", "home.arpa", "arpa", "onion",
      "invalid"}
@@ -112,7 +112,7 @@ _CLOSED_NAMES = frozenset(
 
 
 def is_closed_name(host: str) -> bool:
-    """Return whether a name belongs to a private zone; such a name is refused without a look-up.
+    """Return whether a name is in a private zone; such a name is refused without a look-up.
 
     Examples:
         >>> is_closed_name("db.internal"), is_closed_name("internal.example.com")
@@ -123,7 +123,7 @@ def is_closed_name(host: str) -> bool:
 
 
 class Closed(Exception):
-    """A host is private, so there is no connection to it; the error says why."""
+    """An error for a private host, to which no connection is opened; it has the reason."""
 
     def __init__(self, host: str, problem: str) -> None:
         super().__init__(host, problem)
@@ -132,7 +132,7 @@ class Closed(Exception):
 
 
 LONGEST: Final = 8192
-"""Characters of a URL."""
+"""The maximum number of characters of a URL."""
 
 _PORTS: Final = {"http": 80, "https": 443}
 _URL = re.compile(
@@ -148,33 +148,34 @@ _LOOSE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-# One spelling only: `inet_aton` also reads octal, hexadecimal and short forms.
+# Only one form, although `inet_aton` also reads octal, hexadecimal and short forms.
 _QUAD = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}")
 _PLAIN = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*)?")
-# A part name that S3 takes for something other than a bucket never passes: boto3 signs ARNs.
+# Only plain bucket names, because boto3 would also accept and sign ARNs.
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}")
 _TRICKS = re.compile(r"%(?:2e|2f|5c|00|0[0-9a-f]|1[0-9a-f]|7f)", re.IGNORECASE)
-# What some web servers read as a dot, separator or control: parameters of a dot segment, escapes
-# of escapes, and UTF-8 that is longer than it may be.
+# Text that some web servers read as a dot, separator or control character: dot segments with
+# parameters, escapes of escapes, and overlong UTF-8.
 _WEB_TRICKS = re.compile(
     r"/\.{1,2};|%(?:25)*+(?:2e|2f|5c|0[0-9a-f]|1[0-9a-f]|7f|c[01]|e0%[89]|f0%8)", re.IGNORECASE
 )
 
 
 class Malformed(ValueError):
-    """A text is not a URL that should be opened; the error says why."""
+    """An error for text that is not a legal URL; it has the reason."""
 
 
 @attrs.frozen
 class Url:
-    """The checked pieces of a URL.
+    """The checked components of a URL.
 
     Arguments:
-        scheme: in lower case.
-        host: in lower case for http and https; bucket or nothing for others, as written.
-        port: for http and https; None for others.
-        path: empty, or from its first slash on.
-        query: with its question mark, empty if there is none.
+        scheme: the scheme, in lower case.
+        host: the host of http and https, in lower case; for other schemes the bucket as written, or
+            empty.
+        port: the port of http and https; None for other schemes.
+        path: the path with its first slash, or empty.
+        query: the query with its question mark, or empty.
     """
 
     scheme: str
@@ -190,33 +191,33 @@ class Url:
 
     @property
     def has_default_port(self) -> bool:
-        """Whether the port is the scheme's own."""
+        """Whether the port is the default port of the scheme."""
         return self.port == _PORTS.get(self.scheme)
 
     @property
     def address(self) -> str | None:
-        """The host without brackets if it is an address, None if it is a name."""
+        """The host without brackets if it is an address; None if it is a name."""
         bare = self.host.strip("[]")
         return bare if self.host.startswith("[") or _QUAD.fullmatch(bare) else None
 
     @property
     def target(self) -> str:
-        """What an HTTP request asks for."""
+        """The target of an HTTP request: path and query."""
         return (self.path or "/") + self.query
 
     @property
     def origin(self) -> tuple[str, str, int | None]:
-        """Scheme, host and port: what allow entries are compared by first."""
+        """Scheme, host and port, which must equal those of an allow entry."""
         return self.scheme, self.host, self.port
 
     @property
     def segments(self) -> list[str]:
-        """The path's segments, none for an empty path."""
+        """The segments of the path; none for an empty path."""
         return self.path.split("/")[1:]
 
 
 def check_host(url: Url) -> None:
-    """Refuse a host that is private by its very name or address; nothing is looked up.
+    """Raise an error for a host that is private by its name or address, without a look-up.
 
     Raises:
         Closed: the host is a name of a private zone, or an address that is not public.
@@ -229,10 +230,10 @@ def check_host(url: Url) -> None:
 
 
 def parse(text: str) -> Url:
-    """Take a URL apart.
+    """Parse a URL.
 
     Raises:
-        Malformed: it is not written in the one way that is accepted.
+        Malformed: the URL breaks the grammar, which is strict so that no URL is ambiguous.
 
     Examples:
         >>> parse("https://Example.com/a?b")
@@ -243,24 +244,24 @@ def parse(text: str) -> Url:
     if match is None:
         raise Malformed("is not scheme://host/path")
     scheme, authority, path, query, fragment = (piece or "" for piece in match.groups())
-    # Clients and servers differ in who resolves them.
+    # Some clients resolve them, and others leave that to the server.
     if any(segment in {".", ".."} for segment in path.split("/")):
         raise Malformed("has a '.' or '..' segment")
     scheme = scheme.lower()
     if scheme in _PORTS:
         host, port = _host_and_port(authority, _PORTS[scheme])
         return Url(scheme, host, port, path, query)
-    # Stores would take them for a part of the key, or drop them in silence.
+    # Stores would treat them as a part of the key, or silently drop them.
     if query or fragment:
-        raise Malformed(f"has a query or fragment, which {scheme} URLs have not")
+        raise Malformed(f"has a query or fragment, which {scheme} URLs can't have")
     return Url(scheme, _place(scheme, authority), None, path, "")
 
 
 def check_path(url: Url) -> None:
-    """Refuse a path that could be read as another one.
+    """Raise an error for an ambiguous path.
 
     Raises:
-        Malformed: it has an empty segment, or hides a separator behind an escape.
+        Malformed: the path has an empty segment, or an escaped separator.
     """
     segments = url.segments
     if "" in segments[:-1] or (not url.is_http and "" in segments):
@@ -270,7 +271,7 @@ def check_path(url: Url) -> None:
 
 
 def _hides_from_web_servers(path: str) -> bool:
-    # Some servers decode twice, so what one decoding shows counts too.
+    # Some servers decode twice, so check the decoded path, too.
     return any(map(_WEB_TRICKS.search, (path, unquote(path, "latin-1"))))
 
 
@@ -284,7 +285,7 @@ def _check_characters(text: str) -> None:
         raise Malformed("holds a character that RFC 3986 does not allow")
     if _LOOSE_PERCENT.search(text):
         raise Malformed("holds a percent sign without two hex digits")
-    # fsspec opens chains such as `simplecache::file:///…`; in brackets it is an IPv6 address.
+    # fsspec opens chains such as `simplecache::file:///…`; brackets hold an IPv6 address.
     if "::" in re.sub(r"\[[^\]]*\]", "", text):
         raise Malformed("chains filesystems by '::'")
 
@@ -294,7 +295,7 @@ def _host_and_port(authority: str, default: int) -> tuple[str, int]:
         raise Malformed("holds user-info")
     match = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*)(?::(.*))?", authority)
     if match is None:
-        raise Malformed("has no host that can be read in one way only")
+        raise Malformed("has an ambiguous host")
     host, port = match.groups()
     return _host(host.lower()), default if port is None else _port(port)
 
@@ -311,12 +312,12 @@ def _host(host: str) -> str:
     if "%" in host:
         raise Malformed("has a percent escape in its host")
     labels = host.split(".")
-    # A host whose last label is a number is an address to every resolver (WHATWG URL).
+    # A host whose last label is a number is an address (WHATWG URL).
     if _NUMBER.fullmatch(labels[-1]):
         if not _QUAD.fullmatch(host):
             raise Malformed("has a host that is a number, but not a dotted quad in its usual form")
         return host
-    # A name without a dot is looked up in the search domains of the network.
+    # A name without a dot would be looked up in the search domains of the network.
     if len(labels) < 2 or len(host) > 253 or not all(map(_LABEL.fullmatch, labels)):
         raise Malformed("has a host that is not a name of letters, digits, hyphens and a dot")
     return host
@@ -326,7 +327,7 @@ def _ipv6(host: str) -> str:
     if "%" in host:
         raise Malformed("has an address with a zone")
     try:
-        # Written in its one canonical form, so that prefixes compare as text.
+        # In canonical form, so that prefixes can be compared as text.
         return f"[{ipaddress.IPv6Address(host[1:-1])}]"
     except ValueError as error:
         raise Malformed("has brackets without an IPv6 address in them") from error

@@ -1,9 +1,8 @@
-"""Stores of offloaded bytes: directories, memory, S3, and every filesystem of fsspec.
+"""Stores of offloaded bytes: directories, memory, S3, and every fsspec filesystem.
 
-`keep` stores bytes under their digest and `fetch` brings them back.
-
-`open_store` opens a store from a URL or a path. References to its objects are plain URLs, such
-as `s3://bucket/prefix/sha256/…`; nothing but a `Resolver` that allows the store reads them.
+`open_store` opens a store from a URL or a path. `keep` stores bytes under their digest, and `fetch`
+reads them back. References to objects are plain URLs, such as `s3://bucket/prefix/sha256/…`, and
+are read only through a `Resolver` that allows the store.
 """
 
 import functools
@@ -41,18 +40,18 @@ __all__ = [
 ]
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([A-Za-z0-9._-]*)((?:/[^?#\\\x00-\x20\x7f]*)?)")
-# References begin with the URL of their store, and readers refuse what could be read in two ways:
-# see `messagebody.storage._references.url`. A store that is written is to be one that can be read.
+# References begin with the URL of their store, and readers refuse ambiguous URLs (see
+# `messagebody.storage._references.url`). So a store must have a URL that can be read again.
 _READABLE = re.compile(
     r"(?:s3://[A-Za-z0-9][A-Za-z0-9._-]{1,254}"
     r"|(?!s3:)[a-z][a-z0-9+.-]*://(?:[A-Za-z0-9][A-Za-z0-9._-]*)?)"
     r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%(?!0|1|2[EeFf]|5[Cc]|7[Ff])[0-9A-Fa-f]{2})++)*+"
 )
 _PUBLIC = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[A-Za-z0-9._~!$&'()*+,;=:@-]++)*+/?")
-# A URL of 8,192 characters is read; a key of content takes some seventy.
+# URLs of up to 8,192 characters are read, and a key takes about seventy.
 _LONGEST = 8_000
-# Stores of our own; packages add theirs as entry points of the group `messagebody.stores`, whose
-# names are schemes and whose functions take a URL and options and return a `Store`.
+# The built-in stores. Packages add others as entry points of the group `messagebody.stores`: the
+# name is a scheme, and the function takes a URL and options and returns a `Store`.
 _OPENERS = {
     "file": "messagebody.storage._stores.directory:open_url",
     "s3": "messagebody.s3:open_url",
@@ -67,21 +66,21 @@ def open_store(
     public_base: str | None = None,
     **options: Any,
 ) -> Store:
-    """Open a store; nothing is read or written by opening it.
+    """Return an open store; opening it reads and writes nothing.
 
     Arguments:
         place: a URL such as "s3://bucket/prefix", "file:///srv/objects" or "memory://tests", a
-            directory as an `os.PathLike`, or a store, which is returned as it is.
-        filesystem: an fsspec filesystem to use instead of the one the scheme stands for.
-        public_base: the https URL under which everybody can read the objects, such as that of a
-            CDN in front of a bucket; references then carry it, and reading them needs no
-            credentials. A resolver that allows the store reads them from the store itself.
-        **options: of the filesystem; for s3:// profile, session, region, endpoint_url and the
-            others of `messagebody.s3._client.Settings`.
+            directory as an `os.PathLike`, or a store, which is returned unchanged.
+        filesystem: an fsspec filesystem to use instead of the default one of the scheme.
+        public_base: the public https URL of the objects, such as that of a CDN in front of a
+            bucket. References then have this URL, and reading them needs no credentials. A
+            resolver that allows the store reads them from the store itself.
+        **options: the options of the filesystem; for s3://, profile, session, region, endpoint_url
+            and the others of `messagebody.s3._client.Settings`.
 
     Raises:
-        StoreError: the URL is none of a store, or holds secrets.
-        MissingDependency: the filesystem of its scheme is not installed.
+        StoreError: the URL is not the URL of a store, or has secrets.
+        MissingDependency: the filesystem of the scheme is not installed.
 
     Examples:
         >>> store = open_store("memory://tests")
@@ -96,9 +95,9 @@ def open_store(
     store.public_base = None if public_base is None else _checked_base(public_base)
     if not _READABLE.fullmatch(store.url) or "::" in store.url or len(store.url) > _LONGEST:
         raise StoreError(
-            f"{redact_url(store.url)}: references to this store could not be read, for its name "
-            "is too short or holds characters that URLs of references must not have; choose a "
-            "plain one, for a bucket of 3 to 63 characters"
+            f"{redact_url(store.url)}: references to this store could not be read, because its "
+            "name is too short or has characters that URLs of references must not have; choose a "
+            "plain name, for a bucket of 3 to 63 characters"
         )
     return store
 
@@ -129,12 +128,12 @@ def _open(place: "str | os.PathLike[str]", filesystem: Any, options: dict[str, A
 
 @functools.cache
 def _opener(scheme: str) -> Callable[..., Store] | None:
-    """Return the function that opens the URLs of a scheme, None if fsspec is to be asked."""
+    """Return the function that opens the URLs of a scheme; None if fsspec opens them."""
     if scheme in _OPENERS:
         module, _, name = _OPENERS[scheme].partition(":")
         found: Callable[..., Store] = getattr(importlib.import_module(module), name)
         return found
-    # Ours come first: a package must not take over `s3://` by being installed.
+    # Built-in schemes come first, so that installing a package can't take over `s3://`.
     for entry in importlib.metadata.entry_points(group="messagebody.stores", name=scheme):
         return entry.load()  # type: ignore[no-any-return]
     return None
@@ -144,7 +143,7 @@ def _parse(url: object) -> tuple[str, str, str]:
     match = _URL.fullmatch(url) if isinstance(url, str) else None
     if match is None:
         shown = redact_url(url) if isinstance(url, str) else type(url).__name__
-        # A directory as text is what people try first; as a path nothing can be mistaken for it.
+        # Users often pass a directory as text. A `Path` is unambiguous, so suggest that.
         path = quote(url) if isinstance(url, str) and ":" not in url else "…"
         raise StoreError(
             f"{shown} is not a store; a directory is pathlib.Path({path}), a bucket is a URL such "
@@ -152,7 +151,7 @@ def _parse(url: object) -> tuple[str, str, str]:
             "from the URL)"
         )
     scheme, authority, path = match.groups()
-    # Elsewhere the first segment is a bucket or a host, without which there is no store.
+    # For other schemes the authority is a bucket or host, which a store must have.
     if not authority and scheme.lower() not in {"file", "local", "memory"}:
         raise StoreError(f"{url}: a store needs a bucket after {scheme}://")
     if any(segment in {".", ".."} for segment in path.split("/")) or "//" in path:
@@ -165,7 +164,7 @@ def _filesystem(scheme: str, options: dict[str, Any]) -> Any:
 
     try:
         made = fsspec.get_filesystem_class(scheme)
-        # Asked before it is made: one that was made half complains again when it is thrown away.
+        # Check the options first: a half-initialised object would raise again in its destructor.
         inspect.signature(made.__init__).bind(None, **options)
         return made(**options)
     except ImportError as error:
@@ -174,11 +173,11 @@ def _filesystem(scheme: str, options: dict[str, Any]) -> Any:
         problem = f"a store at {scheme}:// needs a package that is not installed: {error}"
         raise StoreError(problem, f"{scheme}://") from error
     except ValueError as error:
-        raise StoreError(f"there is no filesystem for {scheme}://", f"{scheme}://") from error
+        raise StoreError(f"no filesystem for {scheme}:// is known", f"{scheme}://") from error
     except Exception as error:  # noqa: BLE001 - foreign code
-        # Filesystems raise what they like; many take options that a URL can't state.
+        # Filesystems raise all kinds of errors, and many need options that a URL can't express.
         problem = (
-            f"the filesystem of {scheme}:// could not be opened ({type(error).__name__}); make it "
-            "yourself and pass it: open_store(url, filesystem=…)"
+            f"the filesystem of {scheme}:// could not be opened ({type(error).__name__}); create "
+            "it yourself and pass it: open_store(url, filesystem=…)"
         )
         raise StoreError(problem, f"{scheme}://") from harmless_cause(error)

@@ -1,4 +1,4 @@
-"""The interface of stores: bytes by key below a prefix, written whole or not at all."""
+"""The interface of stores: objects by key below a prefix, written atomically."""
 
 import abc
 from collections.abc import Iterator
@@ -12,21 +12,21 @@ from messagebody.errors import StoreError
 
 
 class Blob(Protocol):
-    """Content to store; it can be read again when a write has to be repeated."""
+    """Content to store; it can be read again if a write has to be repeated."""
 
     @property
     def size(self) -> int:
-        """Bytes in all."""
+        """The number of bytes."""
 
     @property
     def digest(self) -> str | None:
         """The digest of the bytes, if it is known."""
 
     def read(self) -> bytes:
-        """Return everything."""
+        """Return all bytes."""
 
     def buffers(self, length: int) -> Iterator[bytes]:
-        """Yield everything, `length` bytes at a time; raise at the end if the content changed."""
+        """Yield all bytes, `length` at a time; raise at the end if the content has changed."""
 
 
 @attrs.frozen
@@ -35,7 +35,7 @@ class Bytes:
 
     Arguments:
         data: the bytes.
-        digest: theirs, for stores that send it along; None if they were not hashed.
+        digest: their digest, for stores that send it; None if it is not computed.
     """
 
     data: bytes = attrs.field(repr=False)
@@ -43,16 +43,16 @@ class Bytes:
 
     @property
     def size(self) -> int:
-        """Bytes in all."""
+        """The number of bytes."""
         return len(self.data)
 
     def read(self) -> bytes:
-        """Return everything."""
+        """Return all bytes."""
         return self.data
 
     def buffers(self, length: int) -> Iterator[bytes]:
-        """Yield everything, `length` bytes at a time."""
-        # A view, so that slicing copies only what is yielded.
+        """Yield all bytes, `length` at a time."""
+        # A view, so that slicing copies only the yielded bytes.
         view = memoryview(self.data)
         for start in range(0, len(view), length):
             yield bytes(view[start : start + length])
@@ -60,17 +60,17 @@ class Bytes:
 
 @attrs.frozen
 class Stat:
-    """The record that a store has of an object.
+    """The metadata of an object.
 
     Arguments:
-        key: where it is, below the store's prefix.
-        size: its bytes.
-        modified: when it was written last, in seconds since the epoch; None if not known.
-        checksum: the one that the store itself keeps, such as "sha256:…" or "crc32:…"; None if it
-            keeps none, or none of the whole object.
-        version: what changes with every write and which no program can set, such as the time of the
-            last change of a file's record; None if not known. S3 servers state ETags, but not all
-            of them state the same one in a listing.
+        key: its key, below the store's prefix.
+        size: its size in bytes.
+        modified: the time of the last write, in seconds since the epoch; None if unknown.
+        checksum: the checksum that the store keeps, such as "sha256:…" or "crc32:…"; None if it has
+            none of the whole object.
+        version: a value that changes with every write and that no program can set, such as the
+            ctime of a file; None if unknown. It is not the ETag, because some S3 servers return
+            another one in a listing.
     """
 
     key: str
@@ -82,7 +82,7 @@ class Stat:
 
 @attrs.frozen
 class Upload:
-    """A multipart upload that was begun and neither completed nor aborted."""
+    """A multipart upload that was neither completed nor aborted."""
 
     key: str
     id: str
@@ -90,54 +90,54 @@ class Upload:
 
 
 class Store(abc.ABC):
-    """Bytes by key below a prefix.
+    """Objects by key below a prefix.
 
-    A write is all or nothing: an object appears under its key whole, or not at all. Errors are
-    `StoreError` and its subclasses, naming store and key.
+    Writes are atomic: an object appears under its key completely, or not at all. Errors are
+    `StoreError` and its subclasses, with store and key.
     """
 
     url: str
-    """Where the store is: scheme, place and prefix, without a final slash and without secrets."""
+    """The URL of the store: scheme, host or bucket and prefix, without a final slash or secrets."""
 
     public_base: str | None = None
-    """The https URL under which everybody reads the same objects, such as that of a CDN."""
+    """The public https URL of the same objects, such as that of a CDN."""
 
     reads_back: bool = False
-    """Whether an upload is verified by reading it back unless the caller says otherwise."""
+    """Whether uploads are verified by reading them back, by default."""
 
     def url_of(self, key: str) -> str:
-        """Return the URL under which a message refers to the object at `key`."""
+        """Return the URL of an object for references in messages."""
         return f"{self.public_base or self.url}/{key}"
 
     @abc.abstractmethod
     def stat(self, key: str) -> Stat | None:
-        """Return what the store knows of `key`, None if there is no such object."""
+        """Return the metadata of an object; None if it does not exist."""
 
     @abc.abstractmethod
     def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:
-        """Write an object whole; return whether it was written.
+        """Write an object atomically, and return whether it was written.
 
         Arguments:
-            key: where, below the prefix.
-            blob: what; if reading it raises, nothing is published.
-            content_type: sent along where the store keeps content types.
-            if_absent: leave an object that is there alone, and return False.
+            key: the key of the object.
+            blob: its content; if reading it raises an error, nothing is published.
+            content_type: its content type, if the store keeps content types.
+            if_absent: return False and keep the old object if there is one.
         """
 
     @abc.abstractmethod
     def read_range(self, key: str, start: int, end: int) -> bytes:
-        """Return the bytes from `start` up to, not including, `end`; fewer where the object ends.
+        """Return the bytes from `start` up to, not including, `end` or the end of the object.
 
         Raises:
-            ObjectNotFound: there is no such object.
+            ObjectNotFound: the object does not exist.
         """
 
     @abc.abstractmethod
     def stream(self, key: str) -> Iterator[bytes]:
-        """Yield the object from its first byte to its last.
+        """Yield the content of an object in order.
 
         Raises:
-            ObjectNotFound: there is no such object.
+            ObjectNotFound: the object does not exist.
         """
 
     @abc.abstractmethod
@@ -146,14 +146,14 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def delete(self, key: str) -> None:
-        """Delete an object; a missing one is not an error."""
+        """Delete an object; a missing object is not an error."""
 
     def sign(self, key: str, *, expires: int, content_type: str, disposition: str) -> str:  # noqa: ARG002
-        """Return a URL that lets everybody who has it read the object for `expires` seconds."""
+        """Return a signed URL, with which anyone can read the object for `expires` seconds."""
         raise StoreError("this store can't sign links; only s3:// stores can", self.url, key)
 
     def iter_uploads(self) -> Iterator[Upload]:
-        """Yield multipart uploads below the prefix that were not finished."""
+        """Yield the unfinished multipart uploads below the prefix."""
         yield from ()
 
     def abort_upload(self, upload: Upload) -> None:
@@ -161,9 +161,10 @@ class Store(abc.ABC):
         raise StoreError("this store has no multipart uploads", self.url, upload.key)
 
     def below(self, name: str) -> "Store":
-        """Return the part of the store below a prefix, with objects of its own.
+        """Return a store of the objects below a prefix of this store.
 
-        What one program keeps there, a sweep of the rest neither sees nor deletes.
+        A program can keep its own objects there: a sweep of this store neither sees nor deletes
+        them.
 
         Arguments:
             name: the prefix, a segment of a key.
@@ -190,21 +191,21 @@ class Below(Store):
         self.reads_back = store.reads_back
 
     def stat(self, key: str) -> Stat | None:
-        """Return what the store knows of an object."""
+        """Return the metadata of an object."""
         found = self._store.stat(self._prefix + key)
         return None if found is None else attrs.evolve(found, key=key)
 
     def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:
-        """Write an object whole."""
+        """Write an object atomically."""
         place = self._prefix + key
         return self._store.put(place, blob, content_type=content_type, if_absent=if_absent)
 
     def read_range(self, key: str, start: int, end: int) -> bytes:
-        """Return some bytes of an object."""
+        """Return a range of an object."""
         return self._store.read_range(self._prefix + key, start, end)
 
     def stream(self, key: str) -> Iterator[bytes]:
-        """Yield an object from its first byte to its last."""
+        """Yield the content of an object in order."""
         return self._store.stream(self._prefix + key)
 
     def iter_objects(self) -> Iterator[Stat]:
@@ -218,13 +219,13 @@ class Below(Store):
         self._store.delete(self._prefix + key)
 
     def sign(self, key: str, *, expires: int, content_type: str, disposition: str) -> str:
-        """Return a URL that lets everybody read the object for a time."""
+        """Return a signed URL of an object."""
         return self._store.sign(
             self._prefix + key, expires=expires, content_type=content_type, disposition=disposition
         )
 
     def iter_uploads(self) -> Iterator[Upload]:
-        """Yield multipart uploads below the prefix that were not finished."""
+        """Yield the unfinished multipart uploads below the prefix."""
         for each in self._store.iter_uploads():
             if each.key.startswith(self._prefix):
                 yield attrs.evolve(each, key=each.key.removeprefix(self._prefix))
@@ -235,7 +236,7 @@ class Below(Store):
 
 
 def read_back(store: Store, key: str) -> tuple[int, str]:
-    """Read an object back and return its size and digest."""
+    """Read an object and return its size and digest."""
     size, hasher = 0, Hasher()
     for chunk in store.stream(key):
         size += len(chunk)
@@ -244,8 +245,8 @@ def read_back(store: Store, key: str) -> tuple[int, str]:
 
 
 def harmless_cause(error: BaseException) -> BaseException:
-    """Return an exception as a cause; a stand-in if its text shows a signature or a password."""
+    """Return an exception as a cause, or a replacement if its text has a signature or password."""
     if redact_urls(str(error)) == str(error):
         return error
-    # A traceback prints causes too: only the class of such an error is safe to show.
+    # Tracebacks print causes, too, so only the class of such an error is safe to show.
     return RuntimeError(type(error).__name__)

@@ -1,8 +1,8 @@
-"""A directory as a store, atomic by itself.
+"""A directory as a store, with atomic writes.
 
-An object is written to a temporary file beside its final place, flushed to disk, and linked to
-its key: readers see all of it or none of it, a killed process leaves a temporary and never half
-an object, and no link is followed on the way.
+An object is written to a temporary file in its final directory, flushed to disk, and linked to its
+key. So readers see the complete object or none, a killed process leaves a temporary file and never
+half an object, and no symbolic link is followed.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from messagebody.storage._stores.base import Blob, Stat, Store
 
 
 class FileStore(Store):
-    """Objects as files below a directory, which is made when the first one is written.
+    """Objects as files below a directory, which is created by the first write.
 
     Arguments:
         root: the directory.
@@ -30,18 +30,19 @@ class FileStore(Store):
     reads_back = True
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
-        # Resolved once: what the application names may be a link, what lies below may not.
+        # Resolved once: the directory may be a link, because the application chose it, but paths
+        # below it may not.
         self.root = Path(os.path.realpath(os.fspath(root)))
         self.url = "file://" + self.root.as_uri().removeprefix("file://").rstrip("/")
 
     def key_of(self, path: str) -> str | None:
-        """Return the key of an absolute path once links are resolved; None if it is outside."""
+        """Return the key of an absolute path after resolving links; None if it is outside."""
         real = os.path.realpath(path)
         prefix = f"{self.root}/" if str(self.root) != "/" else "/"
         return real.removeprefix(prefix) if real.startswith(prefix) else None
 
     def stat(self, key: str) -> Stat | None:
-        """Return size and age of a regular file; a link or a directory is not an object."""
+        """Return the metadata of a regular file; a link or a directory is not an object."""
         with self._translated(key):
             try:
                 with self._directory(key) as (directory, name):
@@ -53,9 +54,9 @@ class FileStore(Store):
         return Stat(key, status.st_size, status.st_mtime, version=str(status.st_ctime_ns))
 
     def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:  # noqa: ARG002
-        """Write through a temporary and a link, so that nothing is ever half there."""
+        """Write to a temporary file and link it to the key, so that the write is atomic."""
         with self._translated(key), self._directory(key, create=True) as (directory, name):
-            # In the final directory, since a link can't cross file systems.
+            # In the final directory, because a link can't cross file systems.
             temporary = temporary_name()
             try:
                 _write(directory, temporary, blob)
@@ -65,13 +66,13 @@ class FileStore(Store):
                     os.unlink(temporary, dir_fd=directory)
 
     def read_range(self, key: str, start: int, end: int) -> bytes:
-        """Return some bytes of a file."""
+        """Return a range of a file."""
         with self._translated(key), self._open(key) as stream:
             stream.seek(start)
             return stream.read(max(0, end - start))
 
     def stream(self, key: str) -> Iterator[bytes]:
-        """Yield a file from its first byte to its last."""
+        """Yield the content of a file in order."""
         with self._translated(key), self._open(key) as stream:
             while chunk := stream.read(CHUNK):
                 yield chunk
@@ -93,7 +94,7 @@ class FileStore(Store):
 
     @contextlib.contextmanager
     def _directory(self, key: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
-        """Open the directory of `key` segment by segment, following no link."""
+        """Open the directory of `key` segment by segment, without following links."""
         segments = _segments(key)
         if create:
             self.root.mkdir(parents=True, exist_ok=True)
@@ -105,7 +106,7 @@ class FileStore(Store):
         with self._directory(key) as (directory, name):
             handle = os.open(name, READ, dir_fd=directory)
         with io.FileIO(handle, "rb") as stream:
-            # Asked of the open file: a name can change between a question and the opening.
+            # Check the open file, because the name can change between a check and `open`.
             if not modes.S_ISREG(os.fstat(handle).st_mode):
                 raise ObjectNotFound("not a regular file", self.url, key)
             yield stream
@@ -122,7 +123,7 @@ class FileStore(Store):
     def _error(self, error: OSError, key: str) -> StoreError:
         if error.errno in {errno.ENOENT, errno.ENOTDIR}:
             return ObjectNotFound(store=self.url, key=key)
-        # `O_NOFOLLOW` says so of a link.
+        # The error of `O_NOFOLLOW` for a link.
         if error.errno == errno.ELOOP:
             return ObjectNotFound("a symbolic link, which is not followed", self.url, key)
         if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
@@ -148,15 +149,15 @@ def _segments(key: str) -> list[str]:
 
 
 def _write(directory: int, name: str, blob: Blob) -> None:
-    # Readable for other users of the machine, as objects of a bucket are for other clients.
+    # Readable by other users of the machine, as objects of a bucket are by other clients.
     handle = os.open(name, CREATE, 0o644, dir_fd=directory)
     with io.FileIO(handle, "wb") as stream:
         for chunk in blob.buffers(CHUNK):
             rest = memoryview(chunk)
             while rest:
-                # A raw file may write less than it is given.
+                # A raw file may write only a part of the buffer.
                 rest = rest[stream.write(rest) :]
-        # Before it gets its name: a name without its content would survive a power failure.
+        # Before the link, or a power failure could leave a name without its content.
         os.fsync(handle)
 
 
@@ -165,6 +166,6 @@ def _publish(directory: int, temporary: str, name: str, *, if_absent: bool) -> b
         os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
     elif not give_name(directory, temporary, name):
         return False
-    # The name itself lies in the directory.
+    # The name is stored in the directory, so flush that, too.
     os.fsync(directory)
     return True

@@ -13,7 +13,7 @@ from messagebody._base.threads import Interrupted
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
 from messagebody.storage._stores.base import Blob, Stat, Store, harmless_cause
 
-# Services take parts of 5 MiB or more; larger ones only cost memory.
+# Services require parts of at least 5 MiB; larger ones only cost memory.
 _BLOCK = 8 * 1024 * 1024
 
 
@@ -22,8 +22,8 @@ class FilesystemStore(Store):
 
     Arguments:
         filesystem: an fsspec filesystem.
-        root: the prefix, as that filesystem spells paths.
-        url: the same as a URL, which references begin with.
+        root: the prefix, as a path of the filesystem.
+        url: the prefix as a URL, with which references begin.
     """
 
     def __init__(self, filesystem: Any, root: str, url: str) -> None:
@@ -32,7 +32,7 @@ class FilesystemStore(Store):
         self.url = url
 
     def stat(self, key: str) -> Stat | None:
-        """Return size and age of a file."""
+        """Return the metadata of a file."""
         with self._translated(key):
             try:
                 return self._stat(key, self.filesystem.info(self._path(key)))
@@ -40,13 +40,13 @@ class FilesystemStore(Store):
                 return None
 
     def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:
-        """Write a file and commit it only when all of it was read."""
-        # fsspec has no way to create only; the key is the content, so a race writes equal bytes.
+        """Write a file, and commit it only after the blob was read completely."""
+        # fsspec has no exclusive creation. Keys are digests, so in a race both write equal bytes.
         if if_absent and self.stat(key) is not None:
             return False
         path = self._path(key)
         with self._translated(key):
-            # Object stores have no directories; fsspec's stand-ins for them may need telling.
+            # Object stores have no directories, but some fsspec filesystems need them created.
             self.filesystem.makedirs(posixpath.dirname(path), exist_ok=True)
             self._write(path, blob, self._type(content_type))
         return True
@@ -55,26 +55,26 @@ class FilesystemStore(Store):
         if self._is_memory:
             self.filesystem.pipe_file(path, b"".join(blob.buffers(_BLOCK)))
             return
-        # Nothing appears under the key before `commit`, where the filesystem can do that.
+        # Nothing appears under the key before `commit`, if the filesystem supports that.
         stream = self.filesystem.open(path, "wb", block_size=_BLOCK, autocommit=False, **options)
         try:
             for chunk in blob.buffers(_BLOCK):
                 stream.write(chunk)
             stream.close()
         except BaseException:
-            _throw_away(stream)
+            _discard(stream)
             raise
         stream.commit()
 
     def read_range(self, key: str, start: int, end: int) -> bytes:
-        """Return some bytes of a file."""
+        """Return a range of a file."""
         with self._translated(key):
             if end <= start:
                 return b""
             return bytes(self.filesystem.cat_file(self._path(key), start=start, end=end))
 
     def stream(self, key: str) -> Iterator[bytes]:
-        """Yield a file from its first byte to its last."""
+        """Yield the content of a file in order."""
         with self._translated(key):
             if self._is_memory:
                 yield bytes(self.filesystem.cat_file(self._path(key)))
@@ -106,23 +106,23 @@ class FilesystemStore(Store):
         return Stat(key, int(info["size"]), _modified(info))
 
     def _type(self, content_type: str) -> dict[str, Any]:
-        """Return the option by which this filesystem takes a content type, if we know one."""
-        spoken = self._protocols()
-        if spoken & {"gs", "gcs"}:
+        """Return the option of this filesystem for a content type, if it is known."""
+        protocols = self._protocols()
+        if protocols & {"gs", "gcs"}:
             return {"content_type": content_type}
-        if spoken & {"abfs", "abfss", "az"}:
+        if protocols & {"abfs", "abfss", "az"}:
             settings = importlib.import_module("azure.storage.blob").ContentSettings
             return {"content_settings": settings(content_type=content_type)}
         return {}
 
     @property
     def _is_memory(self) -> bool:
-        # It publishes a file when it is opened, not closed, and all who open one share a position.
+        # It publishes a file on `open`, not on `close`, and all open files share a position.
         return "memory" in self._protocols()
 
     def _protocols(self) -> set[str]:
-        spoken = self.filesystem.protocol
-        return {spoken} if isinstance(spoken, str) else set(spoken)
+        protocols = self.filesystem.protocol
+        return {protocols} if isinstance(protocols, str) else set(protocols)
 
     @contextlib.contextmanager
     def _translated(self, key: str) -> Iterator[None]:
@@ -134,18 +134,18 @@ class FilesystemStore(Store):
             raise ObjectNotFound(store=self.url, key=key) from harmless_cause(error)
         except PermissionError as error:
             raise AccessDenied(store=self.url, key=key) from harmless_cause(error)
-        except Exception as error:  # noqa: BLE001 - each client has errors of its own
+        except Exception as error:  # noqa: BLE001 - each client has its own errors
             raise StoreError(_problem(error), self.url, key) from harmless_cause(error)
 
 
 def _problem(error: Exception) -> str:
-    said = getattr(error, "strerror", None) or redact_urls(str(error))
-    return escape(said, limit=300) or type(error).__name__
+    text = getattr(error, "strerror", None) or redact_urls(str(error))
+    return escape(text, limit=300) or type(error).__name__
 
 
 def _modified(info: dict[str, Any]) -> float | None:
-    """Return when a file changed last, None if the filesystem can't tell."""
-    # Each filesystem has its own word for it.
+    """Return the time of the last change of a file; None if it is unknown."""
+    # Each filesystem has its own name for it.
     for name in ("mtime", "updated", "last_modified", "LastModified", "modified", "created"):
         value = info.get(name)
         if isinstance(value, datetime):
@@ -158,9 +158,9 @@ def _modified(info: dict[str, Any]) -> float | None:
     return None
 
 
-def _throw_away(stream: Any) -> None:
+def _discard(stream: Any) -> None:
     """Discard the written bytes; closing would publish them on filesystems without a commit."""
     with contextlib.suppress(Exception):
         stream.discard()
-    with contextlib.suppress(AttributeError):  # a stream in memory publishes nothing by closing
+    with contextlib.suppress(AttributeError):  # a stream in memory, which publishes nothing
         stream.closed = True

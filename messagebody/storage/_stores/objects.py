@@ -1,4 +1,4 @@
-"""Objects of a store under their digest: ensured, kept and fetched back, verified."""
+"""Content-addressed objects: stored under their digest, read back and verified."""
 
 import threading
 import time
@@ -16,31 +16,31 @@ from messagebody.storage._stores.base import Blob, Bytes, Stat, Store, read_back
 Verify = Literal["size", "digest"]
 
 GRACE: Final = 7 * 24 * 3600.0
-"""Seconds for which `sweep` leaves unreferenced objects alone."""
+"""The minimum age in seconds of unreferenced objects that `sweep` deletes."""
 
-# Below it, sending once more costs less than asking.
-_ASK_FIRST: Final = 1024 * 1024
+# Sending a smaller object again costs less than a `stat` before it.
+_STAT_FIRST: Final = 1024 * 1024
 
-# Puts that are under way, by store and key. The store by its identity: two stores of one URL may
-# be two servers, and each is alive while one of its puts is.
-_under_way: dict[tuple[int, str], "Future[None]"] = {}
+# Pending puts by store and key. The key is the `id` of the store, because two stores of one URL may
+# be two servers; a pending put keeps its store alive.
+_pending: dict[tuple[int, str], "Future[None]"] = {}
 _lock: Final = threading.Lock()
 
 
 def keep(store: Store, data: bytes, *, content_type: str = OCTET_STREAM) -> Reference:
-    """Store bytes under their digest, unless they are there, and return a reference to them.
+    """Store bytes under their digest, if they are absent, and return a reference to them.
 
-    An object that is there and so old that `sweep` could take it is written again. Threads that
-    keep the same bytes at the same time wait for one write.
+    An existing object that is old enough for `sweep` is written again. Threads that keep the same
+    bytes at the same time wait for one write.
 
     Arguments:
         store: an open store.
         data: the bytes.
-        content_type: sent along where the store keeps content types.
+        content_type: their content type, if the store keeps content types.
 
     Raises:
         StoreError: the store failed.
-        DigestMismatch: the store, one that is read back, keeps other bytes than it was sent.
+        DigestMismatch: the bytes were read back, and are not the bytes that were sent.
 
     Examples:
         >>> from messagebody.storage._stores import fetch, keep, open_store
@@ -54,9 +54,9 @@ def keep(store: Store, data: bytes, *, content_type: str = OCTET_STREAM) -> Refe
     key = key_of(digest)
     mine: Future[None] = Future()
     with _lock:
-        under_way = _under_way.setdefault((id(store), key), mine)
-    if under_way is not mine:
-        under_way.result()
+        pending = _pending.setdefault((id(store), key), mine)
+    if pending is not mine:
+        pending.result()
     else:
         _finish(mine, store, digest, Bytes(data, digest), content_type)
     return Reference(store.url_of(key), len(data), digest)
@@ -74,22 +74,21 @@ def _finish(
         future.set_result(None)
     finally:
         with _lock:
-            del _under_way[id(store), key_of(digest)]
+            del _pending[id(store), key_of(digest)]
 
 
 def fetch(store: Store, reference: Reference) -> bytes:
-    """Return what `keep` stored, verified.
+    """Return bytes that `keep` stored, verified.
 
-    The object is found by the digest of the reference, so that a store may move; the URL is not
-    followed.
+    The object is found by its digest, not by its URL, so that a store may move.
 
     Arguments:
         store: an open store.
         reference: a reference with size and digest.
 
     Raises:
-        DigestUnknown: the reference states no size or no digest.
-        ObjectNotFound: the store has no such object.
+        DigestUnknown: the reference has no size or no digest.
+        ObjectNotFound: the object does not exist.
         DigestMismatch: the object is damaged.
         StoreError: the store failed.
     """
@@ -97,7 +96,7 @@ def fetch(store: Store, reference: Reference) -> bytes:
     if size is None or digest is None:
         raise DigestUnknown([redact_url(reference.url)])
     key = key_of(digest)
-    # One byte more than promised shows an object that is too long without reading all of it.
+    # One byte more than expected detects a longer object without reading all of it.
     data = store.read_range(key, 0, size + 1)
     if len(data) != size:
         got = "more" if len(data) > size else f"{len(data):,}"
@@ -110,25 +109,25 @@ def fetch(store: Store, reference: Reference) -> bytes:
 def ensure(
     store: Store, digest: str, blob: Blob, content_type: str, verify: Verify | None = None
 ) -> str:
-    """Make sure that a store has some content, and will keep it; return its key.
+    """Store content unless it is there, renew it if it is old, and return its key.
 
     Arguments:
         store: the store.
-        digest: the content's digest, which its key is made of.
+        digest: the content's digest, from which its key is made.
         blob: the content.
-        content_type: sent along.
-        verify: look at the object afterwards: ask its size, or read it back.
+        content_type: the content type.
+        verify: check the "size" of the object afterwards, or read it back and check the "digest".
 
     Raises:
-        DigestMismatch: the store keeps other bytes than it was sent.
+        DigestMismatch: the stored bytes are not the bytes that were sent.
     """
     key = key_of(digest)
-    # A large object may be there from an attempt that failed later: ask before sending it.
-    is_there = blob.size > _ASK_FIRST and _is_fresh(store.stat(key), blob.size, digest)
-    if not is_there and not store.put(key, blob, content_type=content_type):
+    # A large object may exist from an attempt that failed later, so check before sending it.
+    exists = blob.size > _STAT_FIRST and _is_fresh(store.stat(key), blob.size, digest)
+    if not exists and not store.put(key, blob, content_type=content_type):
         _renew(store, key, blob, content_type, digest)
     if verify is not None and _found(store, key, verify) != _wanted(blob, digest, verify):
-        # What an earlier writer left under the key may be spoilt: write it once more.
+        # An earlier writer may have left a damaged object under the key, so write it again.
         store.put(key, blob, content_type=content_type, if_absent=False)
         found = _found(store, key, verify)
         if found != _wanted(blob, digest, verify):
@@ -137,7 +136,7 @@ def ensure(
 
 
 def _renew(store: Store, key: str, blob: Blob, content_type: str, digest: str) -> None:
-    """Write an object again that is there, if it is spoilt or so old that `sweep` could take it."""
+    """Write an existing object again if it is damaged, or old enough for `sweep` to delete it."""
     if not _is_fresh(store.stat(key), blob.size, digest):
         store.put(key, blob, content_type=content_type, if_absent=False)
 
@@ -145,7 +144,7 @@ def _renew(store: Store, key: str, blob: Blob, content_type: str, digest: str) -
 def _is_fresh(found: Stat | None, size: int, digest: str) -> bool:
     if found is None or found.size != size or found.checksum not in {None, digest}:
         return False  # it is damaged, or was not written by offload
-    # Half of the shortest grace: an object that is renewed now outlives any sweep that has seen it.
+    # Half of the shortest grace, so that a renewed object survives any sweep that has listed it.
     return found.modified is None or time.time() - found.modified < GRACE / 2
 
 
