@@ -14,6 +14,7 @@ import attrs
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._base.limits import Limits
 from messagebody._base.text import escape, quote
+from messagebody.adapters._conversations import messages_of
 from messagebody.errors import EnvelopeError, InvalidArgument, LossyConversion, MessageBodyError
 from messagebody.findings import Finding
 
@@ -263,8 +264,9 @@ def detect(value: Any) -> tuple[str, ...]:
 
     A value that fits several formats has several names. The format agents-api takes any object with
     a role and content, so it is named beside others only for an object of just a role and a text. A
-    list that is not a message itself may be a conversation, for `to_bodies`: it has the formats
-    that all its messages have in common.
+    list that is not a message itself may be a conversation, for `to_bodies`, and so may an object
+    that holds one, such as `{"messages": […]}`: it has the formats that all its messages have in
+    common.
 
     Examples:
         >>> hello = {"role": "user", "content": "Hello"}
@@ -275,10 +277,11 @@ def detect(value: Any) -> tuple[str, ...]:
         (('openai-chat',), ('openai-chat',))
     """
     found = _detected(value)
-    if found or not isinstance(value, list):
+    messages = value if isinstance(value, list) else messages_of(value)
+    if found or not messages:
         return found
-    every = [set(_detected(each)) if isinstance(each, dict) else set() for each in value]
-    return tuple(sorted(set.intersection(*every))) if every else ()
+    every = [set(_detected(each)) if isinstance(each, dict) else set() for each in messages]
+    return tuple(sorted(set.intersection(*every)))
 
 
 def _detected(value: Any) -> tuple[str, ...]:

@@ -9,10 +9,11 @@ from typing import Any
 import attrs
 
 from messagebody._base.limits import DEFAULT_LIMITS, MIB, Limits
-from messagebody._base.text import quote
+from messagebody._base.text import escape, quote
 from messagebody._model.body import MessageBody
-from messagebody.adapters._base import Converted
+from messagebody.adapters._base import Converted, Loss, LossKind
 from messagebody.adapters._collecting import Collector
+from messagebody.adapters._conversations import messages_of, others_of, refuse_conversation
 from messagebody.adapters._dialect import Dialect, Misplaced
 from messagebody.adapters._items import KEEP, Call, Result
 from messagebody.adapters._places import is_withheld, items_of, with_result
@@ -58,13 +59,26 @@ class Format(Dialect):
         keep = frozenset(keep)
         for each in keep - KEEP:
             one_of("keep", each, sorted(KEEP))
-        value = json_value(message, self.detect, limits)
+        value = json_value(message, self._is_json, limits)
+        if not self.is_turn(value):
+            refuse_conversation(value)
         reader = BlockReader(self, Collector(limits, keep))
         left = reader.read(value)
         body = reader.collector.body()
         if rest == "part":
             body.add(json=left, name=f"/meta/{self.name}.json")
         return Converted(body, reader.collector.losses, left)
+
+    def _is_json(self, value: Any) -> bool:
+        """Return whether parsed text is a message or a conversation, and not text about JSON."""
+        return self.detect(value) or messages_of(value) is not None
+
+    def is_turn(self, value: Any) -> bool:
+        """Return whether a value is one message, though it may look like a conversation."""
+        if not isinstance(value, list):
+            return self.detect(value)
+        said = [each.get("role") for each in value if isinstance(each, dict)]
+        return self.turn_is_list and len({role for role in said if isinstance(role, str)}) <= 1
 
     def from_body(
         self,
@@ -129,17 +143,31 @@ class Format(Dialect):
         except MessageBodyError as error:
             yield Finding("content", "", str(error))
 
-    def to_bodies(self, messages: Iterable[Any], /, **options: Any) -> Converted[list[MessageBody]]:
+    def to_bodies(self, messages: Any, /, **options: Any) -> Converted[list[MessageBody]]:
         """Return the bodies of a conversation; `rest` is the list of their rests.
 
         Arguments:
-            messages: the messages, in order.
+            messages: the messages, in order; or the JSON of a conversation, as text, as bytes or
+                parsed, such as `{"messages": […]}`.
             **options: those of `to_body`.
 
         Raises:
             EnvelopeError, DecodeError: a message can't be read; the text says which.
         """
-        return _all(messages, lambda message, _: self.to_body(message, **options))
+        losses: tuple[Loss, ...] = ()
+        if isinstance(messages, str | bytes | bytearray | memoryview | dict):
+            value = json_value(messages, self._is_json, options.get("limits", DEFAULT_LIMITS))
+            found = messages_of(value)
+            if found is None:
+                raise EnvelopeError(
+                    "expected a list of messages, or an object with one as 'messages'; "
+                    "to_body(…) reads one message"
+                )
+            messages, others = found, others_of(value)
+            why = "it is beside the messages, and only messages become bodies"
+            losses = tuple(Loss(LossKind.OMITTED, escape(each, limit=100), why) for each in others)
+        made = _all(messages, lambda message, _: self.to_body(message, **options))
+        return Converted(made.value, (*losses, *made.losses), made.rest)
 
     def from_bodies(
         self, bodies: Iterable[MessageBody], /, *, rest: Sequence[Any] = (), **options: Any

@@ -99,6 +99,8 @@ class Dialect:
     """The roles, in our words, whose messages may hold an item; all roles for items not listed."""
     alone: ClassVar[tuple[type[Item], ...]] = ()
     """Items that need a separate message, which holds one of them and nothing else."""
+    turn_is_list: ClassVar[bool] = False
+    """Whether one message is a list of items that look like messages themselves."""
     joins_results: ClassVar[bool] = False
     """Whether the result of a call is in the message of the call."""
     signs_reasoning: ClassVar[bool] = False

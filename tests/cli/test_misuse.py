@@ -17,7 +17,7 @@ from tests.cli.test_commands import Shell
 WRONG_LAYER = re.compile(
     r"Resolver\(|add\(|with into|with overwrite|\w+=(True|False|None|\[)|errno", re.IGNORECASE
 )
-EXTRAS = {"azure", "gcs", "mount", "obstore", "pathlib", "registry", "testing"}
+EXTRAS = {"azure", "gcs", "mount", "pathlib", "registry", "testing"}
 
 
 @pytest.fixture

@@ -29,8 +29,10 @@ from messagebody._cli.options import (
 )
 from messagebody._cli.terminal import Terminal, pass_terminal
 from messagebody._model.body import MessageBody
+from messagebody._wire import strict_json
 from messagebody.adapters import Converted, Loss, adapter, adapter_names, detect
 from messagebody.adapters._base import left_behind, read_within, write
+from messagebody.adapters._conversations import messages_of
 from messagebody.adapters._core import Format
 from messagebody.adapters.envelopes import olympus, sentient
 from messagebody.findings import Finding, is_error, iter_findings
@@ -148,6 +150,7 @@ def convert_command(
     \b
       messagebody convert received.json | messagebody tree
       messagebody convert message.json --to anthropic --losses fail
+      messagebody convert history.json --from openai-chat --to anthropic
       messagebody convert chat.jsonl --lines --from openai-chat --to gemini
       messagebody convert message.json --to olympus --header order.json
     """
@@ -158,7 +161,7 @@ def convert_command(
     if lines:
         written: Any = _converted_lines(data, source, target, rest, options, found)
     else:
-        written = _written(_body(data, message, source, rest, found), target, options, found)
+        written = _converted(data, message, source, target, rest, options, found)
     fails = strict or losses == "fail"
     _report(found, losses)
     if found and fails:
@@ -168,6 +171,47 @@ def convert_command(
     else:
         _write_message(written, output)
     return ExitCode.YES
+
+
+def _converted(
+    data: bytes, message: str, source: str | None, target: str, rest: str | None,
+    options: dict[str, Any], losses: list[Loss],
+) -> Any:  # fmt: skip
+    """Return the message in another format, or all messages of a conversation as a list."""
+    value = None if source == BODY else _json_in(data)
+    messages = messages_of(value)
+    if messages is None:
+        return _written(_body(data, message, source, rest, losses), target, options, losses)
+    reader = _format_of(source or _chosen(formats_of(data), message))
+    if reader is None or reader.is_turn(value):
+        return _written(_body(data, message, source, rest, losses), target, options, losses)
+    writer = None if target == BODY else _format_of(target)
+    if writer is None:
+        talk = f"a conversation of {count_of(len(messages), 'message')}"
+        raise click.UsageError(
+            f"{source_name(message)} holds {talk}, and --to {target} takes one; convert it to a "
+            "format of messages, or give --lines and a message on each line"
+        )
+    kept = {} if rest is None else {"rest": rest}
+    read = reader.to_bodies(data, limits=limits(), **kept)
+    made = writer.from_bodies(read.value, rest=read.rest, **options)
+    losses += (*read.losses, *made.losses)
+    # In some formats a message is a list of items, and so is the whole conversation.
+    parted = [each if isinstance(each, list) else [each] for each in made.value]
+    return [item for each in parted for item in each]
+
+
+def _format_of(name: str) -> Format | None:
+    """Return a format that has conversations; None for another one."""
+    found = getattr(adapter(name), "FORMAT", None)
+    return found if isinstance(found, Format) else None
+
+
+def _json_in(data: bytes) -> Any:
+    try:
+        return strict_json.loads(data, depth=limits().depth)
+    except strict_json.InvalidJson:
+        return None
 
 
 def _written(
@@ -191,9 +235,7 @@ def _converted_lines(
     made = []
     for number, line in enumerate(data.splitlines()):
         lost: list[Loss] = []
-        value = _written(
-            _body(line, f"message {number}", source, rest, lost), target, options, lost
-        )
+        value = _converted(line, f"message {number}", source, target, rest, options, lost)
         losses += (Loss(loss.kind, f"message {number}: {loss.where}", loss.why) for loss in lost)
         value = value.to_dicts() if isinstance(value, MessageBody) else value
         made.append(value if isinstance(value, str) else json.dumps(value))

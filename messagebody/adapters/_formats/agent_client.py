@@ -56,6 +56,8 @@ class AgentClient(Format):
             return blocks, f"notification {form}"
         if "sessionUpdate" in message:
             return _of_update(message)
+        if "type" not in message:
+            raise Misplaced("/prompt", "expected a list of blocks, got none")
         return [message], "block"
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:  # noqa: ARG002 - prompts have none

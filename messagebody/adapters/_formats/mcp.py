@@ -20,7 +20,9 @@ from messagebody.adapters._items import (
 )
 
 _BLOCKS: Final = {"text", "image", "audio", "resource", "resource_link", "tool_use", "tool_result"}
-_RESULT: Final = {"content", "structuredContent", "isError", "_meta"}
+_RESULT: Final = {"content", "structuredContent", "isError", "_meta", "resultType"}
+_STATED: Final = {"content", "structuredContent", "isError", "role"}
+"""Members of which a message has one; any other object would be read as an empty result."""
 
 
 class ModelContextProtocol(Format):
@@ -52,6 +54,8 @@ class ModelContextProtocol(Format):
         if "contents" in message:
             contents = need(message, "contents", list)
             return [{"type": "resource", "resource": each} for each in contents], "contents"
+        if not _STATED & message.keys():
+            raise Misplaced("/content", "expected a list of blocks, got none")
         content = message.get("content")
         if "role" in message:
             return ([content], "one") if isinstance(content, dict) else (_list(content), "prompt")

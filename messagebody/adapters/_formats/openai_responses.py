@@ -62,6 +62,7 @@ class OpenAIResponses(Format):
 
     signs_reasoning = True
     speakers = {Refusal: frozenset({"assistant"})}  # noqa: RUF012 - nobody changes it
+    turn_is_list = True
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:

@@ -1,0 +1,68 @@
+"""Conversations: lists of messages, told apart from lists of content, and what holds them."""
+
+from typing import Any, Final
+
+from messagebody.errors import EnvelopeError
+
+_HOLDERS: Final = ("messages", "contents", "input", "conversation")
+"""Members that hold a conversation: of requests to services, of logs and of states of agents."""
+_LANGCHAIN: Final = frozenset({"human", "ai", "system", "tool", "function", "chat"})
+
+
+def messages_of(value: Any) -> list[Any] | None:
+    """Return the messages of a conversation; None if the value is not one.
+
+    Arguments:
+        value: parsed JSON: a list of messages, or an object that holds one, such as
+            `{"messages": […]}`, or the `{"contents": […]}` of Gemini.
+
+    Examples:
+        >>> messages_of({"messages": [{"role": "user", "content": "Hello"}]})
+        [{'role': 'user', 'content': 'Hello'}]
+        >>> messages_of([{"type": "text", "text": "Hello"}])
+    """
+    if isinstance(value, dict) and not is_message(value):
+        held = [value[name] for name in _HOLDERS if isinstance(value.get(name), list)]
+        value = held[0] if len(held) == 1 else None
+    if isinstance(value, list) and value and all(map(is_message, value)):
+        return value
+    return None
+
+
+def others_of(value: Any) -> list[str]:
+    """Return the names of the members beside the messages of a conversation."""
+    if not isinstance(value, dict):
+        return []
+    return [str(name) for name in value if name not in _HOLDERS]
+
+
+def is_message(value: Any) -> bool:
+    """Return whether a value is a message of any format, by the members that only messages have."""
+    if not isinstance(value, dict):
+        return False
+    if isinstance(value.get("role"), str):
+        return True
+    kind = value.get("type")
+    if isinstance(kind, str) and kind in _LANGCHAIN:
+        return "content" in value or "data" in value
+    if value.get("kind") in ("request", "response") and "parts" in value:  # Pydantic AI
+        return True
+    # A result of MCP, which states no role; blocks with a content have a type.
+    return kind is None and isinstance(value.get("content"), list)
+
+
+def refuse_conversation(value: Any, reader: str = "to_bodies(…) reads all of them") -> None:
+    """Refuse a conversation where one message is expected: all but one would be lost.
+
+    Arguments:
+        value: parsed JSON.
+        reader: what reads conversations.
+
+    Raises:
+        EnvelopeError: it is a conversation.
+    """
+    messages = messages_of(value)
+    if messages is not None:
+        count = len(messages)
+        held = f"a conversation of {count:,} messages" if count > 1 else "a list of one message"
+        raise EnvelopeError(f"expected one message, got {held}; {reader}")
