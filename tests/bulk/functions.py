@@ -48,3 +48,7 @@ def waiting(body: MessageBody) -> dict[str, Any]:
         while not Path(go_on).exists():
             pass
     return {"parts": len(body)}
+
+
+def process(body: MessageBody) -> dict[str, Any]:
+    return {"process": os.getpid()}

@@ -590,7 +590,20 @@ def _lost() -> None:
     raise OSError("the worker at https://host/?X-Amz-Signature=secret is lost")
 
 
+@pytest.mark.parametrize("job", [bulk.verify, bulk.inline])
+def test_another_resolver_is_another_job(job: Any, log: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    job(log, resolver=Resolver(), out=out, workers=0)
+    with pytest.raises(InvalidArgument, match="of another job"):
+        job(log, resolver=Resolver(public_https=True), out=out, workers=0)
+
+
 class TestWorkers:
+    def test_there_are_as_many_as_asked(self, log: Path, tmp_path: Path) -> None:
+        bulk.map(log, functions.process, out=tmp_path / "out", workers=1, shard_bytes=SMALL)
+        [process] = {row["process"] for row in results(tmp_path / "out")}
+        assert process != os.getpid()
+
     @pytest.mark.slow
     def test_a_worker_that_dies_is_replaced(self, tmp_path: Path) -> None:
         found = bodies(60)
