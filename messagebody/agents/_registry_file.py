@@ -9,6 +9,7 @@ statement is bounded by the size of the file too.
 import contextlib
 import sqlite3
 import stat
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -36,6 +37,18 @@ _OBJECTS: Final = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 Values = Sequence[Any]
 
 
+class _Meter:
+    """The instructions that SQLite may still run; the connection must not hold more than this."""
+
+    def __init__(self) -> None:
+        self.left = _WORK
+
+    def is_endless(self) -> bool:
+        """Count another stride, and return whether the work takes too long."""
+        self.left -= _STRIDE
+        return self.left < 0
+
+
 class RegistryFile:
     """A database of SQLite with the tables of a registry, which are created if it is empty.
 
@@ -53,12 +66,15 @@ class RegistryFile:
     def __init__(self, path: str, tables: str, settings: dict[str, str]) -> None:
         self._path = path
         self._tables = tables
-        self._work = self._left = _WORK
+        self._work = _WORK
+        self._meter = _Meter()
         self._require_regular()
         with self.translated():
             self._connection = sqlite3.connect(
                 path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
             )
+        # A registry in memory is nothing that its users would close; Python 3.13 warns of it.
+        weakref.finalize(self, self._connection.close)
         try:
             with self.translated():
                 self._guard()
@@ -69,7 +85,7 @@ class RegistryFile:
 
     def _guard(self) -> None:
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
-        self._connection.set_progress_handler(self._is_endless, _STRIDE)
+        self._connection.set_progress_handler(self._meter.is_endless, _STRIDE)
         # Functions in a schema don't run, and damaged pages are found when they are read.
         for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"):
             self._connection.execute(f"PRAGMA {pragma}")
@@ -103,7 +119,7 @@ class RegistryFile:
 
     def _objects(self) -> frozenset[Any]:
         with self.translated():
-            self._left = self._work
+            self._meter.left = self._work
             return frozenset(self._connection.execute(_OBJECTS))
 
     def version(self) -> int:
@@ -135,13 +151,13 @@ class RegistryFile:
     def execute(self, statement: str, values: Values = ()) -> None:
         """Run a statement that writes."""
         with self.translated():
-            self._left = self._work
+            self._meter.left = self._work
             self._connection.execute(statement, values)
 
     def execute_many(self, statement: str, rows: Iterable[Values]) -> None:
         """Run a statement that writes for each of some values."""
         with self.translated():
-            self._left = self._work
+            self._meter.left = self._work
             self._connection.executemany(statement, rows)
 
     @contextlib.contextmanager
@@ -208,17 +224,13 @@ class RegistryFile:
 
     def _measure(self) -> int:
         """Return the size of the file, and give the next statement as much work."""
-        self._left = _WORK
+        self._meter.left = _WORK
         pages, each = (
             self._connection.execute(f"PRAGMA {pragma}").fetchone()[0]
             for pragma in ("page_count", "page_size")
         )
-        self._work = self._left = _WORK + _WORK_A_BYTE * pages * each
+        self._work = self._meter.left = _WORK + _WORK_A_BYTE * pages * each
         return int(pages * each)
-
-    def _is_endless(self) -> bool:
-        self._left -= _STRIDE
-        return self._left < 0
 
     def _require_regular(self) -> None:
         if self._path == MEMORY:

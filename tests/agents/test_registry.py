@@ -1,8 +1,11 @@
 """Many agents: every pair as `check` says, and what follows from the pairs."""
 
+import gc
 import json
 import random
+import sqlite3
 import sys
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -422,6 +425,17 @@ class TestChanges:
             registry.put(Agent("b", schema(kind), schema(kind)))
             assert len(list(registry.pairs())) == 2
         assert len(registry._classes.outputs.rows) == 2
+
+    def test_it_needs_no_closing(self) -> None:
+        """Its database is closed with the last reference, as newer versions of Python want."""
+        registry = Registry([Agent("a", TEXT, TEXT)])
+        connection = registry._file._connection
+        gone = weakref.ref(registry._file)
+        del registry
+        gc.collect()
+        assert gone() is None
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")
 
     def test_threads_share_a_registry(self) -> None:
         """Each answer is of one moment, while agents come and go."""
