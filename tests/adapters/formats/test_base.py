@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody
-from messagebody.adapters import Converted, Loss, LossKind, detect
+from messagebody.adapters import Converted, Loss, LossKind, adapter, detect, write
 from messagebody.adapters import _base as base
 from messagebody.errors import LossyConversion, MessageBodyError
 from messagebody.findings import Finding
@@ -133,3 +133,12 @@ class TestRegistry:
             monkeypatch.undo()
             base._installed.cache_clear()
             sys.modules.pop("morse", None)
+
+
+def test_a_source_that_is_named_twice_is_one_part() -> None:
+    parts = [{"type": "source-url", "sourceId": number, "url": f"https://e.com/{page}"}
+             for number, page in (("1", "a"), ("2", "a"), ("3", "b"))]  # fmt: skip
+    message = {"id": "m", "role": "assistant", "parts": [{"type": "text", "text": "x"}, *parts]}
+    read = adapter("vercel-ai").to_body(message)
+    assert [part.url for part in read.value[1:]] == ["https://e.com/a", "https://e.com/b"]
+    assert write("vercel-ai", read).value == message
