@@ -110,6 +110,7 @@ def test_workers_and_executors_give_the_same_bytes(
 class TestJobs:
     def test_validate(self, log: Path, tmp_path: Path) -> None:
         report = job_on("validate", log, tmp_path / "out")
+        assert report.counts["bytes"] == sum(path.stat().st_size for path in log.iterdir())
         invalid = [n for n in range(120) if not SCHEMA.is_valid(bodies(120)[n])]
         assert report.counts["invalid"] == len(invalid) + 1  # number 0 is in the second file
         found = results(tmp_path / "out")
