@@ -1,7 +1,7 @@
-"""Many agents: a registry of what each takes and sends, and what fits what.
+"""Many agents: a registry of their inputs and outputs, and of the pairs that fit.
 
-A `Registry` holds the schemas of agents, decides each pair once, and answers who takes what an
-agent sends, by which route, and what a change would break.
+A `Registry` holds the schemas of agents, decides each pair once, and answers which agents
+accept the output of an agent, by which route a message reaches one, and what a change would break.
 """
 
 from messagebody.agents._agents import Agent, AgentFiles, read_agents

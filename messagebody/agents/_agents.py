@@ -26,10 +26,10 @@ class Agent:
 
     Arguments:
         name: how the registry calls it.
-        input: what it takes.
-        output: what it sends as its answer.
-        notifications: what it sends while it works; None if it states nothing.
-        interrupts: what it sends when it waits for an answer; None if it states nothing.
+        input: the schema of its input.
+        output: the schema of its answer.
+        notifications: the schema of messages during its work; None if not stated.
+        interrupts: the schema of messages that ask for an answer; None if not stated.
         findings: modes on its card that are no content types, by their place on the card.
     """
 
@@ -127,7 +127,7 @@ def _name_of(data: Any, name: str) -> str:
 
 
 def _meant(data: Mapping[str, Any]) -> str:
-    """Return what an object is instead of an agent, if it is a part of something else."""
+    """Return the kind of an object that is not an agent but a part of something else."""
     if data.keys() & {"content", "contentUrl"}:
         return "; this is a part of a body"
     if "contentType" in data:
@@ -144,7 +144,7 @@ class AgentFiles(list[Agent]):
     """The agents of some files.
 
     Attributes:
-        findings: what is wrong in the files. Where it is an error, an agent was left out.
+        findings: the problems of the files. For each error, an agent was left out.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Blocks of pairs: many schemas against many others, decided by whatever runs functions.
+"""Blocks of pairs: many schemas against many others, decided here or by an executor.
 
 A block is decided by a plain function that knows no engine. So a loop, a pool of processes and the
 workers of a cluster give the same answers.
@@ -32,7 +32,7 @@ Numbered = tuple[int, MessageBodySchema]
 
 @attrs.frozen
 class PairSettings:
-    """What the verdicts of all pairs depend on besides the schemas.
+    """The settings that the verdicts of all pairs depend on, besides the schemas.
 
     Arguments:
         lenient: consumers ignore parts they do not know.
@@ -127,7 +127,7 @@ def _from_zero(chunk: tuple[Numbered, ...]) -> tuple[Numbered, ...]:
 def results(
     executor: Executor, act: Callable[[_Block], _Done], blocks: Iterable[_Block]
 ) -> Iterator[_Done]:
-    """Yield what a function returns for each block, in order.
+    """Yield the results of a function for each block, in order.
 
     Raises:
         MessageBodyError: the executor failed, for example because a worker died.

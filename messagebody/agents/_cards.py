@@ -1,9 +1,9 @@
-"""Cards: what an agent says of itself by content types, an A2A agent card or an ACP manifest.
+"""Cards: the content types that an agent states, in an A2A agent card or an ACP manifest.
 
 A card lists modes. A mode is read as what messages of its protocol become: an unnamed part of that
 type, and a named one, since a file with a name is a part with a name. Not all modes in use are
 content types. Those with a known meaning are read by it; of any other nothing is known, so it is
-read so that no yes can be wrong: what is sent may then be anything, what is taken is nothing more.
+read so that no yes can be wrong: then any output is possible, and no further input is accepted.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,7 +33,7 @@ _MANIFEST: Final = {"name", "description", "metadata"}
 
 @attrs.frozen
 class Card:
-    """What a card says.
+    """The statements of a card.
 
     Arguments:
         input: the bodies that the agent takes.
@@ -52,7 +52,7 @@ def is_card(data: Mapping[str, Any]) -> bool:
 
 
 def read_card(data: Mapping[str, Any], *, agent: str, skill: str | None = None) -> Card:
-    """Read what an agent card or a manifest says.
+    """Read an agent card or a manifest.
 
     Arguments:
         data: the card.

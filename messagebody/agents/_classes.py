@@ -69,7 +69,7 @@ class Classes:
 
     Arguments:
         file: the file that keeps them.
-        settings: what the verdicts depend on besides the schemas.
+        settings: the settings that the verdicts depend on, besides the schemas.
     """
 
     def __init__(self, file: RegistryFile, settings: PairSettings) -> None:

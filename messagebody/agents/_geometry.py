@@ -61,7 +61,7 @@ class _Axis(Generic[_Pattern]):
 
     def _matched(self, pattern: _Pattern | None) -> Iterator[str | None]:
         if pattern is None:
-            # No pattern stands for unnamed parts, and None for what they have as a name.
+            # None instead of a pattern means unnamed parts, and None is also their name.
             yield from {None} & self._words.keys()
             return
         first = bisect_left(self._in_order, pattern.prefix)
@@ -70,7 +70,7 @@ class _Axis(Generic[_Pattern]):
         yield from (words[place] for place in self._select(pattern, words))
 
     def matching(self, word: str | None) -> list[int]:
-        """Return the patterns that match a word; those that come later are added to the list."""
+        """Return the patterns that match a word; patterns that are added later extend the list."""
         found = self._words.get(word)
         if found is None:
             found = self._words[word] = [*self._found(word)]

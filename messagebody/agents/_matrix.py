@@ -1,8 +1,8 @@
 """Inclusion matrix: many producers against many consumers at once, as they come and go.
 
 Sets of producers and consumers are integers, a bit for each, so one operation speaks about all of
-them. Probe parts that bodies may have rule out the pairs in which one is refused; whole schema
-parts inside other ones prove most of the rest; only what is left is decided pair by pair.
+them. Probe parts that bodies may have rule out the pairs in which a probe is refused. Schema
+parts inside other ones prove most of the rest. Only the remaining pairs are decided one by one.
 """
 
 from collections import defaultdict
@@ -74,7 +74,7 @@ class InclusionMatrix:
         self._consumers.drop(number)
 
     def row(self, producer: Profile) -> VerdictRow:
-        """Return what is known of all consumers and one producer, which need not be put in."""
+        """Return the verdicts of one producer, which need not be put in, with all consumers."""
         consumers = self._consumers
         sender = self._sender(producer)
         if sender.is_empty:  # nothing is valid for it, so nothing goes wrong
@@ -86,7 +86,7 @@ class InclusionMatrix:
         return self._decided(proved, pairs)
 
     def column(self, consumer: Profile) -> VerdictRow:
-        """Return what is known of all producers and one consumer, which need not be put in."""
+        """Return the verdicts of one consumer, which need not be put in, with all producers."""
         producers = self._producers
         taker = _Consumer.of(consumer, self._geometry)
         candidates = producers.not_ruled_out(taker)
@@ -149,12 +149,12 @@ class SchemaMatrix:
             self._row.cache_clear()
 
     def row(self, producer: MessageBodySchema) -> VerdictRow:
-        """Return what is known of all consumers and one producer."""
+        """Return the verdicts of one producer with all consumers."""
         with self._lock:
             return self._row(Profile(producer.parts))
 
     def column(self, consumer: MessageBodySchema) -> VerdictRow:
-        """Return what is known of all producers and one consumer."""
+        """Return the verdicts of one consumer with all producers."""
         with self._lock:
             return self._column(self._taking(consumer))
 
@@ -283,7 +283,7 @@ class _Consumers:
 
     def _satisfied_by(self, met: set[int]) -> int:
         """Return the consumers that require no rectangle but some: as many as they require."""
-        # Few are met of thousands that are required, so what is met is counted.
+        # Of thousands of required parts only few are met, so these are counted.
         counts: list[int] = []
         for rectangle in met & self._needing.keys():
             _count(counts, self._needing[rectangle])
@@ -308,7 +308,7 @@ class _Producers:
         self._geometry = geometry
         self.everyone = 0
         self.empty = 0
-        """Those that no body is valid for."""
+        """Consumers for which no body is valid."""
         self.profiles: dict[int, Profile] = {}
         self._hard = 0
         self._made_of: dict[int, _Producer] = {}
@@ -353,7 +353,7 @@ class _Producers:
     def proved(self, consumer: _Consumer, candidates: int) -> int:
         """Return the producers, of some, whose every part lies in a part that a consumer accepts.
 
-        What the consumer requires has a required part of the producer in it.
+        Each required part of the consumer contains a required part of the producer.
         """
         below = {each: {*self._geometry.below.get(each, ())} for each in consumer.having}
         held = set().union(*below.values())

@@ -102,7 +102,7 @@ def _choices(needed: Sequence[_Sorts]) -> list[list[PartType]] | None:
     """Return what each required part may be, in names of its own; None: some have none."""
     choices: dict[int, list[PartType]] = {}
     taken: set[str | None] = set()
-    # Who has the fewest names chooses first: nobody else needs the name of a literal.
+    # The part with the fewest names chooses first: no other part needs the name of a literal.
     for at, each in sorted(enumerate(needed), key=lambda item: len(item[1].names)):
         choices[at] = each.parts(taken)
         if not choices[at]:

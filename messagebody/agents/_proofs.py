@@ -1,4 +1,4 @@
-"""Proofs of a registry: made in blocks by whatever runs functions, and kept in its file."""
+"""Proofs of a registry: made in blocks, here or by an executor, and kept in its file."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -70,7 +70,7 @@ class Unkept:
     Arguments:
         sender: the agent that sends.
         takers: for each claim the agents that it is about.
-        claims: what is to be proved.
+        claims: the claims to prove.
     """
 
     sender: str

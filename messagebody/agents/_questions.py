@@ -1,4 +1,4 @@
-"""Questions about many agents: which pairs fit, routes, and what a change does to the others."""
+"""Questions about many agents: the pairs that fit, routes, and the effects of a change."""
 
 import abc
 import difflib
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Impact:
-    """What a change of one agent does to the others; true only if surely no pair is lost.
+    """The effects of a change of one agent; true only if it is certain that no pair is lost.
 
     Arguments:
         lost: pairs (sender, taker) that fitted and would no longer fit.
@@ -107,7 +107,7 @@ class Questions(Mapping[str, Agent]):
         return self._feeders(self[of].input if isinstance(of, str) else of)
 
     def unfed(self) -> list[str]:
-        """Return the agents that no other agent surely fits: nobody can feed them.
+        """Return the agents for which no other agent is certain to send valid input.
 
         Examples:
             >>> from messagebody.agents import Registry
@@ -132,14 +132,14 @@ class Questions(Mapping[str, Agent]):
         return self._shortest([sender], {self[taker].name})
 
     def chain(self, have: MessageBodySchema, want: MessageBodySchema) -> list[str] | None:
-        """Return the shortest chain of agents that turns what is there into what is wanted.
+        """Return the shortest chain of agents from one schema to another.
 
         Arguments:
             have: what there is; `MessageBodySchema.infer(body)` for a body.
-            want: what is wanted.
+            want: the schema that is wanted.
 
         Returns:
-            Names of agents in order; none if what is there is what is wanted; None if no chain
+            The names of agents in order; an empty list if no agent is needed; None if no chain
             leads there.
         """
         if self._check(have, want):
@@ -148,7 +148,7 @@ class Questions(Mapping[str, Agent]):
 
     def _shortest(self, start: Iterable[str], goals: set[str]) -> list[str] | None:
         """Return the shortest path from one of some agents to another, breadth first."""
-        # By hand: a library wants the graph of all pairs, of which a search sees a few.
+        # By hand: a library needs the graph of all pairs, and a search sees only a few.
         before: dict[str, str | None] = {}
         for name in start:
             # Looked up only so that an unknown name raises here, before the search.
@@ -211,7 +211,7 @@ class Questions(Mapping[str, Agent]):
         return graph
 
     def ranks(self) -> list[list[str]]:
-        """Return the agents in ranks: whoever sends stands before those who take it.
+        """Return the agents in ranks: each sender comes before the agents that accept its output.
 
         Agents that can send to each other, directly or by way of others, share a rank.
 
@@ -244,7 +244,7 @@ class Questions(Mapping[str, Agent]):
 
 @attrs.frozen
 class _Around:
-    """Pairs of agents that one agent is in: those that fit and those that are undecided."""
+    """The pairs of one agent: the pairs that fit, and the undecided ones."""
 
     fitting: set[tuple[str, str]] = attrs.field(factory=set)
     undecided: set[tuple[str, str]] = attrs.field(factory=set)

@@ -58,7 +58,7 @@ CREATE TABLE agents (
 
 @attrs.frozen
 class _Kept:
-    """What is kept in memory of an agent.
+    """The record of an agent in memory.
 
     Arguments:
         place: its place in the order of the registry.
@@ -104,7 +104,7 @@ class Registry(Questions):
     """
 
     findings: tuple[Finding, ...] = ()
-    """What is wrong in the files that it was read from."""
+    """Problems of the files that it was read from."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class Registry(Questions):
         self._lock = RLock()
         self._version = -1
         self._agents: dict[str, _Kept] = {}
-        # Those that were put or asked for: reading one from the file takes ten times a question.
+        # Agents that were put or asked for: reading one takes ten times as long as a question.
         self._read: dict[str, Agent] = {}
         stated = {"format": _FORMAT, "lenient": str(lenient), "steps": str(steps)}
         self._file = RegistryFile(os.fspath(require_path(path)), _TABLES, stated)
@@ -462,7 +462,7 @@ class Registry(Questions):
                 with self._file.changing(), self._current():
                     yield
             except BaseException:
-                self._load()  # what is in memory may be half of the change
+                self._load()  # memory may hold half of the change
                 raise
 
     def _load(self) -> None:

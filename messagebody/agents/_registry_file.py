@@ -57,7 +57,7 @@ class RegistryFile:
     Arguments:
         path: the file, which is created if it does not exist, or `MEMORY`.
         tables: the statements that create everything in it.
-        settings: what is written into the table `settings` of a new file.
+        settings: the content of the table `settings` in a new file.
 
     Raises:
         StoreError: the file can't be opened, or holds something else.
@@ -247,7 +247,7 @@ class RegistryFile:
 
 @lru_cache
 def _objects_of(tables: str) -> frozenset[Any]:
-    """Return what is in a file that some statements have made."""
+    """Return the objects of a database that some statements create."""
     with contextlib.closing(sqlite3.connect(":memory:")) as made:
         made.executescript(tables)
         return frozenset(made.execute(_OBJECTS))

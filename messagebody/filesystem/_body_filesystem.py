@@ -62,9 +62,9 @@ class MessageBodyFileSystem(BodyWriter):
         protocol: what its URLs begin with, for programs that tell several filesystems apart by it.
         quoted_names: take paths with any character, such as `city=Oslo`; a byte that names don't
             take is `_` and two hex digits in the part's name.
-        offload_to: a store, or its URL or directory. What is written and longer than `threshold`
-            goes there, and the part becomes a reference with size and digest. This filesystem
-            reads back what it wrote itself; for all others a resolver has to allow the store.
+        offload_to: a store, or its URL or directory. Written content that is longer than
+            `threshold` goes there, and the part becomes a reference with size and digest. This
+            filesystem reads back what it wrote itself; for others a resolver must allow the store.
         threshold: bytes, or a text such as "256 KiB".
         target_protocol, target_options: how to open `fo`, as for fsspec's archives.
         live: the URL of a live body that led here, for fsspec: URLs of this filesystem begin so.

@@ -53,7 +53,7 @@ class Document:
             raise
 
     def save(self, body: MessageBody) -> None:
-        """Write the body; nobody ever sees half of it.
+        """Write the body; a reader never sees half of it.
 
         Raises:
             OSError: the document can't be written; `EROFS` where nothing there can be; `ESTALE` if

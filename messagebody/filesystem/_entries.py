@@ -56,7 +56,7 @@ def with_directories(names: list[str]) -> list[str]:
 
 
 def _shown_url(url: str) -> str:
-    """Return a URL without what is secret in it: descriptions are logged, and shown in browsers."""
+    """Return a URL without secrets, because descriptions are logged and shown in browsers."""
     is_open = url.isascii() and _SECRET.search(url) is None
     return url if is_open else redact_url(url, limit=len(url))
 

@@ -31,8 +31,8 @@ class PartReader(io.BytesIO):
         self.size = len(content)
 
 
-# What buffers another stream has no name of its own. Python's classes know what they buffer,
-# whatever the classes derived from them show as `raw`.
+# A buffer of another stream has no name of its own. Python's classes know which stream they buffer,
+# even if a class derived from them shows another one as `raw`.
 _BUFFERS = (io.BufferedReader, io.BufferedRandom)
 
 
@@ -43,10 +43,10 @@ def described_stream(stream: BinaryIO, path: str, name: str, size: int | None) -
     the stream. A message must not choose that file, so `name` is a URL.
 
     Arguments:
-        stream: what is read.
+        stream: the stream to read.
         path: the path of the part.
         name: the URL of the part.
-        size: bytes, for blocks and progress; None if nobody knows.
+        size: bytes, for blocks and progress; None if unknown.
     """
     described: Any = stream
     described.size, described.path = size, path
@@ -76,7 +76,7 @@ def plain_mode(mode: str) -> str:
 class Writing:
     """What all files open for writing do: they become a part when they are closed.
 
-    An exception inside `with` drops what was written and leaves the old content. A file that is
+    An exception inside `with` drops the written content and leaves the old one. A file that is
     never closed is closed when it is collected, or when the program ends.
 
     Arguments:
@@ -84,7 +84,7 @@ class Writing:
         path: the name of the part.
         mode: "wb", "xb", "ab", or one of "r+b", "w+b", "x+b", "a+b".
         old: the part that was there when the file was opened.
-        content_type: what the part is; kept or found if None.
+        content_type: the type of the part; kept or found if None.
         autocommit: whether closing makes the part; else a transaction does, or `commit`.
     """
 
@@ -111,7 +111,7 @@ class Writing:
         self._discarded = False
         self._process = os.getpid()
         self.closers: list[Callable[[], Any]] = []
-        """What closes what is wrapped around the file, outermost last."""
+        """Functions that close the streams wrapped around the file, outermost last."""
         _unfinished[id(self)] = weakref.ref(self)
 
     @property
@@ -125,16 +125,16 @@ class Writing:
         return self._mode
 
     def _taken(self) -> bytes | Offloaded | None:
-        """Return what was written, as a part is to hold it; None if there is nothing to change."""
+        """Return the written content in the form of a part; None if nothing changes."""
         raise NotImplementedError
 
     def finish(self) -> None:
-        """Close the file, and first what is wrapped around it."""
+        """Close the streams wrapped around the file, and then the file."""
         if not self.closed:
             (self.closers[-1] if self.closers else self.close)()
 
     def close(self) -> None:
-        """Keep what was written; in a transaction, until it is committed.
+        """Keep the written content; in a transaction, until it is committed.
 
         Raises:
             OSError: `ESTALE`: the part is not the one that was opened any more.
@@ -181,7 +181,7 @@ class Writing:
         self._filesystem._put(self.path, content, self._content_type)
 
     def discard(self) -> None:
-        """Drop what was written."""
+        """Drop the written content."""
         self._discarded = True
         self._content = None
 
@@ -216,11 +216,11 @@ class Pending:
             self.file._apply(content)
 
     def discard(self) -> None:
-        """Drop what was written."""
+        """Drop the written content."""
         self.file.discard()
 
 
-# Files that nobody has closed yet. Each leaves when it is closed, at the latest by `let_go`.
+# Files that are still open. Each is removed when it is closed, at the latest by `let_go`.
 _unfinished: "dict[int, weakref.ref[Writing]]" = {}
 
 
@@ -251,7 +251,7 @@ class PartWriter(Writing, io.BytesIO):
         old = filesystem._part(path)
         is_read = mode[0] in "ar"
         super().__init__(filesystem._content_of(old) if is_read else b"")
-        # What the part holds as far as this file knows; None: not what this file holds.
+        # The content of the part, as far as this file knows; None if it differs from this file's.
         self._before = self.getvalue() if is_read and old is not None else None
         self._begin(filesystem, path, mode, old, *options)
         if mode == "r+b":
@@ -279,7 +279,7 @@ class PartWriter(Writing, io.BytesIO):
         return size
 
     def flush(self) -> None:
-        """Keep what was written so far, if the file is one of a database."""
+        """Keep the content written so far, if the file belongs to a database."""
         super().flush()
         if not self.is_kept_by_flush or self._discarded:
             return
@@ -308,7 +308,7 @@ class PartWriter(Writing, io.BytesIO):
 
 
 class DatabaseLog(PartWriter):
-    """The log of an open database of DuckDB: what was committed and is not in the database yet.
+    """The log of an open database of DuckDB: committed changes that are not in the database yet.
 
     DuckDB appends to it, though it opens it with "wb", and relies on `flush`.
     """
@@ -320,7 +320,7 @@ class DatabaseLog(PartWriter):
 
 
 class PartAppender(PartWriter):
-    """A file that is appended to: what is written goes behind all that is there."""
+    """A file that is appended to: written content goes after the existing content."""
 
     _is_cut = False
 
@@ -344,7 +344,7 @@ class PartAppender(PartWriter):
         return content  # others may append before this is committed
 
     def _undoes(self, now: "Part | None") -> bool:
-        # What is appended goes behind what somebody else wrote; a cut would cut that.
+        # Content is appended after that of another program, which a cut would remove.
         return (now is None or self._is_cut) and not have_same_content(now, self._old)
 
     def _apply(self, content: Any) -> None:
@@ -378,7 +378,7 @@ class OffloadingWriter(Writing, Spilling):
 
 
 def have_same_content(one: "Part | None", other: "Part | None") -> bool:
-    """Return whether two parts hold the same, whatever else is said about them."""
+    """Return whether two parts have the same content, regardless of their other members."""
     if one is None or other is None:
         return one is other
     mine, theirs = record_of(one), record_of(other)
@@ -409,7 +409,7 @@ class CompressingWriter(io.BufferedIOBase):
         return written
 
     def discard(self) -> None:
-        """Drop what was written."""
+        """Drop the written content."""
         self._target.discard()
 
     def let_go(self) -> None:

@@ -1,4 +1,4 @@
-"""What is there: a body as files and directories to list, describe and find."""
+"""A body as files and directories that can be listed, described and found."""
 
 import datetime as dt
 import errno
@@ -110,7 +110,7 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
     def _has(self, path: str) -> bool:
         return self._name(path) in self.body
 
-    # What is there
+    # Files and directories
 
     def _part(self, path: str) -> Part | None:
         part = self.body.get(self._name(path))
@@ -125,7 +125,7 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
         return part
 
     def _why_missing(self, path: str) -> int:
-        """Return what the system says of a path nothing lies at: it may lead through a file."""
+        """Return the error number of a missing path, which may lead through a file."""
         leads_through_file = any(self._has(above) for above in ancestors(path))
         return errno.ENOTDIR if leads_through_file else errno.ENOENT
 
@@ -151,21 +151,21 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
             listing = [] if path in self._made else [file_entry(record_of(self._file(path)))]
         elif not detail and not self._quotes and not self._made:
             return [entry["name"] for entry in listing]
-        # Copies: the listing is kept, and callers write into what they are given.
+        # Copies, because the listing is cached, and callers may change the entries they get.
         found = [entry | {"name": self._path(entry["name"])} for entry in listing]
         there = {entry["name"] for entry in found} if self._made else set()
         found += [directory_entry(each) for each in self._made.inside(path) if each not in there]
         return found if detail else [entry["name"] for entry in found]
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
-        """Describe a file or directory; asks the resolver for a size nobody stated, once.
+        """Describe a file or directory; a size that is not stated is requested once.
 
         Content is never hashed for it: `ukey` does that. The URL of a reference is shown without
         its query and user-info, which may be a signature; `body[path].url` has them.
 
         Raises:
-            UnsafeReference: the resolver doesn't allow the reference, so nobody can say its size;
-                `ls`, `find`, `exists` and `isfile` ask nobody.
+            UnsafeReference: the resolver doesn't allow the reference, so its size is unknown; `ls`,
+                `find`, `exists` and `isfile` request nothing.
         """
         path = self._strip_protocol(path)
         part = self._part(path)
@@ -218,7 +218,7 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
             path: a directory, or a file, which is all that is found.
             maxdepth: levels to go down; all if None.
             withdirs: whether directories are listed too.
-            detail: whether to describe what is found, by path.
+            detail: whether to describe the files, by path.
         """
         path = self._strip_protocol(path)
         if maxdepth is not None and maxdepth < 1:
@@ -226,7 +226,7 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
         if maxdepth == 1 and not self._has(path) and self._is_directory(path):
             found = {path: directory_entry(path)} if withdirs and path != "/" else {}
             for entry in self.ls(path):
-                # What is both file and directory is found as the file.
+                # A path that is both a file and a directory is found as the file.
                 if entry["type"] == "file" or (withdirs and entry["name"] not in found):
                     found[entry["name"]] = entry
             return found if detail else [*found]
@@ -263,7 +263,7 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
         own = parts.find(self._name(path))
         if own is None:
             return found
-        # What is both file and directory is rare: where it stands among the others is asked then.
+        # A path that is both file and directory is rare, so only then its position is looked up.
         return sorted([own, *found], key=self._position) if found else [own]
 
     def _position(self, record: PartRecord) -> int:
@@ -271,7 +271,7 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
         return len(self.body) if position is None else position  # removed just now
 
     def _with_directories(self, path: str, files: list[str]) -> list[str]:
-        """Return files with the directories they imply, and those that were made, below a path."""
+        """Return files with the directories that they imply or that were made, below a path."""
         prefix = with_slash(path)
         found = [
             each for each in with_directories(files) if each.startswith(prefix) or each == path
@@ -313,7 +313,7 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
         self, path: str, total: bool = True, maxdepth: int | None = None, withdirs: bool = False,
         **_: Any,
     ) -> Any:  # fmt: skip
-        """Return the bytes of all files below a path; asks for sizes nobody stated, at once."""
+        """Return the bytes of all files below a path; requests missing sizes at once."""
         found = self.find(path, maxdepth=maxdepth, withdirs=withdirs, detail=True)
         if withdirs and self.isdir(path):
             found = {self._strip_protocol(path): {"size": 0}} | found

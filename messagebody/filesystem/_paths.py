@@ -57,7 +57,7 @@ def quote_name(path: str) -> str:
 def unquote_name(name: str) -> str:
     """Return the path that `quote_name` makes a name of: there is exactly one for every name.
 
-    Only what a name does not take is decoded: `_41` stays, since `A` needs no quoting.
+    Only characters that a name can't hold are decoded: `_41` stays, since `A` needs no quoting.
 
     Examples:
         >>> unquote_name("/rides/city_3DOslo/a_41.csv")
@@ -77,10 +77,10 @@ _live: "weakref.WeakValueDictionary[str, BodyListing]" = weakref.WeakValueDictio
 
 @attrs.frozen
 class Live:
-    """What a URL of a body in memory leads to.
+    """The target of a URL of a body in memory.
 
     Arguments:
-        token: what the URL begins with.
+        token: the beginning of the URL.
         filesystem: the one that made the URL, which works for as long as this is used.
     """
 
@@ -121,7 +121,8 @@ def live_options(url: str) -> dict[str, Any]:
         )
     options: dict[str, Any] = filesystem.storage_options
     if os.getpid() != filesystem._process:
-        options = options | {"read_only": True}  # a forked process has a copy, which nobody reads
+        # A forked process has a copy, whose changes would be lost.
+        options = options | {"read_only": True}
     return options | {"live": Live(token, filesystem)}
 
 

@@ -45,7 +45,7 @@ def matching(view: "BodyListing", path: str, maxdepth: int | None, *, withdirs: 
     if withdirs:
         # As in fsspec, "/a/**" also finds the directory "/a".
         slash = "/" if pattern.endswith("/**") or (end and not has_braces) else ""
-        # What is both file and directory is found as the file.
+        # A path that is both a file and a directory is found as the file.
         found += [each for each in directories if matches(each + slash) and not view._has(each)]
     if depth is None:
         return found
@@ -54,7 +54,7 @@ def matching(view: "BodyListing", path: str, maxdepth: int | None, *, withdirs: 
 
 
 def _depth(below: str, maxdepth: int | None, *, has_braces: bool) -> int | None:
-    """Return the levels that a pattern below its plain beginning spans; None if nobody knows."""
+    """Return the levels that a pattern below its plain beginning spans; None if unknown."""
     above, is_deep, _ = below.partition("**")
     if is_deep:
         return None if maxdepth is None else above.count("/") + maxdepth

@@ -1,4 +1,4 @@
-"""What is in it: the content of a body's files, those elsewhere included."""
+"""The content of a body's files, including the content behind references."""
 
 import errno
 import os
@@ -172,7 +172,7 @@ class BodyReader(BodyListing):
 
 
 def _outcome(act: Any, *args: Any, raises: bool) -> Any:
-    """Return what a call returns, or its exception if that is wanted."""
+    """Return what a call returns, or its exception if `raises` is false."""
     try:
         return act(*args)
     except Exception as error:

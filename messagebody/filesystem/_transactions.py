@@ -46,7 +46,7 @@ class WholeTransaction(Transaction):  # type: ignore[misc]
     def __init__(self, fs: Any, **options: Any) -> None:
         super().__init__(fs, **options)
         self._begun: list[int] = []
-        """How many changes waited when each of those that are open began."""
+        """For each open transaction, the number of changes that waited when it began."""
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.complete(commit=kind is None)
@@ -67,7 +67,7 @@ class WholeTransaction(Transaction):  # type: ignore[misc]
             while not commit and len(self.files) > waited:
                 self.files.pop().discard()
             return
-        # It ends whatever comes: a later write is not to wait for a commit that never is.
+        # It always ends: a later write must not wait for a commit that never comes.
         filesystem._intrans = False
         filesystem._transaction = self.fs = None
         if commit:

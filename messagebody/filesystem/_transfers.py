@@ -20,12 +20,12 @@ _Result = TypeVar("_Result")
 
 
 class Pairs:
-    """A filesystem's face to fsspec's `get`, `put` and `copy`, which notes what they would copy.
+    """A filesystem's face to fsspec's `get`, `put` and `copy`, which notes their copies.
 
     fsspec knows the rules of what goes where, and copies one file after the other.
 
     Arguments:
-        filesystem: what the paths are looked up in.
+        filesystem: the filesystem in which paths are looked up.
     """
 
     def __init__(self, filesystem: Any) -> None:
@@ -95,7 +95,7 @@ class Pairs:
                 raise FileExistsError(errno.EEXIST, text, target)
 
     def refuse_loops(self) -> None:
-        """Refuse copies within one filesystem that would change what is still to be copied.
+        """Refuse copies within one filesystem that would change files before they are copied.
 
         Raises:
             OSError: `EINVAL`: a directory would lie in itself.

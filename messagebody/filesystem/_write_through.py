@@ -69,7 +69,7 @@ class WriteThrough:
         return reference in self._written
 
     def resolver(self, limits: FetchLimits) -> Resolver:
-        """Return a resolver that opens the store; only for what was written here."""
+        """Return a resolver that opens the store; only for content that was written here."""
         # One for all reads, so that they share the budget of the body.
         return self._resolvers.setdefault(limits, Resolver(allow=self.store, limits=limits))
 

@@ -1,4 +1,4 @@
-"""What changes: files of a body that are opened, written, copied, moved and removed."""
+"""Changes to a body's files: opening, writing, copying, moving and removing."""
 
 import contextlib
 import errno
@@ -99,7 +99,7 @@ class BodyWriter(BodyReader, WholeTransfers):
         text = {key: options.pop(key) for key in _TEXT_OPTIONS if key in options}
         codec = None if compression is None else get_compression(path, compression)
         if codec is not None and "+" in kind:
-            raise ValueError(f"mode {mode!r}: what is compressed is either read or written")
+            raise ValueError(f"mode {mode!r}: a compressed file is either read or written")
         stream = self._open(path, kind, **options)
         try:
             if codec is not None:
@@ -145,8 +145,8 @@ class BodyWriter(BodyReader, WholeTransfers):
     def info(self, path: str, **options: Any) -> dict[str, Any]:
         """Describe a file or directory; the size of an open database is the one it has now.
 
-        A file that is open for writing otherwise is what it was until it is closed: not there, if
-        it is new.
+        Any other file that is open for writing keeps its old state until it is closed. A new file
+        does not exist until then.
         """
         path = self._strip_protocol(path)
         database, now = self._database_at(path), {}
@@ -168,7 +168,7 @@ class BodyWriter(BodyReader, WholeTransfers):
 
     def _change(self, path: str, check: Callable[[], Any], apply: Callable[[], Any]) -> None:
         """Make a change: now, or in a transaction when that is committed."""
-        with edit(self.body):  # no other thread changes what was checked
+        with edit(self.body):  # no other thread makes a change after the check
             check()
             self._check_changeable(path)
             if self._intrans:
@@ -228,7 +228,7 @@ class BodyWriter(BodyReader, WholeTransfers):
     ) -> bytes | Offloaded:
         """Return content as a part is to hold it: a reference, if it is large and there is a store.
 
-        Done before a change waits for its transaction: sending takes long, and holds nobody up.
+        Called before a change waits for its transaction, because sending takes long.
         """
         if self._offload is not None:
             return self._offload.of(self._name(path), content, content_type)
@@ -289,7 +289,7 @@ class BodyWriter(BodyReader, WholeTransfers):
         if Path(lpath).is_dir():
             self.makedirs(rpath, exist_ok=True)
             return
-        Path(lpath).stat()  # what is missing is an OSError
+        Path(lpath).stat()  # raises OSError if the file is missing
         file = LocalFile.at(lpath)
         callback.set_size(file.size)
         self._write(rpath, file, mode, content_type)
@@ -316,7 +316,7 @@ class BodyWriter(BodyReader, WholeTransfers):
         if not self._has(source) and self._is_directory(source):
             if source in self._made and not self._is_directory(target):
                 self.mkdir(target)
-            return  # other directories are implied by what is copied into them
+            return  # other directories are implied by the files that are copied into them
         check = partial(self._check_copy, source, target)
         self._change(target, check, partial(self._cp, source, target))
 
@@ -346,7 +346,7 @@ class BodyWriter(BodyReader, WholeTransfers):
     ) -> None:  # fmt: skip
         """Move files and directories, every file in its place, all or none.
 
-        What is moved to where it is stays there.
+        A file that is moved to its own path stays there.
 
         Raises:
             FileExistsError: two files would have one path, or a path is both source and target.
