@@ -142,3 +142,14 @@ def test_a_source_that_is_named_twice_is_one_part() -> None:
     read = adapter("vercel-ai").to_body(message)
     assert [part.url for part in read.value[1:]] == ["https://e.com/a", "https://e.com/b"]
     assert write("vercel-ai", read).value == message
+
+
+@pytest.mark.parametrize("provider", [{"provider": "openai"}, {}])
+def test_a_file_of_a_provider_comes_back(provider: dict[str, str]) -> None:
+    """From the part alone, too."""
+    source = {"type": "file", "value": "f 1", **provider, "mimeType": "image/png"}
+    message = {"id": "m", "role": "user", "content": [{"type": "image", "source": source}]}
+    read = adapter("ag-ui").to_body(message)
+    assert write("ag-ui", read).value == message
+    alone = adapter("ag-ui").from_body(read.value).value
+    assert alone["content"] == message["content"]
