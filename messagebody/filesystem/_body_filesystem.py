@@ -1,4 +1,4 @@
-"""A body as an fsspec filesystem: its options, document, transactions, and how it travels."""
+"""A body as an fsspec filesystem: options, document, transactions, URLs and pickling."""
 
 import difflib
 import errno
@@ -20,7 +20,7 @@ from messagebody.filesystem._writing import BodyWriter
 from messagebody.storage._references import Resolver
 from messagebody.storage._stores import Store
 
-# What fsspec itself gives to any filesystem.
+# Options that fsspec itself accepts for every filesystem.
 _FSSPEC_OPTIONS = frozenset(
     {
         "asynchronous", "batch_size", "listings_expiry_time", "loop", "max_paths",
@@ -33,8 +33,8 @@ _OPTIONS = (
 )  # fmt: skip
 
 
-class _OfThread(threading.local):
-    """What one thread has begun: another one's writes must not wait for its commit."""
+class _ThreadState(threading.local):
+    """The transaction of one thread. Writes of other threads must not wait for its commit."""
 
     is_open = False
     transaction: WholeTransaction | None = None
@@ -43,35 +43,38 @@ class _OfThread(threading.local):
 class MessageBodyFileSystem(BodyWriter):
     """A body as a filesystem: named parts are files, unnamed ones are not shown.
 
-    Directories are implied by names; one that was made is remembered by the filesystem while it is
-    empty, and is not part of the body. `ls`, `find` and `walk` keep message order; `glob` sorts, as
-    fsspec does. A new part goes last, an overwritten one keeps its place and its content type.
-    Removing a reference drops the part, never the object behind its URL. In a transaction all
-    changes of the thread that began it wait for the commit, and are made together or not at all.
+    Directories are implied by names. The filesystem remembers an empty directory made by `mkdir`,
+    but it is not part of the body. `ls`, `find` and `walk` keep message order; `glob` sorts, as in
+    fsspec. A new part is added at the end; an overwritten part keeps its position and its content
+    type. Removing a reference removes the part, never the object behind its URL. In a transaction,
+    the changes of the thread that began it wait for the commit, and are made together or not at
+    all.
 
     Arguments:
         fo: URL of a JSON document with a body, instead of `body`. It is written back when a
-            transaction is committed, or by `save()`; a change outside of a transaction is refused
-            with `EROFS`, since nothing would keep it.
+            transaction is committed, or by `save()`. A change outside a transaction fails with
+            `EROFS`, because it would not be saved.
         body: a live body; changes go both ways.
-        resolver: decides how references are read; the body's own, else the closed default.
-        allow: URLs of a resolver to make, which keeps the filesystem serialisable.
-        read_only: refuse every change with `EROFS`. A filesystem that was unpickled is read-only:
+        resolver: decides how references are read; by default the body's resolver, or a closed one.
+        allow: URLs that references may have, instead of `resolver`; keeps the filesystem
+            serialisable.
+        read_only: refuse every change with `EROFS`. An unpickled filesystem is read-only, because
             its body is a copy.
-        autosave: write every change to the document at once.
-        protocol: what its URLs begin with, for programs that tell several filesystems apart by it.
-        quoted_names: take paths with any character, such as `city=Oslo`; a byte that names don't
-            take is `_` and two hex digits in the part's name.
-        offload_to: a store, or its URL or directory. Written content that is longer than
-            `threshold` goes there, and the part becomes a reference with size and digest. This
-            filesystem reads back what it wrote itself; for others a resolver must allow the store.
-        threshold: bytes, or a text such as "256 KiB".
+        autosave: save the document after every change.
+        protocol: the protocol of its URLs, for programs that tell filesystems apart by protocol.
+        quoted_names: accept paths with any character, such as `city=Oslo`. A byte that names can't
+            hold is written as `_` and two hex digits in the part's name.
+        offload_to: a store, or its URL or directory. Written content longer than `threshold` goes
+            there, and the part becomes a reference with size and digest. This filesystem can read
+            its own offloaded content; other readers need a resolver that allows the store.
+        threshold: a number of bytes, or text such as "256 KiB".
         target_protocol, target_options: how to open `fo`, as for fsspec's archives.
-        live: the URL of a live body that led here, for fsspec: URLs of this filesystem begin so.
+        live: the live URL that this filesystem was opened by, set by fsspec. Its own URLs then
+            begin with the same token.
 
     Raises:
-        ValueError: neither a body nor `fo`, or both.
-        TypeError: there is no such option.
+        ValueError: neither `body` nor `fo` is given, or both are.
+        TypeError: an option is unknown.
 
     Examples:
         >>> from messagebody import MessageBody, Part
@@ -85,7 +88,8 @@ class MessageBodyFileSystem(BodyWriter):
     """
 
     transaction_type = WholeTransaction
-    # fsspec makes a token of the text of all options. That of a body takes long and says nothing.
+    # fsspec makes a token from the text of all options. The text of a body is slow to make and does
+    # not identify the body.
     _strip_tokenize_options = ("body",)
 
     def __init__(
@@ -109,15 +113,15 @@ class MessageBodyFileSystem(BodyWriter):
         _check_options(options)
         if (fo is None) == (body is None):
             got = "neither" if fo is None else "both"
-            raise ValueError(f"a filesystem is over a live body (body=) or over fo=, got {got}")
+            raise ValueError(f"a filesystem takes either body= or fo=, got {got}")
         if autosave and fo is None:
             raise ValueError("autosave needs a document (fo=); a live body has none to save to")
-        self._here = _OfThread()
+        self._thread_state = _ThreadState()
         self._live = live
         self._token = ""
         document = None if fo is None else Document(fo, target_protocol, target_options)
         shown = body if document is None else document.load()
-        assert shown is not None  # noqa: S101 - there is one or the other
+        assert shown is not None  # noqa: S101 - one of the two is given
         super().__init__(
             shown,
             resolver or (Resolver(allow=list(allow)) if allow else None),
@@ -132,13 +136,14 @@ class MessageBodyFileSystem(BodyWriter):
 
     @classmethod
     def _get_kwargs_from_urls(cls, path: str) -> dict[str, Any]:
-        """Return the options that a URL holds: those of the filesystem whose `url` made it."""
+        """Return the options of the filesystem that made a live URL."""
         return live_options(path)
 
     def url(self, path: str) -> str:
         """Return a URL of a path in this very body, for libraries that only take text.
 
-        It works in this process, for as long as the body (and a filesystem of your own) is used.
+        It works only in this process, and only while this filesystem is in use. `body.fs` is in use
+        as long as its body.
 
         Examples:
             >>> import fsspec
@@ -155,40 +160,41 @@ class MessageBodyFileSystem(BodyWriter):
         return f"messagebody://{token}{self._strip_protocol(path)}"
 
     def _url_of(self, path: str) -> str:
-        # One that leads here, if such a one was used to get here.
+        # A filesystem that was opened by a live URL has live URLs.
         return super()._url_of(path) if self._live is None else self.url(path)
 
     def save(self) -> None:
         """Write the body back to the document it came from, whole or not at all.
 
         Raises:
-            OSError: the filesystem is over a live body and has no document, it is read-only, or
-                somebody else changed the document since it was read (`ESTALE`).
+            OSError: the filesystem is over a live body and has no document (`EINVAL`), it is
+                read-only (`EROFS`), or somebody else changed the document since it was read
+                (`ESTALE`).
         """
         if self.document is None:
             fail(errno.EINVAL, "/", "a live body has no document to save to")
         if self.read_only:
             fail(errno.EROFS, redact_url(self.document.url))
-        with edit(self.body):  # else a thread might write what another one has changed since
+        with edit(self.body):  # no other thread changes the body meanwhile
             self.document.save(self.body)
 
-    # What fsspec asks and sets
+    # Attributes that fsspec reads and sets
 
     @property
     def _intrans(self) -> bool:
-        return self._here.is_open
+        return self._thread_state.is_open
 
     @_intrans.setter
     def _intrans(self, is_open: bool) -> None:
-        self._here.is_open = is_open
+        self._thread_state.is_open = is_open
 
     @property
     def _transaction(self) -> WholeTransaction | None:
-        return self._here.transaction
+        return self._thread_state.transaction
 
     @_transaction.setter
     def _transaction(self, transaction: WholeTransaction | None) -> None:
-        self._here.transaction = transaction
+        self._thread_state.transaction = transaction
 
     def start_transaction(self) -> WholeTransaction:
         """Begin a transaction, which `end_transaction` commits."""
@@ -214,13 +220,13 @@ class MessageBodyFileSystem(BodyWriter):
         return f"{id(self.body):x}" if self.document is None else self._fs_token_
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # What another process writes into its copy of the body would be lost.
+        # Another process gets a copy of the body, so its writes would be lost.
         options = self.storage_options | {"read_only": True, "autosave": False, "live": None}
         state = {"_made": self._made}
         return make_instance, (type(self), self.storage_args, options), state
 
     def to_dict(self, *, include_password: bool = True) -> dict[str, Any]:
-        """Return the filesystem as a JSON value; only one over `fo=` is one."""
+        """Return the filesystem as a JSON value, which needs `fo=`."""
         if self.document is None:
             raise TypeError(
                 "a filesystem over a live body is not a JSON value; pickle it, or use fo="
@@ -234,7 +240,7 @@ class MessageBodyFileSystem(BodyWriter):
 
 
 def _check_options(options: dict[str, Any]) -> None:
-    """Refuse unknown options: an ignored one could mean another body than the caller expects."""
+    """Raise `TypeError` for unknown options, because ignoring one could hide a mistake."""
     unknown = sorted(options.keys() - _FSSPEC_OPTIONS)
     if not unknown:
         return

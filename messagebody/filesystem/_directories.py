@@ -1,13 +1,13 @@
-"""Directories that were made and may be empty, which a body can't hold."""
+"""Directories made by `mkdir`. They may be empty, and a body can't hold empty directories."""
 
 from messagebody.names import ancestors, parent
 
 
 class MadeDirectories:
-    """Paths of made directories, by the directory they lie in.
+    """Paths of made directories, by parent directory.
 
-    A body implies directories by names. Programs that make one first, and then look whether it is
-    there, need it to be remembered; a filesystem does, for as long as it lives.
+    In a body, directories are implied by the names of parts. Some programs make a directory and
+    then check that it exists, so a filesystem remembers it for its own lifetime.
     """
 
     def __init__(self) -> None:
@@ -20,11 +20,11 @@ class MadeDirectories:
         return bool(self._inside) and path in self._inside.get(parent(path), ())
 
     def inside(self, path: str) -> list[str]:
-        """Return the directories that lie directly in one."""
+        """Return the made directories directly inside a directory."""
         return [*self._inside.get(path, ())]
 
     def below(self, path: str) -> list[str]:
-        """Return the directory itself, if it was made, and all below it."""
+        """Return the directory itself, if it was made, and all made directories below it."""
         found = [path] if path in self else []
         waiting = self.inside(path)
         while waiting:
@@ -34,12 +34,12 @@ class MadeDirectories:
         return found
 
     def add(self, path: str) -> None:
-        """Remember a directory and those above it."""
+        """Remember a directory and its parents."""
         for each in [*reversed([*ancestors(path)]), path]:
             self._inside.setdefault(parent(each), {})[each] = None
 
     def remove(self, path: str) -> None:
-        """Forget a directory and all below it."""
+        """Forget a directory and all directories below it."""
         for each in [*reversed(self.below(path))]:
             above = self._inside[parent(each)]
             del above[each]

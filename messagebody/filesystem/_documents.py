@@ -1,4 +1,4 @@
-"""The document a body came from: read whole, written whole or not at all."""
+"""The document that holds a body: read as a whole, and written as a whole or not at all."""
 
 import contextlib
 import errno
@@ -16,15 +16,15 @@ from messagebody._base.text import redact_url
 from messagebody._model.body import MessageBody
 from messagebody.errors import DecodeError, MessageBodyError
 
-# Locks of documents that are no local files, for the threads of this process.
-_naming = threading.Lock()
-_turns: "weakref.WeakValueDictionary[str, threading.Lock]" = weakref.WeakValueDictionary()
+# Locks of documents that are not local files, between the threads of this process.
+_locks_guard = threading.Lock()
+_locks: "weakref.WeakValueDictionary[str, threading.Lock]" = weakref.WeakValueDictionary()
 
 
 class Document:
-    """A JSON document that holds a body, anywhere fsspec reaches.
+    """A JSON document that holds a body, in any place that fsspec can reach.
 
-    The URL is the program's own, as in fsspec's archives; it never comes from a message.
+    The URL comes from the program, as in fsspec's archives, and never from a message.
     """
 
     def __init__(self, url: str, protocol: str | None, options: dict[str, Any] | None) -> None:
@@ -35,8 +35,8 @@ class Document:
         self._filesystem, self._path = fsspec.core.url_to_fs(url, **options)
         self._digest = ""
         place = self._filesystem.unstrip_protocol(self._path)
-        with _naming:
-            self._turn = _turns.setdefault(place, threading.Lock())
+        with _locks_guard:
+            self._lock = _locks.setdefault(place, threading.Lock())
 
     def load(self) -> MessageBody:
         """Read and decode the body.
@@ -53,32 +53,33 @@ class Document:
             raise
 
     def save(self, body: MessageBody) -> None:
-        """Write the body; a reader never sees half of it.
+        """Write the body; readers never see a partial document.
+
+        If several threads save at the same time, one succeeds. The same is true of several
+        processes and a local file. In other stores, two processes can still overwrite each other.
 
         Raises:
-            OSError: the document can't be written; `EROFS` where nothing there can be; `ESTALE` if
-                it is not the one that was read: what somebody else wrote would be lost. Of several
-                threads, and for local files several processes, that save at once, one does. In
-                other stores, two processes at once can still overwrite each other.
+            OSError: the document can't be written: `EROFS` if its filesystem is read-only, `ESTALE`
+                if somebody else changed it since it was read, because their changes would be lost.
         """
         data = body.to_json_bytes() + b"\n"
-        with self._alone():
+        with self._exclusive():
             self._check_unchanged()
             self._replace(data)
             self._digest = sha256_of(data)
 
-    def _alone(self) -> contextlib.AbstractContextManager[Any]:
-        """Keep others away: a document that changes after the comparison would be lost."""
+    def _exclusive(self) -> contextlib.AbstractContextManager[Any]:
+        """Lock the document, so that it can't change between the comparison and the write."""
         if isinstance(self._filesystem, LocalFileSystem):
             return lock_file(self._path)
-        # fsspec has no conditional writes, which would keep other processes away too.
-        return self._turn
+        # fsspec has no conditional writes, which would also guard against other processes.
+        return self._lock
 
     def _check_unchanged(self) -> None:
         try:
             now = sha256_of(self._filesystem.cat_file(self._path))
         except FileNotFoundError:
-            return  # nothing is there to be lost
+            return  # nothing can be lost
         if now != self._digest:
             problem = "somebody else changed the document since it was read; read it again"
             raise OSError(errno.ESTALE, problem, redact_url(self.url))
@@ -88,10 +89,10 @@ class Document:
             replace_file(self._path, data)
             return
         try:
-            # A transaction writes beside the document and puts it in its place at the end.
+            # A transaction writes the data elsewhere first, and replaces the document at the end.
             with self._filesystem.transaction:
                 self._filesystem.pipe_file(self._path, data)
         except MessageBodyError:
             raise
-        except (NotImplementedError, ValueError) as error:  # what fsspec's read-only ones raise
+        except (NotImplementedError, ValueError) as error:  # from fsspec's read-only ones
             raise OSError(errno.EROFS, os.strerror(errno.EROFS), redact_url(self.url)) from error

@@ -1,4 +1,4 @@
-"""Entries of listings: how fsspec describes a file, a directory, and all those of a body."""
+"""Entries of listings: the dicts by which fsspec describes files and directories."""
 
 import re
 from typing import Any, Final
@@ -9,21 +9,21 @@ from messagebody._model.index import Entries
 from messagebody._wire.members import PartRecord
 from messagebody.names import ancestors
 
-# Where a URL may hold a signature, a password or content.
+# Marks of a URL that may hold a signature, a password or content.
 _SECRET: Final = re.compile(r"[?#@\\]|^data:", re.IGNORECASE)
 
 
 def directory_entry(path: str) -> dict[str, Any]:
-    """Describe a directory."""
+    """Return the entry of a directory."""
     return {"name": path, "size": 0, "type": "directory"}
 
 
 def file_entry(record: PartRecord, path: str | None = None) -> dict[str, Any]:
-    """Describe a file; its size is None if it is a reference that states none.
+    """Return the entry of a file; its size is None for a reference without a stated size.
 
     Arguments:
         record: the part.
-        path: its path; its name if None.
+        path: the path of the file; by default the part's name.
     """
     described = {
         "name": path or record.name,
@@ -37,7 +37,7 @@ def file_entry(record: PartRecord, path: str | None = None) -> dict[str, Any]:
 
 
 def entries_of(entries: Entries) -> list[dict[str, Any]]:
-    """Describe what lies in a directory."""
+    """Return the entries of a directory."""
     return [
         directory_entry(path[:-1]) if record is None else file_entry(record)
         for path, record in entries
@@ -45,10 +45,10 @@ def entries_of(entries: Entries) -> list[dict[str, Any]]:
 
 
 def with_directories(names: list[str]) -> list[str]:
-    """Return names, and every directory before the first name in it."""
+    """Return names and their directories, each directory before the first name in it."""
     found: dict[str, None] = {}
     for name in names:
-        # A directory that was met already brought those above it along.
+        # A directory that was found before has its parents before it already.
         if name[: name.rfind("/")] not in found:
             found |= dict.fromkeys(reversed([*ancestors(name)]))
         found[name] = None
@@ -57,13 +57,13 @@ def with_directories(names: list[str]) -> list[str]:
 
 def _shown_url(url: str) -> str:
     """Return a URL without secrets, because descriptions are logged and shown in browsers."""
-    is_open = url.isascii() and _SECRET.search(url) is None
-    return url if is_open else redact_url(url, limit=len(url))
+    is_safe = url.isascii() and _SECRET.search(url) is None
+    return url if is_safe else redact_url(url, limit=len(url))
 
 
 def _size(record: PartRecord) -> int | None:
     content = record.content
-    # Most parts are one of these; making an object for each would take as long as all the rest.
+    # Most parts take this path. Making a `Part` for each would take as long as everything else.
     if isinstance(content, bytes) or (content is not None and content.isascii()):
         return len(content)
     return part_of(record).size

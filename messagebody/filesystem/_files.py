@@ -1,4 +1,4 @@
-"""Opened files: content of a part to read, and bytes on their way into one."""
+"""Open files: readers of the content of a part, and writers whose bytes become a part."""
 
 import atexit
 import contextlib
@@ -37,10 +37,10 @@ _BUFFERS = (io.BufferedReader, io.BufferedRandom)
 
 
 def described_stream(stream: BinaryIO, path: str, name: str, size: int | None) -> Any:
-    """Return a stream that has the size, the path and the name that fsspec's own files have.
+    """Return a stream with the size, path and name attributes of fsspec's own files.
 
-    Libraries find a format by `name`, and some read or write the local file of that name instead of
-    the stream. A message must not choose that file, so `name` is a URL.
+    Libraries guess the format from `name`, and some read or write the local file of that name
+    instead of the stream. A message must not choose that file, so `name` is a URL.
 
     Arguments:
         stream: the stream to read.
@@ -61,36 +61,36 @@ def described_stream(stream: BinaryIO, path: str, name: str, size: int | None) -
 
 @lru_cache(64)
 def plain_mode(mode: str) -> str:
-    """Return a binary mode as one of rb, wb, xb, ab, or with "+" before the "b".
+    """Return a mode in binary form: "rb", "wb", "xb" or "ab", or with a "+" as in "r+b".
 
     Raises:
-        ValueError: there is no such mode.
+        ValueError: the mode is invalid.
     """
     first = "".join(sorted(set(mode) & set("rwxa")))
     is_known = len(first) == 1 and set(mode) <= {*first, *"bt+"} and not set("bt") <= set(mode)
     if not is_known or len(mode) != len(set(mode)):
-        raise ValueError(f"mode {mode!r} is none: one of r, w, x and a, with b or t and perhaps +")
+        raise ValueError(f"invalid mode {mode!r}: expected r, w, x or a, perhaps with b or t and +")
     return first + ("+" if "+" in mode else "") + "b"
 
 
 class Writing:
-    """What all files open for writing do: they become a part when they are closed.
+    """Base class of files open for writing, which become a part when they are closed.
 
     An exception inside `with` drops the written content and leaves the old one. A file that is
     never closed is closed when it is collected, or when the program ends.
 
     Arguments:
-        filesystem: whose body gets the part.
+        filesystem: the filesystem over the body that gets the part.
         path: the name of the part.
         mode: "wb", "xb", "ab", or one of "r+b", "w+b", "x+b", "a+b".
         old: the part that was there when the file was opened.
-        content_type: the type of the part; kept or found if None.
-        autocommit: whether closing makes the part; else a transaction does, or `commit`.
+        content_type: the type of the part; if None, the old type is kept, or one is guessed.
+        autocommit: whether closing makes the part, instead of a transaction or `commit`.
     """
 
     closed: bool
-    size: Any  # bytes the file has now; the classes below know how to count them
-    _discarded = True  # a file whose making failed becomes no part when it is collected
+    size: Any  # current size in bytes, defined by the classes below
+    _discarded = True  # until `_begin`: a file that failed to open must not become a part
 
     def _begin(
         self,
@@ -116,16 +116,16 @@ class Writing:
 
     @property
     def name(self) -> str:
-        """The URL of the part; libraries find a format by it. See `described_stream`."""
+        """The URL of the part; libraries guess the format from it. See `described_stream`."""
         return str(self._filesystem.unstrip_protocol(self.path))
 
     @property
     def mode(self) -> str:
-        """The binary mode it was opened with."""
+        """The binary mode that the file was opened with."""
         return self._mode
 
-    def _taken(self) -> bytes | Offloaded | None:
-        """Return the written content in the form of a part; None if nothing changes."""
+    def _new_content(self) -> bytes | Offloaded | None:
+        """Return the new content of the part; None if nothing changes."""
         raise NotImplementedError
 
     def finish(self) -> None:
@@ -134,10 +134,10 @@ class Writing:
             (self.closers[-1] if self.closers else self.close)()
 
     def close(self) -> None:
-        """Keep the written content; in a transaction, until it is committed.
+        """Close the file and make the part; in a transaction, the part waits for the commit.
 
         Raises:
-            OSError: `ESTALE`: the part is not the one that was opened any more.
+            OSError: `ESTALE`: somebody else changed the part since the file was opened.
         """
         if self.closed:
             return
@@ -146,14 +146,14 @@ class Writing:
             super().close()  # type: ignore[misc]
             return
         try:
-            self._content = self._taken()
+            self._content = self._new_content()
         finally:
             super().close()  # type: ignore[misc]
         if self._autocommit:
             self.commit()
 
     def commit(self) -> None:
-        """Make the part now, or with the transaction that is open; a file still open is closed."""
+        """Make the part, now or in the open transaction; a file that is still open is closed."""
         self.finish()
         content, self._content = self._content, None
         if content is not None:
@@ -163,7 +163,7 @@ class Writing:
         self._filesystem._change(self.path, self.check, partial(self._apply, content))
 
     def check(self) -> None:
-        """Raise if the part can't be made now."""
+        """Raise `OSError` if the part can't be made now."""
         filesystem, path = self._filesystem, self.path
         if self._undoes(filesystem._part(path)):
             problem = "somebody else changed the part since it was opened; open it again"
@@ -171,9 +171,9 @@ class Writing:
         filesystem._check_free(path, filesystem._name(path), is_new=self._mode[0] == "x")
 
     def _undoes(self, now: "Part | None") -> bool:
-        """Return whether the part would undo what somebody else did since the file was opened.
+        """Return whether the write would undo a change that was made since the file was opened.
 
-        What replaces the whole of a file only undoes its removal, or its move elsewhere.
+        A write that replaces the whole file only undoes the removal or the move of the file.
         """
         return self._autocommit and now is None and self._old is not None
 
@@ -191,9 +191,9 @@ class Writing:
         self.close()
 
     def let_go(self) -> None:
-        """Close a file that nothing uses any more; Python's own says nothing if that fails."""
+        """Close a file that is no longer used; unlike Python's own files, errors are shown."""
         if self._discarded or self._process != os.getpid():
-            self._discarded = True  # a process that was forked only has a copy
+            self._discarded = True  # a forked process only has a copy
             self.close()
         else:
             self.finish()
@@ -203,12 +203,12 @@ class Writing:
 
 @attrs.frozen
 class Pending:
-    """A file that was opened in a transaction, which makes its part."""
+    """A file that was opened in a transaction; the commit makes the part."""
 
     file: Writing
 
     def commit(self) -> None:
-        """Make the part; a file still open is closed for it."""
+        """Make the part; a file that is still open is closed first."""
         self.file.finish()
         content, self.file._content = self.file._content, None
         if content is not None:
@@ -226,21 +226,22 @@ _unfinished: "dict[int, weakref.ref[Writing]]" = {}
 
 @atexit.register
 def _finish_all() -> None:
-    """Keep what programs never closed, while all is there that this takes; failures are shown."""
+    """Close open files at exit, while all modules still work; errors are shown."""
     with contextlib.ExitStack() as stack:
         for each in [*_unfinished.values()]:
             if (file := each()) is not None:
                 stack.callback(file.finish)
 
 
-if hasattr(os, "register_at_fork"):  # only systems that can fork have it
+if hasattr(os, "register_at_fork"):  # missing on systems that can't fork
     os.register_at_fork(after_in_child=_unfinished.clear)
 
 
 class PartWriter(Writing, io.BytesIO):
-    """A file open for writing, and with "+" for reading, in memory; see `Writing`.
+    """A file in memory, open for writing and, with "+", for reading; see `Writing`.
 
-    A file that is changed in place ("r+b") is kept by `flush` too: databases hold theirs open.
+    If the file is changed in place ("r+b"), `flush` makes the part too, because databases keep
+    their files open.
     """
 
     is_kept_by_flush = False
@@ -255,21 +256,21 @@ class PartWriter(Writing, io.BytesIO):
         self._before = self.getvalue() if is_read and old is not None else None
         self._begin(filesystem, path, mode, old, *options)
         if mode == "r+b":
-            self._stays_open()
+            self._become_database()
 
-    def _stays_open(self) -> None:
-        """Be a file of a database: kept by `flush`, with the size it has now."""
+    def _become_database(self) -> None:
+        """Treat the file as a database: `flush` makes the part, and `info` has the current size."""
         self.is_kept_by_flush = self._autocommit
         if self._autocommit:
             self._filesystem._databases[self.path] = self
 
     @property
     def size(self) -> int:
-        """Bytes the file has now."""
+        """The current size in bytes."""
         return self.getbuffer().nbytes
 
     def truncate(self, size: int | None = None) -> int:
-        """Cut the file, or let it grow by zeros as a file of the system does."""
+        """Cut the file, or extend it with zeros, as local files do."""
         if size is None or size <= self.size:
             return super().truncate(size)
         position = self.seek(0, io.SEEK_CUR)
@@ -279,23 +280,23 @@ class PartWriter(Writing, io.BytesIO):
         return size
 
     def flush(self) -> None:
-        """Keep the content written so far, if the file belongs to a database."""
+        """Make the part from the content written so far, if the file belongs to a database."""
         super().flush()
         if not self.is_kept_by_flush or self._discarded:
             return
-        content = self._taken()
+        content = self._new_content()
         if content is not None:
             self._keep(content)
             self._before = self.getvalue()
 
-    def _taken(self) -> bytes | Offloaded | None:
+    def _new_content(self) -> bytes | Offloaded | None:
         content = self.getvalue()
         if content == self._before:
-            return None  # opened to be changed, and was not: a reference stays one
-        return self._kept(content)
+            return None  # unchanged, so a reference stays a reference
+        return self._prepared(content)
 
-    def _kept(self, content: bytes) -> bytes | Offloaded:
-        return self._filesystem._held(self.path, content, self._content_type)
+    def _prepared(self, content: bytes) -> bytes | Offloaded:
+        return self._filesystem._offload_if_large(self.path, content, self._content_type)
 
     def _undoes(self, now: "Part | None") -> bool:
         if self._mode[0] != "r":
@@ -308,19 +309,19 @@ class PartWriter(Writing, io.BytesIO):
 
 
 class DatabaseLog(PartWriter):
-    """The log of an open database of DuckDB: committed changes that are not in the database yet.
+    """The write-ahead log of an open DuckDB database: commits that the database lacks so far.
 
-    DuckDB appends to it, though it opens it with "wb", and relies on `flush`.
+    DuckDB opens the log with "wb" but appends to it, and relies on `flush`.
     """
 
     def __init__(self, filesystem: "MessageBodyFileSystem", path: str, *options: Any) -> None:
         super().__init__(filesystem, path, "r+b", *options)
         self.seek(0, io.SEEK_END)
-        self.flush()  # it is there from now on
+        self.flush()  # the log exists from now on
 
 
 class PartAppender(PartWriter):
-    """A file that is appended to: written content goes after the existing content."""
+    """A file open for appending: written content goes after the existing content."""
 
     _is_cut = False
 
@@ -329,32 +330,32 @@ class PartAppender(PartWriter):
         self.seek(0, io.SEEK_END)
 
     def write(self, data: Any) -> int:
-        """Write some bytes behind all others."""
+        """Write bytes at the end of the file."""
         if memoryview(data).nbytes:
             self.seek(0, io.SEEK_END)
         return super().write(data)
 
     def writelines(self, lines: Iterable[Any]) -> None:
-        """Write several pieces; Python's own would not ask `write` where."""
+        """Write several pieces; the inherited method would bypass `write`."""
         for line in lines:
             self.write(line)
 
-    def _kept(self, content: bytes) -> bytes | Offloaded:
-        self._is_cut = not content.startswith(self._begins)
-        return content  # others may append before this is committed
+    def _prepared(self, content: bytes) -> bytes | Offloaded:
+        self._is_cut = not content.startswith(self._old_content)
+        return content  # not offloaded yet: others may append before the commit
 
     def _undoes(self, now: "Part | None") -> bool:
-        # Content is appended after that of another program, which a cut would remove.
+        # An append keeps content that others appended meanwhile; a cut would remove it.
         return (now is None or self._is_cut) and not have_same_content(now, self._old)
 
     def _apply(self, content: Any) -> None:
         now = self._filesystem._part(self.path)
         if not have_same_content(now, self._old):
-            content = self._filesystem._content_of(now) + content[len(self._begins) :]
-        super()._apply(super()._kept(content))
+            content = self._filesystem._content_of(now) + content[len(self._old_content) :]
+        super()._apply(super()._prepared(content))
 
     @property
-    def _begins(self) -> bytes:
+    def _old_content(self) -> bytes:
         return self._before or b""
 
 
@@ -369,7 +370,7 @@ class OffloadingWriter(Writing, Spilling):
         self._to = to
         self._begin(filesystem, path, mode, filesystem._part(path), *options)
 
-    def _taken(self) -> bytes | Offloaded | None:
+    def _new_content(self) -> bytes | Offloaded | None:
         if self.size <= self._to.threshold:
             self.seek(0)
             return self.read()
@@ -388,7 +389,7 @@ def have_same_content(one: "Part | None", other: "Part | None") -> bool:
 
 
 class CompressingWriter(io.BufferedIOBase):
-    """Compresses on the way into a `PartWriter`, which compressors would never close."""
+    """A file that compresses into a `PartWriter`, and closes it, which compressors don't."""
 
     def __init__(
         self, target: PartWriter | OffloadingWriter, compressor: Callable[..., Any]
@@ -400,11 +401,11 @@ class CompressingWriter(io.BufferedIOBase):
         self.closers.append(self.close)
 
     def writable(self) -> bool:
-        """Tell that it is open for writing."""
+        """Return True: the file is open for writing."""
         return True
 
     def write(self, data: Any) -> int:
-        """Compress some bytes."""
+        """Compress and write bytes."""
         written: int = self._compressor.write(data)
         return written
 
@@ -413,9 +414,9 @@ class CompressingWriter(io.BufferedIOBase):
         self._target.discard()
 
     def let_go(self) -> None:
-        """Close a file that nothing uses any more."""
+        """Close a file that is no longer used."""
         self._target.let_go()
-        # It writes its last bytes, which a target that is closed already does not take.
+        # The compressor writes its last bytes, which fails if the target is closed already.
         with contextlib.suppress(ValueError):
             self._compressor.close()
 
@@ -436,7 +437,7 @@ class CompressingWriter(io.BufferedIOBase):
 
 
 class TextPartWriter(io.TextIOWrapper):
-    """Text on its way into a `PartWriter`."""
+    """A text file that is encoded into a `PartWriter`."""
 
     def __init__(
         self, target: PartWriter | OffloadingWriter | CompressingWriter, **options: Any

@@ -223,7 +223,7 @@ class BodyWriter(BodyReader, WholeTransfers):
         elif blocker is not None:
             fail(errno.ENOTDIR, path)
 
-    def _held(
+    def _offload_if_large(
         self, path: str, content: bytes | LocalFile, content_type: str | None
     ) -> bytes | Offloaded:
         """Return content as a part is to hold it: a reference, if it is large and there is a store.
@@ -277,7 +277,7 @@ class BodyWriter(BodyReader, WholeTransfers):
             # What can't be written is refused before anything is sent to a store for it.
             self._check_changeable(path)
             check()
-        held = self._held(path, content, content_type)
+        held = self._offload_if_large(path, content, content_type)
         self._change(path, check, lambda: self._put(path, held, content_type))
 
     def put_file(
