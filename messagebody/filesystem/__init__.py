@@ -6,5 +6,5 @@ from messagebody.filesystem._body_filesystem import MessageBodyFileSystem
 
 __all__ = ["MessageBodyFileSystem"]
 
-# universal-pathlib looks for the class here before it knows how a protocol spells its paths.
+# universal-pathlib looks the class up in fsspec's registry to learn how its paths are spelled.
 fsspec.register_implementation("messagebody", MessageBodyFileSystem, clobber=True)

@@ -34,7 +34,7 @@ from messagebody.filesystem._transfers import results_of_threads
 from messagebody.names import ancestors
 from messagebody.storage._references import FetchBudget, Resolver
 
-# DuckDB refuses a filesystem that knows no times; parts have none.
+# DuckDB refuses a filesystem without modification times, and parts have none.
 _TIME: Final = dt.datetime(1980, 1, 1, tzinfo=dt.UTC)
 
 
@@ -43,14 +43,14 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
 
     Arguments:
         body: the body.
-        resolver: decides how references are read; the body's own, else the closed default.
-        protocol: what URLs begin with, "messagebody" if None.
-        quoted_names: whether a character that names don't take is written `_XX`; see `quote_name`.
+        resolver: decides how references are read; by default the body's resolver, or a closed one.
+        protocol: the protocol of URLs; "messagebody" if None.
+        quoted_names: whether bytes that names can't hold are written as `_XX`; see `quote_name`.
     """
 
     protocol: ClassVar[str] = "messagebody"
     root_marker = "/"
-    # Two bodies that print alike must never share a filesystem.
+    # Two bodies with the same `repr` must never share a cached filesystem.
     cachable = False
 
     def __init__(
@@ -70,7 +70,7 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
         self._made = MadeDirectories()
         self._sizes: dict[str, int] = {}
         if protocol is not None:
-            # fsspec asks the class for both; only this object has the name.
+            # fsspec defines both on the class, but this protocol belongs to one object only.
             strip = partial(_strip, f"{protocol}://", type(self))
             self.__dict__.update(protocol=protocol, _strip_protocol=strip)
 
@@ -86,11 +86,11 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
         if is_live(text):
             text = text.partition("/")[2]
         if "://" in text:
-            return text  # somebody else's: no part has that name, and errors show it as it is
+            return text  # another filesystem's: no part has that name, errors show it as is
         return "/" + text.strip("/")
 
     def unstrip_protocol(self, name: str) -> str:
-        """Return a path with the protocol before it."""
+        """Return a path with its protocol."""
         return self._url_of(self._strip_protocol(name))
 
     def _url_of(self, path: str) -> str:
@@ -158,10 +158,10 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
         return found if detail else [entry["name"] for entry in found]
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
-        """Describe a file or directory; a size that is not stated is requested once.
+        """Return the entry of a file or directory. A size that is not stated is requested once.
 
-        Content is never hashed for it: `ukey` does that. The URL of a reference is shown without
-        its query and user-info, which may be a signature; `body[path].url` has them.
+        Content is not hashed for the entry; use `ukey`. The URL of a reference is shown without its
+        query and user-info, which may be a signature; `body[path].url` has them.
 
         Raises:
             UnsafeReference: the resolver doesn't allow the reference, so its size is unknown; `ls`,
@@ -170,19 +170,19 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
         path = self._strip_protocol(path)
         part = self._part(path)
         if part is None:
-            # A directory is needed: another thread may have made a file of this name since.
+            # Only a directory will do: another thread may have written a file there since.
             self._check_directory(path)
             return directory_entry(path)
         described = file_entry(record_of(part), path)
         described["index"] = self.body.index(self._name(path))
         if described["size"] is None:
-            described["size"] = self._asked_size(path, part)
+            described["size"] = self._requested_size(path, part)
         return described
 
     def _known_size(self, part: Part) -> int | None:
         return self._sizes.get(str(part.url)) if part.size is None else part.size
 
-    def _asked_size(self, path: str, part: Part) -> int:
+    def _requested_size(self, path: str, part: Part) -> int:
         url = str(part.url)
         if url not in self._sizes:
             with concerning(path):
@@ -191,7 +191,7 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
         return self._sizes[url]
 
     def _access(self, part: Part) -> tuple[Resolver, FetchBudget | None]:
-        """Return who decides about a part's reference, and what reading it may still cost."""
+        """Return the resolver of a part, and the remaining fetch budget if there is one."""
         found = access_of(part)
         return found["resolver"] or Resolver(), found["budget"]
 
@@ -215,10 +215,10 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
         """List all files below a path, in message order, in one pass over the names.
 
         Arguments:
-            path: a directory, or a file, which is all that is found.
+            path: a directory, or a single file.
             maxdepth: levels to go down; all if None.
             withdirs: whether directories are listed too.
-            detail: whether to describe the files, by path.
+            detail: whether to return a dict of entries by path.
         """
         path = self._strip_protocol(path)
         if maxdepth is not None and maxdepth < 1:
@@ -226,7 +226,7 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
         if maxdepth == 1 and not self._has(path) and self._is_directory(path):
             found = {path: directory_entry(path)} if withdirs and path != "/" else {}
             for entry in self.ls(path):
-                # A path that is both a file and a directory is found as the file.
+                # A path that is both a file and a directory is listed as the file.
                 if entry["type"] == "file" or (withdirs and entry["name"] not in found):
                     found[entry["name"]] = entry
             return found if detail else [*found]
@@ -268,10 +268,10 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
 
     def _position(self, record: PartRecord) -> int:
         position = parts_of(self.body).position_of(str(record.name))
-        return len(self.body) if position is None else position  # removed just now
+        return len(self.body) if position is None else position  # removed by another thread
 
     def _with_directories(self, path: str, files: list[str]) -> list[str]:
-        """Return files with the directories that they imply or that were made, below a path."""
+        """Return files together with the implied and made directories below a path."""
         prefix = with_slash(path)
         found = [
             each for each in with_directories(files) if each.startswith(prefix) or each == path
@@ -283,16 +283,16 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
         self, path: str, maxdepth: int | None = None, detail: bool = False,
         *, withdirs: bool = True, **_: Any,
     ) -> Any:  # fmt: skip
-        """List what matches a pattern, sorted; see fsspec. Braces, `{a,b}`, work too.
+        """Return the paths that match a pattern, sorted; see fsspec. Braces, `{a,b}`, work too.
 
-        A pattern with braces has the wide dialect of `MessageBody.glob`, which is never for the
-        pattern of a stranger.
+        A pattern with braces is in the wide dialect of `MessageBody.glob`, which is not safe for
+        untrusted patterns.
 
         Raises:
-            InvalidPattern: its braces stand for more than 1,000 patterns.
+            InvalidPattern: the braces expand to more than 1,000 patterns.
         """
         found = sorted(matching(self, path, maxdepth, withdirs=withdirs))
-        # What does not match is never described: of a million parts that takes seconds.
+        # Only matches get an entry: entries of a million parts take seconds.
         return self._infos(found) if detail else found
 
     def _files_and_directories(self, path: str) -> tuple[list[str], set[str]]:
@@ -313,7 +313,7 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
         self, path: str, total: bool = True, maxdepth: int | None = None, withdirs: bool = False,
         **_: Any,
     ) -> Any:  # fmt: skip
-        """Return the bytes of all files below a path; requests missing sizes at once."""
+        """Return the size of all files below a path; unknown sizes are requested in parallel."""
         found = self.find(path, maxdepth=maxdepth, withdirs=withdirs, detail=True)
         if withdirs and self.isdir(path):
             found = {self._strip_protocol(path): {"size": 0}} | found
@@ -323,7 +323,7 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
         return sum(sizes.values()) if total else sizes
 
     def expand_path(self, path: Any, *args: Any, **options: Any) -> list[str]:
-        """Return the paths that patterns and directories stand for; see fsspec."""
+        """Return the paths that patterns and directories expand to; see fsspec."""
         try:
             found: list[str] = super().expand_path(path, *args, **options)
         except FileNotFoundError as error:
@@ -333,16 +333,16 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
         return found
 
     def created(self, path: str) -> dt.datetime:
-        """Return a constant: parts have no times."""
+        """Return a constant time, because parts have none."""
         self._check_there(self._strip_protocol(path))
         return _TIME
 
     modified = created
 
     def ukey(self, path: str) -> str:
-        """Return text that changes when the content does: its digest."""
+        """Return a key that changes when the content does: the digest, or a hash of the URL."""
         part = self._file(self._strip_protocol(path))
-        # A URL may hold a signature, and keys like this one are logged and stored.
+        # Hashed, because a URL may hold a signature, and keys are logged and stored.
         return part.digest or sha256_of(str(part.url).encode())
 
     checksum = ukey

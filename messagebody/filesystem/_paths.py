@@ -1,4 +1,4 @@
-"""Paths: their spelling, the URLs of bodies that are in memory, and errors about paths."""
+"""Paths: quoted names, URLs of bodies in memory, and errors about paths."""
 
 import contextlib
 import os
@@ -15,13 +15,13 @@ from messagebody.errors import UnsafeReference
 if TYPE_CHECKING:
     from messagebody.filesystem._listing import BodyListing
 
-# What names don't take, without "/" and the characters of fsspec's patterns. Half a character of
-# UTF-16 has no bytes: the path that holds one is refused as a name.
+# Characters that names can't hold, except "/" and the characters of fsspec's patterns. A lone
+# surrogate of UTF-16 has no UTF-8 bytes, so it is not quoted, and its path is refused as a name.
 _ODD_CHARACTER: Final = re.compile(r"[^A-Za-z0-9._/*?\[\]\ud800-\udfff-]")
 
 
 def _quoted_characters() -> str:
-    """Return a regular expression of one quoted character, without its first "_"."""
+    """Return a regular expression for one quoted character, without its first "_"."""
     odd = "|".join(f"{code:02X}" for code in range(128) if _ODD_CHARACTER.match(chr(code)))
     more = "_[89AB][0-9A-F]"
     # The well-formed sequences of UTF-8: exactly one for each character.
@@ -43,9 +43,9 @@ _QUOTED: Final = re.compile(f"_(?:{_QUOTED_UNDERSCORE}|{_QUOTED_CHARACTER})")
 def quote_name(path: str) -> str:
     """Return the part name of a path that may hold any character.
 
-    Each byte, in UTF-8, that a name does not take is written `_` and two upper-case hex digits. A
-    `_` that stands before such digits already is written `_5F`, so that two paths never have one
-    name. Patterns stay patterns: `*`, `?`, `[` and `]` are left as they are.
+    Each UTF-8 byte of a character that names can't hold is written as `_` and two upper-case hex
+    digits. A `_` that already precedes such digits is written as `_5F`, so that two paths never
+    have the same name. The characters of patterns, `*`, `?`, `[` and `]`, are left as they are.
 
     Examples:
         >>> quote_name("/rides/city=Oslo/my file.csv"), quote_name("/sales_2024.csv")
@@ -55,9 +55,9 @@ def quote_name(path: str) -> str:
 
 
 def unquote_name(name: str) -> str:
-    """Return the path that `quote_name` makes a name of: there is exactly one for every name.
+    """Return the only path that `quote_name` turns into a name.
 
-    Only characters that a name can't hold are decoded: `_41` stays, since `A` needs no quoting.
+    Only characters that a name can't hold are decoded: `_41` stays, because `A` needs no quoting.
 
     Examples:
         >>> unquote_name("/rides/city_3DOslo/a_41.csv")
@@ -70,18 +70,18 @@ def _unquoted(match: re.Match[str]) -> str:
     return bytes.fromhex(match[0].replace("_", "")).decode()
 
 
-# What URLs of live bodies begin with; no part name can hold the character.
+# The first character of live URLs; no part name can hold it.
 _MARK: Final = "@"
 _live: "weakref.WeakValueDictionary[str, BodyListing]" = weakref.WeakValueDictionary()
 
 
 @attrs.frozen
 class Live:
-    """The target of a URL of a body in memory.
+    """The target of a live URL, which is a URL of a body in memory.
 
     Arguments:
         token: the beginning of the URL.
-        filesystem: the one that made the URL, which works for as long as this is used.
+        filesystem: the filesystem that made the URL, kept in use so that the URL works.
     """
 
     token: str
@@ -89,14 +89,14 @@ class Live:
 
 
 def is_live(text: str) -> bool:
-    """Return whether a URL, without its protocol, names a body in memory."""
+    """Return whether a URL without its protocol names a body in memory."""
     return text.startswith(_MARK)
 
 
 def live_token(filesystem: "BodyListing") -> str:
-    """Return what URLs of a filesystem begin with, for as long as the filesystem is used.
+    """Return a new token for the URLs of a filesystem, valid while the filesystem is in use.
 
-    The token can't be guessed: a URL from somebody else must not lead into a body of the program.
+    The token can't be guessed: a URL from somebody else must not open a body of the program.
     """
     token = _MARK + secrets.token_hex(16)
     _live[token] = filesystem
@@ -104,7 +104,7 @@ def live_token(filesystem: "BodyListing") -> str:
 
 
 def live_options(url: str) -> dict[str, Any]:
-    """Return the arguments of the filesystem that a URL leads into; none for other URLs.
+    """Return the options of the filesystem that a live URL names; none for other URLs.
 
     Raises:
         FileNotFoundError: the body is not in this process, or no longer.
@@ -127,17 +127,17 @@ def live_options(url: str) -> dict[str, Any]:
 
 
 def fail(number: int, path: str, text: str | None = None) -> NoReturn:
-    """Raise the error of a number, in the words of the system unless told.
+    """Raise the error for a number, with the system's message if `text` is None.
 
     Raises:
-        OSError: always; the subclass that belongs to the number.
+        OSError: always, as the subclass for the number.
     """
     raise OSError(number, text or os.strerror(number), path)
 
 
 @contextlib.contextmanager
 def concerning(path: str) -> Iterator[None]:
-    """Give a refused reference the path it has here, as errors about files do."""
+    """Add the path to the error of a refused reference, as in errors about files."""
     try:
         yield
     except UnsafeReference as error:

@@ -1,4 +1,4 @@
-"""Patterns of paths: what of a body's filesystem matches one."""
+"""Glob patterns over the paths of a body's filesystem."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -16,20 +16,20 @@ _MAGIC: Final = re.compile(r"[*?\[{]")
 
 
 def matching(view: "BodyListing", path: str, maxdepth: int | None, *, withdirs: bool) -> list[str]:
-    """Return the files and directories that match a pattern, in any order; fsspec's answer.
+    """Return the files and directories that match a pattern, as in fsspec but in any order.
 
-    fsspec describes and sorts everything there is before it looks at the pattern.
+    fsspec itself is slower: it describes and sorts all files before it looks at the pattern.
 
     Arguments:
         view: the filesystem.
         path: the pattern; one that ends with "/" matches directories only.
         maxdepth: levels to go down from the first "**"; all if None.
-        withdirs: whether directories are wanted too.
+        withdirs: whether to return directories too.
     """
     if maxdepth is not None and maxdepth < 1:
         raise ValueError("maxdepth must be at least 1")
     pattern, end = view._strip_protocol(path), "/" if path.endswith("/") else ""
-    has_braces = "{" in path and not view._quotes  # no name holds one, unless names are quoted
+    has_braces = "{" in path and not view._quotes  # only quoted names can hold a brace
     if not (has_braces or has_magic(pattern)):
         return [pattern] if view.exists(pattern) else []
     matches: Callable[[str], object]
@@ -45,7 +45,7 @@ def matching(view: "BodyListing", path: str, maxdepth: int | None, *, withdirs: 
     if withdirs:
         # As in fsspec, "/a/**" also finds the directory "/a".
         slash = "/" if pattern.endswith("/**") or (end and not has_braces) else ""
-        # A path that is both a file and a directory is found as the file.
+        # A path that is both a file and a directory is listed as the file.
         found += [each for each in directories if matches(each + slash) and not view._has(each)]
     if depth is None:
         return found
@@ -54,7 +54,7 @@ def matching(view: "BodyListing", path: str, maxdepth: int | None, *, withdirs: 
 
 
 def _depth(below: str, maxdepth: int | None, *, has_braces: bool) -> int | None:
-    """Return the levels that a pattern below its plain beginning spans; None if unknown."""
+    """Return how many levels a pattern spans below its literal prefix; None if unknown."""
     above, is_deep, _ = below.partition("**")
     if is_deep:
         return None if maxdepth is None else above.count("/") + maxdepth
@@ -64,7 +64,7 @@ def _depth(below: str, maxdepth: int | None, *, has_braces: bool) -> int | None:
 def _candidates(
     view: "BodyListing", root: str, depth: int | None
 ) -> tuple[Iterable[str], Iterable[str]]:
-    """Return the files and the directories among which matches are; more, if that is easier."""
+    """Return the files and the directories that may match; others may be among them."""
     if depth != 1:
         return view._files_and_directories(root)
     found = view.find(root, 1, withdirs=True)

@@ -20,13 +20,13 @@ class BodyReader(BodyListing):
     """A body as files to list and read."""
 
     def _inline(self, path: str) -> bytes | None:
-        """Return content that is in the message; None if it is elsewhere, or there is no part."""
+        """Return content that is in the message; None if it is elsewhere or the part is missing."""
         record = parts_of(self.body).find(self._name(path))
         content = None if record is None else record.content
         return content.encode() if isinstance(content, str) else content
 
     def _reader(self, path: str, *, whole: bool = False) -> Any:
-        """Open a file for reading; `whole` says that all of it is wanted, and so is verified."""
+        """Open a file for reading. With `whole`, a reference is fetched and verified first."""
         path = self._strip_protocol(path)
         name = self._url_of(path)
         if (content := self._inline(path)) is not None:
@@ -44,7 +44,7 @@ class BodyReader(BodyListing):
     def cat_file(
         self, path: str, start: int | None = None, end: int | None = None, **_: Any
     ) -> bytes:
-        """Return content, or a range of it; a range of a reference is asked for as one."""
+        """Return the content of a file, or a range; of a reference only the range is requested."""
         path = self._strip_protocol(path)
         is_whole = start is None and end is None
         if is_whole and (content := self._inline(path)) is not None:
@@ -56,12 +56,12 @@ class BodyReader(BodyListing):
     def _range(self, path: str, part: Part, start: int | None, end: int | None) -> bytes:
         size = self._known_size(part)
         if size is None and (end is None or end < 0 or (start or 0) < 0):
-            size = self._asked_size(path, part)
+            size = self._requested_size(path, part)
         if size is not None:
             # Some servers refuse a range that goes beyond the end.
             start, end, _ = slice(start, end).indices(size)
         start, end = start or 0, end or 0
-        # All of it can be verified, and so it is.
+        # Complete content can be verified, so it is.
         is_whole = size is not None and (start, end) == (0, size)
         resolver, budget = self._access(part)
         if is_whole or resolver.require_digest:
@@ -76,7 +76,7 @@ class BodyReader(BodyListing):
     def cat(
         self, path: Any, recursive: bool = False, on_error: str = "raise", **options: Any
     ) -> Any:
-        """Return the content of a file, or of several by path; references are read at once."""
+        """Return the content of a file, or a dict of several; references are read in parallel."""
         paths = self.expand_path(path, recursive=recursive)
         if [path] == paths or (isinstance(path, str) and paths == [self._strip_protocol(path)]):
             return self.cat_file(paths[0], **options)
@@ -91,9 +91,9 @@ class BodyReader(BodyListing):
         self, paths: list[str], starts: Any, ends: Any, max_gap: int | None = None,
         on_error: str = "return", **options: Any,
     ) -> list[Any]:  # fmt: skip
-        """Return ranges of files, those of references at once; see fsspec."""
+        """Return ranges of files; see fsspec. References are read in parallel."""
         if max_gap is not None:
-            raise NotImplementedError("ranges are asked for one by one; max_gap is None")
+            raise NotImplementedError("max_gap must be None; ranges are requested one by one")
         count = len(paths)
         starts = starts if isinstance(starts, list) else [starts] * count
         ends = ends if isinstance(ends, list) else [ends] * count
@@ -111,7 +111,7 @@ class BodyReader(BodyListing):
         return any(part is not None and part.is_reference for part in parts)
 
     def _map_of(self, paths: Iterable[str]) -> Callable[[Any, Iterable[Any]], Iterator[Any]]:
-        """Return what acts on every path: in threads if there are references, for it waits."""
+        """Return `map`, or a `map` with threads if there are references, which are slow to read."""
         return results_of_threads if self._any_remote(paths) else map
 
     def read_text(self, path: str, *args: Any, **options: Any) -> Any:
@@ -119,7 +119,7 @@ class BodyReader(BodyListing):
         return super().read_text(path, *args, whole=True, **options)
 
     def get_file(self, rpath: str, lpath: Any = None, **options: Any) -> None:
-        """Copy a file to a local one, verified before the first byte; see fsspec."""
+        """Copy a file to a local one, after its content is verified; see fsspec."""
         rpath = self._strip_protocol(rpath)
         if not self._is_directory(rpath):
             self._check_there(rpath)  # before a local directory is made for it
@@ -129,11 +129,11 @@ class BodyReader(BodyListing):
         self, rpath: Any, lpath: Any, recursive: bool = False, callback: Any = DEFAULT_CALLBACK,
         maxdepth: int | None = None, **options: Any,
     ) -> None:  # fmt: skip
-        """Copy to local files, references at once.
+        """Copy to local files; references are fetched in parallel.
 
         Raises:
-            NotADirectoryError: a name is both file and directory; nothing is written.
-            FileExistsError: two files would be one local file; nothing is written.
+            NotADirectoryError: a name is both a file and a directory; nothing is written.
+            FileExistsError: two files would be the same local file; nothing is written.
         """
         if recursive:
             for each in [rpath] if isinstance(rpath, str | os.PathLike) else rpath:
@@ -155,11 +155,11 @@ class BodyReader(BodyListing):
             fail(errno.ENOTDIR, path, f"{', '.join(clashes)}: both a file and a directory")
 
     def sign(self, path: str, expiration: int = 100, **_: Any) -> str:
-        """Return a signed URL of a reference below an explicit allow entry.
+        """Return a signed URL of a reference that an explicit allow entry covers.
 
         Raises:
             NotImplementedError: the content is in the message.
-            UnsafeReference: no entry of the resolver says which store signs.
+            UnsafeReference: no entry of the resolver names the store that signs.
         """
         path = self._strip_protocol(path)
         part = self._file(path)

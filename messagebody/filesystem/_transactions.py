@@ -6,16 +6,16 @@ from typing import Any
 import attrs
 from fsspec.transaction import Transaction
 
-import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+import messagebody  # noqa: TC001 - annotations may be evaluated at runtime
 from messagebody._model.access import edit
 
 
 @attrs.frozen
 class Change:
-    """A change of a body that waits for its transaction.
+    """A change to a body that waits for the commit of its transaction.
 
     Arguments:
-        check: raises where the body doesn't allow the change now.
+        check: raises if the body doesn't allow the change now.
         apply: makes the change.
     """
 
@@ -23,22 +23,22 @@ class Change:
     apply: Callable[[], Any]
 
     def commit(self) -> None:
-        """Make the change, if it is allowed still: others may have come before."""
+        """Make the change, if it is still allowed after earlier changes."""
         self.check()
         self.apply()
 
     def discard(self) -> None:
-        """Forget the change."""
+        """Drop the change."""
 
 
 class WholeTransaction(Transaction):  # type: ignore[misc]
-    """Hold changes back until all of them are made, and then written to the body's document.
+    """A transaction that makes all its changes together, and then saves the body's document.
 
-    fsspec's own commits file by file and stops at the first that fails. Here a commit that fails
-    leaves body and document as they were, and other threads see all of it or nothing.
+    fsspec's own transaction commits file by file and stops at the first error. Here a commit that
+    fails leaves body and document as they were, and other threads see all changes or none.
 
-    One that begins inside another belongs to it: its changes are made when the outer one is
-    committed, and forgotten with an exception of either.
+    A nested transaction belongs to the outer one: its changes are made when the outer one is
+    committed, and dropped if either raises an exception.
     """
 
     fs: "messagebody.filesystem.MessageBodyFileSystem | None"
@@ -52,13 +52,13 @@ class WholeTransaction(Transaction):  # type: ignore[misc]
         self.complete(commit=kind is None)
 
     def start(self) -> None:
-        """Begin to hold changes back."""
+        """Begin the transaction: hold changes back from now on."""
         self._begun.append(len(self.files))
         if self.fs is not None:
             self.fs._intrans = True
 
     def complete(self, commit: bool = True) -> None:
-        """Make all changes, or forget them; inside another one they wait for that."""
+        """Make all changes, or drop them; in a nested transaction they wait for the outer one."""
         filesystem = self.fs
         if filesystem is None:
             return
@@ -67,7 +67,7 @@ class WholeTransaction(Transaction):  # type: ignore[misc]
             while not commit and len(self.files) > waited:
                 self.files.pop().discard()
             return
-        # It always ends: a later write must not wait for a commit that never comes.
+        # End it in any case: a later write must not wait for a commit that never comes.
         filesystem._intrans = False
         filesystem._transaction = self.fs = None
         if commit:

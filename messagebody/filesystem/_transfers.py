@@ -1,4 +1,4 @@
-"""Copies of many files: which goes where by fsspec's rules, and several at a time."""
+"""Copies of many files: their targets by fsspec's rules, and parallel reads."""
 
 import contextlib
 import errno
@@ -14,18 +14,18 @@ from fsspec import AbstractFileSystem
 from messagebody._base.threads import results_in_order
 
 _WORKERS = 16
-"""References that are read at once; each holds a connection."""
+"""Number of references that are read in parallel; each holds a connection."""
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
 class Pairs:
-    """A filesystem's face to fsspec's `get`, `put` and `copy`, which notes their copies.
+    """A stand-in for a filesystem that records the copies of fsspec's `get`, `put` and `copy`.
 
-    fsspec knows the rules of what goes where, and copies one file after the other.
+    fsspec has the rules for the target of each file, but it copies the files one by one.
 
     Arguments:
-        filesystem: the filesystem in which paths are looked up.
+        filesystem: the filesystem where paths are looked up.
     """
 
     def __init__(self, filesystem: Any) -> None:
@@ -36,7 +36,7 @@ class Pairs:
         """Source and target of every file and directory."""
 
     def cp_file(self, path1: str, path2: str, **_: Any) -> None:
-        """Note a copy."""
+        """Record a copy."""
         self.pairs.append((path1, path2))
 
     get_file = put_file = cp_file
@@ -44,11 +44,11 @@ class Pairs:
     def note_copy(
         self, path1: Any, path2: Any, *, recursive: bool, maxdepth: int | None
     ) -> list[tuple[str, str]]:
-        """Return which path would go where; nothing would be lost on the way.
+        """Return the source and target paths of a copy that loses no file.
 
         Raises:
-            FileExistsError: two files would have one path, or a path is both source and target.
-            OSError: `EINVAL`: a directory would lie in itself.
+            FileExistsError: two files have the same target, or a path is both source and target.
+            OSError: `EINVAL`: a directory would be inside itself.
         """
         AbstractFileSystem.copy(self, path1, path2, recursive, maxdepth, on_error="raise")
         strip = self._strip_protocol
@@ -60,10 +60,10 @@ class Pairs:
     def note_get(
         self, rpath: Any, lpath: Any, *, recursive: bool, maxdepth: int | None
     ) -> list[tuple[str, str]]:
-        """Return which path would be which local file.
+        """Return the source path and the local target of every file.
 
         Raises:
-            FileExistsError: two files would be one local file.
+            FileExistsError: two files would be the same local file.
         """
         AbstractFileSystem.get(self, rpath, lpath, recursive=recursive, maxdepth=maxdepth)
         self.refuse_clashes()
@@ -72,20 +72,20 @@ class Pairs:
     def note_put(
         self, lpath: Any, rpath: Any, *, recursive: bool, maxdepth: int | None
     ) -> list[tuple[str, str]]:
-        """Return which local file would go to which path.
+        """Return the local source and the target path of every file.
 
         Raises:
-            FileExistsError: two files would have one path.
+            FileExistsError: two files would have the same path.
         """
         AbstractFileSystem.put(self, lpath, rpath, recursive=recursive, maxdepth=maxdepth)
         self.refuse_clashes()
         return self.pairs
 
     def refuse_clashes(self) -> None:
-        """Refuse copies of two files to one path: one of them would be lost.
+        """Raise an error if two files have the same target, because one would be lost.
 
         Raises:
-            FileExistsError: a path is the target of two files.
+            FileExistsError: two files have the same target.
         """
         sources: dict[str, str] = {}
         for source, target in self.pairs:
@@ -95,31 +95,31 @@ class Pairs:
                 raise FileExistsError(errno.EEXIST, text, target)
 
     def refuse_loops(self) -> None:
-        """Refuse copies within one filesystem that would change files before they are copied.
+        """Raise an error if a copy would change a file that is still to be copied.
 
         Raises:
-            OSError: `EINVAL`: a directory would lie in itself.
-            FileExistsError: a target is a source too.
+            OSError: `EINVAL`: a directory would be inside itself.
+            FileExistsError: a target is also a source.
         """
         waiting = {source for source, _ in self.pairs}
         for source, target in self.pairs:
             waiting.discard(source)
             if target.startswith(f"{source.rstrip('/')}/") and self.isdir(source):
-                raise OSError(errno.EINVAL, f"{source} would lie in itself", target)
+                raise OSError(errno.EINVAL, f"{source} would be inside itself", target)
             if target in waiting and not self.isdir(target):
                 raise FileExistsError(errno.EEXIST, "the file is to be copied or moved too", target)
 
 
 class WholeTransfers(AbstractFileSystem):  # type: ignore[misc]
-    """Copies and moves within a filesystem over a body: all or none."""
+    """Copies and moves within a filesystem over a body, made all or none."""
 
     @abstractmethod
     def _together(self) -> AbstractContextManager[None]:
-        """Make all the changes inside, or none."""
+        """Make all changes in the `with` block, or none."""
 
     @abstractmethod
     def _check_there(self, path: str) -> None:
-        """Check that there is a file or directory."""
+        """Raise `OSError` if there is no file or directory."""
 
     def copy(
         self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None,
@@ -128,8 +128,8 @@ class WholeTransfers(AbstractFileSystem):  # type: ignore[misc]
         """Copy files and directories, all or none; see fsspec.
 
         Raises:
-            FileExistsError: two files would have one path, or a path is both source and target.
-            OSError: `EINVAL`: a directory would lie in itself.
+            FileExistsError: two files have the same target, or a path is both source and target.
+            OSError: `EINVAL`: a directory would be inside itself.
         """
         plan = Pairs(self).note_copy(path1, path2, recursive=recursive, maxdepth=maxdepth)
         skips = on_error == "ignore" or (on_error is None and recursive)
@@ -139,7 +139,7 @@ class WholeTransfers(AbstractFileSystem):  # type: ignore[misc]
                     self.cp_file(old, new)
 
     def _is_unmoved(self, path1: Any, path2: Any) -> bool:
-        """Return whether a move leads to where its source is, which has to be there."""
+        """Return whether a move has the same source and target, which must exist."""
         if not (isinstance(path1, str) and isinstance(path2, str)):
             return False
         source = self._strip_protocol(path1)
@@ -152,9 +152,9 @@ class WholeTransfers(AbstractFileSystem):  # type: ignore[misc]
 def results_of_threads(
     act: Callable[[_Item], _Result], items: Iterable[_Item], *, workers: int = _WORKERS
 ) -> Iterator[_Result]:
-    """Yield what `act` returns for every item, in order, with several calls under way.
+    """Yield the result of `act` for every item, in order, with several calls in parallel.
 
-    At most `workers` results wait to be taken. After an error no further call begins.
+    At most `workers` results are buffered. After an error no further call begins.
     """
     with ThreadPoolExecutor(workers) as pool:
         yield from results_in_order(pool, act, items, ahead=workers)

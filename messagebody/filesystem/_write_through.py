@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Offloaded:
-    """Content that was brought into a store: the reference to it, and its type."""
+    """Content that was put into a store: its reference and its type."""
 
     reference: Reference
     content_type: str
@@ -29,33 +29,33 @@ class Offloaded:
 
 @attrs.frozen
 class FileContent:
-    """The content of a private, seekable file object, as stores take it."""
+    """The content of a private, seekable file object, in the form that stores take."""
 
     stream: BinaryIO
     size: int
     digest: str
 
     def read(self) -> bytes:
-        """Return everything."""
+        """Return all bytes."""
         self.stream.seek(0)
         return self.stream.read()
 
     def buffers(self, length: int) -> Iterator[bytes]:
-        """Yield everything, `length` bytes at a time."""
+        """Yield all bytes, `length` at a time."""
         self.stream.seek(0)
         while chunk := self.stream.read(length):
             yield chunk
 
 
 class WriteThrough:
-    """Where content over a threshold goes.
+    """Sends written content over a threshold to a store.
 
-    A key is the digest of the content, so content is complete before it is sent: up to the
-    threshold it waits in memory, beyond it in a private temporary file.
+    A key is the digest of the content, so content must be complete before it is sent. Until then it
+    waits in memory, or above the threshold in a private temporary file.
 
     Arguments:
         place: the store, or its URL or directory.
-        threshold: bytes; content that is longer is offloaded.
+        threshold: bytes; longer content is offloaded.
     """
 
     def __init__(self, place: str | os.PathLike[str] | Store, threshold: int | str) -> None:
@@ -65,12 +65,12 @@ class WriteThrough:
         self._resolvers: dict[FetchLimits, Resolver] = {}
 
     def has_written(self, reference: Reference | None) -> bool:
-        """Return whether a reference, with its digest, is one to content that was written here."""
+        """Return whether a reference, including its digest, is to content written here."""
         return reference in self._written
 
     def resolver(self, limits: FetchLimits) -> Resolver:
-        """Return a resolver that opens the store; only for content that was written here."""
-        # One for all reads, so that they share the budget of the body.
+        """Return a resolver that allows the store; use it only for content written here."""
+        # One resolver for all reads, so that they share the budget of the body.
         return self._resolvers.setdefault(limits, Resolver(allow=self.store, limits=limits))
 
     def _remembered(self, reference: Reference, content_type: str) -> Offloaded:
@@ -80,7 +80,7 @@ class WriteThrough:
     def of(
         self, name: str, content: bytes | LocalFile, content_type: str | None
     ) -> bytes | Offloaded:
-        """Return content as a part is to hold it; that of a large file is never in memory."""
+        """Return content for a part, offloaded if it is large; large files are never in memory."""
         if size_of(content) <= self.threshold:
             return content if isinstance(content, bytes) else content.read_bytes()
         from messagebody.storage._offloading import put_content
@@ -90,8 +90,8 @@ class WriteThrough:
         return self._remembered(put_content(self.store, source, content_type=kind), kind)
 
     def of_stream(self, name: str, stream: BinaryIO, content_type: str | None) -> Offloaded:
-        """Return the content of a private file object as a part is to hold it."""
-        # `put_content` would keep a second copy of a file object, for it may not be ours.
+        """Offload the content of a private file object."""
+        # `put_content` would copy the file object first, because it may be shared.
         from messagebody.storage._stores.objects import ensure
 
         size = stream.seek(0, io.SEEK_END)
@@ -105,25 +105,25 @@ class WriteThrough:
 
 
 class Spilling(SpooledTemporaryFile[bytes]):
-    """A file object in memory that moves to a temporary file of the system when it grows large.
+    """A file object in memory that moves to a temporary file when it grows large.
 
     Arguments:
-        max_size: bytes that memory is to hold.
+        max_size: bytes to hold in memory.
     """
 
     def __init__(self, max_size: int) -> None:
-        super().__init__(max_size=max(max_size, 1))  # for Python's own, 0 is no limit
+        super().__init__(max_size=max(max_size, 1))  # in the base class, 0 means no limit
 
     @property
     def size(self) -> int:
-        """Bytes the file has now."""
+        """The current size in bytes."""
         position = self.tell()
         size = self.seek(0, io.SEEK_END)
         self.seek(position)
         return size
 
     def truncate(self, size: int | None = None) -> int:
-        """Cut the file, or let it grow by zeros."""
+        """Cut the file, or extend it with zeros."""
         end = self.tell() if size is None else size
         if end > self._max_size:  # type: ignore[attr-defined]
             self.rollover()

@@ -45,10 +45,10 @@ class BodyWriter(BodyReader, WholeTransfers):
 
     Arguments:
         body: the body.
-        resolver: decides how references are read; the body's own, else the closed default.
-        document: where the body came from, if a document holds it.
+        resolver: decides how references are read; by default the body's resolver, or a closed one.
+        document: the document that holds the body, if there is one.
         read_only: refuse every change.
-        autosave: write every change to the document at once.
+        autosave: save the document after every change.
         offload: sends large content to a store, if there is one.
         **options: those of `BodyListing`.
     """
@@ -78,7 +78,7 @@ class BodyWriter(BodyReader, WholeTransfers):
         if part is None or self._offload is None or not self._offload.has_written(part.reference):
             return part
         given = resolver_of(part) or Resolver()
-        # The caller's own entry goes first: it may have a cache.
+        # The caller's own allow entry takes precedence, because it may have a cache.
         if given.allows(str(part.url)):
             return part
         return part.with_resolver(self._offload.resolver(given.limits))
@@ -89,7 +89,7 @@ class BodyWriter(BodyReader, WholeTransfers):
         self, path: str, mode: str = "rb", block_size: Any = None, cache_options: Any = None,
         compression: str | None = None, **options: Any,
     ) -> Any:  # fmt: skip
-        """Open a file; see fsspec. Text or compression that fails leaves the old content too."""
+        """Open a file; see fsspec. If encoding or compression fails, the old content stays."""
         kind = plain_mode(mode)
         path = self._strip_protocol(path)
         if kind == "rb" and "b" in mode and compression is None:
@@ -110,7 +110,7 @@ class BodyWriter(BodyReader, WholeTransfers):
             raise
 
     def _open(self, path: str, mode: str = "rb", *, whole: bool = False, **options: Any) -> Any:
-        # fsspec's caches come here, past `open`, for writing too.
+        # fsspec's caches call this instead of `open`, for writing too.
         path, kind = self._strip_protocol(path), plain_mode(mode)
         if kind == "rb":
             return self._reader(path, whole=whole)
@@ -140,10 +140,10 @@ class BodyWriter(BodyReader, WholeTransfers):
             self.transaction.files.append(Pending(writer))
         return writer
 
-    # Databases, which hold files open and ask for their size
+    # Databases, which keep files open and ask for their size
 
     def info(self, path: str, **options: Any) -> dict[str, Any]:
-        """Describe a file or directory; the size of an open database is the one it has now.
+        """Return the entry of a file or directory, with the current size of an open database.
 
         Any other file that is open for writing keeps its old state until it is closed. A new file
         does not exist until then.
@@ -160,14 +160,14 @@ class BodyWriter(BodyReader, WholeTransfers):
         return file if file is not None and file.is_kept_by_flush else None
 
     def _is_log(self, path: str) -> bool:
-        """Return whether DuckDB keeps the changes of a database there that is open."""
+        """Return whether a path is the write-ahead log of an open DuckDB database."""
         database, suffix, _ = path.rpartition(".wal")
         return bool(suffix) and self._database_at(database) is not None
 
     # Writing
 
     def _change(self, path: str, check: Callable[[], Any], apply: Callable[[], Any]) -> None:
-        """Make a change: now, or in a transaction when that is committed."""
+        """Make a change, now or when the open transaction is committed."""
         with edit(self.body):  # no other thread makes a change after the check
             check()
             self._check_changeable(path)
@@ -181,7 +181,7 @@ class BodyWriter(BodyReader, WholeTransfers):
 
     @contextlib.contextmanager
     def _together(self) -> Iterator[None]:
-        """Make all the changes inside, or none."""
+        """Make all changes in the `with` block, or none."""
         if self.autosave and not self._intrans:
             with self.transaction:
                 yield
@@ -202,7 +202,7 @@ class BodyWriter(BodyReader, WholeTransfers):
             text = "Read-only file system: a forked process has a copy of the body"
             fail(errno.EROFS, path, text)
         if self.document is not None and not (self.autosave or self._intrans):
-            text = "Read-only file system: a document changes in `with fs.transaction:`, or with "
+            text = "Read-only file system: change a document in `with fs.transaction:`, or use "
             fail(errno.EROFS, path, text + "autosave=True")
 
     def _check_writable(self, path: str, *, is_new: bool = False) -> None:
@@ -213,7 +213,7 @@ class BodyWriter(BodyReader, WholeTransfers):
         self._check_free(path, name, is_new=is_new)
 
     def _check_free(self, path: str, name: str, *, is_new: bool) -> None:
-        """Refuse a path if something else has its name, or lies above it or below it."""
+        """Raise `OSError` if a file or directory at, above or below a path blocks it."""
         blocker = parts_of(self.body).blocker(name)
         if blocker == name:
             if is_new:
@@ -226,13 +226,13 @@ class BodyWriter(BodyReader, WholeTransfers):
     def _offload_if_large(
         self, path: str, content: bytes | LocalFile, content_type: str | None
     ) -> bytes | Offloaded:
-        """Return content as a part is to hold it: a reference, if it is large and there is a store.
+        """Return content for a part: a reference, if it is large and there is a store.
 
         Called before a change waits for its transaction, because sending takes long.
         """
         if self._offload is not None:
             return self._offload.of(self._name(path), content, content_type)
-        # Unlike `body.add`, this reads the file at once: the caller may delete it afterwards.
+        # Unlike `body.add`, this reads the file now: the caller may delete it afterwards.
         return content if isinstance(content, bytes) else content.read_bytes()
 
     def _put(self, path: str, content: bytes | Offloaded, content_type: str | None) -> None:
@@ -259,7 +259,7 @@ class BodyWriter(BodyReader, WholeTransfers):
         """Write a whole file.
 
         Raises:
-            TypeError: the value is not bytes, or an object that holds some.
+            TypeError: the value is not a bytes-like object.
         """
         path = self._strip_protocol(path)
         content = value if isinstance(value, bytes) else memoryview(value).tobytes()
@@ -274,7 +274,7 @@ class BodyWriter(BodyReader, WholeTransfers):
             self._check_writable(path, is_new=is_new)
 
         if self._offload is not None:
-            # What can't be written is refused before anything is sent to a store for it.
+            # Refuse an invalid write before anything is sent to the store.
             self._check_changeable(path)
             check()
         held = self._offload_if_large(path, content, content_type)
@@ -284,7 +284,7 @@ class BodyWriter(BodyReader, WholeTransfers):
         self, lpath: Any, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite",
         *, content_type: str | None = None, **_: Any,
     ) -> None:  # fmt: skip
-        """Copy a local file into the body; a local directory is made."""
+        """Copy a local file into the body; for a local directory, only make a directory."""
         rpath = self._strip_protocol(rpath)
         if Path(lpath).is_dir():
             self.makedirs(rpath, exist_ok=True)
@@ -302,7 +302,7 @@ class BodyWriter(BodyReader, WholeTransfers):
         """Copy local files and directories; see fsspec.
 
         Raises:
-            FileExistsError: two files would have one path; nothing is written.
+            FileExistsError: two files would have the same path; nothing is written.
         """
         plan = Pairs(self).note_put(lpath, rpath, recursive=recursive, maxdepth=maxdepth)
         callback.set_size(len(plan))
@@ -311,7 +311,7 @@ class BodyWriter(BodyReader, WholeTransfers):
                 self.put_file(source, target, callback=child, **options)
 
     def cp_file(self, path1: str, path2: str, **_: Any) -> None:
-        """Copy a file; a reference stays one."""
+        """Copy a file; a reference stays a reference."""
         source, target = self._strip_protocol(path1), self._strip_protocol(path2)
         if not self._has(source) and self._is_directory(source):
             if source in self._made and not self._is_directory(target):
@@ -328,7 +328,7 @@ class BodyWriter(BodyReader, WholeTransfers):
         self.body[self._name(target)] = self.body[self._name(source)].with_resolver(None)
 
     def mv_file(self, path1: str, path2: str, **_: Any) -> None:
-        """Give a file another name; it keeps its place."""
+        """Rename a file; the part keeps its position."""
         source, target = self._strip_protocol(path1), self._strip_protocol(path2)
         check = partial(self._check_copy, source, target)
         self._change(target, check, partial(self._mv, source, target))
@@ -344,13 +344,13 @@ class BodyWriter(BodyReader, WholeTransfers):
         self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None,
         **_: Any,
     ) -> None:  # fmt: skip
-        """Move files and directories, every file in its place, all or none.
+        """Move files and directories, all or none; every part keeps its position.
 
         A file that is moved to its own path stays there.
 
         Raises:
-            FileExistsError: two files would have one path, or a path is both source and target.
-            OSError: `EINVAL`: a directory would lie in itself.
+            FileExistsError: two files have the same target, or a path is both source and target.
+            OSError: `EINVAL`: a directory would be inside itself.
         """
         if self._is_unmoved(path1, path2):
             return
@@ -371,7 +371,7 @@ class BodyWriter(BodyReader, WholeTransfers):
     def rm_file(self, path: str) -> None:
         """Remove a file; the object behind a reference stays.
 
-        A file that is open for writing then can't be closed without an error (`ESTALE`).
+        If the file is open for writing, closing it fails with `ESTALE`.
         """
         path = self._strip_protocol(path)
         self._change(path, partial(self._file, path), partial(self._rm_now, path))
@@ -384,7 +384,7 @@ class BodyWriter(BodyReader, WholeTransfers):
     def rm(
         self, path: Any, recursive: bool = False, maxdepth: int | None = None
     ) -> None:  # fmt: skip
-        """Remove files, and with `recursive` all below directories and the directories made."""
+        """Remove files, and with `recursive` directories and everything below them."""
         found = self.expand_path(path, recursive=recursive, maxdepth=maxdepth)
         with self._together():
             for each in found:
@@ -395,7 +395,7 @@ class BodyWriter(BodyReader, WholeTransfers):
                 self._made.remove(each)
 
     def mkdir(self, path: str, create_parents: bool = True, **_: Any) -> None:
-        """Make a directory, which this filesystem remembers until something lies in it."""
+        """Make a directory, which this filesystem remembers while it is empty."""
         path = self._strip_protocol(path)
         with edit(self.body):
             if self.exists(path):
@@ -407,13 +407,13 @@ class BodyWriter(BodyReader, WholeTransfers):
             self._made.add(path)
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
-        """Make a directory and those above it."""
+        """Make a directory and its parents."""
         with edit(self.body):
             if not (exist_ok and self.isdir(path)):
                 self.mkdir(path)
 
     def rmdir(self, path: str) -> None:
-        """Remove an empty directory: one that was made and nothing lies in."""
+        """Remove an empty directory that was made by `mkdir`."""
         path = self._strip_protocol(path)
         with edit(self.body):
             if not self._is_directory(path):
@@ -425,7 +425,7 @@ class BodyWriter(BodyReader, WholeTransfers):
             self._made.remove(path)
 
     def touch(self, path: str, truncate: bool = True, **_: Any) -> None:
-        """Make an empty file, or empty one."""
+        """Make an empty file; with `truncate`, empty an existing one."""
         path = self._strip_protocol(path)
         with edit(self.body):
             if truncate or not self._has(path):

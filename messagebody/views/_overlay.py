@@ -387,8 +387,8 @@ class OverlayFileSystem(WholeTransfers):
         What is moved to where it is stays there.
 
         Raises:
-            FileExistsError: two files would have one path, or a path is both source and target.
-            OSError: `EINVAL`: a directory would lie in itself.
+            FileExistsError: two files have the same target, or a path is both source and target.
+            OSError: `EINVAL`: a directory would be inside itself.
         """
         if self._is_unmoved(path1, path2):
             return
