@@ -1,7 +1,7 @@
 """fsspec's reference specification: a body as a mapping of keys to content and URLs.
 
-Version 0 is written, and read beside the plain `refs` of version 1. Templates are never rendered:
-nothing written holds `{{`, and whatever holds it is refused.
+This module writes version 0, and reads version 0 and the plain `refs` of version 1. Templates are
+never rendered: written values never contain `{{`, and values that contain it are refused.
 """
 
 import base64
@@ -40,18 +40,18 @@ def _value(part: Part, resolver: Resolver) -> str | list[str]:
     if part.url is not None:
         resolver.source(part.url, subject=part.label)
         if _TEMPLATE in part.url:
-            problem = f"points to {redact_url(part.url)}, which readers take for a template"
+            problem = f"points to {redact_url(part.url)}, which readers treat as a template"
             raise UnsafeReference(part.label, problem)
         return [part.url]
     text = part.text
-    # Readers would decode the one and render the other.
+    # Readers would decode text that begins with "base64:", and render text with a template.
     if text is not None and not text.startswith(_BASE64) and _TEMPLATE not in text:
         return text
     return _BASE64 + base64.b64encode(part.read_bytes()).decode("ascii")
 
 
 def body_from_references(references: Mapping[str, Any]) -> MessageBody:
-    """Return a body of references; see `MessageBody.from_references`."""
+    """Return a body made from references; see `MessageBody.from_references`."""
     refs, refusals = _refs(references), []
     body = MessageBody()
     for key, value in refs.items():
@@ -71,7 +71,7 @@ def _refs(references: Mapping[str, Any]) -> Mapping[str, Any]:
         return references
     refused = sorted(references.keys() & {"templates", "gen"})
     if references["version"] != 1 or not isinstance(references.get("refs"), Mapping):
-        refused.append("version 1 with an object refs is read, beside plain version 0")
+        refused.append("expected plain version 0, or version 1 with an object refs")
     if refused:
         raise RefusedPaths("references", refused)
     refs: Mapping[str, Any] = references["refs"]
@@ -90,13 +90,13 @@ def _part(key: Any, value: Any) -> Part:
             _refuse_template(url)
             return Part(url=url, name=name, content_type=guess_type(b"", name))
         case [str(), int(), int()]:
-            raise ValueError("a range of a file makes no part")
-    raise ValueError("a value is text, or a list of a URL")
+            raise ValueError("a range of a file can't be a part")
+    raise ValueError("expected text, or a list with one URL")
 
 
 def _refuse_template(text: str) -> None:
     if _TEMPLATE in text:
-        raise ValueError(f"holds {quote(_TEMPLATE)}; templates are not rendered")
+        raise ValueError(f"contains {quote(_TEMPLATE)}; templates are not rendered")
 
 
 def _content(value: str) -> str | bytes:

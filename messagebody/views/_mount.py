@@ -1,4 +1,4 @@
-"""A body as a directory of the operating system, through FUSE: the one door to fusepy."""
+"""A body as a directory of the operating system, through FUSE. Only this module imports fusepy."""
 
 import contextlib
 import ctypes
@@ -26,7 +26,7 @@ try:
     from fuse import FUSE, FuseOSError, Operations
 except ImportError as error:
     raise MissingDependency("mounting a body", "mount") from error
-except OSError as error:  # fusepy is there, and finds no libfuse to load
+except OSError as error:  # fusepy is installed, but can't load libfuse
     raise MissingDependency("mounting a body", "mount", _LIBFUSE) from error
 
 
@@ -35,14 +35,14 @@ _FILE: Final = stat.S_IFREG | 0o444
 
 
 def mount(filesystem: MessageBodyFileSystem, directory: str | os.PathLike[str]) -> None:
-    """Show a body in a directory, read-only, until it is unmounted or interrupted.
+    """Mount a body at a directory, read-only, until it is unmounted or interrupted.
 
-    Nothing but reading a file opens a connection: a reference of unstated size shows as empty, and
-    is read to its end all the same. A reference is fetched whole and verified before the first of
-    its bytes is handed out; several files are read at a time.
+    Only reading a file opens a connection. So a reference without a stated size is shown as empty,
+    but can still be read to its end. A reference is fetched whole and verified before its first
+    byte is returned. Several files can be read at the same time.
 
     Arguments:
-        filesystem: the body, and the resolver that its references are read through.
+        filesystem: the filesystem over the body, with the resolver for its references.
         directory: an empty directory.
 
     Raises:
@@ -53,26 +53,26 @@ def mount(filesystem: MessageBodyFileSystem, directory: str | os.PathLike[str]) 
     _check_names(filesystem)
     sizes = [part.size for part in filesystem.body if part.name is not None]
     try:
-        with _closed_pipes_as_before():
+        with _sigpipe_restored():
             FUSE(
                 _Operations(filesystem),
                 os.fspath(directory),
                 foreground=True,
                 ro=True,
                 fsname="messagebody",
-                direct_io=None in sizes,  # what has no size is read until it ends
+                direct_io=None in sizes,  # a file without a size is read until it ends
             )
     except RuntimeError as error:
-        refused = "FUSE, which refused to mount: it said above what it lacks"
+        refused = "FUSE, which refused to mount; see its message above"
         raise MissingDependency("mounting a body", "mount", refused) from error
 
 
 @contextlib.contextmanager
-def _closed_pipes_as_before() -> Iterator[None]:
-    """Keep what the process does about SIGPIPE.
+def _sigpipe_restored() -> Iterator[None]:
+    """Restore how the process handles SIGPIPE.
 
-    At its end libfuse sets the system's default, and the process would die at its next write to a
-    closed pipe or socket. `signal.signal` can't help: it works in the main thread only.
+    When libfuse ends, it resets SIGPIPE to the system's default, and the process would die at its
+    next write to a closed pipe or socket. `signal.signal` only works in the main thread.
     """
     get, put = ctypes.pythonapi.PyOS_getsig, ctypes.pythonapi.PyOS_setsig
     get.restype = ctypes.c_void_p
@@ -85,9 +85,9 @@ def _closed_pipes_as_before() -> Iterator[None]:
 
 
 class _OpenFile:
-    """A file that a program has open: read whole and verified when it is read for the first time.
+    """A file opened by a program: fetched whole and verified at the first read.
 
-    The kernel asks for blocks in any order and has no word for "not verified".
+    The kernel reads blocks in any order, and can't be told that a block is not verified.
     """
 
     def __init__(self, filesystem: MessageBodyFileSystem, path: str) -> None:
@@ -96,7 +96,7 @@ class _OpenFile:
         self._stream: Any = None
 
     def read(self, start: int, size: int) -> bytes:
-        """Return some bytes; other files are read by other threads meanwhile."""
+        """Return a block; other threads can read other files meanwhile."""
         with self._lock:
             if self._stream is None:
                 self._stream = self._open()
@@ -105,42 +105,42 @@ class _OpenFile:
             return data
 
     def close(self) -> None:
-        """Throw the content away."""
+        """Discard the content."""
         with self._lock:
             if self._stream is not None:
                 self._stream.close()
 
 
 class _Operations(Operations):  # type: ignore[misc]
-    """What the kernel asks for; several of its threads ask at a time."""
+    """The operations that the kernel calls, from several threads at the same time."""
 
-    use_ns = True  # fusepy's word for: times are integers, in nanoseconds
+    use_ns = True  # tells fusepy that times are integers, in nanoseconds
 
     def __init__(self, filesystem: MessageBodyFileSystem) -> None:
         self._filesystem = filesystem
         self._opened: dict[int, _OpenFile] = {}
         self._handles = itertools.count(1)
         now = time.time_ns()
-        self._same = {
+        self._common = {
             "st_uid": os.getuid(), "st_gid": os.getgid(),
             "st_atime": now, "st_mtime": now, "st_ctime": now,
         }  # fmt: skip
 
     def __call__(self, op: str, *args: Any) -> Any:
-        """Do one operation; whatever goes wrong is an error number, which is all FUSE takes."""
+        """Run one operation; errors become error numbers, because FUSE takes nothing else."""
         try:
             return super().__call__(op, *args)
         except (OSError, MessageBodyError) as error:
             raise FuseOSError(getattr(error, "errno", None) or errno.EIO) from error
 
     def getattr(self, path: str, fh: int | None = None) -> dict[str, Any]:
-        """Describe a file or directory without asking anybody for a size."""
+        """Return the attributes of a file or directory, without requesting a size."""
         part = self._filesystem.body.get(path)
         if part is not None:
-            return {**self._same, "st_mode": _FILE, "st_nlink": 1, "st_size": part.size or 0}
+            return {**self._common, "st_mode": _FILE, "st_nlink": 1, "st_size": part.size or 0}
         if not self._filesystem.isdir(path):
             raise FuseOSError(errno.ENOENT)
-        return {**self._same, "st_mode": _DIRECTORY, "st_nlink": 2}
+        return {**self._common, "st_mode": _DIRECTORY, "st_nlink": 2}
 
     def readdir(self, path: str, fh: int) -> list[str]:
         """List a directory."""
@@ -148,7 +148,7 @@ class _Operations(Operations):  # type: ignore[misc]
         return [".", "..", *(each.rpartition("/")[2] for each in found)]
 
     def open(self, path: str, flags: int) -> int:
-        """Note that a program reads a file; nothing is fetched yet."""
+        """Open a file for reading; nothing is fetched yet."""
         if flags & os.O_ACCMODE != os.O_RDONLY:
             raise FuseOSError(errno.EROFS)
         handle = next(self._handles)
@@ -160,7 +160,7 @@ class _Operations(Operations):  # type: ignore[misc]
         return self._opened[fh].read(offset, size)
 
     def release(self, path: str, fh: int) -> int:
-        """Forget an open file."""
+        """Close an open file."""
         self._opened.pop(fh).close()
         return 0
 

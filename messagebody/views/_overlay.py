@@ -1,4 +1,4 @@
-"""A body as the upper layer over another filesystem, whose changes are the message."""
+"""A body as the upper layer over another filesystem; the body holds the changes."""
 
 import contextlib
 import errno
@@ -23,28 +23,27 @@ from messagebody.filesystem._transfers import Pairs, WholeTransfers
 from messagebody.names import ancestors
 
 _WHITEOUT = ".wh."
-"""What the name of an empty part begins with that hides a file below: the rule of OCI's image
-layers."""
+"""Prefix for the names of empty parts that hide lower files, as in OCI image layers."""
 
 
 class OverlayFileSystem(WholeTransfers):
-    """Another filesystem with a body of changes over it; the other one is only read.
+    """A body of changes over a lower filesystem, which is only read.
 
-    What is written becomes a part. What is removed and lies below becomes an empty part
+    A written file becomes a part. A lower file that is removed is hidden by an empty part
     `.wh.<name>`, as in layers of container images (OCI image specification, "Whiteouts"). So the
     body holds the difference: it can be sent as a message, and laid over the same files elsewhere.
 
     Arguments:
         body: the changes.
-        over: the filesystem below, or its URL or directory. It is the program's own: it never
-            comes from a message.
-        path: the directory of the filesystem below that is shown as "/". Of a local one, links that
-            lead out of it, or back to a directory that they lie in, are not shown.
-        **options: of the filesystem over the body, such as `offload_to` or `quoted_names`.
+        over: the lower filesystem, or its URL or directory. It comes from the program, and never
+            from a message.
+        path: the directory of the lower filesystem that is shown as "/". If it is local, links that
+            lead out of it, or back to one of their own parent directories, are not shown.
+        **options: options of the filesystem over the body, such as `offload_to` or `quoted_names`.
 
     Raises:
-        FileNotFoundError: the directory below does not exist.
-        NotADirectoryError: there is a file in its place.
+        FileNotFoundError: the lower directory does not exist.
+        NotADirectoryError: the lower directory is a file.
 
     Examples:
         >>> import fsspec
@@ -73,7 +72,7 @@ class OverlayFileSystem(WholeTransfers):
         path: str = "",
         **options: Any,
     ) -> None:
-        # The names of files below are any, and so are those of the whiteouts that hide them.
+        # Lower files can have any name, and so can the whiteouts that hide them.
         self.upper = body.filesystem(**{"quoted_names": True, **options})
         super().__init__()
         self.body = body
@@ -100,12 +99,12 @@ class OverlayFileSystem(WholeTransfers):
         if isinstance(path, list):
             return [cls._strip_protocol(each) for each in path]
         stripped: str = MessageBodyFileSystem._strip_protocol(path)
-        # They lead to files below that are not shown, or that were removed.
+        # Such segments lead to lower files that are not shown, or that were removed.
         if stripped != "/" and not {"", ".", ".."}.isdisjoint(stripped[1:].split("/")):
             fail(errno.EINVAL, stripped, "Invalid argument: a segment is empty, '.' or '..'")
         return stripped
 
-    # Changes wait where they are made, in the filesystem over the body
+    # Transactions, which belong to the filesystem over the body
 
     @property
     def transaction(self) -> WholeTransaction:
@@ -118,7 +117,7 @@ class OverlayFileSystem(WholeTransfers):
 
     @_intrans.setter
     def _intrans(self, is_open: bool) -> None:
-        """Ignore what fsspec sets at first."""
+        """Ignore the initial value that fsspec sets."""
 
     def start_transaction(self) -> WholeTransaction:
         """Begin a transaction, which `end_transaction` commits."""
@@ -129,17 +128,17 @@ class OverlayFileSystem(WholeTransfers):
         self.upper.end_transaction()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # What another process writes into its copy of the body would be lost: `upper` refuses it.
+        # Writes of another process to its copy of the body would be lost, so `upper` refuses them.
         state = {"body": self.body, "upper": self.upper}
         return make_instance, (type(self), self.storage_args, self.storage_options), state
 
-    # What lies below
+    # The lower filesystem
 
     def _below(self, path: str) -> str:
         return self._root + path if path != "/" else self._root or "/"
 
     def _is_astray(self, place: str) -> bool:
-        """Return whether a link in a local path leads out of what is shown, or in a circle."""
+        """Return whether a link in a local path leads out of the root, or in a circle."""
         if not isinstance(self.lower, LocalFileSystem):
             return False
         root, real = os.path.realpath(self._root or "/"), os.path.realpath(place)
@@ -153,10 +152,10 @@ class OverlayFileSystem(WholeTransfers):
         return len({*passed}) < len(passed)
 
     def _is_hidden(self, path: str) -> bool:
-        """Return whether what lies below at a path was removed or replaced, or is a whiteout."""
+        """Return whether a lower file was removed or replaced, or is a whiteout itself."""
         if path == "/":
             return False
-        # A whiteout hides what is below only: a part of the same name is shown beside it.
+        # A whiteout only hides the lower file: a part of the same name is still shown.
         hiding = [*map(_whiteout, [path, *ancestors(path)]), *ancestors(path)]
         return _is_whiteout(path) or any(self.upper.isfile(each) for each in hiding)
 
@@ -171,7 +170,7 @@ class OverlayFileSystem(WholeTransfers):
         return info | {"name": path}
 
     def _kind(self, path: str) -> str | None:
-        """Return "file" or "directory", None if nothing is there; no connection is opened."""
+        """Return "file", "directory", or None if the path is missing; references are not read."""
         if self.upper.isfile(path) and not _is_whiteout(path):
             return "file"
         info = self._info_below(path)
@@ -194,7 +193,7 @@ class OverlayFileSystem(WholeTransfers):
     def _kind_at(self, path: str) -> str | None:
         try:
             return self._kind(self._strip_protocol(path))
-        except OSError:  # a path that leads out
+        except OSError:  # a path that is invalid, such as one with ".."
             return None
 
     def _check_file(self, path: str) -> None:
@@ -209,7 +208,7 @@ class OverlayFileSystem(WholeTransfers):
         fail(errno.ENOTDIR if leads_through_file else errno.ENOENT, path)
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
-        """Describe a file or directory of either layer."""
+        """Return the entry of a file or directory of either layer."""
         path = self._strip_protocol(path)
         if self.upper.isfile(path) and not _is_whiteout(path):
             return self.upper.info(path)
@@ -221,19 +220,19 @@ class OverlayFileSystem(WholeTransfers):
         return info
 
     def _shown_above(self, path: str) -> bool:
-        """Return whether the body has more in a directory than whiteouts, or it was made."""
+        """Return whether a directory was made, or has parts other than whiteouts."""
         names = self.upper.find(path, withdirs=True)
         return path in self.upper._made or any(
             not _is_whiteout(each) and self.upper.isfile(each) for each in names
         )
 
     def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
-        """List a directory: what lies below, then what the body adds."""
+        """List a directory: the lower entries, then those that the body adds."""
         path = self._strip_protocol(path)
         if not self.isdir(path):
             own = self.info(path)
             return [own] if detail else [own["name"]]
-        # The entries of the body as it lists them: a description of one may open a connection.
+        # Entries of the body are taken from `ls`, because `info` may open a connection.
         listed = self.upper.ls(path) if self.upper.isdir(path) else []
         above = {entry["name"]: entry for entry in listed}
         found: dict[str, dict[str, Any]] = {}
@@ -246,19 +245,19 @@ class OverlayFileSystem(WholeTransfers):
         return [*found.values()] if detail else [*found]
 
     def _paths_below(self, path: str) -> list[str]:
-        """Return what lies directly in a directory below, by the paths that are shown."""
+        """Return the entries of a lower directory, as paths of this filesystem."""
         below = self._info_below(path)
         if below is None or below["type"] != "directory":
             return []
         try:
             entries = self.lower.ls(self._below(path), detail=False)
-        except FileNotFoundError:  # a root that was removed meanwhile is an empty one
+        except FileNotFoundError:  # a root that was removed meanwhile is empty
             return []
         names = [str(each).rstrip("/").rpartition("/")[2] for each in entries]
         return [f"{path.rstrip('/')}/{name}" for name in names]
 
     def open(self, path: str, mode: str = "rb", *args: Any, **options: Any) -> Any:
-        """Open a file; what lies below is copied into the body before it is changed."""
+        """Open a file; a lower file is copied into the body before it is changed."""
         path = self._strip_protocol(path)
         if plain_mode(mode) == "rb":
             return super().open(path, mode, *args, **options)
@@ -277,14 +276,14 @@ class OverlayFileSystem(WholeTransfers):
     def _prepare(self, path: str, mode: str) -> None:
         self._check_writable(path, is_new=mode[0] == "x")
         if self._intrans and mode[0] == "r" and not self.upper.isfile(path):
-            fail(errno.ENOTSUP, path, "a file below is changed in place outside of a transaction")
+            fail(errno.ENOTSUP, path, "a lower file can't be changed in place in a transaction")
         if mode[0] in "ar" and not self.upper.isfile(path) and self.isfile(path):
             with contextlib.suppress(FileExistsError):  # another thread was faster
                 self.upper.pipe_file(path, self.cat_file(path), mode="create")
 
     def _check_writable(self, path: str, *, is_new: bool = False) -> None:
         if _is_whiteout(path):
-            fail(errno.EINVAL, path, f"names that begin with {_WHITEOUT!r} hide files below")
+            fail(errno.EINVAL, path, f"names that begin with {_WHITEOUT!r} hide lower files")
         if self.isdir(path):
             fail(errno.EISDIR, path)
         if is_new and self.isfile(path):
@@ -318,9 +317,9 @@ class OverlayFileSystem(WholeTransfers):
             self.pipe_file(target, self.cat_file(source))
 
     def rm_file(self, path: str) -> None:
-        """Remove a file of the body, and hide the one below."""
+        """Remove a file from the body, and hide the lower one."""
         path = self._strip_protocol(path)
-        # In a transaction, what is removed is what is there when it is committed.
+        # In a transaction, the file to remove is looked up at the commit.
         self.upper._change(path, partial(self._check_file, path), partial(self._rm_now, path))
 
     def _rm_now(self, path: str) -> None:
@@ -337,7 +336,7 @@ class OverlayFileSystem(WholeTransfers):
     def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
         """Remove files, and with `recursive` whole directories, all or none."""
         found = self.expand_path(path, recursive=recursive, maxdepth=maxdepth)
-        # Asked now: a directory that names imply is gone with its last file.
+        # Looked up now: an implied directory disappears with its last file.
         directories = {each for each in found if recursive and self.isdir(each)}
         with self._together():
             for each in reversed(found):
@@ -347,7 +346,7 @@ class OverlayFileSystem(WholeTransfers):
                     self.rm_file(each)
 
     def _rm_emptied(self, path: str) -> None:
-        """Remove a directory, unless something is left in it; one that names implied is gone."""
+        """Remove a directory if it is empty; an implied one is gone already."""
         self.upper._change(path, lambda: None, partial(self._rmdir_now, path, if_empty=True))
 
     def rmdir(self, path: str) -> None:
@@ -369,7 +368,7 @@ class OverlayFileSystem(WholeTransfers):
     def _rmdir_now(self, path: str, *, if_empty: bool = False) -> None:
         if if_empty and (path == "/" or not self.isdir(path) or self.ls(path, detail=False)):
             return
-        # What is left of it in the body are whiteouts, which the one of the directory replaces.
+        # Only whiteouts are left in it; the whiteout of the directory replaces them.
         for each in self.upper.find(path):
             self.upper.rm_file(each)
         self.upper._made.remove(path)
@@ -384,7 +383,7 @@ class OverlayFileSystem(WholeTransfers):
     ) -> None:  # fmt: skip
         """Move files and directories, all or none.
 
-        What is moved to where it is stays there.
+        A file that is moved to its own path stays there.
 
         Raises:
             FileExistsError: two files have the same target, or a path is both source and target.
@@ -413,7 +412,7 @@ class OverlayFileSystem(WholeTransfers):
         """Copy to local files.
 
         Raises:
-            FileExistsError: two files would be one local file; nothing is written.
+            FileExistsError: two files would be the same local file; nothing is written.
         """
         plan = Pairs(self).note_get(rpath, lpath, recursive=recursive, maxdepth=maxdepth)
         callback.set_size(len(plan))
@@ -432,12 +431,12 @@ class OverlayFileSystem(WholeTransfers):
             self.upper._made.add(path)
 
     def touch(self, path: str, truncate: bool = True, **_: Any) -> None:
-        """Make an empty file, or empty one; without `truncate`, one that is there stays."""
+        """Make an empty file; with `truncate`, empty an existing one."""
         if truncate or not self.isfile(path):
             self.pipe_file(path, b"")
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
-        """Make a directory and those above it."""
+        """Make a directory and its parents."""
         with edit(self.body):
             if not (exist_ok and self.isdir(path)):
                 self.mkdir(path)

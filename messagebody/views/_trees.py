@@ -1,4 +1,4 @@
-"""Trees of files elsewhere as references of a body: named, sized, and not read."""
+"""Directory trees as references of a body, with names and sizes; the files are not read."""
 
 import os
 from pathlib import Path
@@ -47,7 +47,7 @@ def attach_tree(
 
 
 def _shows_body(filesystem: Any) -> bool:
-    """Return whether files are parts of a body, also behind a filesystem that wraps another one."""
+    """Return whether a filesystem, or one that it wraps, shows the parts of a body."""
     while filesystem is not None:
         if isinstance(filesystem, MessageBodyFileSystem | OverlayFileSystem):
             return True
@@ -56,7 +56,7 @@ def _shows_body(filesystem: Any) -> bool:
 
 
 def _refused(place: object) -> InvalidArgument:
-    # A URL of a part leads nowhere in another process, or in the JSON of this body.
+    # A URL of a part does not work in another process, or in the JSON of this body.
     return InvalidArgument(
         "files outside of messages to attach", place,
         "add the parts of a body under new names: outer.extend("
@@ -67,5 +67,5 @@ def _refused(place: object) -> InvalidArgument:
 def _reference(name: str, filesystem: AbstractFileSystem, path: str, info: dict[str, Any]) -> Part:
     url = str(filesystem.unstrip_protocol(path))
     if url.startswith("file:"):
-        url = Path(path).as_uri()  # which escapes what URLs don't take
+        url = Path(path).as_uri()  # escapes characters that URLs can't hold
     return Part(url=url, name=name, size=info.get("size"))

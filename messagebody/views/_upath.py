@@ -1,8 +1,8 @@
-"""Bodies as `pathlib` paths: what universal-pathlib loads for `messagebody:`."""
+"""Bodies as `pathlib` paths: the class that universal-pathlib loads for `messagebody:`."""
 
 from upath import UPath
 
-import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+import messagebody  # noqa: TC001 - annotations may be evaluated at runtime
 
 
 class MessageBodyPath(UPath):
