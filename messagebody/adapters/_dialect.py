@@ -106,6 +106,17 @@ class Dialect:
     signs_reasoning: ClassVar[bool] = False
     """Whether the target only takes reasoning with the signature or id that it has given."""
 
+    takes_files: ClassVar[bool] = False
+    """Whether a call, a result or a thought without a block goes out as the file that it is."""
+    alternates: ClassVar[bool] = False
+    """Whether the service takes no two messages of one role in a row: neighbours are joined."""
+    answers_calls: ClassVar[bool] = False
+    """Whether the service takes no call without its result in the next message."""
+    provider_tools: ClassVar[frozenset[str]] = frozenset()
+    """The kinds of calls and results, of tools that a provider ran, that the format has."""
+    unmissed: ClassVar[frozenset[str]] = frozenset()
+    """Members in the differences of blocks that no reader of another format misses."""
+
     _kinds: ClassVar[Mapping[str, Kind]] = {}
 
     def __init_subclass__(cls) -> None:

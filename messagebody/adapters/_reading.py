@@ -1,6 +1,7 @@
 """Reading: the parts of a message, and the rest of it beside them."""
 
 from typing import Any
+from zlib import crc32
 
 import attrs
 
@@ -12,7 +13,8 @@ from messagebody.adapters._base import Loss, LossKind
 from messagebody.adapters._capabilities import Kind
 from messagebody.adapters._collecting import Collector, carried_member
 from messagebody.adapters._dialect import COPY, Dialect, Misplaced
-from messagebody.adapters._items import Item, Media, Result, Text
+from messagebody.adapters._items import Call, Item, Media, Reasoning, Result, Text
+from messagebody.adapters._missed import missed_in
 from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
 
@@ -20,6 +22,15 @@ from messagebody.findings import Finding
 def content_class(part: Part) -> str:
     """Return the class by which unnamed parts are told apart: "text" or "media"."""
     return "media" if part.is_reference or not is_text(part.content_type) else "text"
+
+
+def mark_of(part: Part) -> str:
+    """Return a mark by which the block of a part is found again.
+
+    A checksum of 32 bits tells the parts of one message apart. It can't stand for the content.
+    """
+    content = part.url.encode() if part.url is not None else part.read_bytes()
+    return f"{crc32(content):08x}"
 
 
 @attrs.define
@@ -37,6 +48,8 @@ class BlockReader:
     collector: Collector
     is_check: bool = False
     role: str | None = None
+    unnamed: list[tuple[dict[str, Any], Part]] = attrs.field(factory=list, init=False)
+    """The unnamed parts, each with the rest of its block."""
 
     def read(self, message: Any) -> dict[str, Any]:
         """Collect the parts of a message, and return the rest of it."""
@@ -54,8 +67,18 @@ class BlockReader:
         role = self.role or "user"
         made = self.dialect.join(blocks, form, self.dialect.roles.get(role, role))
         left["frame"] = differences.difference(made, message)
+        left["missed"] = missed_in(left["frame"], self.dialect.unmissed)
         left["blocks"] = entries if any(entry != {} for entry in entries) else None
+        if left["blocks"]:
+            self._mark_twins()
         return {key: value for key, value in left.items() if value}
+
+    def _mark_twins(self) -> None:
+        """Mark plain parts that equal one with a rest, so that none is taken for the other."""
+        marks = {entry["mark"] for entry, _ in self.unnamed if entry}
+        for entry, part in self.unnamed:
+            if marks and not entry and (mark := mark_of(part)) in marks:
+                entry["mark"] = mark
 
     def _check_role(self, message: Any) -> None:
         # A body can't hold a role that is not text, so it would be lost on the way back.
@@ -101,7 +124,13 @@ class BlockReader:
             return {"block": block}
         if self.is_check:
             return {}
-        return self._left(item, self.collector.parts[start], block, directory)
+        part = self.collector.parts[start]
+        entry = self._left(item, part, block, directory)
+        if entry and (part.name is None or isinstance(item, Reasoning | Call)):
+            entry["mark"] = mark_of(part)
+        if part.name is None:
+            self.unnamed.append((entry, part))
+        return entry
 
     def item_of(self, block: Any, path: str = "") -> Item | None:
         """Return the item of a block, None if the block is unknown."""
@@ -136,7 +165,7 @@ class BlockReader:
         if self.is_check:
             return {}
         made = self.dialect.write(item, item.blocks)
-        entry = _entry_of(item, differences.difference(made, block))
+        entry = self._entry_of(item, differences.difference(made, block))
         entry["inner"] = inner if any(each != {} for each in inner) else None
         return {key: value for key, value in entry.items() if value is not None}
 
@@ -144,14 +173,14 @@ class BlockReader:
         """Return the members of a block that its part does not hold."""
         if not isinstance(item, Media):
             made = self.dialect.write(item, [])
-            return _entry_of(item, differences.difference(made, block), part)
+            return self._entry_of(item, differences.difference(made, block), part)
         # A later block is made from the part, so the block is compared with one made in the same
         # way.
         media = media_of(self.dialect, part, item.kind, item.form, directory)
         # The sender's own spelling is kept, so that the same bytes go back.
         media.spell_like(item)
         made = self.dialect.write(media, [])
-        entry = _entry_of(item, differences.difference(made, block), part)
+        entry = self._entry_of(item, differences.difference(made, block), part)
         entry["kind"] = item.kind
         kind = self.dialect.kind(item.kind)
         if kind is None or not kind.takes(part.content_type):
@@ -160,22 +189,25 @@ class BlockReader:
             entry["of"] = "media"
         return entry
 
+    def _entry_of(
+        self, item: Item, difference: dict[str, Any], part: Part | None = None
+    ) -> dict[str, Any]:
+        entry: dict[str, Any] = {}
+        if item.key is not None:
+            entry["name"] = item.key
+        if item.form is not None:
+            entry["form"] = item.form
+        if part is not None and item.carried is not None:
+            # Anything in the slot except our copy stays as it is.
+            entry["carry"] = differences.difference(carried_member(part), item.carried) or True
+        if difference:
+            entry["patch"] = difference
+            if names := missed_in(difference, self.dialect.unmissed):
+                entry["missed"] = names
+        return entry
+
     def _lose(self, where: str, why: str) -> None:
         self.collector.losses.append(Loss(LossKind.OMITTED, where, why))
-
-
-def _entry_of(item: Item, difference: dict[str, Any], part: Part | None = None) -> dict[str, Any]:
-    entry: dict[str, Any] = {}
-    if item.key is not None:
-        entry["name"] = item.key
-    if item.form is not None:
-        entry["form"] = item.form
-    if part is not None and item.carried is not None:
-        # Anything in the slot except our copy stays as it is.
-        entry["carry"] = differences.difference(carried_member(part), item.carried) or True
-    if difference:
-        entry["patch"] = difference
-    return entry
 
 
 def media_of(

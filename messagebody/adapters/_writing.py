@@ -3,13 +3,14 @@
 import json
 import re
 from collections import deque
+from collections.abc import Iterator
 from typing import Any, Final
 
 import attrs
 
 from messagebody._base.limits import DEFAULT_LIMITS, MIB
 from messagebody._base.media_types import OCTET_STREAM, TEXT_PLAIN, is_text
-from messagebody._base.text import human_size, redact_url
+from messagebody._base.text import human_size, quote, redact_url
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import data_urls
@@ -30,10 +31,12 @@ from messagebody.adapters._items import (
     Text,
 )
 from messagebody.adapters._losses import Losses, aligned
+from messagebody.adapters._missed import SIGNATURES
 from messagebody.adapters._places import is_withheld, items_of
 from messagebody.adapters._reading import (
     BlockReader,
     content_class,
+    mark_of,
     media_of,
     own_name,
     replaced,
@@ -88,6 +91,7 @@ class BlockWriter:
         """Return the message."""
         own = self._own()
         items = self._items()
+        self._note_missed(items)
         stated = role or _member_of(self.rest, "role", str)
         word = self._word(stated or _inferred_role(items))
         if own and not stated:
@@ -113,10 +117,26 @@ class BlockWriter:
         for part in filter(is_withheld, self.losses.parts):
             why = "it keeps members of a message that are not content"
             self.losses.lose(LossKind.OMITTED, part, why)
-        if not self._own():
-            why = f"{self.dialect.name} has no place for this member of the message"
-            self.losses.found += left_behind(self.rest, why)
         return [*items_of(part for part in self.losses.parts if not is_withheld(part))]
+
+    def _note_missed(self, items: list[_Found]) -> None:
+        """Note the members of another format's message and blocks that a reader misses."""
+        if self._own():
+            return
+        why = f"{self.dialect.name} has no place for this member of the message"
+        self.losses.found += left_behind(self.rest, why)
+        for found, entry in _with_entries(items, _entries_of(self.rest, "blocks")):
+            parts = found[1]
+            self._note_members(parts[0], entry)
+            inner = [(None, [part]) for part in parts]
+            for (_, within), each in _with_entries(inner, _entries_of(entry, "inner")):
+                self._note_members(within[0], each)
+
+    def _note_members(self, part: Part, entry: dict[str, Any]) -> None:
+        if names := _member_of(entry, "missed", list):
+            said = ", ".join(quote(name) for name in names)
+            why = f"{self.dialect.name} has no place for the members of its block {said}"
+            self.losses.lose(LossKind.OMITTED, part, why)
 
     def _own(self) -> dict[str, Any]:
         """Return the rest of the message; another format's has only a role and missed members."""
@@ -139,14 +159,51 @@ class BlockWriter:
         """Return the blocks of items; blocks that made no part keep their positions among them."""
         blocks: list[Any] = []
         matched = _matched(items, entries)
+        self._note_dropped(items, entries, matched)
         opaque = deque(index for index, entry in enumerate(entries) if "block" in entry)
         for (item, parts), index in zip(items, matched, strict=True):
             # Blocks that made no part go back to their positions.
             while index is not None and opaque and opaque[0] < index:
                 blocks.append(entries[opaque.popleft()]["block"])
-            entry = {} if index is None else entries[index]
+            entry = {} if index is None else self._valid(item, parts[0], entries[index])
             blocks += self._of_item(item, parts, entry, directory)
         return [*blocks, *(entries[index]["block"] for index in opaque)]
+
+    def _valid(self, item: Item | None, part: Part, entry: dict[str, Any]) -> dict[str, Any]:
+        """Return the rest of a block as far as it holds for a call or thought that has changed."""
+        if not isinstance(item, Reasoning | Call) or entry.get("mark") in (None, mark_of(part)):
+            return entry
+        if isinstance(item, Reasoning):
+            self._note_outlived(part, entry)
+            return {}
+        # The signature of a model is about the call that it made.
+        patch = entry.get("patch") or {}
+        members = _member_of(patch, "set", dict) or {}
+        kept = {key: members[key] for key in members if key.split("/")[-1] not in SIGNATURES}
+        if len(kept) < len(members):
+            self._note_outlived(part, {"patch": {"set": members.keys() - kept}})
+        return {**entry, "patch": {**patch, "set": kept}}
+
+    def _note_dropped(
+        self, items: list[_Found], entries: list[dict[str, Any]], matched: list[int | None]
+    ) -> None:
+        """Note the members of blocks whose parts have changed; removed parts need no note."""
+        taken = {*matched}
+        lost = deque(
+            entry
+            for index, entry in enumerate(entries)
+            if index not in taken and "patch" in entry and "name" not in entry
+        )
+        for (_, parts), index in zip(items, matched, strict=True):
+            if index is None and parts[0].name is None and lost:
+                self._note_outlived(parts[0], lost.popleft())
+
+    def _note_outlived(self, part: Part, entry: dict[str, Any]) -> None:
+        patch = entry.get("patch") or {}
+        if names := sorted(pointer.strip("/") for pointer in patch.get("set", ())):
+            said = ", ".join(map(quote, names))
+            why = f"it has changed, and the members of its old block {said} don't go out with it"
+            self.losses.lose(LossKind.OMITTED, part, why)
 
     def _of_item(
         self, item: Item | None, parts: list[Part], entry: dict[str, Any], directory: str
@@ -404,26 +461,44 @@ _KIN: Final = {"developer": "system", "function": "tool", "model": "assistant"}
 
 
 def _matched(items: list[_Found], entries: list[dict[str, Any]]) -> list[int | None]:
-    """Return for each item the position of the rest of its block, None if there is none."""
+    """Return for each item the position of the rest of its block, None if there is none.
+
+    A named part finds its block by the name, and another by its mark. Plain blocks have no mark:
+    they are taken in order, texts apart from files, which keeps their place among unknown blocks.
+    """
     if not entries:
         return [None] * len(items)
     named: dict[str, int] = {}
-    unnamed: dict[str, deque[int]] = {"text": deque(), "media": deque()}
+    marked: dict[str, deque[int]] = {}
+    plain: dict[str, deque[int]] = {"text": deque(), "media": deque()}
     for index, entry in enumerate(entries):
         if "block" in entry:
             continue
-        name, of = entry.get("name"), entry.get("of", "text")
+        name, mark, of = entry.get("name"), entry.get("mark"), entry.get("of", "text")
         if isinstance(name, str):
             named[name] = index
-        elif of in unnamed:
-            unnamed[of].append(index)
+        elif isinstance(mark, str):
+            marked.setdefault(mark, deque()).append(index)
+        elif of in plain:
+            plain[of].append(index)
     found: list[int | None] = []
     for item, parts in items:
         name = parts[0].name if item is None else item.key
-        # Unnamed parts are matched by order, texts apart from files, because one may be removed.
-        queue = unnamed[content_class(parts[0])]
-        found.append((queue.popleft() if queue else None) if name is None else named.get(name))
+        if name is not None:
+            found.append(named.get(name))
+            continue
+        queue = (marked and marked.get(mark_of(parts[0]))) or plain[content_class(parts[0])]
+        found.append(queue.popleft() if queue else None)
     return found
+
+
+def _with_entries(
+    items: list[_Found], entries: list[dict[str, Any]]
+) -> Iterator[tuple[_Found, dict[str, Any]]]:
+    """Yield the items that came in a block with a rest, and that rest."""
+    for found, index in zip(items, _matched(items, entries), strict=True):
+        if index is not None:
+            yield found, entries[index]
 
 
 def _inferred_role(items: list[_Found]) -> str:
@@ -468,8 +543,9 @@ def _entries_of(rest: dict[str, Any], key: str) -> list[dict[str, Any]]:
     for entry in entries:
         if not isinstance(entry, dict) or not isinstance(entry.get("block", {}), dict):
             raise EnvelopeError(f"rest is not what to_body returned: '{key}' has objects")
-        for member in ("name", "kind", "of", "type"):
+        for member in ("name", "kind", "of", "type", "mark"):
             _member_of(entry, member, str)
+        _member_of(entry, "patch", dict)
         if not isinstance(entry.get("carry", True), bool | dict):
             raise EnvelopeError("rest is not what to_body returned: 'carry' is true or an object")
         if not isinstance(entry.get("form"), str | list | None):
