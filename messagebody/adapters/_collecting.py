@@ -21,7 +21,7 @@ from messagebody._model.part import Part
 from messagebody._wire import base64, data_urls, strict_json
 from messagebody.adapters._base import Loss, LossKind
 from messagebody.adapters._items import Call, Code, Item, Media, Reasoning, Refusal, Result, Text
-from messagebody.adapters._places import RESERVED
+from messagebody.adapters._places import RESERVED, RESULT
 from messagebody.errors import DecodeError, InvalidPart, MessageBodyError
 from messagebody.names import is_name, safe_name
 
@@ -113,7 +113,7 @@ class Collector:
             part = _as_carried(part, item, self.named)
         if self._result is not None:
             # The part's own statement has priority.
-            part = part.evolve(metadata={"tool_result": self._result, **(part.metadata or {})})
+            part = part.evolve(metadata={RESULT: self._result, **(part.metadata or {})})
         item.key = part.name
         self._put(part)
 
@@ -279,7 +279,7 @@ class Collector:
     def end_result(self, item: Result, *, is_empty: bool) -> None:
         """Give a result without content an empty part, which shows that the call was answered."""
         if is_empty:
-            metadata = {"tool_result": {**_said_of(item), "empty": True}}
+            metadata = {RESULT: {**_said_of(item), "empty": True}}
             name = f"{item.key}/1"
             self._put(Part("", name=name, content_type=TEXT_PLAIN, metadata=metadata))
         self._result = None

@@ -15,9 +15,10 @@ from messagebody.adapters._base import Converted, Loss, LossKind
 from messagebody.adapters._collecting import Collector
 from messagebody.adapters._conversations import messages_of, others_of, refuse_conversation
 from messagebody.adapters._dialect import Dialect, Misplaced
-from messagebody.adapters._items import KEEP, Call, Result
-from messagebody.adapters._places import is_withheld, items_of, with_result
+from messagebody.adapters._items import KEEP, Text
+from messagebody.adapters._places import is_withheld
 from messagebody.adapters._reading import BlockReader
+from messagebody.adapters._turns import joined, turns_of
 from messagebody.adapters._values import json_value, one_of
 from messagebody.adapters._writing import BlockWriter, WriteOptions
 from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
@@ -172,83 +173,42 @@ class Format(Dialect):
     def from_bodies(
         self, bodies: Iterable[MessageBody], /, *, rest: Sequence[Any] = (), **options: Any
     ) -> Converted[list[Any]]:
-        """Return the messages of a conversation.
+        """Return the messages of a conversation, as the service of the format takes them.
 
         Some content needs a separate message, such as the result of a tool; a body that holds it
         becomes several messages. In formats where call and result are one part, the result goes
-        into the message of its call.
+        into the message of its call. Where the service needs it, results stand right after their
+        calls, a call without a result is left out, a result without a call goes out as text, and
+        neighbours of one role are one message. Messages that came in this format stay as they were.
 
         Arguments:
             bodies: the bodies, in order.
             rest: what `to_bodies` returned as `rest`.
             **options: others of `from_body`.
         """
-        whole = [
-            (body, rest[index] if index < len(rest) else None)
-            for index, body in enumerate(_paired(bodies))
-        ]
-        pairs = [
-            (piece, left if number == 0 else {"role": left.get("role")} if left else None)
-            for body, left in (self._with_answers(whole) if self.joins_results else whole)
-            for number, piece in enumerate(self._pieces(body))
-        ]
-        return _all(pairs, lambda pair, _: self.from_body(pair[0], rest=pair[1], **options))
+        turns, losses = turns_of(self, bodies, rest)
+        made = []
+        for turn in turns:
+            try:
+                done = self.from_body(turn.body, rest=turn.rest, **options)
+            except EnvelopeError as error:
+                problem = f"message {turn.number}: {error.problem}"
+                raise EnvelopeError(problem, error.findings) from error
+            losses += [_at(turn.number, loss) for loss in done.losses]
+            # A message of which nothing goes out is no message; its losses say so.
+            if turn.is_own or not (
+                len(turn.body) and self.answers_calls and self._is_empty(done[0])
+            ):
+                made.append((done.value, turn.is_own))
+        messages, own = [each for each, _ in made], [is_own for _, is_own in made]
+        if self.alternates:
+            messages = joined(self, messages, own)
+        return Converted(messages, sorted(losses, key=_number_of))
 
-    def _with_answers(
-        self, pairs: Iterable[tuple[MessageBody, Any]]
-    ) -> list[tuple[MessageBody, Any]]:
-        """Move results into the bodies of their calls, and return the bodies with their rests.
-
-        A body that held only such results is left out. A body that came in this format stays as it
-        is.
-        """
-        made: list[tuple[MessageBody, Any]] = []
-        calls: dict[str, int] = {}
-        for body, left in pairs:
-            others, is_own = body, isinstance(left, dict) and left.get("format") == self.name
-            # An id may be used again: a result in the same body as a call belongs to that call.
-            made_here = {item.id for item, _ in items_of(body) if isinstance(item, Call)}
-            for item, parts in items_of(body):
-                if is_own or not isinstance(item, Result) or item.id in made_here:
-                    continue
-                if item.id not in calls:
-                    continue
-                place = calls.pop(item.id)
-                answered, left_there = made[place]
-                made[place] = with_result(answered, str(item.key), parts), left_there
-                others = others.copy() if others is body else others
-                for part in parts:
-                    del others[str(part.name)]
-            if len(others) or others is body:
-                made.append((others, left))
-            calls |= {
-                item.id: len(made) - 1
-                for item, _ in items_of(others) if isinstance(item, Call) and item.id
-            }  # fmt: skip
-        return made
-
-    def _pieces(self, body: MessageBody) -> list[MessageBody]:
-        """Return the bodies to make messages of: one, and one for each item that needs its own."""
-        if not self.alone:
-            return [body]
-        pieces: list[list[Any]] = []
-        withheld: list[Any] = []
-        is_open = False
-        for item, parts in items_of(body):
-            if is_withheld(parts[0]):
-                withheld += parts  # they make no message
-            elif isinstance(item, self.alone):
-                pieces.append(parts)
-                is_open = False
-            elif is_open:
-                pieces[-1] += parts
-            else:
-                pieces.append([*parts])
-                is_open = True
-        if not pieces:
-            return [body]
-        pieces[0] += withheld
-        return [MessageBody(parts) for parts in pieces]
+    def _is_empty(self, message: Any) -> bool:
+        """Return whether a message says nothing."""
+        blocks, _ = self.split(message)
+        return all(self.read(block) == Text("") for block in blocks)
 
 
 def _stated_role(body: MessageBody) -> str | None:
@@ -276,22 +236,13 @@ def _all(values: Iterable[Any], convert: Callable[[Any, int], Converted[Any]]) -
             raise EnvelopeError(f"message {number}: {error.problem}", error.findings) from error
         made.append(done.value)
         left.append(done.rest)
-        losses += [attrs.evolve(loss, where=f"message {number}: {loss.where}") for loss in done[1]]
+        losses += [_at(number, loss) for loss in done.losses]
     return Converted(made, losses, left)
 
 
-def _paired(bodies: Iterable[MessageBody]) -> Iterator[MessageBody]:
-    """Yield bodies whose results have the name of the tool: some formats state only the id."""
-    names: dict[str, str] = {}
-    for body in bodies:
-        named = body
-        for item, parts in items_of(body):
-            if isinstance(item, Call) and item.id:
-                names[item.id] = item.name
-            elif isinstance(item, Result) and not item.name and item.id in names:
-                named = body.copy() if named is body else named
-                for part in parts:
-                    metadata = dict(part.metadata or {})
-                    metadata["tool_result"] = {**metadata["tool_result"], "name": names[item.id]}
-                    named[str(part.name)] = part.evolve(metadata=metadata)
-        yield named
+def _at(number: int, loss: Loss) -> Loss:
+    return attrs.evolve(loss, where=f"message {number}: {loss.where}")
+
+
+def _number_of(loss: Loss) -> int:
+    return int(loss.where.removeprefix("message ").partition(":")[0])

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 from messagebody._base.text import quote
 from messagebody.adapters._capabilities import Kind
-from messagebody.adapters._items import Item
+from messagebody.adapters._items import Call, Item, Result
 
 
 class Misplaced(Exception):
@@ -112,8 +112,6 @@ class Dialect:
     """Whether the service takes no two messages of one role in a row: neighbours are joined."""
     answers_calls: ClassVar[bool] = False
     """Whether the service takes no call without its result in the next message."""
-    provider_tools: ClassVar[frozenset[str]] = frozenset()
-    """The kinds of calls and results, of tools that a provider ran, that the format has."""
     unmissed: ClassVar[frozenset[str]] = frozenset()
     """Members in the differences of blocks that no reader of another format misses."""
 
@@ -163,6 +161,13 @@ class Dialect:
     def complete(self, message: Any) -> Any:
         """Return a message with the required members of its SDK that are missing."""
         return message
+
+    def has_provider_tools(self, item: Call | Result) -> bool:  # noqa: ARG002 - some ask
+        """Return whether the format has a block for a tool that a provider ran, such as a search.
+
+        Without one, the client would be asked to run it.
+        """
+        return False
 
     def slot_of(self, block: Any, role: str = "") -> tuple[str | int, ...] | None:  # noqa: ARG002 - some ask
         """Return the path to the slot that may hold any data of users, None if a block has none.

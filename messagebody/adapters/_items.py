@@ -201,6 +201,24 @@ class Code(Item):
     outcome: str | None = None
 
 
+_OF_PROVIDERS: Final = re.compile(
+    r"(?:server|mcp|builtin|native)[_-](?:tool[_-])?(?:use|call|result|return)"
+    r"|[a-z_]+_tool_result"
+)
+
+
+def is_of_provider(item: Call | Result) -> bool:
+    """Return whether the provider of a model ran a tool itself, so that no client is to run it.
+
+    Examples:
+        >>> is_of_provider(Call("c", "web_search", {}, "server_tool_use"))
+        True
+        >>> is_of_provider(Call("c", "pay", {}, "custom"))
+        False
+    """
+    return item.kind is not None and _OF_PROVIDERS.fullmatch(item.kind) is not None
+
+
 # Members that several formats have in common
 
 

@@ -1,11 +1,16 @@
 """Losses: differences between parts and what is read back from their blocks."""
 
+import re
+from typing import Any, Final
+
 import attrs
 
 from messagebody._base.media_types import is_text
 from messagebody._base.text import quote
 from messagebody._model.part import Part
 from messagebody.adapters._base import Loss, LossKind
+from messagebody.adapters._items import Call
+from messagebody.adapters._places import RESULT, items_of
 
 
 @attrs.define
@@ -37,7 +42,7 @@ class Losses:
             return
         if not _same_content(part, back):
             self._compare_content(part, back)
-        if part.name != back.name:
+        if not _same_name(part, back):
             self._compare_names(part, back, is_said=is_said)
         if part.content_type != back.content_type:
             why = f"{part.content_type} goes out as {back.content_type}"
@@ -50,13 +55,28 @@ class Losses:
             mine = getattr(part, member)
             theirs = (getattr(back, member) if mine else None) or {}
             lost = [key for key in mine or () if key not in theirs or theirs[key] != mine[key]]
+            if RESULT in lost and member == "metadata":
+                lost.remove(RESULT)
+                self._compare_results(part, mine[RESULT], theirs.get(RESULT))
             if lost:
                 why = f"there is no place for its {member} {', '.join(map(quote, lost))}"
                 self.lose(LossKind.OMITTED, part, why)
         if part.metadata == {} and back.metadata is None:
             self.lose(LossKind.CONVERTED, part, "its empty metadata goes out as none")
 
+    def _compare_results(self, part: Part, mine: Any, theirs: Any) -> None:
+        """Note what a result no longer says; ids, and the name of the tool, stand in its call."""
+        mine, theirs = (each if isinstance(each, dict) else {} for each in (mine, theirs))
+        unlike = {key for key in mine if theirs.get(key) != mine[key]}
+        if mine.get("error") is True and "error" in unlike:
+            self.lose(LossKind.OMITTED, part, "there is no place for the fact that the call failed")
+        if others := sorted(unlike - {"id", "name", "type", "error", "empty"}):
+            said = ", ".join(map(quote, others))
+            self.lose(LossKind.OMITTED, part, f"there is no place for its result's {said}")
+
     def _compare_content(self, part: Part, back: Part) -> None:
+        if _same_call(part, back):
+            return
         if part.is_reference:
             is_link = back.is_reference
             why = "its URL goes out as a signed one" if is_link else "it goes out as content"
@@ -90,6 +110,28 @@ class Losses:
     def where(self, part: Part) -> str:
         """Return the place of a part, for a person."""
         return f"part {self._positions[id(part)]}" + (f" {part.name}" if part.name else "")
+
+
+_NUMBERED: Final = re.compile(
+    r"(/tool/(?:calls|results)/|/(?:reasoning|refusals|code|images)/)\d+(\.json|/.+)?"
+)
+"""The names of items, whose numbers are those of the body that they are in."""
+
+
+def _same_name(part: Part, back: Part) -> bool:
+    """Return whether two parts have the same name, or are items that are numbered again."""
+    if part.name == back.name or part.name is None or back.name is None:
+        return part.name == back.name
+    first, second = _NUMBERED.fullmatch(part.name), _NUMBERED.fullmatch(back.name)
+    return first is not None and second is not None and first.groups() == second.groups()
+
+
+def _same_call(part: Part, back: Part) -> bool:
+    """Return whether two parts are the same call; a format may need an id where none was stated."""
+    (first, _), (second, _) = (next(items_of([each])) for each in (part, back))
+    if not isinstance(first, Call) or not isinstance(second, Call):
+        return False
+    return (first.name, first.arguments) == (second.name, second.arguments)
 
 
 def aligned(parts: list[Part], found: list[Part]) -> list[tuple[Part, Part | None]]:

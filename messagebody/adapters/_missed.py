@@ -5,7 +5,7 @@ reader misses: ids, signatures, usage, times, the model, and what the content it
 """
 
 import re
-from collections.abc import Set
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from messagebody.adapters._collecting import INVENTED
@@ -52,9 +52,7 @@ _STATES: Final = frozenset({
 })  # fmt: skip
 
 
-def missed_in(
-    difference: dict[str, Any], unmissed: Set[str] = frozenset()
-) -> list[str]:
+def missed_in(difference: dict[str, Any], unmissed: AbstractSet[str] = frozenset()) -> list[str]:
     """Return the names of the members in a difference that a reader misses, sorted.
 
     Arguments:
@@ -86,7 +84,7 @@ def _said(pointer: str) -> str:
     return ".".join(step.replace("~1", "/").replace("~0", "~") for step in steps)
 
 
-def _is_missed(pointer: str, value: Any, unmissed: Set[str]) -> bool:
+def _is_missed(pointer: str, value: Any, unmissed: AbstractSet[str]) -> bool:
     """Return whether a reader misses a member; an object is missed if a member of it is."""
     pending = [(_last(pointer), value)]
     while pending:

@@ -21,6 +21,9 @@ from messagebody.adapters._base import adapter_names
 from messagebody.adapters._items import Call, Code, Item, Reasoning, Refusal, Result
 from messagebody.errors import DecodeError
 
+RESULT: Final = "tool_result"
+"""The member of the metadata of a result's parts that says whose result it is."""
+
 RESERVED: Final = re.compile(
     r"/(?:tool/(?:calls/\d+\.json|results/\d+/.+)|(?:reasoning|refusals|code)/\d+|meta/[^/]+\.json)"
 )
@@ -96,7 +99,7 @@ _PLACE: Final = re.compile(
 
 
 def _result_of(part: Part) -> dict[str, Any] | None:
-    about = (part.metadata or {}).get("tool_result")
+    about = (part.metadata or {}).get(RESULT)
     if not isinstance(about, dict) or not isinstance(about.get("id", ""), str):
         return None
     types_fit = isinstance(about.get("name", ""), str) and isinstance(about.get("type", ""), str)

@@ -29,10 +29,11 @@ from messagebody.adapters._items import (
     Refusal,
     Result,
     Text,
+    is_of_provider,
 )
 from messagebody.adapters._losses import Losses, aligned
 from messagebody.adapters._missed import SIGNATURES
-from messagebody.adapters._places import is_withheld, items_of
+from messagebody.adapters._places import RESULT, is_withheld, items_of
 from messagebody.adapters._reading import (
     BlockReader,
     content_class,
@@ -292,6 +293,8 @@ class BlockWriter:
             return []
         if is_carried or (kind.is_generated and _GENERATED.fullmatch(part.name)):
             return []
+        if self.role == "assistant":
+            return []
         return [self._text(f"{part.name}:")]
 
     def _kind(self, part: Part, entry: dict[str, Any], directory: str) -> Kind | None:
@@ -339,15 +342,19 @@ class BlockWriter:
         text = None if inline.is_reference or not is_text(part.content_type) else _text_of(inline)
         name = own_name(part, directory)
         if text is not None:
-            return [self._text(f"{name}:\n{text}" if name else text)]
+            is_named = name is not None and self.role != "assistant"
+            return [self._text(f"{name}:\n{text}" if is_named else text)]
         return self._unsupported(part, _note(part))
 
-    def _unsupported(self, part: Part, note: str) -> list[Any]:
+    def _unsupported(self, part: Part, note: str | None) -> list[Any]:
         # Refused parts are collected and raised once, so that the caller sees all of them.
         if self.options.unsupported == "error":
             why = f"{self.dialect.name} has no block for {part.content_type}"
             self.refused.append(Loss(LossKind.OMITTED, self.losses.where(part), why))
-        return [] if self.options.unsupported == "omit" else [self._text(note)]
+        # A history holds no words that the assistant did not say: a model would imitate them.
+        if note is None or self.options.unsupported == "omit" or self.role == "assistant":
+            return []
+        return [self._text(note)]
 
     def _text(self, text: str) -> Any:
         return self.dialect.write(Text(text, speaker=self.role), [])
@@ -379,6 +386,10 @@ class BlockWriter:
             block = self.dialect.write(item, blocks)
             if block is not None:
                 return [block]
+        if self.dialect.takes_files:
+            return [block for part in parts for block in self._content(part, {}, "/")]
+        if self.role == "assistant" and (said := _said_by_assistant(item)) is not None:
+            return [self._text(said)]
         return self._unsupported(parts[0], _spoken(item, parts))
 
     def _is_said(self, item: Item, entry: dict[str, Any]) -> bool:
@@ -390,6 +401,9 @@ class BlockWriter:
             return False
         if isinstance(item, self.dialect.alone) and not self.is_alone:
             return False
+        # The client would be asked to run what the provider ran already.
+        if isinstance(item, Call | Result) and is_of_provider(item):
+            return self.dialect.has_provider_tools(item)
         speakers = self.dialect.speakers.get(type(item))
         return speakers is None or self.role in speakers
 
@@ -566,7 +580,7 @@ def _text_of(part: Part) -> str | None:
 
 
 def _is_empty_result(part: Part) -> bool:
-    about = (part.metadata or {}).get("tool_result")
+    about = (part.metadata or {}).get(RESULT)
     return isinstance(about, dict) and about.get("empty") is True and part.size == 0
 
 
@@ -580,8 +594,17 @@ def _note(part: Part) -> str:
     return f"[{called}: {', '.join(facts)}; not shown here]"
 
 
-def _spoken(item: Item, parts: list[Part]) -> str:
-    """Return a text in place of an item that the format has no block for."""
+def _said_by_assistant(item: Item) -> str | None:
+    """Return what the assistant said, if it said an item as text."""
+    if isinstance(item, Refusal):
+        return item.text
+    if isinstance(item, Code) and item.outcome is None:
+        return f"```{item.language or ''}\n{item.text}\n```"
+    return None
+
+
+def _spoken(item: Item, parts: list[Part]) -> str | None:
+    """Return a text in place of an item that the format has no block for, None for a thought."""
     if isinstance(item, Call):
         arguments = (
             item.arguments
@@ -599,4 +622,4 @@ def _spoken(item: Item, parts: list[Part]) -> str:
         return f"```{item.language or ''}\n{item.text}\n```"
     if isinstance(item, Refusal):
         return f"[refusal: {item.text}]"
-    return _note(parts[0])
+    return None

@@ -33,6 +33,8 @@ class AgentToAgent(Format):
         Kind("file", ("*/*",), ("*",), ("*/*",), name_slot="path"),
     )
     slot = "metadata"
+    takes_files = True
+    unmissed = frozenset({"artifact"})
     roles: ClassVar[dict[str, str]] = {
         "user": "ROLE_USER", "system": "ROLE_USER", "tool": "ROLE_USER", "assistant": "ROLE_AGENT",
     }  # fmt: skip
@@ -202,9 +204,10 @@ def _task(blocks: list[Any], count: str) -> dict[str, Any]:
     made = max(int(count[:6]) if count.isdecimal() else 0, least)
     artifacts: list[list[Any]] = [[] for _ in range(made)]
     for block in blocks:
-        number = block.get("artifact", -1)
+        stated = block.get("artifact")
+        number = stated if type(stated) is int else -1
         part = {key: value for key, value in block.items() if key != "artifact"}
-        artifacts[number if number < len(artifacts) else -1].append(part)
+        artifacts[number if 0 <= number < len(artifacts) else -1].append(part)
     return {"artifacts": [{"parts": parts} for parts in artifacts]}
 
 

@@ -43,6 +43,7 @@ class AgentCommunication(Format):
         Kind("part", ("*/*",), ("*",), ("*/*",), name_slot="path", in_results=True),
     )
     slot = ""
+    unmissed = frozenset({"joined", "more"})
     roles = {"system": "user", "tool": "agent", "assistant": "agent"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
@@ -113,6 +114,10 @@ class AgentCommunication(Format):
             name = item.name or item.id or "unknown"
             return _trajectory(tool_name=name, tool_output=_output(item, blocks))
         return None
+
+    def has_provider_tools(self, item: Call | Result) -> bool:  # noqa: ARG002 - all of them
+        """Return whether the format has a block for a tool that a provider ran."""
+        return True
 
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message, or a list of its parts.

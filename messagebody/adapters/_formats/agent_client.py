@@ -40,6 +40,7 @@ class AgentClient(Format):
         Kind("resource_link", (), ("*",), ("*/*",), name_slot="path", in_results=True),
     )
     slot = "_meta"
+    takes_files = True
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a prompt, of an update, or blocks alone."""

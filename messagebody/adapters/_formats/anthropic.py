@@ -57,6 +57,7 @@ class Anthropic(Format):
         Kind("web_search_result", (), ("*",), in_messages=False),
         Kind("json", (JSON,), in_messages=False),
     )  # fmt: skip
+    alternates = answers_calls = True
     # Thoughts carry a signature that only Anthropic can make; thoughts without it are refused.
     signs_reasoning = True
     # Results of tools come from the user.
@@ -135,6 +136,12 @@ class Anthropic(Format):
             arguments = arguments_object(item.arguments)
             return {"type": kind, "id": call_id(item), "name": item.name, "input": arguments}
         return _written_result(item, blocks) if isinstance(item, Result) else None
+
+    def has_provider_tools(self, item: Call | Result) -> bool:
+        """Return whether it is one of Anthropic's own tools, or of an MCP server that it asks."""
+        if isinstance(item, Call):
+            return item.kind in _CALLS
+        return item.kind != "server_tool_result" and (item.kind or "").endswith("_tool_result")
 
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message, or a list of its content.

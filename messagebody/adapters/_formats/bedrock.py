@@ -76,6 +76,7 @@ class Bedrock(Format):
             tuple(_WORD_OF["document"]), max_bytes=4_500_000, name_slot="file", in_results=True,
         ),
     )  # fmt: skip
+    alternates = answers_calls = True
     # Converse has two roles; results of tools come from the user.
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
     speakers = {  # noqa: RUF012 - nobody changes it

@@ -42,6 +42,7 @@ class Gemini(Format):
             in_results=True,
         ),
     )  # fmt: skip
+    alternates = answers_calls = True
     slot = "partMetadata"
     roles = {"assistant": "model", "tool": "user", "system": "user"}  # noqa: RUF012 - nobody changes it
     speakers = {  # noqa: RUF012 - nobody changes it

@@ -22,6 +22,7 @@ from messagebody.adapters._items import (
     arguments_of,
     arguments_text,
     call_id,
+    is_of_provider,
     renamed,
     value_of,
 )
@@ -178,6 +179,10 @@ class LangChain(Format):
         if isinstance(item, Refusal):
             return {"refusal": item.text}
         return _written_result(item, blocks) if isinstance(item, Result) else None
+
+    def has_provider_tools(self, item: Call | Result) -> bool:  # noqa: ARG002 - all of them
+        """Return whether the format has a block for a tool that a provider ran."""
+        return True
 
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message, or a list of its blocks.
@@ -352,7 +357,7 @@ def _written_call(item: Call) -> Any:
     if is_invalid:
         block = {"type": "invalid_tool_call", **about, "args": item.arguments, "error": None}
     else:
-        kind = item.kind if item.kind == "server_tool_call" else "tool_call"
+        kind = "server_tool_call" if is_of_provider(item) else "tool_call"
         block = {"type": kind, **about, "args": arguments_object(item.arguments)}
     return block if form == "content" else {_LISTS[is_invalid]: block}
 
@@ -396,10 +401,15 @@ def _written_result(item: Result, blocks: list[Any]) -> Any:
     if item.form != "blocks" and len(content) < 2:
         content = _as_string(content)
     status = {} if item.is_error is None else {"status": "error" if item.is_error else "success"}
-    if item.kind == "server_tool_result" and item.form is not None:
-        is_json = item.form == "json" and len(blocks) == 1 and "json" in blocks[0]
-        output = blocks[0]["json"] if is_json else content
-        return {"type": item.kind, "tool_call_id": call_id(item), **status, "output": output}
+    if is_of_provider(item):
+        is_json = len(blocks) == 1 and isinstance(blocks[0], dict) and "json" in blocks[0]
+        output = blocks[0]["json"] if is_json and item.form in ("json", None) else content
+        return {
+            "type": "server_tool_result",
+            "tool_call_id": call_id(item),
+            **status,
+            "output": output,
+        }
     name = {} if item.name is None else {"name": item.name}
     if item.kind == "function" and item.id is None:
         return {"answer": {"name": item.name or "function", "content": content}}

@@ -38,6 +38,7 @@ class ModelContextProtocol(Format):
         Kind("resource_link", (), ("*",), ("*/*",), name_slot="path", in_results=True),
     )
     slot = "_meta"
+    takes_files = True
     roles = {"tool": "user", "system": "user"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:

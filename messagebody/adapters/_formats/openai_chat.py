@@ -62,6 +62,7 @@ class OpenAIChat(Format):
     )
     speakers = {Call: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012 - nobody changes it
     alone = (Result,)
+    answers_calls = True
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of the content, then blocks made from the members beside it."""

@@ -63,6 +63,7 @@ class OpenAIResponses(Format):
     signs_reasoning = True
     speakers = {Refusal: frozenset({"assistant"})}  # noqa: RUF012 - nobody changes it
     turn_is_list = True
+    answers_calls = True
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
@@ -160,6 +161,10 @@ class OpenAIResponses(Format):
         if isinstance(item, Code) and item.form == "output":
             return {"type": "code_output", "output": {"type": "logs", "logs": item.text}}
         return None
+
+    def has_provider_tools(self, item: Call | Result) -> bool:
+        """Return whether it is a tool of an MCP server that OpenAI asks."""
+        return item.kind == "mcp_call"
 
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like an item, items, or the content of one.

@@ -24,6 +24,7 @@ from messagebody.adapters._items import (
     arguments_of,
     arguments_text,
     call_id,
+    is_of_provider,
     value_of,
 )
 from messagebody.errors import DecodeError
@@ -164,6 +165,10 @@ class PydanticAI(Format):
         if isinstance(item, Call):
             return _written_call(item)
         return _written_result(item, blocks) if isinstance(item, Result) else None
+
+    def has_provider_tools(self, item: Call | Result) -> bool:  # noqa: ARG002 - all of them
+        """Return whether the format has a block for a tool that a provider ran."""
+        return True
 
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message, or the content of a prompt.
@@ -355,7 +360,7 @@ def _written_text(item: Text) -> Any:
         said = [*_citations(item.citations)]
         return {**made, "citations": said} if said else made
     if form == "text-content" or item.carried is not None:
-        return _piece({"content": item.text, "kind": form})
+        return _piece({"content": item.text, "kind": form or "text-content"})
     return {"part_kind": _PROMPT, "content": item.text} if form == "string" else _piece(item.text)
 
 
@@ -427,7 +432,7 @@ def _written_call(item: Call) -> Any:
         args = arguments_text(item.arguments)
     elif item.form == "none" and item.arguments == {}:
         args = None
-    kind = item.kind if item.kind in _CALLS else "tool-call"
+    kind = "builtin-tool-call" if is_of_provider(item) else "tool-call"
     return {"tool_name": item.name, "args": args, "tool_call_id": call_id(item), "part_kind": kind}
 
 
@@ -438,7 +443,8 @@ def _written_result(item: Result, blocks: list[Any]) -> Any:
         content = things[0]
     elif item.form != "list" and not things:
         content = None if item.form == "none" else ""
-    kind = item.kind if item.kind in {*_RETURNS, "retry-prompt"} else "tool-return"
+    kind = "builtin-tool-return" if is_of_provider(item) else "tool-return"
+    kind = "retry-prompt" if item.kind == "retry-prompt" else kind
     name = item.name or item.id or "unknown"
     made = {"tool_name": name, "content": content, "tool_call_id": call_id(item), "part_kind": kind}
     if kind == "retry-prompt":

@@ -17,6 +17,7 @@ from messagebody.adapters._items import (
     Result,
     Text,
     call_id,
+    is_of_provider,
     value_of,
 )
 
@@ -45,6 +46,7 @@ class VercelAI(Format):
         Kind("value", (JSON,), in_messages=False, in_results=True, is_value=True),
     )
     slot = "providerMetadata"
+    unmissed = frozenset({"steps", "of"})
     joins_results = True
     roles = {"tool": "assistant"}  # noqa: RUF012 - nobody changes it
 
@@ -112,6 +114,10 @@ class VercelAI(Format):
             return _written_call(item)
         return _written_result(item, blocks) if isinstance(item, Result) else None
 
+    def has_provider_tools(self, item: Call | Result) -> bool:  # noqa: ARG002 - all of them
+        """Return whether the format has a block for a tool that a provider ran."""
+        return True
+
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message, or a list of its parts.
 
@@ -176,6 +182,8 @@ def _two(part: dict[str, Any]) -> list[Any]:
     name = part.get("toolName") if part["type"] == "dynamic-tool" else part["type"][5:]
     held: dict[str, Any] = {key: part[key] for key in _OF_RESULT if key in part}
     said = {"toolCallId": part.get("toolCallId"), "toolName": name}
+    if part.get("providerExecuted") is True:
+        said["providerExecuted"] = True
     result: dict[str, Any] = {"type": "tool result", **said, **held}
     if part.get("input") is None and "rawInput" not in part:
         kind = {} if part["type"] == "dynamic-tool" else {"of": part["type"]}
@@ -281,7 +289,12 @@ def _call(block: dict[str, Any], kind: str) -> Call:
     if arguments is None:
         arguments = block.get("rawInput")
     form = None if is_dynamic else "static"
-    return Call(need(block, "toolCallId"), name, arguments, form=form)
+    return Call(need(block, "toolCallId"), name, arguments, _kind_of(block, "call"), form=form)
+
+
+def _kind_of(block: dict[str, Any], what: str) -> str | None:
+    """Return the kind of a tool: one that the provider ran, or a plain one."""
+    return f"server_tool_{what}" if block.get("providerExecuted") is True else None
 
 
 def _written_call(item: Call) -> dict[str, Any]:
@@ -289,7 +302,11 @@ def _written_call(item: Call) -> dict[str, Any]:
     if item.form == "static":
         named = {"type": f"tool-{item.name}"}
     said = {"toolCallId": call_id(item), "state": "input-available", "input": item.arguments}
-    return {**named, **said}
+    return {**named, **said, **_executed(item)}
+
+
+def _executed(item: Call | Result) -> dict[str, Any]:
+    return {"providerExecuted": True} if is_of_provider(item) else {}
 
 
 def _result(block: dict[str, Any]) -> Result:
@@ -297,6 +314,7 @@ def _result(block: dict[str, Any]) -> Result:
     name = block.get("toolName")
     return Result(
         need(block, "toolCallId"), [], name if isinstance(name, str) else None, is_error,
+        _kind_of(block, "result"),
         blocks=[_text(need(block, "errorText"))] if is_error else _of_output(block.get("output")),
     )  # fmt: skip
 
@@ -326,6 +344,7 @@ def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
         "type": "tool result",
         "toolCallId": call_id(item),
         "toolName": item.name or "unknown",
+        **_executed(item),
     }
     texts = [block["text"] for block in blocks if block.get("type") == "text"]
     if item.is_error:

@@ -112,6 +112,13 @@ def test_nothing_kept_is_nothing_lost(name: str, message: Any) -> None:
     assert adapter(name).from_body(there.value, rest=there.rest).value == message
 
 
+def sizes(body: MessageBody) -> list[int | None]:
+    """Return the sizes of parts; a call may get an id, which no reader misses."""
+    return [
+        part.size for part in body if part.size and not str(part.name).startswith("/tool/calls/")
+    ]
+
+
 @every
 def test_it_goes_out_as_every_other_format(name: str, message: Any) -> None:
     there = adapter(name).to_body(message)
@@ -121,9 +128,7 @@ def test_it_goes_out_as_every_other_format(name: str, message: Any) -> None:
         assert list(adapter(other).iter_findings(done.value)) == []
         back = adapter(other).to_body(done.value).value
         if not done.losses:
-            assert [part.size for part in back if part.size] == [
-                part.size for part in there.value if part.size
-            ]
+            assert sizes(back) == sizes(there.value)
 
 
 @every
@@ -216,8 +221,10 @@ class TestConversations:
         chat = adapter("openai-chat").from_bodies(again.value, rest=again.rest).value
         answers = [each for each in chat if "tool_call_id" in each]
         assert [(each["tool_call_id"], each["content"]) for each in answers] == [
-            ("a", "yes"), ("b", "no"), ("z", "for another"),
-        ]  # fmt: skip
+            ("a", "yes"), ("b", "no"),
+        ]
+        # Nobody called for the third one: the service would refuse it as a result.
+        assert "for another" in str(chat[-1]["content"])  # fmt: skip
 
     def test_a_result_beside_a_call_of_its_id_stays_there(self) -> None:
         """Some systems number the calls of each message from 1."""

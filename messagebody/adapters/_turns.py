@@ -1,0 +1,310 @@
+"""Turns: the bodies of a conversation, as the service of a format takes them.
+
+Services refuse a call without a result, a result without its call, and results that do not follow
+their calls. Many formats allow all of these, so bodies are put in order before they are written.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody._wire import strict_json
+from messagebody.adapters._base import Loss, LossKind
+from messagebody.adapters._dialect import Dialect
+from messagebody.adapters._items import Call, Item, Result, is_of_provider
+from messagebody.adapters._places import RESULT, is_withheld, items_of, with_result
+
+Found = tuple[Item | None, list[Part]]
+
+
+@attrs.define
+class Turn:
+    """Hold one body of a conversation on its way to a message.
+
+    Arguments:
+        number: its position among the bodies, for losses.
+        body: the body.
+        rest: the rest of the message that it came from.
+        is_own: whether it came as a message of the format, and goes back as that message.
+    """
+
+    number: int
+    body: MessageBody
+    rest: Any
+    is_own: bool
+
+    def items(self) -> list[Found]:
+        """Return the items of the body."""
+        return [*items_of(self.body)]
+
+    def piece(self, parts: Iterable[Part], role: str | None = None) -> "Turn":
+        """Return a turn of some of the parts; members of the message go with the first piece."""
+        rest = dict(self.rest) if isinstance(self.rest, dict) else {}
+        for member in ("missed", "frame", "form"):
+            rest.pop(member, None)
+        if role is not None:
+            rest["role"] = role
+        return Turn(self.number, MessageBody(parts), rest or None, self.is_own)
+
+    def evolve(self, parts: Iterable[Part]) -> "Turn":
+        """Return the turn with other parts."""
+        return Turn(self.number, MessageBody(parts), self.rest, self.is_own)
+
+
+def turns_of(
+    dialect: Dialect, bodies: Iterable[MessageBody], rests: Sequence[Any]
+) -> tuple[list[Turn], list[Loss]]:
+    """Return the turns of bodies in the order of their messages, and what was lost for it."""
+    turns = []
+    for number, body in enumerate(bodies):
+        rest = rests[number] if number < len(rests) else None
+        is_own = isinstance(rest, dict) and rest.get("format") == dialect.name
+        turns.append(Turn(number, body, rest, is_own))
+    _state_ids(turns)
+    _state_names(turns)
+    losses: list[Loss] = []
+    if dialect.joins_results:
+        turns = _with_answers(turns, losses)
+    if dialect.answers_calls:
+        turns = _answered(dialect, turns, losses)
+    return [piece for turn in turns for piece in _pieces(dialect, turn)], losses
+
+
+# Ids and names
+
+
+def _state_ids(turns: list[Turn]) -> None:
+    """Give calls without an id one of the conversation, and their results the same."""
+    waiting: list[tuple[str, str]] = []
+    number = 0
+    for turn in turns:
+        if turn.is_own:
+            continue
+        for item, parts in turn.items():
+            if isinstance(item, Call) and item.id is None:
+                number += 1
+                waiting.append((item.name, f"call_{number}"))
+                about = {**parts[0].read_json(), "id": f"call_{number}"}
+                _replace(turn, parts[0], parts[0].evolve(content=strict_json.dumps(about)))
+            elif isinstance(item, Result) and item.id is None and waiting:
+                # The first call of the same tool, or of any tool.
+                named = (pair for pair in waiting if pair[0] == item.name)
+                pair = next(named, waiting[0] if item.name is None else None)
+                if pair is not None:
+                    waiting.remove(pair)
+                    _say_of_result(turn, parts, "id", pair[1])
+
+
+def _state_names(turns: list[Turn]) -> None:
+    """Give results the name of their tool: some formats state only the id."""
+    names: dict[str, str] = {}
+    for turn in turns:
+        for item, parts in turn.items():
+            if isinstance(item, Call) and item.id:
+                names[item.id] = item.name
+            elif isinstance(item, Result) and not item.name and item.id in names:
+                _say_of_result(turn, parts, "name", names[item.id])
+
+
+def _say_of_result(turn: Turn, parts: Iterable[Part], member: str, value: str) -> None:
+    for part in parts:
+        metadata = dict(part.metadata or {})
+        metadata[RESULT] = {**metadata[RESULT], member: value}
+        _replace(turn, part, part.evolve(metadata=metadata))
+
+
+def _replace(turn: Turn, old: Part, new: Part) -> None:
+    turn.body = turn.body.copy()
+    turn.body[str(old.name)] = new
+
+
+# Formats in which a result is in the message of its call
+
+
+def _with_answers(turns: list[Turn], losses: list[Loss]) -> list[Turn]:
+    """Move results into the bodies of their calls.
+
+    A body that held only such results is left out. A body that came in this format stays as it is.
+    """
+    made: list[Turn] = []
+    calls: dict[str, Turn] = {}
+    for turn in turns:
+        items = turn.items()
+        # An id may be used again: a result in the same body as a call belongs to that call.
+        made_here = {item.id for item, _ in items if isinstance(item, Call)}
+        moved: set[str | None] = set()
+        for item, parts in items:
+            if turn.is_own or not isinstance(item, Result) or item.id in made_here:
+                continue
+            if (call := calls.pop(str(item.id), None)) is not None:
+                call.body = with_result(call.body, str(item.key), parts)
+                moved |= {part.name for part in parts}
+        if moved:
+            turn = turn.evolve(part for part in turn.body if part.name not in moved)  # noqa: PLW2901
+        if len(turn.body) or not items:
+            made.append(turn)
+        else:
+            losses += _left_of(turn)
+        calls |= {item.id: turn for item, _ in items if isinstance(item, Call) and item.id}
+    return made
+
+
+def _left_of(turn: Turn) -> Iterator[Loss]:
+    """Yield a loss for each member that a reader misses of a message that became none."""
+    rest = turn.rest if isinstance(turn.rest, dict) else {}
+    names = rest.get("missed", [])
+    for name in names if isinstance(names, list) else []:
+        why = "its message goes out as a part of another"
+        yield Loss(LossKind.OMITTED, f"message {turn.number}: {name}", why)
+
+
+# Services that take no call without its result, and no result without its call
+
+
+def _answered(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> list[Turn]:
+    """Return turns in which the results stand right after their calls."""
+    turns = [piece for turn in turns for piece in ([turn] if turn.is_own else _steps(turn))]
+    made: list[Turn] = []
+    answers: dict[int, list[Turn]] = {}
+    calls: dict[str, int] = {}
+    for turn in turns:
+        others: list[Part] = []
+        for item, parts in turn.items():
+            if isinstance(item, Result) and not is_of_provider(item):
+                place = calls.pop(str(item.id), None)
+                if turn.is_own:
+                    continue
+                if place is not None:
+                    answers.setdefault(place, []).append(turn.piece(parts, "tool"))
+                    continue
+                parts, loss = _as_text(item, parts, turn)  # noqa: PLW2901
+                losses.append(loss)
+            others += parts
+        left = turn if turn.is_own else turn.evolve(others)
+        if len(left.body) or not len(turn.body):
+            made.append(left)
+            place = len(made) - 1
+        else:
+            losses += _left_of(turn)
+            continue
+        calls |= {
+            item.id: place
+            for item, _ in left.items()
+            if isinstance(item, Call) and item.id and not is_of_provider(item)
+        }
+    return [*_in_order(dialect, made, answers, calls, losses)]
+
+
+def _in_order(
+    dialect: Dialect,
+    turns: list[Turn],
+    answers: dict[int, list[Turn]],
+    unanswered: dict[str, int],
+    losses: list[Loss],
+) -> Iterator[Turn]:
+    """Yield turns, each followed by the answers to its calls; calls without one are left out."""
+    for place, turn in enumerate(turns):
+        lost = {each for each, there in unanswered.items() if there == place}
+        # The last calls may still be answered.
+        if lost and not turn.is_own and place < len(turns) - 1:
+            parts = []
+            for item, found in turn.items():
+                if isinstance(item, Call) and item.id in lost:
+                    where = f"message {turn.number}: {found[0].name}"
+                    why = f"it has no result here, and {dialect.name} takes no call without one"
+                    losses.append(Loss(LossKind.OMITTED, where, why))
+                else:
+                    parts += found
+            turn = turn.evolve(parts)  # noqa: PLW2901
+        if len(turn.body) or not lost:
+            yield turn
+        yield from answers.get(place, ())
+
+
+def _steps(turn: Turn) -> Iterator[Turn]:
+    """Yield the steps of a turn that holds calls and their results, each for its own message."""
+    items = turn.items()
+    called: set[str | None] = set()
+    steps: list[tuple[bool, list[Part]]] = [(False, [])]
+    for item, parts in items:
+        if isinstance(item, Call):
+            called.add(item.id)
+        is_answer = isinstance(item, Result) and not is_of_provider(item) and item.id in called
+        if steps[-1][0] != is_answer and (is_answer or steps[-1][0]):
+            steps.append((is_answer, []))
+        steps[-1][1].extend(parts)
+    if len(steps) == 1:
+        yield turn
+        return
+    role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
+    yield turn.evolve(steps[0][1]) if role else turn.piece(steps[0][1], "assistant")
+    for is_answer, step in steps[1:]:
+        yield turn.piece(step, "tool" if is_answer else role or "assistant")
+
+
+def _as_text(item: Result, parts: list[Part], turn: Turn) -> tuple[list[Part], Loss]:
+    """Return the parts of a result as plain parts, because the conversation has no call for it."""
+    called = item.name or item.id or "a call"
+    made = [Part(f"[result of {called}]")]
+    for part in parts:
+        metadata = dict(part.metadata or {})
+        if metadata.pop(RESULT, {}).get("empty") is not True:
+            made.append(part.evolve(name=None, metadata=metadata or None))
+    where = f"message {turn.number}: {item.key}"
+    why = "the call that it answers is not here: it goes out as text and files"
+    return made, Loss(LossKind.CONVERTED, where, why)
+
+
+# Formats in which some items need a message of their own
+
+
+def _pieces(dialect: Dialect, turn: Turn) -> list[Turn]:
+    """Return the turns to make messages of: one, and one for each item that needs its own."""
+    if not dialect.alone or turn.is_own:
+        return [turn]
+    pieces: list[list[Part]] = []
+    withheld: list[Part] = []
+    is_open = False
+    for item, parts in turn.items():
+        if is_withheld(parts[0]):
+            withheld += parts  # they make no message
+        elif isinstance(item, dialect.alone):
+            pieces.append(parts)
+            is_open = False
+        elif is_open:
+            pieces[-1] += parts
+        else:
+            pieces.append([*parts])
+            is_open = True
+    if len(pieces) < 2:
+        return [turn]
+    first, *others = pieces
+    return [turn.evolve([*first, *withheld]), *map(turn.piece, others)]
+
+
+# Services that take no two messages of one role in a row
+
+
+def joined(dialect: Dialect, messages: list[Any], own: list[bool]) -> list[Any]:
+    """Return messages in which neighbours of one role are one message.
+
+    Neighbours that both came as messages of the format stay: its service took them.
+    """
+    made: list[Any] = []
+    for message, is_own in zip(messages, own, strict=True):
+        last = made[-1] if made else None
+        if last is None or (is_own and last[1]) or not _is_alike(last[0], message):
+            made.append((message, is_own))
+            continue
+        blocks = [*dialect.split(last[0])[0], *dialect.split(message)[0]]
+        whole = {**message, **last[0], **dialect.join(blocks, None, message["role"])}
+        made[-1] = (whole, is_own and last[1])
+    return [message for message, _ in made]
+
+
+def _is_alike(first: Any, second: Any) -> bool:
+    are_messages = isinstance(first, dict) and isinstance(second, dict)
+    return are_messages and first.get("role") is not None and first["role"] == second.get("role")
