@@ -47,6 +47,8 @@ class Collector:
         self.parts: list[Part] = []
         self.named: dict[str, Part] = {}
         """The named parts, and the sources of the text that is being read."""
+        self.speaker: str | None = None
+        """The stated role of the message, in our words."""
         self.known: Media | None = None
         """Media whose content is known, so its base64 is not decoded again."""
         self.losses: list[Loss] = []
@@ -110,7 +112,7 @@ class Collector:
             content = _encoded(content, about["content_type"])
         part = Part(content, **about)
         if item.carried is not None:
-            part = _as_carried(part, item, self.named)
+            part = _as_carried(part, item, self.named, self.speaker)
         if self._result is not None:
             # The part's own statement has priority.
             part = part.evolve(metadata={RESULT: self._result, **(part.metadata or {})})
@@ -316,7 +318,7 @@ def carried_member(part: Part) -> dict[str, Any]:
     return {key: value for key, value in about.items() if value is not None}
 
 
-def _as_carried(part: Part, item: Item, taken: Container[str]) -> Part:
+def _as_carried(part: Part, item: Item, taken: Container[str], speaker: str | None) -> Part:
     """Return a part as the sender's copy describes it, if that agrees with the content."""
     member = item.carried
     if not isinstance(member, dict):
@@ -330,7 +332,7 @@ def _as_carried(part: Part, item: Item, taken: Container[str]) -> Part:
     name = member.get("name")
     if name is not None and not (isinstance(name, str) and is_name(name)):
         return part
-    if name != part.name and not _may_be_called(part, item, name, taken):
+    if name != part.name and not _may_be_called(part, item, name, taken, speaker):
         return part
     changes = {"name": name, "metadata": member.get("metadata")}
     if part.is_reference:
@@ -341,10 +343,26 @@ def _as_carried(part: Part, item: Item, taken: Container[str]) -> Part:
         return part  # the copy breaks the rules, so another program made it
 
 
-def _may_be_called(part: Part, item: Item, name: str | None, taken: Container[str]) -> bool:
+def _may_be_called(
+    part: Part, item: Item, name: str | None, taken: Container[str], speaker: str | None
+) -> bool:
     """Return whether a copy may replace the name of a part by `name`, where None means no name."""
     # The name of a text, a call or a thought decides what it is.
     if not isinstance(item, Media) or (part.name and RESERVED.fullmatch(part.name)):
         return False
-    # A file must not take the name of another part, or a name with a special meaning.
-    return name is None or not (name in taken or RESERVED.fullmatch(name))
+    # A file must not take the name of another part, or of an item that the speaker has no say in.
+    if name is None:
+        return True
+    return name not in taken and (not RESERVED.fullmatch(name) or _may_say(name, speaker))
+
+
+def _may_say(name: str, speaker: str | None) -> bool:
+    """Return whether a speaker may say an item: the assistant its calls, the other side results.
+
+    A message that states no speaker, such as the result of a server of MCP, may say none of them:
+    it could answer the calls of other tools.
+    """
+    if name.startswith("/meta/"):
+        return False
+    is_result = name.startswith("/tool/results/")
+    return speaker in ("user", "tool") if is_result else speaker == "assistant"

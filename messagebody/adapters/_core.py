@@ -15,7 +15,7 @@ from messagebody.adapters._base import Converted, Loss, LossKind
 from messagebody.adapters._collecting import Collector
 from messagebody.adapters._conversations import messages_of, others_of, refuse_conversation
 from messagebody.adapters._dialect import Dialect, Misplaced
-from messagebody.adapters._items import KEEP, Text
+from messagebody.adapters._items import KEEP
 from messagebody.adapters._places import is_withheld
 from messagebody.adapters._reading import BlockReader
 from messagebody.adapters._turns import joined, turns_of
@@ -116,9 +116,16 @@ class Format(Dialect):
             UnsafeReference: the resolver does not allow a reference that is to be inlined.
         """
         options = WriteOptions(carry, urls, unsupported, max_bytes, resolver)
+        return self._written(body, rest, role, options)[0]
+
+    def _written(
+        self, body: MessageBody, rest: Any, role: str | None, options: WriteOptions
+    ) -> tuple[Converted[Any], bool]:
+        """Return the message of a body, and whether it says nothing."""
         body, rest = self._with_rest(body, rest)
+        writer = BlockWriter(self, options, rest, body)
         try:
-            return BlockWriter(self, options, rest, body).write(role)
+            return writer.write(role), writer.is_empty
         except Misplaced as error:
             # Blocks that are made of parts are right, so the mistake is in `rest`.
             raise EnvelopeError(f"rest is not what to_body returned: {error.problem}") from error
@@ -186,29 +193,32 @@ class Format(Dialect):
             rest: what `to_bodies` returned as `rest`.
             **options: others of `from_body`.
         """
+        role = options.pop("role", None)
+        how = WriteOptions(**options)
         turns, losses = turns_of(self, bodies, rest)
         made = []
         for turn in turns:
             try:
-                done = self.from_body(turn.body, rest=turn.rest, **options)
+                done, is_empty = self._written(turn.body, turn.rest, role, how)
             except EnvelopeError as error:
                 problem = f"message {turn.number}: {error.problem}"
                 raise EnvelopeError(problem, error.findings) from error
             losses += [_at(turn.number, loss) for loss in done.losses]
             # A message of which nothing goes out is no message; its losses say so.
-            if turn.is_own or not (
-                len(turn.body) and self.answers_calls and self._is_empty(done[0])
-            ):
+            is_refused = is_empty and len(turn.body) and self.answers_calls
+            if turn.is_own or not is_refused:
                 made.append((done.value, turn.is_own))
         messages, own = [each for each, _ in made], [is_own for _, is_own in made]
         if self.alternates:
             messages = joined(self, messages, own)
+        if self.turn_is_list:
+            # The service takes one list of the items of all messages.
+            messages = [item for each in messages for item in _listed(each)]
         return Converted(messages, sorted(losses, key=_number_of))
 
-    def _is_empty(self, message: Any) -> bool:
-        """Return whether a message says nothing."""
-        blocks, _ = self.split(message)
-        return all(self.read(block) == Text("") for block in blocks)
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _stated_role(body: MessageBody) -> str | None:

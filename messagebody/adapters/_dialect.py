@@ -108,6 +108,8 @@ class Dialect:
 
     takes_files: ClassVar[bool] = False
     """Whether a call, a result or a thought without a block goes out as the file that it is."""
+    states_role: ClassVar[bool] = True
+    """Whether the messages that are written say who speaks."""
     alternates: ClassVar[bool] = False
     """Whether the service takes no two messages of one role in a row: neighbours are joined."""
     answers_calls: ClassVar[bool] = False

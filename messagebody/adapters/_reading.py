@@ -60,7 +60,7 @@ class BlockReader:
             raise _wrong(self.dialect, error.path, error.problem) from error
         self._check_role(message)
         self._check_blocks(blocks, f"/{self.dialect.place}")
-        self.role = said
+        self.role = self.collector.speaker = said
         entries = self._entries(blocks, f"/{self.dialect.place}", self.dialect.place)
         left: dict[str, Any] = {"format": self.dialect.name, "role": self.role, "form": form}
         # The blocks are written again at once, so that `rest` only has to keep the difference.

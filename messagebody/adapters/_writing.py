@@ -79,6 +79,7 @@ class BlockWriter:
     kinds: tuple[Kind, ...] = ()
     values: tuple[Kind, ...] = ()
     is_alone: bool = False
+    is_empty: bool = True
     refused: list[Loss] = attrs.field(factory=list)
     role: str = "user"
 
@@ -100,6 +101,7 @@ class BlockWriter:
         self.kinds, self.is_alone = self.dialect.kinds_of(self.role), len(items) == 1
         self.values = tuple(kind for kind in self.kinds if kind.is_value and kind.in_messages)
         blocks = self._blocks(items, _entries_of(own, "blocks"), "/")
+        self.is_empty = not blocks
         message = self.dialect.join(blocks, _member_of(own, "form", str), word)
         if self.refused:
             raise LossyConversion(self.refused)
@@ -149,6 +151,7 @@ class BlockWriter:
             return role
         self.role = _KIN.get(role, role if role in ROLES else "user")
         self.reader.role = self.role
+        self.reader.collector.speaker = self.role if self.dialect.states_role else None
         word = self.dialect.roles.get(self.role, self.role)
         if self.role == "system" and word == self.dialect.roles.get("user", "user"):
             self.losses.found.append(Loss(LossKind.CONVERTED, "role", f"{role} goes out as {word}"))

@@ -41,6 +41,7 @@ class AgentClient(Format):
     )
     slot = "_meta"
     takes_files = True
+    states_role = False
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a prompt, of an update, or blocks alone."""

@@ -39,6 +39,7 @@ class ModelContextProtocol(Format):
     )
     slot = "_meta"
     takes_files = True
+    states_role = False
     roles = {"tool": "user", "system": "user"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:

@@ -221,7 +221,8 @@ class TestConversations:
         chat = adapter("openai-chat").from_bodies(again.value, rest=again.rest).value
         answers = [each for each in chat if "tool_call_id" in each]
         assert [(each["tool_call_id"], each["content"]) for each in answers] == [
-            ("a", "yes"), ("b", "no"),
+            ("a", "yes"),
+            ("b", "no"),
         ]
         # Nobody called for the third one: the service would refuse it as a result.
         assert "for another" in str(chat[-1]["content"])  # fmt: skip

@@ -1,0 +1,152 @@
+"""Conversations, from every format to every service: no rule broken, no fact gone in silence."""
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from messagebody import MessageBody, Part
+from messagebody.adapters import Converted, adapter
+from tests.adapters.formats.services import RULES, broken
+from tests.adapters.formats.test_silence import MESSAGES
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+
+
+def call(number: int, name: str, chance: random.Random, identity: str | None) -> Part:
+    about = {"id": identity, "name": name, "arguments": {"n": chance.randrange(100)}}
+    return Part(json.dumps(about), name=f"/tool/calls/{number}.json",
+                content_type="application/json")  # fmt: skip
+
+
+def result(number: int, identity: str | None, text: str, name: str | None) -> Part:
+    about = {"id": identity, "name": name}
+    said = {key: value for key, value in about.items() if value is not None}
+    return Part(text, name=f"/tool/results/{number}/1", metadata={"tool_result": said})
+
+
+class Talk:
+    """Write a random conversation: users, assistants, tools, and what goes wrong between them."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.facts = 0
+        self.called = 0
+        self.said: list[tuple[str, MessageBody]] = []
+        self.waiting: list[tuple[str | None, str]] = []
+        self.has_ids = self.chance.random() < 0.8
+        for _ in range(self.chance.randrange(1, 9)):
+            self.step()
+
+    def fact(self) -> str:
+        self.facts += 1
+        return f"fact{self.facts:03}x"
+
+    def held(self) -> list[str]:
+        texts = [part.text or "" for _, body in self.said for part in body]
+        return [text for text in texts if text.startswith("fact")]
+
+    def step(self) -> None:
+        kind = self.chance.choice(["user", "assistant", "calls", "results", "results", "whole"])
+        getattr(self, kind)()
+
+    def user(self) -> None:
+        parts = [Part(self.fact()) for _ in range(self.chance.randrange(1, 3))]
+        if self.chance.random() < 0.3:
+            parts.append(Part(PNG, content_type="image/png"))
+        self.said.append(("user", MessageBody(parts)))
+
+    def assistant(self) -> None:
+        parts = [Part(self.fact())]
+        if self.chance.random() < 0.3:
+            parts.insert(0, Part(self.fact(), name="/reasoning/1"))
+        if self.chance.random() < 0.1:
+            parts = [Part(self.fact(), name="/reasoning/1")]
+        self.said.append(("assistant", MessageBody(parts)))
+
+    def _calls(self, count: int) -> list[Part]:
+        made = []
+        for number in range(1, count + 1):
+            self.called += 1
+            identity = f"c{self.called}" if self.has_ids else None
+            name = self.chance.choice(["weather", "clock", "pay"])
+            made.append(call(number, name, self.chance, identity))
+            self.waiting.append((identity, name))
+        return made
+
+    def calls(self) -> None:
+        parts = self._calls(self.chance.randrange(1, 4))
+        if self.chance.random() < 0.5:
+            parts.insert(0, Part(self.fact()))
+        self.said.append(("assistant", MessageBody(parts)))
+
+    def _results(self, waiting: list[tuple[str | None, str]]) -> list[Part]:
+        return [
+            result(number, identity, self.fact(),
+                   None if identity and self.chance.random() < 0.5 else name)
+            for number, (identity, name) in enumerate(waiting, 1)
+        ]  # fmt: skip
+
+    def results(self) -> None:
+        take = [pair for pair in self.waiting if self.chance.random() < 0.85]
+        if self.chance.random() < 0.2:
+            take.append((f"lost{self.chance.randrange(99)}", "weather"))
+        if self.chance.random() < 0.3:
+            self.chance.shuffle(take)
+        self.waiting = [pair for pair in self.waiting if pair not in take]
+        if not take:
+            return
+        if self.chance.random() < 0.5:
+            for pair in take:
+                self.said.append(("tool", MessageBody(self._results([pair]))))
+            return
+        parts = self._results(take)
+        if self.chance.random() < 0.3:
+            parts.insert(self.chance.randrange(len(parts) + 1), Part(self.fact()))
+        self.said.append(("tool", MessageBody(parts)))
+
+    def whole(self) -> None:
+        """Say calls and results in one body, as frameworks for user interfaces do."""
+        start = len(self.waiting)
+        calls = self._calls(self.chance.randrange(1, 4))
+        mine, self.waiting = self.waiting[start:], self.waiting[:start]
+        parts = [*calls, *self._results(mine), Part(self.fact())]
+        self.said.append(("assistant", MessageBody(parts)))
+
+
+def crossed(talk: Talk, source: str | None, target: str) -> tuple[Converted[Any], list[str]]:
+    """Convert a talk to a target, by way of a source's messages if there is one."""
+    bodies, rests = [body for _, body in talk.said], [{"role": role} for role, _ in talk.said]
+    first: list[str] = []
+    if source is not None:
+        written = adapter(source).from_bodies(bodies, rest=rests)
+        there = adapter(source).to_bodies(written.value)
+        first = [*map(str, (*written.losses, *there.losses))]
+        bodies, rests = there.value, there.rest
+    done = adapter(target).from_bodies(bodies, rest=rests)
+    return done, [*first, *map(str, done.losses)]
+
+
+def readable(name: str, messages: list[Any]) -> str:
+    """Return the texts of a conversation, those in base64 too."""
+    bodies = adapter(name).to_bodies(messages).value
+    return " ".join(part.text or "" for body in bodies for part in body)
+
+
+SOURCES = [None, *sorted({*MESSAGES} - {"acp", "mcp", "agent-client"})]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("target", RULES)
+def test_services_take_every_talk(source: str | None, target: str) -> None:
+    if source == target:
+        return  # messages of a service's own stay as they are
+    for seed in range(60):
+        talk = Talk(seed)
+        done, losses = crossed(talk, source, target)
+        assert broken(target, done.value) == [], (seed, talk.said, done.value)
+        text = readable(target, done.value)
+        gone = [fact for fact in talk.held() if fact not in text]
+        omitted = [loss for loss in losses if "omitted" in loss]
+        assert len(omitted) >= len(gone), (seed, gone, losses)
