@@ -13,7 +13,7 @@ from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import strict_json
 from messagebody.adapters._base import Loss, LossKind
-from messagebody.adapters._dialect import Dialect
+from messagebody.adapters._dialect import ROLES, Dialect
 from messagebody.adapters._items import Call, Item, Result, is_of_provider
 from messagebody.adapters._places import RESULT, is_withheld, items_of, with_result
 
@@ -68,6 +68,9 @@ def turns_of(
     losses: list[Loss] = []
     if dialect.joins_results:
         turns = _with_answers(turns, losses)
+    says_results = dialect.speakers.get(Result, ROLES)
+    if "assistant" not in says_results or dialect.answers_calls:
+        turns = [piece for turn in turns for piece in ([turn] if turn.is_own else _steps(turn))]
     if dialect.answers_calls:
         turns = _answered(dialect, turns, losses)
     return [piece for turn in turns for piece in _pieces(dialect, turn)], losses
@@ -166,7 +169,6 @@ def _left_of(turn: Turn) -> Iterator[Loss]:
 
 def _answered(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> list[Turn]:
     """Return turns in which the results stand right after their calls."""
-    turns = [piece for turn in turns for piece in ([turn] if turn.is_own else _steps(turn))]
     made: list[Turn] = []
     answers: dict[int, list[Turn]] = {}
     calls: dict[str, int] = {}

@@ -131,7 +131,7 @@ class BlockWriter:
         for found, entry in _with_entries(items, _entries_of(self.rest, "blocks")):
             parts = found[1]
             self._note_members(parts[0], entry)
-            inner = [(None, [part]) for part in parts]
+            inner: list[_Found] = [(None, [part]) for part in parts]
             for (_, within), each in _with_entries(inner, _entries_of(entry, "inner")):
                 self._note_members(within[0], each)
 
@@ -444,8 +444,12 @@ class BlockWriter:
             return
         if self._own() or len({type(item) for item, _ in items}) < 2:
             return
-        kinds = [[type(self.reader.item_of(block)) for block in each] for each in (blocks, again)]
-        if kinds[0] != kinds[1]:
+        made, read = (
+            [kind for kind in (type(self.reader.item_of(block)) for block in each)
+             if kind is not Result or not self.dialect.joins_results]
+            for each in (blocks, again)
+        )  # fmt: skip
+        if made != read:
             why = f"{self.dialect.name} has another order of texts, calls and refusals"
             self.losses.found.append(Loss(LossKind.CONVERTED, self.dialect.place, why))
 

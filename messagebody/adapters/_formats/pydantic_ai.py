@@ -62,6 +62,7 @@ class PydanticAI(Format):
     name = "pydantic-ai"
     title = "Pydantic AI (pydantic-ai-slim 2.68)"
     place = "parts"
+    unmissed = frozenset({"opens", "force_download"})
     kinds = (
         Kind("json", (JSON,), in_messages=False),
         Kind("structured-content", (JSON,), in_messages=False),

@@ -7,11 +7,16 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
-from messagebody.adapters import Converted, adapter
+from messagebody import adapters as registry
+from messagebody.adapters import Converted
 from tests.adapters.formats.services import RULES, broken
 from tests.adapters.formats.test_silence import MESSAGES
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+
+
+def adapter(name: str) -> Any:
+    return registry.adapter(name)
 
 
 def call(number: int, name: str, chance: random.Random, identity: str | None) -> Part:
@@ -150,3 +155,55 @@ def test_services_take_every_talk(source: str | None, target: str) -> None:
         gone = [fact for fact in talk.held() if fact not in text]
         omitted = [loss for loss in losses if "omitted" in loss]
         assert len(omitted) >= len(gone), (seed, gone, losses)
+
+
+def called(identity: str, name: str, arguments: Any) -> Any:
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"id": identity, "type": "function", "function": function}
+
+
+def user(content: Any) -> Any:
+    return {"role": "user", "content": content}
+
+
+def said(content: Any, **others: Any) -> Any:
+    return {"role": "assistant", "content": content, **others}
+
+
+def answer(identity: str, content: str) -> Any:
+    return {"role": "tool", "tool_call_id": identity, "content": content}
+
+
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+ORDINARY: list[list[Any]] = [
+    [user("Hello"), said("Hi!")],
+    [user("Hello"), said("Hi!"), user("Bye"), said("Bye!")],
+    [user("Weather in Brno?"), said(None, tool_calls=[called("c1", "weather", {"city": "Brno"})]),
+     answer("c1", "12 degrees"), said("It is 12.")],
+    [user("Weather and time?"),
+     said("Let me look.", tool_calls=[called("c1", "weather", {}), called("c2", "clock", {})]),
+     answer("c1", "12"), answer("c2", "noon"), said("12 at noon.")],
+    [user([{"type": "text", "text": "What is this?"}, PICTURE]), said("A cat.")],
+    [user([{"type": "text", "text": "Two texts"}, {"type": "text", "text": "in one"}]), said("Yes")],
+    [user("one"), said("1", refusal=None, annotations=[], audio=None)],
+    [user("x"), said(None, tool_calls=[called("c1", "find", {"n": [1, 2, {"x": None}]})]),
+     answer("c1", '{"hits": 3}'), said(None, tool_calls=[called("c2", "open", {"i": 1})]),
+     answer("c2", "the page"), said("Done"), user("Thanks")],
+    [user("# Title\n\n- a list\n"), said("```python\nprint(1)\n```")],
+    [user([PICTURE, {"type": "text", "text": "And this?"}, PICTURE]), said("Two cats."),
+     user("Which?"), said("Both.")],
+]  # fmt: skip
+MOST_USED = ["openai-chat", "openai-responses", "anthropic", "bedrock", "gemini", "langchain",
+             "pydantic-ai", "vercel-ai"]  # fmt: skip
+
+
+@pytest.mark.parametrize("source", MOST_USED)
+@pytest.mark.parametrize("target", MOST_USED)
+def test_an_ordinary_talk_loses_nothing(source: str, target: str) -> None:
+    for talk in ORDINARY:
+        first = adapter("openai-chat").to_bodies(talk)
+        written = adapter(source).from_bodies(first.or_raise(), rest=first.rest).or_raise()
+        there = adapter(source).to_bodies(written)
+        done = adapter(target).from_bodies(there.or_raise(), rest=there.rest)
+        assert done.losses == ()
+        assert target not in RULES or broken(target, done.value) == []

@@ -1,0 +1,135 @@
+"""A body that is edited goes back as its message: nothing of a block wanders to another one."""
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from messagebody import MessageBody, Part
+from messagebody import adapters as registry
+from tests.adapters.formats.test_silence import MESSAGES
+from tests.effort import examples
+
+TAG = "x-tag"
+COUNT = 5
+
+
+def adapter(name: str) -> Any:
+    return registry.adapter(name)
+
+
+def lists(value: Any) -> list[list[Any]]:
+    """Return the lists of objects in a message."""
+    found = []
+    if isinstance(value, dict):
+        value = list(value.values())
+    elif isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+        found.append(value)
+    if isinstance(value, list):
+        found += [each for item in value for each in lists(item)]
+    return found
+
+
+def tagged(name: str, chance: random.Random) -> Any:
+    """Return a message whose blocks have a member of their own, which states their content."""
+    parts = [
+        Part(f"content{number}")
+        if chance.random() < 0.6
+        else Part(url=f"https://e.com/content{number}.png", content_type="image/png")
+        for number in range(COUNT)
+    ]
+    message = adapter(name).from_body(MessageBody(parts)).value
+    blocks = max(lists(message), key=len)
+    for block in blocks:
+        number = next((n for n in range(COUNT) if f"content{n}" in json.dumps(block)), None)
+        if number is not None:
+            block[TAG] = f"tag{number}"
+    return message
+
+
+def edited(body: MessageBody, chance: random.Random) -> tuple[MessageBody, int]:
+    """Return a body after some edits, and how many of its parts are as they were."""
+    body = body.copy()
+    fresh = dict.fromkeys(range(len(body)), True)
+    kept = list(fresh.values())
+    for _ in range(chance.randrange(1, 4)):
+        index = chance.randrange(len(body)) if len(body) else 0
+        match chance.choice(["delete", "insert", "swap", "change"] if len(body) else ["insert"]):
+            case "delete":
+                del body[index]
+                del kept[index]
+            case "insert":
+                body.insert(index, Part(f"new{chance.random()}"))
+                kept.insert(index, False)
+            case "swap":
+                part = body[index]
+                del body[index]
+                body.append(part)
+                kept.append(kept.pop(index))
+            case _:
+                body[index] = Part(f"changed{chance.random()}")
+                kept[index] = False
+    return body, sum(kept)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_members_stay_with_their_blocks(name: str) -> None:
+    chance = random.Random(name)
+    for _ in range(examples(100)):
+        message = tagged(name, chance)
+        there = adapter(name).to_body(message)
+        body, kept = edited(there.value, chance)
+        done = adapter(name).from_body(body, rest=there.rest)
+        found = 0
+        for block in (each for held in lists(done.value) for each in held):
+            tag = block.get(TAG)
+            if tag is not None:
+                found += 1
+                assert f"content{tag[3:]}" in json.dumps(block), (message, done.value)
+        # Some formats have blocks only for files, and one member for all texts.
+        is_whole = json.dumps(message).count(TAG) == COUNT
+        assert found == kept or not is_whole, (message, done.value)
+        changed = [part for part in body if (part.text or "").startswith("changed")]
+        said = [loss for loss in done.losses if TAG in str(loss)]
+        assert len(said) <= len(changed) + len(body)
+
+
+def test_a_signature_does_not_outlive_its_thought() -> None:
+    thought = {"type": "thinking", "thinking": "Let me think.", "signature": "EuAB"}
+    message = {"role": "assistant", "content": [thought, {"type": "text", "text": "Yes."}]}
+    there = adapter("anthropic").to_body(message)
+    assert adapter("anthropic").from_body(there.value, rest=there.rest).value == message
+    body = there.value.copy()
+    body["/reasoning/1"] = Part("Let me lie.", name="/reasoning/1")
+    done = adapter("anthropic").from_body(body, rest=there.rest)
+    assert done.value["content"] == [{"type": "text", "text": "Yes."}]
+    assert any("signature" in str(loss) for loss in done.losses)
+
+
+def test_a_signed_call_that_changed_is_not_signed() -> None:
+    call = {"functionCall": {"name": "pay", "args": {"n": 1}}, "thoughtSignature": "AA=="}
+    there = adapter("gemini").to_body({"role": "model", "parts": [call]})
+    body = there.value.copy()
+    text = '{"id": null, "name": "pay", "arguments": {"n": 1000}}'
+    body["/tool/calls/1.json"] = body["/tool/calls/1.json"].evolve(content=text)
+    done = adapter("gemini").from_body(body, rest=there.rest)
+    assert done.value["parts"] == [{"functionCall": {"name": "pay", "args": {"n": 1000}}}]
+    assert any("thoughtSignature" in str(loss) for loss in done.losses)
+
+
+def test_twins_keep_their_own_members() -> None:
+    texts = [{"type": "text", "text": "same"},
+             {"type": "text", "text": "same", "cache_control": {"type": "ephemeral"}}]  # fmt: skip
+    message = {"role": "user", "content": texts}
+    there = adapter("anthropic").to_body(message)
+    assert adapter("anthropic").from_body(there.value, rest=there.rest).value == message
+
+
+def test_a_mark_is_no_content() -> None:
+    """A rest holds no text and no digest of the content, only a checksum to find a block."""
+    message = {"role": "user", "content": [
+        {"type": "text", "text": "a secret", "cache_control": {"type": "ephemeral"}}]}  # fmt: skip
+    there = adapter("anthropic").to_body(message)
+    assert "secret" not in json.dumps(there.rest)
+    assert len(there.rest["blocks"][0]["mark"]) == 8
