@@ -150,6 +150,9 @@ _adapters: dict[str, str | Adapter] = {
     "zip": "messagebody.adapters.archives.zip",
 }
 
+_SURE: Final = 100.0
+"""The evidence of a format that says only yes or no: more than members and blocks add up to."""
+
 GROUP: Final = "messagebody.adapters"
 """The group of entry points that other packages register their formats in."""
 
@@ -285,16 +288,23 @@ def detect(value: Any) -> tuple[str, ...]:
 
 
 def _detected(value: Any) -> tuple[str, ...]:
-    found = tuple(name for name in adapter_names() if adapter(name).detect(value))
-    if len(found) > 1 and not _is_bare(value):
-        return tuple(name for name in found if name != "agents-api")
-    return found
+    found = {name: _evidence(name, value) for name in adapter_names()}
+    most = max(found.values())
+    return tuple(name for name, much in found.items() if much == most > 0)
 
 
-def _is_bare(value: Any) -> bool:
-    if not isinstance(value, dict) or value.keys() != {"role", "content"}:
-        return False
-    return isinstance(value["content"], str)
+def _evidence(name: str, value: Any) -> float:
+    """Return how much of a value is of a format, 0 if it does not look like it."""
+    found = adapter(name)
+    evidence = getattr(getattr(found, "FORMAT", None), "evidence", None)
+    if evidence is not None:
+        return float(evidence(value))
+    # The adapters of envelopes and of other packages only say yes or no.
+    if not found.detect(value):
+        return 0
+    # A role and a text is what a message of many formats has.
+    is_plain = isinstance(value, dict) and "role" in value and "schema" not in value
+    return (1 if len(value) == 2 else 0.5) if is_plain else _SURE
 
 
 def _unknown(name: str) -> str:

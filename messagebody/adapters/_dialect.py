@@ -3,7 +3,7 @@
 A dialect is a subclass of `Dialect` of some tens of lines. The core does the rest.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final
 
 from messagebody._base.text import quote
@@ -46,6 +46,13 @@ def optional(block: Any, key: str, kind: type = str) -> Any:
     if not isinstance(block, dict):
         raise Misplaced("", f"expected an object, got {quote(block, limit=40)}")
     return None if block.get(key) is None else need(block, key, kind)
+
+
+def some(blocks: Any, knows: Callable[[Any], bool], *, may_be_empty: bool = False) -> bool:
+    """Return whether blocks are a list with one that a format knows; the others may be new."""
+    if not isinstance(blocks, list):
+        return False
+    return any(map(knows, blocks)) if blocks else may_be_empty
 
 
 ROLES: Final = ("user", "assistant", "system", "tool")
@@ -117,6 +124,11 @@ class Dialect:
     unmissed: ClassVar[frozenset[str]] = frozenset()
     """Members in the differences of blocks that no reader of another format misses."""
 
+    telling: ClassVar[frozenset[str]] = frozenset()
+    """Members of messages that few other formats have, for detection."""
+    telling_of_blocks: ClassVar[frozenset[str]] = frozenset()
+    """Members of blocks that few other formats have, for detection."""
+
     _kinds: ClassVar[Mapping[str, Kind]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -144,8 +156,32 @@ class Dialect:
         raise NotImplementedError
 
     def detect(self, value: Any, /) -> bool:
-        """Return whether a parsed JSON value looks like a message of the format."""
+        """Return whether a parsed JSON value has what a message of the format must have.
+
+        A member or a block that is unknown says nothing: services add new ones every month.
+        """
         raise NotImplementedError
+
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        raise NotImplementedError
+
+    def evidence(self, value: Any) -> int:
+        """Return how much of a value is of the format: its known blocks, and its telling members.
+
+        Of several formats that a value looks like, `adapters.detect` takes those with the most.
+        """
+        if not self.detect(value):
+            return 0
+        blocks = value.get(self.place) if isinstance(value, dict) else value
+        blocks = blocks if isinstance(blocks, list) else []
+        known = sum(map(self.knows, blocks))
+        members = value.keys() if isinstance(value, dict) else ()
+        told = len(self.telling.intersection(members))
+        told += sum(
+            len(self.telling_of_blocks & each.keys()) for each in blocks if isinstance(each, dict)
+        )
+        return 1 + known + told
 
     # What most formats have in common
 

@@ -7,7 +7,7 @@ from messagebody._base.media_types import JSON, TEXT_PLAIN, essence
 from messagebody._wire import strict_json
 from messagebody.adapters._capabilities import Kind
 from messagebody.adapters._core import Format
-from messagebody.adapters._dialect import Misplaced, need, optional
+from messagebody.adapters._dialect import Misplaced, need, optional, some
 from messagebody.adapters._items import Item, Media, NotJson, Text, states_text, value_of
 
 _CONTENT: Final = ("text", "raw", "url", "data")
@@ -27,6 +27,8 @@ class AgentToAgent(Format):
 
     name = "a2a"
     title = "Agent2Agent 1.0 (a2a-sdk 1.3)"
+    telling = frozenset({"messageId", "artifactId", "contextId", "taskId", "artifacts"})
+    telling_of_blocks = frozenset({"filename", "mediaType"})
     place = "parts"
     kinds: ClassVar[tuple[Kind, ...]] = (
         Kind("data", (JSON,), name_slot="path", is_value=True),
@@ -127,44 +129,40 @@ class AgentToAgent(Format):
             True
         """
         if isinstance(value, list):
-            return value != [] and all(map(self._is_part, value))
+            return some(value, self.knows)
         if not isinstance(value, dict):
             return False
         if value.get("kind") == "task" or ("status" in value and "parts" not in value):
             return self._is_task(value)
         if "parts" not in value:
-            return "role" not in value and self._is_part(value) and not _is_bare_text(value)
+            known = _OLD if self.is_old else _NEW
+            # Any object may have a text, a URL or data: a part alone is all that it is.
+            is_part = "role" not in value and value.keys() <= known and value.keys() != {"text"}
+            return is_part and self.knows(value)
         parts, role = value["parts"], value.get("role")
         words = ("user", "agent") if self.is_old else ("ROLE_USER", "ROLE_AGENT")
         is_ours = role in words if "artifactId" not in value else "role" not in value
-        return isinstance(parts, list) and is_ours and all(map(self._is_part, parts)) and (
-            parts != [] or bool({"messageId", "artifactId"} & value.keys())
-        )  # fmt: skip
+        is_stated = bool({"messageId", "artifactId"} & value.keys())
+        return is_ours and some(parts, self.knows, may_be_empty=is_stated)
 
-    def _is_part(self, part: Any) -> bool:
-        if _content_of(part) is None or "type" in part:
+    def knows(self, block: Any) -> bool:
+        """Return whether a part is one of this version."""
+        if _content_of(block) is None or "type" in block:
             return False
-        known = _OLD if self.is_old else _NEW
-        return ("kind" in part) == self.is_old and part.keys() <= known
+        return ("kind" in block) == self.is_old
 
     def _is_task(self, task: Any) -> bool:
         status, artifacts = task.get("status"), task.get("artifacts") or []
         state = status.get("state") if isinstance(status, dict) else None
         if not isinstance(state, str) or not isinstance(artifacts, list) or "id" not in task:
             return False
-        held = [each.get("parts") if isinstance(each, dict) else None for each in artifacts]
-        if not all(isinstance(parts, list) for parts in held):
-            return False
-        parts = [part for each in held for part in each or ()]
-        return state.startswith("TASK_STATE_") != self.is_old and all(map(self._is_part, parts))
+        held = [each.get("parts") for each in artifacts if isinstance(each, dict)]
+        parts = [part for each in held if isinstance(each, list) for part in each]
+        is_version = state.startswith("TASK_STATE_") != self.is_old
+        return is_version and some(parts, self.knows, may_be_empty=True)
 
     def _text(self, text: Any, is_old: bool) -> dict[str, Any]:
         return {"kind": "text", "text": text} if is_old else {"text": text}
-
-
-def _is_bare_text(value: dict[str, Any]) -> bool:
-    """Return whether an object has nothing but a text: many formats have such objects."""
-    return value.keys() == {"text"}
 
 
 def _content_of(part: Any) -> str | None:

@@ -6,7 +6,7 @@ from messagebody._base.media_types import JSON, TEXT_PLAIN
 from messagebody._wire import strict_json
 from messagebody.adapters._capabilities import Kind
 from messagebody.adapters._core import Format
-from messagebody.adapters._dialect import need, optional
+from messagebody.adapters._dialect import need, optional, some
 from messagebody.adapters._items import (
     Call,
     Item,
@@ -24,8 +24,6 @@ from messagebody.adapters._items import (
 _CONTENT: Final = {"content", "content_url", "content_type", "content_encoding"}
 _STEPS: Final = ("message", "tool_input", "tool_output")
 _CITED: Final = {"description": "cited_text"}
-# Members that parts of similar formats have.
-_FOREIGN: Final = {"type", "kind", "text", "contentType", "mediaType"}
 
 
 class AgentCommunication(Format):
@@ -119,6 +117,10 @@ class AgentCommunication(Format):
         """Return whether the format has a block for a tool that a provider ran."""
         return True
 
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return _is_part(block)
+
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message, or a list of its parts.
 
@@ -128,7 +130,7 @@ class AgentCommunication(Format):
             (True, False)
         """
         if isinstance(value, list):
-            return value != [] and all(map(_is_part, value))
+            return some(value, _is_part)
         if not isinstance(value, dict):
             return False
         parts, role = value.get("parts"), value.get("role")
@@ -136,11 +138,11 @@ class AgentCommunication(Format):
             return "role" not in value and _is_part(value)
         if not isinstance(role, str) or not (role == "user" or role.partition("/")[0] == "agent"):
             return False
-        return isinstance(parts, list) and all(map(_is_part, parts))
+        return some(parts, _is_part, may_be_empty=True)
 
 
 def _is_part(part: Any) -> bool:
-    if not isinstance(part, dict) or _FOREIGN & part.keys():
+    if not isinstance(part, dict):
         return False
     metadata = part.get("metadata")
     kind = metadata.get("kind") if isinstance(metadata, dict) else None

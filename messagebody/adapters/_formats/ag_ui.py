@@ -8,7 +8,7 @@ from messagebody._base.media_types import JSON
 from messagebody._wire import strict_json
 from messagebody.adapters._capabilities import Kind
 from messagebody.adapters._core import Format
-from messagebody.adapters._dialect import Misplaced, need, optional
+from messagebody.adapters._dialect import Misplaced, need, optional, some
 from messagebody.adapters._items import (
     Call,
     Item,
@@ -28,8 +28,6 @@ _MEDIA: Final = ("image", "audio", "video", "document")
 _ROLES: Final = (
     "user", "assistant", "system", "developer", "tool", "reasoning", "activity",
 )  # fmt: skip
-# Members of messages in other formats with the same roles.
-_FOREIGN: Final = {"parts", "tool_calls", "tool_call_id", "type", "additional_kwargs", "blocks"}
 
 
 class AgentUserInteraction(Format):
@@ -40,6 +38,7 @@ class AgentUserInteraction(Format):
 
     name = "ag-ui"
     title = "AG-UI (ag-ui-protocol 1.0)"
+    telling = frozenset({"id", "name", "toolCalls", "toolCallId", "encryptedValue", "activityType"})
     kinds = (
         *(
             Kind(kind, (types,), ("*",), name_slot="path", in_results=True)
@@ -68,6 +67,8 @@ class AgentUserInteraction(Format):
             return [{"type": "reasoning", "text": need(message, "content")}], None
         if role == "activity":
             return [{"type": "activity", "value": need(message, "content", dict)}], None
+        if content is None and role != "assistant":
+            raise Misplaced("/content", "expected text or a list of parts")
         calls = optional(message, "toolCalls", list) or []
         if content is None or isinstance(content, str):
             # Beside calls, some SDKs write the empty text where there is no text.
@@ -155,6 +156,10 @@ class AgentUserInteraction(Format):
             return {"type": "reasoning", "text": item.text}
         return _written_result(item, blocks) if isinstance(item, Result) else None
 
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return _is_part(block)
+
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message, or a list of parts.
 
@@ -164,10 +169,10 @@ class AgentUserInteraction(Format):
         """
         if isinstance(value, list):
             # A list of only texts looks the same in several formats.
-            return value != [] and all(map(_is_part, value)) and not all(map(_is_text, value))
+            return any(_is_part(part) and not _is_text(part) for part in value)
         if not isinstance(value, dict) or value.get("role") not in _ROLES:
             return False
-        if _FOREIGN & value.keys() or not isinstance(value.get("id"), str):
+        if not isinstance(value.get("id"), str):
             return False
         content, role = value.get("content"), value["role"]
         if role == "activity":
@@ -175,8 +180,8 @@ class AgentUserInteraction(Format):
         if role == "tool" and "toolCallId" not in value:
             return False
         if isinstance(content, list):
-            return role in {"user", "tool"} and all(map(_is_part, content))
-        return isinstance(content, str) or (content is None and role == "assistant")
+            return role in {"user", "tool"} and some(content, _is_part, may_be_empty=True)
+        return isinstance(content, str) or (role == "assistant" and "tool_calls" not in value)
 
 
 def _is_text(part: Any) -> bool:

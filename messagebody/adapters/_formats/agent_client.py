@@ -6,7 +6,7 @@ from messagebody._base.media_types import JSON
 from messagebody._wire import strict_json
 from messagebody.adapters._capabilities import Kind
 from messagebody.adapters._core import Format
-from messagebody.adapters._dialect import Misplaced, need, optional
+from messagebody.adapters._dialect import Misplaced, need, optional, some
 from messagebody.adapters._formats.mcp_blocks import WANTED, read_content, uri_of, write_content
 from messagebody.adapters._items import (
     Call,
@@ -31,6 +31,8 @@ class AgentClient(Format):
 
     name = "agent-client"
     title = "Agent Client Protocol (agent-client-protocol 0.12)"
+    telling_of_blocks = frozenset({"_meta"})
+    telling = frozenset({"sessionId", "sessionUpdate", "prompt"})
     place = "prompt"
     kinds = (
         Kind("image", ("image/*",), name_slot="path", in_results=True),
@@ -130,6 +132,10 @@ class AgentClient(Format):
             return _result(item, blocks)
         return None
 
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return _is_block(block)
+
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a prompt, an update, or their blocks.
 
@@ -138,11 +144,11 @@ class AgentClient(Format):
             True
         """
         if isinstance(value, list):
-            return value != [] and all(map(_is_block, value))
+            return some(value, _is_block)
         if not isinstance(value, dict) or "role" in value:
             return False
         if isinstance(prompt := value.get("prompt"), list):
-            return "sessionId" in value and all(map(_is_block, prompt))
+            return "sessionId" in value and some(prompt, _is_block, may_be_empty=True)
         update = value.get("update", value)
         if isinstance(update, dict) and "sessionUpdate" in update:
             return update["sessionUpdate"] in (*_CHUNKS, *_TOOLS)
@@ -153,11 +159,7 @@ class AgentClient(Format):
 def _is_block(block: Any) -> bool:
     kind = block.get("type") if isinstance(block, dict) else None
     wanted = WANTED.get(kind) if isinstance(kind, str) else None
-    if wanted is None or not wanted <= block.keys():
-        return False
-    # Members that blocks of other formats have, and blocks of MCP never have.
-    foreign = {"citations", "cache_control", "id", "extras", "state", "metadata", "icons"}
-    return not foreign & block.keys()
+    return wanted is not None and wanted <= block.keys()
 
 
 # Updates

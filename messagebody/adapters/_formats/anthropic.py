@@ -8,7 +8,7 @@ from messagebody._base.media_types import JSON, essence
 from messagebody._wire import strict_json
 from messagebody.adapters._capabilities import IMAGES, Kind
 from messagebody.adapters._core import Format
-from messagebody.adapters._dialect import Misplaced, need, optional
+from messagebody.adapters._dialect import Misplaced, need, optional, some
 from messagebody.adapters._items import (
     Call,
     Item,
@@ -41,6 +41,8 @@ class Anthropic(Format):
 
     name = "anthropic"
     title = "Anthropic Messages (anthropic 2.12)"
+    telling = frozenset({"stop_reason", "stop_sequence", "usage"})
+    telling_of_blocks = frozenset({"citations", "cache_control"})
     kinds = (
         Kind(
             # A request holds 32 MB. The API takes pictures of up to 10 MB of base64. A year ago the
@@ -143,6 +145,10 @@ class Anthropic(Format):
             return item.kind in _CALLS
         return item.kind != "server_tool_result" and (item.kind or "").endswith("_tool_result")
 
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return _is_block(block)
+
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message, or a list of its content.
 
@@ -151,19 +157,11 @@ class Anthropic(Format):
             (True, False)
         """
         if isinstance(value, list):
-            return value != [] and all(map(_is_block, value))
+            return some(value, _is_block)
         if not isinstance(value, dict) or value.get("role") not in ("user", "assistant"):
             return False
-        is_response = value.get("type") == "message"
-        # A response has many members, a message in a request has two: with more it is another
-        # format.
-        allowed = {"role", "content", *(value.keys() if is_response else ())}
         content = value.get("content")
-        if not value.keys() <= allowed:
-            return False
-        return isinstance(content, str) or (
-            isinstance(content, list) and all(map(_is_block, content))
-        )
+        return isinstance(content, str) or some(content, _is_block, may_be_empty=True)
 
 
 def _is_block(block: Any) -> bool:
@@ -172,14 +170,17 @@ def _is_block(block: Any) -> bool:
         return False
     if kind in {"image", "document"}:
         source = block.get("source")
-        # AG-UI's blocks look the same, except for a member `value`.
-        return isinstance(source, dict) and source.get("type") in _SOURCES and "value" not in source
+        # AG-UI's blocks look the same, except for the member with the content.
+        return isinstance(source, dict) and _SOURCES.get(source.get("type", "")) in source
     if kind == "text":
-        return "text" in block and not {"annotations", "_meta", "id", "extras"} & block.keys()
+        return "text" in block
     return kind != "tool_result" or "tool_use_id" in block
 
 
-_SOURCES: Final = ("base64", "url", "file", "text", "content")
+_SOURCES: Final = {
+    "base64": "data", "url": "url", "file": "file_id", "text": "data", "content": "content",
+}  # fmt: skip
+"""The kinds of source, and the member that each of them has."""
 
 
 def _file_url(file_id: str) -> str:

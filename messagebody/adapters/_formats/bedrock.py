@@ -7,7 +7,7 @@ from messagebody._base.media_types import JSON, essence
 from messagebody._wire import strict_json
 from messagebody.adapters._capabilities import Kind
 from messagebody.adapters._core import Format
-from messagebody.adapters._dialect import join_texts, need, optional, split_texts
+from messagebody.adapters._dialect import join_texts, need, optional, some, split_texts
 from messagebody.adapters._items import (
     Call,
     Item,
@@ -66,6 +66,9 @@ class Bedrock(Format):
 
     name = "bedrock"
     title = "Amazon Bedrock Converse (botocore 1.44)"
+    telling_of_blocks = frozenset(
+        {"toolUse", "toolResult", "reasoningContent", "cachePoint", "citationsContent"}
+    )
     kinds = (
         Kind("json", (JSON,), in_results=True, in_messages=False),
         _kind("image", max_bytes=3_750_000),
@@ -140,6 +143,10 @@ class Bedrock(Format):
             return {"toolResult": {**result, **status[item.is_error]}}
         return None
 
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return _is_block(block)
+
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message, or a list of its blocks.
 
@@ -148,12 +155,10 @@ class Bedrock(Format):
             True
         """
         if isinstance(value, list):
-            return value != [] and all(map(_is_block, value))
-        if not isinstance(value, dict) or value.keys() != {"role", "content"}:
+            return some(value, _is_block)
+        if not isinstance(value, dict) or value.get("role") not in ("user", "assistant"):
             return False
-        content = value["content"]
-        is_role = value["role"] in ("user", "assistant")
-        return is_role and isinstance(content, list) and all(map(_is_block, content))
+        return some(value.get("content"), _is_block, may_be_empty=True)
 
 
 _MEMBERS: Final = {
@@ -163,8 +168,8 @@ _MEMBERS: Final = {
 
 
 def _is_block(block: Any) -> bool:
-    # Only one member: blocks of other formats have a type as well.
-    if not isinstance(block, dict) or len(block) != 1 or not block.keys() <= _MEMBERS:
+    # Blocks of other formats have a type as well.
+    if not isinstance(block, dict) or "type" in block or len(block.keys() & _MEMBERS) != 1:
         return False
     # Pictures of Haystack have the same member.
     image = block.get("image")

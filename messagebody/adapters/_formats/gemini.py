@@ -7,7 +7,7 @@ from messagebody._base.media_types import JSON
 from messagebody._wire import strict_json
 from messagebody.adapters._capabilities import Kind
 from messagebody.adapters._core import Format
-from messagebody.adapters._dialect import join_texts, need, optional, split_texts
+from messagebody.adapters._dialect import join_texts, need, optional, some, split_texts
 from messagebody.adapters._items import (
     Call,
     Code,
@@ -34,6 +34,16 @@ class Gemini(Format):
 
     name = "gemini"
     title = "Gemini (google-genai 3.4)"
+    telling_of_blocks = frozenset(
+        {
+            "inlineData",
+            "fileData",
+            "functionCall",
+            "functionResponse",
+            "thought",
+            "thoughtSignature",
+        }
+    )
     place = "parts"
     kinds = (
         Kind("response", (JSON,), in_results=True, in_messages=False),
@@ -103,6 +113,10 @@ class Gemini(Format):
             return {"codeExecutionResult": {"outcome": item.outcome, "output": item.text}}
         return None
 
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return _is_part(block)
+
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a content, or a list of parts.
 
@@ -111,18 +125,17 @@ class Gemini(Format):
             (True, False)
         """
         if isinstance(value, list):
-            return value != [] and all(map(_is_part, value))
-        if not isinstance(value, dict) or not {"parts"} <= value.keys() <= {"parts", "role"}:
+            return some(value, _is_part)
+        if not isinstance(value, dict):
             return False
-        parts = value["parts"]
         is_role = value.get("role") in (None, "user", "model", "function")
-        return is_role and isinstance(parts, list) and all(map(_is_part, parts))
+        return is_role and some(value.get("parts"), _is_part, may_be_empty=True)
 
 
 def _is_part(part: Any) -> bool:
     if not isinstance(part, dict) or len(_PARTS & part.keys()) != 1:
         return False
-    return not {"type", "kind", "part_kind", "mediaType", "metadata", "filename"} & part.keys()
+    return not {"type", "kind", "part_kind"} & part.keys()
 
 
 def _result(response: Any) -> Result:

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from messagebody.adapters._capabilities import Kind
 from messagebody.adapters._core import Format
-from messagebody.adapters._dialect import Misplaced, need, optional
+from messagebody.adapters._dialect import Misplaced, need, optional, some
 from messagebody.adapters._items import (
     Call,
     Item,
@@ -37,6 +37,7 @@ class Haystack(Format):
 
     name = "haystack"
     title = "Haystack (haystack-ai 3.4)"
+    telling = frozenset({"meta", "_meta", "_role", "name"})
     kinds = (
         Kind("image", _IMAGES, in_results=True),
         Kind("file", ("*/*",), name_slot="path", in_results=True),
@@ -116,6 +117,10 @@ class Haystack(Format):
         kind, value = made
         return value if item.form == "flat" else {kind: value}
 
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return _is_block(block)
+
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message, or its content.
 
@@ -124,15 +129,13 @@ class Haystack(Format):
             True
         """
         if isinstance(value, list):
-            return any(map(_kind_of, value)) and all(map(_is_block, value))
+            return any(map(_kind_of, value))
         if not isinstance(value, dict) or value.get("role", value.get("_role")) not in _ROLES:
             return False
         if not {"meta", "_meta", "_role"} & value.keys():
             return False
         content = value.get("content", value.get("_content"))
-        return isinstance(content, str) or (
-            isinstance(content, list) and all(map(_is_block, content))
-        )
+        return isinstance(content, str) or (some(content, _is_block, may_be_empty=True))
 
 
 def _kind_of(block: Any) -> str | None:
@@ -147,7 +150,7 @@ def _kind_of(block: Any) -> str | None:
 
 
 def _is_block(block: Any) -> bool:
-    is_text = isinstance(block, dict) and block.keys() == {"text"}
+    is_text = isinstance(block, dict) and "text" in block and "type" not in block
     return is_text or _kind_of(block) is not None
 
 

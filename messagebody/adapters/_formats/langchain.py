@@ -60,6 +60,8 @@ class LangChain(Format):
 
     name = "langchain"
     title = "LangChain (langchain-core 1.8)"
+    telling = frozenset({"type", "data", "additional_kwargs", "response_metadata"})
+    telling_of_blocks = frozenset({"extras"})
     kinds = (
         *(Kind(name, (f"{name}/*",), ("*",), name_slot="path", in_results=True)
           for name in ("image", "audio", "video")),
@@ -184,6 +186,10 @@ class LangChain(Format):
         """Return whether the format has a block for a tool that a provider ran."""
         return True
 
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return _is_standard(block)
+
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message, or a list of its blocks.
 
@@ -194,7 +200,7 @@ class LangChain(Format):
             (True, False)
         """
         if isinstance(value, list):
-            return any(map(_is_telling, value)) and all(map(_is_standard, value))
+            return any(map(_is_telling, value))
         data = _data(value)
         if data is None or not isinstance(data.get("content"), str | list):
             return False
@@ -432,7 +438,7 @@ def _is_standard(block: Any) -> bool:
 
 def _is_telling(block: Any) -> bool:
     """Return whether no other format has such a block."""
-    return _is_standard(block) and not _is_plain(block)
+    return _is_standard(block) and block["type"] != "text"
 
 
 def _provider(block: Any, kind: str) -> str | None:

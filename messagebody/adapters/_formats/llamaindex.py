@@ -6,7 +6,7 @@ from urllib.parse import quote, unquote
 from messagebody._base.media_types import essence
 from messagebody.adapters._capabilities import Kind
 from messagebody.adapters._core import Format
-from messagebody.adapters._dialect import Misplaced, need, optional
+from messagebody.adapters._dialect import Misplaced, need, optional, some
 from messagebody.adapters._items import (
     Call,
     Item,
@@ -45,6 +45,7 @@ class LlamaIndex(Format):
 
     name = "llamaindex"
     title = "LlamaIndex (llama-index-core 0.14)"
+    telling = frozenset({"blocks"})
     place = "blocks"
     kinds = (
         *(Kind(name, (f"{name}/*",), ("*",), in_results=True)
@@ -150,6 +151,10 @@ class LlamaIndex(Format):
             return {"tool_call_id": call_id(item), **name, "blocks": blocks}
         return None
 
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return _type_of(block) in _TYPES
+
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message, or a list of its blocks.
 
@@ -158,11 +163,10 @@ class LlamaIndex(Format):
             True
         """
         if isinstance(value, list):
-            return value != [] and all(_type_of(block) in _TYPES for block in value)
+            return some(value, self.knows)
         if not isinstance(value, dict) or not isinstance(value.get("role"), str):
             return False
-        blocks = value.get("blocks")
-        return isinstance(blocks, list) and all(_type_of(block) in _TYPES for block in blocks)
+        return some(value.get("blocks"), self.knows, may_be_empty=True)
 
 
 def _type_of(block: Any) -> str | None:

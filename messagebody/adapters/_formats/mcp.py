@@ -6,7 +6,7 @@ from messagebody._base.media_types import JSON
 from messagebody._wire import strict_json
 from messagebody.adapters._capabilities import Kind
 from messagebody.adapters._core import Format
-from messagebody.adapters._dialect import Misplaced, need, optional
+from messagebody.adapters._dialect import Misplaced, need, optional, some
 from messagebody.adapters._formats.mcp_blocks import WANTED, read_content, write_content
 from messagebody.adapters._items import (
     Call,
@@ -30,6 +30,8 @@ class ModelContextProtocol(Format):
 
     name = "mcp"
     title = "Model Context Protocol (mcp 2.3)"
+    telling = frozenset({"structuredContent", "isError", "resultType", "_meta", "contents"})
+    telling_of_blocks = frozenset({"_meta"})
     kinds = (
         Kind("image", ("image/*",), in_results=True),
         Kind("audio", ("audio/*",), in_results=True),
@@ -116,6 +118,10 @@ class ModelContextProtocol(Format):
             return made if item.is_error is None else {**made, "isError": item.is_error}
         return None
 
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return _is_block(block)
+
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a result, a prompt's message, or content.
 
@@ -124,26 +130,33 @@ class ModelContextProtocol(Format):
             True
         """
         if isinstance(value, list):
-            return value != [] and all(map(_is_block, value))
+            return some(value, _is_block)
         if not isinstance(value, dict):
             return False
         if isinstance(contents := value.get("contents"), list):
-            return all(isinstance(each, dict) and "uri" in each for each in contents)
+            return some(contents, _is_content, may_be_empty=True)
         content = value.get("content")
         if value.get("role") in ("user", "assistant"):
-            return value.keys() <= {"role", "content", "_meta"} and _is_prompt(content)
-        if isinstance(content, list) and value.keys() <= _RESULT:
-            return all(map(_is_block, content))
+            return _is_prompt(content)
+        if isinstance(content, list) and not {"role", "type"} & value.keys():
+            return some(content, _is_block, may_be_empty=_is_result(value))
         return "content" not in value and _is_block(value)
+
+
+def _is_result(value: dict[str, Any]) -> bool:
+    """Return whether an object without content is a result: by a member, or by having no other."""
+    return bool((_STATED - {"content"}) & value.keys()) or value.keys() <= _RESULT
 
 
 def _is_prompt(content: Any) -> bool:
     """Return whether content is a block, or several blocks that no other format has."""
     if not isinstance(content, list):
         return _is_block(content)
-    return any(block["type"] != "text" for block in content if _is_block(block)) and all(
-        map(_is_block, content)
-    )
+    return any(block["type"] != "text" for block in content if _is_block(block))
+
+
+def _is_content(content: Any) -> bool:
+    return isinstance(content, dict) and "uri" in content
 
 
 def _is_block(block: Any) -> bool:
@@ -153,9 +166,7 @@ def _is_block(block: Any) -> bool:
     wanted = {
         **WANTED, "tool_use": {"id", "name", "input"}, "tool_result": {"toolUseId"},
     }.get(kind if isinstance(kind, str) else "")  # fmt: skip
-    # Members of other formats' text blocks.
-    is_text = kind == "text" and {"citations", "cache_control", "id", "extras"} & block.keys()
-    return wanted is not None and wanted <= block.keys() and not is_text
+    return wanted is not None and wanted <= block.keys()
 
 
 def _list(content: Any) -> list[Any]:

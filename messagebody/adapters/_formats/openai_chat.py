@@ -6,7 +6,7 @@ from messagebody._base.limits import MIB
 from messagebody._base.media_types import essence
 from messagebody.adapters._capabilities import IMAGES, Kind
 from messagebody.adapters._core import Format
-from messagebody.adapters._dialect import Misplaced, need, optional
+from messagebody.adapters._dialect import Misplaced, need, optional, some
 from messagebody.adapters._formats.openai import (
     CITATION,
     DOCUMENTS,
@@ -32,13 +32,10 @@ _ASSISTANT: Final = frozenset({"assistant"})
 _USER: Final = frozenset({"user"})
 _CITATION_OUT: Final = {ours: theirs for theirs, ours in CITATION.items()}
 _AUDIO: Final = {"wav": "audio/wav", "mp3": "audio/mpeg"}
+_BESIDE: Final = {"tool_calls", "refusal", "audio", "function_call"}
+"""Members that hold what an assistant says, beside the content."""
 _CONTENT: Final = ("text", "image_url", "input_audio", "file", "refusal")
 _ROLES: Final = ("user", "assistant", "system", "developer", "tool", "function")
-# Members by which messages of similar formats are recognised.
-_FOREIGN: Final = {
-    "parts", "blocks", "toolCalls", "toolCallId", "meta", "type", "id", "additional_kwargs",
-    "schema", "status",
-}  # fmt: skip
 
 
 class OpenAIChat(Format):
@@ -46,6 +43,10 @@ class OpenAIChat(Format):
 
     name = "openai-chat"
     title = "OpenAI Chat Completions (openai 3.54)"
+    telling = frozenset(
+        {"tool_calls", "tool_call_id", "refusal", "annotations", "audio", "function_call", "name"}
+    )
+    telling_of_blocks = frozenset({"annotations", "image_url", "input_audio"})
     kinds = (
         Kind("image", IMAGES, ("https", "http"), roles=_USER),
         Kind("audio", (*_AUDIO.values(), "audio/mp3", "audio/x-wav"), roles=_USER),
@@ -72,6 +73,8 @@ class OpenAIChat(Format):
             return message, "list"
         if not isinstance(message, dict) or "role" not in message:
             raise Misplaced("", "expected an object with role and content")
+        if not {"content", *_BESIDE} & message.keys():
+            raise Misplaced("/content", "expected text, a list or null")
         if "tool_call_id" in message:
             members = {key: message[key] for key in ("tool_call_id", "content") if key in message}
             return [members], None
@@ -143,6 +146,10 @@ class OpenAIChat(Format):
             return {"tool_call_id": call_id(item), "content": content or ""}
         return None
 
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return _is_content(block)
+
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message, or a list of its content.
 
@@ -151,17 +158,15 @@ class OpenAIChat(Format):
             (True, False)
         """
         if isinstance(value, list):
-            return value != [] and all(map(_is_content, value))
-        if not isinstance(value, dict) or _FOREIGN & value.keys():
+            return some(value, _is_content)
+        if not isinstance(value, dict):
             return False
         if value.get("role") not in _ROLES:
             return False
         content = value.get("content")
         if content is None:
-            return bool({"tool_calls", "refusal", "audio", "function_call"} & value.keys())
-        return isinstance(content, str) or (
-            isinstance(content, list) and all(map(_is_content, content))
-        )
+            return bool(_BESIDE & value.keys())
+        return isinstance(content, str) or some(content, _is_content, may_be_empty=True)
 
 
 def _is_beside_calls(block: Any) -> bool:
@@ -170,10 +175,11 @@ def _is_beside_calls(block: Any) -> bool:
 
 
 def _is_content(block: Any) -> bool:
-    if not isinstance(block, dict) or block.get("type") not in _CONTENT:
+    kind = block.get("type") if isinstance(block, dict) else None
+    if not isinstance(kind, str) or kind not in block:
         return False
-    kind = block["type"]
-    return kind in block and not {"citations", "cache_control", "_meta", "mimeType"} & block.keys()
+    # Servers that speak this format have more of them, such as "video_url".
+    return kind in _CONTENT or kind.endswith("_url")
 
 
 def _with_annotations(blocks: list[Any], message: dict[str, Any]) -> list[Any]:

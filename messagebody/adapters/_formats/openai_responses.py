@@ -5,7 +5,7 @@ from typing import Any, Final
 from messagebody._base.limits import MIB
 from messagebody.adapters._capabilities import IMAGES, Kind
 from messagebody.adapters._core import Format
-from messagebody.adapters._dialect import Misplaced, need, optional
+from messagebody.adapters._dialect import Misplaced, need, optional, some
 from messagebody.adapters._formats.openai import (
     CITATION,
     DOCUMENTS,
@@ -49,6 +49,7 @@ class OpenAIResponses(Format):
 
     name = "openai-responses"
     title = "OpenAI Responses (openai 3.54)"
+    telling = frozenset({"type", "status", "phase", "object", "call_id", "output"})
     place = "output"
     kinds = (
         Kind("image", IMAGES, ("https", "http", "openai-file"), in_results=True, roles=_ASKED),
@@ -166,6 +167,10 @@ class OpenAIResponses(Format):
         """Return whether it is a tool of an MCP server that OpenAI asks."""
         return item.kind == "mcp_call"
 
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return _is_content(block) or _is_item(block)
+
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like an item, items, or the content of one.
 
@@ -174,7 +179,7 @@ class OpenAIResponses(Format):
             True
         """
         if isinstance(value, list):
-            return value != [] and (all(map(_is_content, value)) or all(map(_is_item, value)))
+            return some(value, _is_content) or some(value, _is_item)
         if isinstance(value, dict) and value.get("object") == "response":
             return isinstance(value.get("output"), list)
         return _is_item(value)
@@ -193,9 +198,8 @@ def _is_item(value: Any) -> bool:
     if value.get("role") not in _ROLES or value.get("type", "message") != "message":
         return False
     if isinstance(content, str):
-        return "type" in value and not {"parts", "model", "schema"} & value.keys()
-    is_stated = content != [] or "type" in value
-    return isinstance(content, list) and is_stated and all(map(_is_content, content))
+        return "type" in value
+    return some(content, _is_content, may_be_empty="type" in value)
 
 
 def _is_message(item: Any) -> bool:

@@ -10,7 +10,7 @@ from messagebody._base.media_types import JSON
 from messagebody._wire import base64, strict_json
 from messagebody.adapters._capabilities import Kind
 from messagebody.adapters._core import Format
-from messagebody.adapters._dialect import Misplaced, need, optional
+from messagebody.adapters._dialect import Misplaced, need, optional, some
 from messagebody.adapters._items import (
     Call,
     Item,
@@ -61,6 +61,7 @@ class PydanticAI(Format):
 
     name = "pydantic-ai"
     title = "Pydantic AI (pydantic-ai-slim 2.68)"
+    telling = frozenset({"kind"})
     place = "parts"
     unmissed = frozenset({"opens", "force_download"})
     kinds = (
@@ -171,6 +172,10 @@ class PydanticAI(Format):
         """Return whether the format has a block for a tool that a provider ran."""
         return True
 
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return isinstance(block, dict) and isinstance(block.get("part_kind"), str)
+
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message, or the content of a prompt.
 
@@ -181,14 +186,10 @@ class PydanticAI(Format):
         """
         if isinstance(value, list):
             kinds = [each.get("kind") for each in value if isinstance(each, dict)]
-            is_rest_text = all(isinstance(each, str | dict) for each in value)
-            return kinds != [] and is_rest_text and all(kind in _ITEMS for kind in kinds)
+            return any(kind in _ITEMS for kind in kinds)
         if not isinstance(value, dict) or value.get("kind") not in ("request", "response"):
             return False
-        parts = value.get("parts")
-        return isinstance(parts, list) and all(
-            isinstance(part, dict) and isinstance(part.get("part_kind"), str) for part in parts
-        )
+        return some(value.get("parts"), self.knows, may_be_empty=True)
 
 
 # Pieces of a prompt

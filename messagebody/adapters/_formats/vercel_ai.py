@@ -7,7 +7,7 @@ from messagebody._base.media_types import JSON
 from messagebody._wire import strict_json
 from messagebody.adapters._capabilities import Kind
 from messagebody.adapters._core import Format
-from messagebody.adapters._dialect import need, optional
+from messagebody.adapters._dialect import need, optional, some
 from messagebody.adapters._items import (
     Call,
     Item,
@@ -36,6 +36,8 @@ class VercelAI(Format):
 
     name = "vercel-ai"
     title = "Vercel AI SDK UI messages (npm ai 7)"
+    telling = frozenset({"parts"})
+    telling_of_blocks = frozenset({"state", "providerMetadata"})
     place = "parts"
     kinds = (
         Kind("data", (JSON,), is_value=True),
@@ -118,6 +120,10 @@ class VercelAI(Format):
         """Return whether the format has a block for a tool that a provider ran."""
         return True
 
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return _is_part(block)
+
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message, or a list of its parts.
 
@@ -128,12 +134,10 @@ class VercelAI(Format):
         """
         if isinstance(value, list):
             # A list of only texts looks the same in several formats.
-            is_certain = any(_is_part(part) and part["type"] != "text" for part in value)
-            return is_certain and all(map(_is_part, value))
+            return any(_is_part(part) and part["type"] != "text" for part in value)
         if not isinstance(value, dict) or value.get("role") not in _ROLES:
             return False
-        parts = value.get("parts")
-        return "id" in value and isinstance(parts, list) and all(map(_is_part, parts))
+        return "id" in value and some(value.get("parts"), _is_part, may_be_empty=True)
 
 
 def _is_tool(kind: Any) -> bool:

@@ -184,7 +184,7 @@ ORDINARY: list[list[Any]] = [
      said("Let me look.", tool_calls=[called("c1", "weather", {}), called("c2", "clock", {})]),
      answer("c1", "12"), answer("c2", "noon"), said("12 at noon.")],
     [user([{"type": "text", "text": "What is this?"}, PICTURE]), said("A cat.")],
-    [user([{"type": "text", "text": "Two texts"}, {"type": "text", "text": "in one"}]), said("Yes")],
+    [user([{"type": "text", "text": "Two"}, {"type": "text", "text": "in one"}]), said("Yes")],
     [user("one"), said("1", refusal=None, annotations=[], audio=None)],
     [user("x"), said(None, tool_calls=[called("c1", "find", {"n": [1, 2, {"x": None}]})]),
      answer("c1", '{"hits": 3}'), said(None, tool_calls=[called("c2", "open", {"i": 1})]),

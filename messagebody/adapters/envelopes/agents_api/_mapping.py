@@ -136,9 +136,9 @@ def detect(value: Any) -> bool:
     """
     if not isinstance(value, dict):
         return False
-    return (
-        value.get("schema") == SCHEMA or is_envelope(value) or {"role", "content"} <= value.keys()
-    )
+    # Blocks of content are those of a provider, whose format says more about them.
+    is_plain = "role" in value and isinstance(value.get("content"), str)
+    return value.get("schema") == SCHEMA or is_envelope(value) or is_plain
 
 
 def to_body(message: Any, *, rest: str = "beside") -> Converted[MessageBody]:

@@ -1,0 +1,110 @@
+"""Detection asks for what must be there: what is new in a message changes nothing."""
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from messagebody import adapters as registry
+from messagebody.adapters import detect
+from messagebody.errors import EnvelopeError
+from tests.adapters.formats.messages import MESSAGES
+
+LATER = [{"type": "later", "later": {"a": 1}}, {"later": {"a": 1}}, {"kind": "later", "x": 1}]
+
+
+def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the paths to lists of objects near the top of a message."""
+    if len(path) > 2:
+        return
+    if isinstance(value, dict):
+        for key, held in value.items():
+            yield from paths(held, (*path, key))
+    elif isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+        yield path
+
+
+def at(value: Any, path: tuple[Any, ...]) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def with_news(message: Any) -> Iterator[Any]:
+    """Yield a message with one unknown member or block."""
+    if isinstance(message, dict) and len(message) > 2:
+        yield {**message, "x-later": 1}
+    for path in paths(message):
+        for block in LATER:
+            for index in (0, len(at(message, path))):
+                changed = copy.deepcopy(message)
+                at(changed, path).insert(index, block)
+                yield changed
+        changed = copy.deepcopy(message)
+        at(changed, path)[0]["x-later"] = 1
+        yield changed
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_what_is_unknown_changes_nothing(name: str) -> None:
+    for message in MESSAGES[name]:
+        if isinstance(message, str):
+            continue
+        found = detect(message)
+        assert name in found
+        for changed in with_news(message):
+            assert detect(changed) == found, changed
+
+
+@pytest.mark.parametrize(
+    ("value", "names"),
+    [
+        ({"role": "user", "content": [
+            {"type": "text", "text": "Look"},
+            {"type": "video_url", "video_url": {"url": "https://e.com/v.mp4"}}]},
+         ("openai-chat",)),
+        ({"content": [{"type": "text", "text": "x"}], "isError": False, "resultType": "complete"},
+         ("mcp",)),
+        ({"role": "user", "content": [{"text": "Hi"}, {"newBlock": {}}], "x": 1}, ("bedrock",)),
+        ({"role": "user", "parts": [{"text": "Hi"}], "more": True}, ("gemini",)),
+    ],
+)  # fmt: skip
+def test_messages_of_today(value: Any, names: tuple[str, ...]) -> None:
+    assert detect(value) == names
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("mcp", {"text2": "secret words"}),
+        ("mcp", {"messages": [{"role": "user", "content": {"type": "text", "text": "x"}}]}),
+        ("ag-ui", {"role": "user", "text": "hello"}),
+        ("openai-chat", {"role": "user", "text": "hello"}),
+        ("anthropic", {"role": "user", "text": "hello"}),
+        ("bedrock", {"role": "user", "text": "hello"}),
+        ("gemini", {"role": "user", "text": "hello"}),
+        ("langchain", {"type": "human", "text": "hello"}),
+        ("vercel-ai", {"role": "user", "text": "hello"}),
+        ("haystack", {"role": "user", "text": "hello"}),
+        ("llamaindex", {"role": "user", "text": "hello"}),
+        ("a2a", {"role": "ROLE_USER", "text2": "hello"}),
+        ("acp", {"role": "user", "text": "hello"}),
+        ("pydantic-ai", {"kind": "request", "text": "hello"}),
+        ("openai-responses", {"role2": "user", "text": "hello"}),
+        ("agent-client", {"role": "user", "text2": "hello"}),
+    ],
+)
+def test_an_object_without_content_is_refused(name: str, value: Any) -> None:
+    """It is never read as an empty body."""
+    with pytest.raises(EnvelopeError):
+        registry.adapter(name).to_body(value)
+
+
+def test_json_that_is_no_message_is_none() -> None:
+    values: list[Any] = [
+        {}, [], {"data": [1], "page": 2}, {"url": "https://e.com", "status": 200}, {"text": "x"},
+        {"id": "1", "name": "n"}, [1, 2], "text", 1, None, {"role": "user"}, {"content": "x"},
+        {"content": 1, "role": 2},
+    ]  # fmt: skip
+    assert {detect(value) for value in values} == {()}
