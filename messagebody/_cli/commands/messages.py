@@ -369,6 +369,9 @@ def envelope_command() -> None:
     """
 
 
+_ENVELOPES = ("agents-api", "channel", "olympus", "sentient")
+
+
 @envelope_command.command("check")
 @_message
 @click.option(
@@ -400,7 +403,9 @@ def check(terminal: Terminal, message: str, name: str | None, *, strict: bool) -
 
 
 def _detected(data: bytes) -> str:
-    found = detect(decode_json(data, "the message"))
+    value = decode_json(data, "the message")
+    # A plain message of an envelope looks like one of a provider, and here envelopes are meant.
+    found = [name for name in _ENVELOPES if adapter(name).detect(value)] or detect(value)
     if not found:
         known = ", ".join(adapter_names())
         raise click.UsageError(f"the format is not recognised; give it with --format {known}")

@@ -5,6 +5,7 @@ from typing import Any, Final
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
+    UnknownEvent,
     joined_texts,
     member,
     objects,
@@ -39,7 +40,7 @@ class ArtifactUpdates(Accumulator):
         elif "status" in event:
             self._status(event)
         else:
-            raise OutOfPlace("it is not an update of an artifact or status, a task or a message")
+            raise UnknownEvent
 
     def _update(self, event: dict[str, Any], artifact: dict[str, Any]) -> None:
         key = member(artifact, "artifactId")
@@ -93,4 +94,5 @@ class ArtifactUpdates(Accumulator):
 
     def is_cut(self) -> bool:
         """Return whether the last chunk of an artifact is missing."""
-        return not self.is_over and bool(self._artifacts.keys() - self._ended)
+        is_open = not self._artifacts or bool(self._artifacts.keys() - self._ended)
+        return not self.is_over and is_open

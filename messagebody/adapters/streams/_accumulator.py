@@ -12,6 +12,10 @@ class OutOfPlace(Exception):
     """Report an event that does not fit those before it; the text says why."""
 
 
+class UnknownEvent(Exception):
+    """Report an event of a type that is not known, because its service has a new one."""
+
+
 # `text += piece` copies the text each time, which is quadratic for many pieces.
 class Pieces:
     """Text that arrives in pieces; it is joined when it is read."""
@@ -74,8 +78,13 @@ class Accumulator:
 
         Raises:
             OutOfPlace: it does not fit the events before it.
+            UnknownEvent: its type is not known; nothing has changed.
         """
         raise NotImplementedError
+
+    def may_follow(self, event: dict[str, Any]) -> bool:  # noqa: ARG002 - some ask
+        """Return whether an event may come after the end, because it is about more than this."""
+        return False
 
     def message(self) -> Any:
         """Return the message so far, as JSON."""

@@ -6,6 +6,7 @@ from messagebody._base.media_types import TEXT_PLAIN
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
+    UnknownEvent,
     joined_texts,
     member,
     objects,
@@ -46,7 +47,11 @@ class AgentEvents(Accumulator):
             self._message |= said
             self.end()
         elif kind not in {"generic", "error"} and not kind.startswith("run."):
-            raise OutOfPlace("no event has this type")
+            raise UnknownEvent
+
+    def may_follow(self, event: dict[str, Any]) -> bool:
+        """Return whether an event is about the run, which ends after its messages."""
+        return str(event.get("type")).startswith("run.")
 
     def message(self) -> Any:
         """Return the message so far."""

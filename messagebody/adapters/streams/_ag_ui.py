@@ -2,8 +2,21 @@
 
 from typing import Any, Final
 
-from messagebody.adapters.streams._accumulator import Accumulator, OutOfPlace, Pieces, member, plain
+from messagebody.adapters.streams._accumulator import (
+    Accumulator,
+    OutOfPlace,
+    Pieces,
+    UnknownEvent,
+    member,
+    plain,
+)
 
+_STEPS: Final = ("START", "CONTENT", "ARGS", "END", "CHUNK")
+_OTHERS: Final = (
+    "RUN_STARTED", "STEP_", "STATE_", "MESSAGES_SNAPSHOT", "ACTIVITY_", "RAW", "CUSTOM",
+    "REASONING_START", "REASONING_END", "REASONING_ENCRYPTED_VALUE", "THINKING_",
+)  # fmt: skip
+"""Events that are about a run, its state or the user interface, and about no message."""
 _ENDS: Final = ("RUN_FINISHED", "RUN_ERROR")
 
 
@@ -37,8 +50,12 @@ class RunEvents(Accumulator):
             self.begin(self._blocks, {"type": "tool", **held})
         elif kind.startswith("TOOL_CALL_"):
             self._step("TOOL_CALL", kind.removeprefix("TOOL_CALL_"), "toolCallId", "delta", event)
+        elif not kind.startswith(_OTHERS):
+            raise UnknownEvent
 
     def _step(self, sort: str, step: str, key: str, piece: str, event: dict[str, Any]) -> None:
+        if step not in _STEPS:
+            raise UnknownEvent
         if step == "CHUNK":
             self._chunk(sort, key, piece, event)
             return

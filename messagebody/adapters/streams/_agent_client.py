@@ -2,8 +2,19 @@
 
 from typing import Any, Final
 
-from messagebody.adapters.streams._accumulator import Accumulator, OutOfPlace, joined_texts, member
+from messagebody.adapters.streams._accumulator import (
+    Accumulator,
+    OutOfPlace,
+    UnknownEvent,
+    joined_texts,
+    member,
+)
 
+_OTHERS: Final = (
+    "plan", "available_commands_update", "current_mode_update", "config_option_update",
+    "session_info_update", "usage_update",
+)  # fmt: skip
+"""Updates of a session that are about no message."""
 _CHUNKS: Final = ("agent_message_chunk", "agent_thought_chunk", "user_message_chunk")
 
 
@@ -18,8 +29,12 @@ class SessionUpdates(Accumulator):
         self._tools: dict[str, dict[str, Any]] = {}
 
     def feed(self, event: dict[str, Any]) -> None:
-        """Take a notification, or the update that it holds."""
-        update = event.get("update", event)
+        """Take a notification, the update that it holds, or the answer to the prompt: the end."""
+        if "stopReason" in event or "stopReason" in _object(event.get("result")):
+            self.end()
+            return
+        update = _object(event.get("params", event))
+        update = update.get("update", update)
         kind = member(update, "sessionUpdate")
         if kind in _CHUNKS:
             block = dict(member(update, "content", dict))
@@ -28,6 +43,8 @@ class SessionUpdates(Accumulator):
             self.begin(self._blocks, block)
         elif kind in {"tool_call", "tool_call_update"}:
             self._tool(member(update, "toolCallId"), kind, update)
+        elif kind not in _OTHERS:
+            raise UnknownEvent
 
     def _tool(self, key: str, kind: str, update: dict[str, Any]) -> None:
         if key not in self._tools:
@@ -47,9 +64,9 @@ class SessionUpdates(Accumulator):
             blocks += _of_tool(block) if block.get("type") == "tool" else [block]
         return joined_texts(blocks, "text", {"type"}) if self.join else blocks
 
-    def is_cut(self) -> bool:
-        """Return False, because no update states that it is the last."""
-        return False
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _of_tool(tool: dict[str, Any]) -> list[Any]:

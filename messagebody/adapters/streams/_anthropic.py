@@ -6,6 +6,7 @@ from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
     Pieces,
+    UnknownEvent,
     at,
     member,
     next_of,
@@ -15,6 +16,11 @@ from messagebody.adapters.streams._accumulator import (
 )
 
 _TEXTS: Final = {"text_delta": "text", "thinking_delta": "thinking"}
+_DELTAS: Final = {*_TEXTS, "signature_delta", "input_json_delta", "citations_delta"}
+_EVENTS: Final = (
+    "content_block_start", "content_block_delta", "content_block_stop", "message_delta",
+    "message_stop",
+)  # fmt: skip
 
 
 class AnthropicEvents(Accumulator):
@@ -37,6 +43,8 @@ class AnthropicEvents(Accumulator):
         elif kind == "error":
             raise OutOfPlace("the model's service reports an error")
         elif kind != "ping":
+            if kind not in _EVENTS:
+                raise UnknownEvent
             if self._message is None:
                 raise OutOfPlace("no message has started")
             self._within(kind, event, self._message)
@@ -72,8 +80,6 @@ class AnthropicEvents(Accumulator):
                 if self._open is not None:
                     raise OutOfPlace(f"block {self._open} has not stopped")
                 self.end()
-            case _:
-                raise OutOfPlace("no event has this type")
 
     def _is_open(self, event: dict[str, Any]) -> int:
         # -1 only avoids comparing a wrong type; `at` then raises the error.
@@ -99,8 +105,10 @@ class AnthropicEvents(Accumulator):
             self.grow(self._inputs.setdefault(index, Pieces()), delta.get("partial_json"))
         elif kind == "citations_delta" and "text" in block:
             block["citations"] = [*objects(block, "citations"), member(delta, "citation", dict)]
-        else:
+        elif kind in _DELTAS:
             raise OutOfPlace(f"block {index} has no place for its delta")
+        else:
+            raise UnknownEvent
 
     def message(self) -> Any:
         """Return the message so far, with arguments of calls as far as they are certain."""

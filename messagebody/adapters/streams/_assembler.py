@@ -1,6 +1,7 @@
 """The assembler: bodies of messages that still arrive, event by event."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pkgutil import resolve_name
@@ -12,7 +13,7 @@ from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
 from messagebody.adapters._base import Converted, Loss, LossKind, adapter
 from messagebody.adapters._values import json_value
-from messagebody.adapters.streams._accumulator import Accumulator, OutOfPlace
+from messagebody.adapters.streams._accumulator import Accumulator, OutOfPlace, UnknownEvent
 from messagebody.compatibility._stream import Status
 from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.findings import Finding
@@ -105,6 +106,7 @@ class Assembler:
         self._accumulator = _accumulator_of(format)(join=join, limits=self._limits)
         # Kept, because an earlier body may be read after more events.
         self._events: list[Any] = []
+        self.unknown: list[dict[str, Any]] = []
         self._verdict = None if schema is None else _ArrivingCheck(schema)
 
     def feed(self, event: Any) -> MessageBody:
@@ -125,9 +127,12 @@ class Assembler:
         if not isinstance(value, dict):
             raise _refused(number, value, "it is not an object")
         if self._accumulator.is_over:
-            raise _refused(number, value, "it comes after the end")
+            if not self._accumulator.may_follow(value):
+                raise _refused(number, value, "it comes after the end")
+            return _SoFar.of(self._made_at(number))
         try:
-            self._accumulator.feed(value)
+            if not _take(self._accumulator, value):
+                self.unknown.append(value)
         except OutOfPlace as error:
             raise _refused(number, value, str(error)) from error
         self._events.append(value)
@@ -136,15 +141,28 @@ class Assembler:
     def finish(self) -> Converted[MessageBody]:
         """Return the body of the whole message, as `to_body` of its format makes it.
 
-        A stream that broke off gives the content so far, and a loss reports it.
+        A stream that broke off gives the content so far, and a loss reports it. So does a loss for
+        each type of event that is not known: services add new ones, which are in `unknown`.
+
+        Raises:
+            EnvelopeError: no event is one of the format.
         """
+        if self._events and len(self.unknown) == len(self._events):
+            raise EnvelopeError(f"none of {len(self._events):,} events is one of {self._format}")
         done = self._converted(self._accumulator)
-        if not self._accumulator.is_cut():
-            return done
-        why = "the stream broke off: the message may be incomplete"
-        return Converted(
-            done.value, (*done.losses, Loss(LossKind.OMITTED, "stream", why)), done.rest
-        )
+        losses = [*done.losses, *self._aside()]
+        if self._accumulator.is_cut():
+            why = "the stream broke off: the message may be incomplete"
+            losses.append(Loss(LossKind.OMITTED, "stream", why))
+        return Converted(done.value, losses, done.rest)
+
+    def _aside(self) -> Iterator[Loss]:
+        """Yield a loss for each unknown type of event."""
+        counts = Counter(_kind_of(event) for event in self.unknown)
+        for kind, count in counts.items():
+            said = "an event" if count == 1 else f"{count:,} events"
+            why = f"{said} of a type that is not known, {quote(kind, limit=60)}, stayed aside"
+            yield Loss(LossKind.OMITTED, "stream", why)
 
     @property
     def status(self) -> Status:
@@ -189,10 +207,30 @@ class Assembler:
             if count != len(self._events):
                 accumulator = type(accumulator).of(accumulator)
                 for event in self._events[:count]:
-                    accumulator.feed(event)
+                    _take(accumulator, event)
             return self._converted(accumulator).value
 
         return make
+
+
+_KINDS: Final = ("type", "event_kind", "sessionUpdate", "kind", "object")
+"""Members that state the type of an event."""
+
+
+def _kind_of(event: dict[str, Any]) -> str:
+    held = event.get("update", event)
+    held = held if isinstance(held, dict) else event
+    said = (held.get(name) for name in _KINDS)
+    return next((each for each in said if isinstance(each, str)), ", ".join(map(str, held)))
+
+
+def _take(accumulator: Accumulator, event: dict[str, Any]) -> bool:
+    """Feed an event, and return whether its type is known."""
+    try:
+        accumulator.feed(event)
+    except UnknownEvent:
+        return False
+    return True
 
 
 def _refused(number: int, event: Any, why: str) -> EnvelopeError:

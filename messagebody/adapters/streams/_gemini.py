@@ -1,14 +1,17 @@
 """The stream of Google's Gemini API."""
 
-from typing import Any
+from typing import Any, Final
 
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
+    UnknownEvent,
     joined_texts,
     member,
     objects,
 )
+
+_KNOWN: Final = {"candidates", "parts", "usageMetadata", "promptFeedback"}
 
 
 class GeminiChunks(Accumulator):
@@ -23,6 +26,8 @@ class GeminiChunks(Accumulator):
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a response, or the content of one."""
+        if not _KNOWN & event.keys():
+            raise UnknownEvent
         candidates = objects(event, "candidates")
         if any(each.get("index") for each in candidates):
             raise OutOfPlace("it has another candidate than the first: this makes one message")

@@ -1,16 +1,19 @@
 """The stream of LangChain: chunks of a model's message."""
 
-from typing import Any
+from typing import Any, Final
 
 from messagebody._wire import strict_json
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
     Pieces,
+    UnknownEvent,
     member,
     objects,
     plain,
 )
+
+_REASONS: Final = {"finish_reason", "stop_reason", "finishReason", "stopReason", "done_reason"}
 
 
 class MessagePieces(Accumulator):
@@ -22,13 +25,13 @@ class MessagePieces(Accumulator):
         super().__init__(**options)
         self._about: dict[str, Any] = {}
         self._blocks: list[dict[str, Any]] = []
-        self._is_list = False
+        self._is_list = self._is_finished = False
         self._calls: list[dict[str, Any]] = []
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a chunk, in the form of `model_dump` or `message_to_dict`."""
         if event.get("type") not in ("AIMessageChunk", "ai"):
-            raise OutOfPlace("it is not an AIMessageChunk")
+            raise UnknownEvent
         data = member(event, "data", dict) if "data" in event else event
         content = data.get("content")
         if isinstance(content, str):
@@ -41,6 +44,9 @@ class MessagePieces(Accumulator):
             self._merge(self._calls, call)
         if isinstance(data.get("id"), str):
             self._about.setdefault("id", data["id"])
+        about = data.get("response_metadata")
+        self._is_finished |= isinstance(about, dict) and not _REASONS.isdisjoint(about)
+        self._is_finished |= event["type"] == "ai"
         if data.get("chunk_position") == "last":
             self.end()
 
@@ -95,8 +101,8 @@ class MessagePieces(Accumulator):
         return {"type": "ai", "data": data}
 
     def is_cut(self) -> bool:
-        """Return False, because most models do not state which chunk is the last."""
-        return False
+        """Return whether no chunk said that it is the last, or why the model stopped."""
+        return not (self.is_over or self._is_finished)
 
 
 def _arguments(text: str) -> dict[str, Any] | None:

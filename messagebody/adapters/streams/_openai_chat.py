@@ -7,6 +7,7 @@ from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
     Pieces,
+    UnknownEvent,
     at,
     member,
     next_of,
@@ -27,6 +28,8 @@ class ChatChunks(Accumulator):
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a chunk."""
+        if "choices" not in event:
+            raise UnknownEvent
         for choice in member(event, "choices", list):
             if not isinstance(choice, dict) or choice.get("index", 0) != 0:
                 raise OutOfPlace("it has another choice than the first: this makes one message")

@@ -6,6 +6,7 @@ from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
     Pieces,
+    UnknownEvent,
     at,
     member,
     next_of,
@@ -24,6 +25,14 @@ _OF_LIST: Final = {
     "reasoning_text": ("content", "content_index", "text"),
     "reasoning_summary_text": ("summary", "summary_index", "text"),
 }  # fmt: skip
+_BEGINS: Final = (
+    "response.created", "response.queued", "response.in_progress", "keepalive",
+)  # fmt: skip
+_STATES: Final = (
+    "in_progress", "searching", "completed", "generating", "interpreting", "partial_image",
+    "failed",
+)  # fmt: skip
+"""What a tool of the service reports of its work; the item that is done says it again."""
 _ENDS: Final = ("response.completed", "response.incomplete", "response.failed")
 
 
@@ -52,6 +61,8 @@ class ResponsesEvents(Accumulator):
             self.end()
         elif "output_index" in event:
             self._of_item(kind.removeprefix("response."), event)
+        elif kind not in _BEGINS:
+            raise UnknownEvent
 
     def _count(self, event: dict[str, Any]) -> None:
         number = event.get("sequence_number")
@@ -98,6 +109,8 @@ class ResponsesEvents(Accumulator):
         elif kind == "output_text.annotation.added":
             part = at(objects(item, "content"), event.get("content_index"), "part")
             part["annotations"] = [*objects(part, "annotations"), member(event, "annotation", dict)]
+        elif step not in _STATES:
+            raise UnknownEvent
 
     def _text(self, holder: dict[str, Any], key: str, step: str, event: dict[str, Any]) -> None:
         if step == "delta":

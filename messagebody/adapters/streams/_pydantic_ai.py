@@ -6,12 +6,14 @@ from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
     Pieces,
+    UnknownEvent,
     at,
     member,
     plain,
 )
 
 _TEXTS: Final = {"text": "content", "thinking": "content", "tool-call": "args"}
+_OF_PARTS: Final = ("part_start", "part_delta", "part_end")
 # Events of a run, which its stream has besides those of the response.
 _OTHERS: Final = (
     "final_result", "function_tool_call", "function_tool_result", "builtin_tool_call",
@@ -34,6 +36,11 @@ class ResponseEvents(Accumulator):
         kind = member(event, "event_kind")
         if kind in _OTHERS:
             return
+        if kind == "agent_run_result":
+            self.end()
+            return
+        if kind not in _OF_PARTS:
+            raise UnknownEvent
         index = member(event, "index", int)
         if kind == "part_start":
             part = _growing(member(event, "part", dict))
@@ -50,12 +57,10 @@ class ResponseEvents(Accumulator):
             raise OutOfPlace(f"part {index} has ended")
         if kind == "part_delta":
             self._delta(part, member(event, "delta", dict))
-        elif kind == "part_end":
+        else:
             # The end event holds the whole part, which has priority over the sum of its deltas.
             self._parts[index] = _growing(member(event, "part", dict))
             self._ended.add(index)
-        else:
-            raise OutOfPlace("no event has this kind")
 
     def _delta(self, part: dict[str, Any], delta: dict[str, Any]) -> None:
         kind = member(delta, "part_delta_kind")
@@ -88,8 +93,8 @@ class ResponseEvents(Accumulator):
         return {"kind": "response", "parts": plain(self._parts)}
 
     def is_cut(self) -> bool:
-        """Return False, because no event states that it is the last."""
-        return False
+        """Return whether a part has not ended; no event states that it is the last of all."""
+        return not self.is_over and len(self._ended) < max(len(self._parts), 1)
 
 
 def _growing(part: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
     Pieces,
+    UnknownEvent,
     member,
     partial_json,
     plain,
@@ -71,7 +72,7 @@ class MessageChunks(Accumulator):
             case "start" | "finish-step" | "message-metadata":
                 pass
             case _:
-                raise OutOfPlace("no chunk has this type")
+                raise UnknownEvent
 
     def _reset(self) -> None:
         """Remove the parts of this step."""
@@ -173,7 +174,7 @@ class MessageChunks(Accumulator):
             case "approval-request":
                 part |= {"state": "approval-requested", "approval": {"id": event.get("approvalId")}}
             case _:
-                raise OutOfPlace("no chunk has this type")
+                raise UnknownEvent
 
     def _approved(self, event: dict[str, Any]) -> None:
         for part in self._tools.values():

@@ -90,12 +90,15 @@ STREAMS: dict[str, tuple[list[Any], Any]] = {
     "pydantic-ai": (
         [{"event_kind": "part_start", "index": 0, "part": {"part_kind": "thinking", "content": "H"}},
          {"event_kind": "part_delta", "index": 0, "delta": {"part_delta_kind": "thinking", "content_delta": "m.", "signature_delta": "s"}},
+         {"event_kind": "part_end", "index": 0, "part": {"part_kind": "thinking", "content": "Hm.", "signature": "s"}},
          {"event_kind": "part_start", "index": 1, "part": {"part_kind": "text", "content": "Lo"}},
          {"event_kind": "final_result", "tool_name": None, "tool_call_id": None},
          {"event_kind": "part_delta", "index": 1, "delta": {"part_delta_kind": "text", "content_delta": "ok."}},
+         {"event_kind": "part_end", "index": 1, "part": {"part_kind": "text", "content": "Look."}},
          {"event_kind": "part_start", "index": 2, "part": {"part_kind": "tool-call", "tool_name": "f", "tool_call_id": "c", "args": None}},
          {"event_kind": "part_delta", "index": 2, "delta": {"part_delta_kind": "tool_call", "args_delta": '{"a"'}},
-         {"event_kind": "part_delta", "index": 2, "delta": {"part_delta_kind": "tool_call", "args_delta": ":1}"}}],
+         {"event_kind": "part_delta", "index": 2, "delta": {"part_delta_kind": "tool_call", "args_delta": ":1}"}},
+         {"event_kind": "part_end", "index": 2, "part": {"part_kind": "tool-call", "tool_name": "f", "tool_call_id": "c", "args": '{"a":1}'}}],
         {"kind": "response", "parts": [
             {"part_kind": "thinking", "content": "Hm.", "signature": "s"},
             {"part_kind": "text", "content": "Look."},
@@ -131,7 +134,8 @@ STREAMS: dict[str, tuple[list[Any], Any]] = {
          {"sessionId": "s", "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "ok."}}},
          {"sessionId": "s", "update": {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Read", "rawInput": {"a": 1}}},
          {"sessionId": "s", "update": {"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed", "content": [
-             {"type": "content", "content": {"type": "text", "text": "Done."}}]}}],
+             {"type": "content", "content": {"type": "text", "text": "Done."}}]}},
+         {"jsonrpc": "2.0", "id": 1, "result": {"stopReason": "end_turn"}}],
         [{"type": "thought", "text": "Hm."}, {"type": "text", "text": "Look."},
          {"type": "tool_call", "id": "c", "title": "Read", "value": {"a": 1}},
          {"type": "tool_result", "id": "c", "title": "Read", "status": "completed", "content": [
