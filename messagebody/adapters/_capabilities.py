@@ -26,6 +26,7 @@ class Kind:
         types: media types of content in the block; `image/*` and `*/*` stand for many.
         schemes: schemes of URLs that the target opens; "*" for any.
         url_types: media types of content behind a URL; the same if not given.
+        file_ids: the scheme of ids of files that the target stores, of any media type.
         max_bytes: bytes of content the target takes; None if no limit is documented.
         advised_bytes: bytes of content that the target is certain to take. It may refuse larger
             content, which a loss reports.
@@ -51,6 +52,7 @@ class Kind:
     types: tuple[str, ...] = ()
     schemes: tuple[str, ...] = ()
     url_types: tuple[str, ...] | None = None
+    file_ids: str | None = attrs.field(default=None, kw_only=True)
     max_bytes: int | None = None
     advised_bytes: int | None = None
     name_slot: str = ""
@@ -69,7 +71,10 @@ class Kind:
 
     def opens(self, url: str, content_type: str | None = None) -> bool:
         """Return whether the target opens a URL, of content of a type or of any content."""
-        if "*" not in self.schemes and url.partition(":")[0].lower() not in self.schemes:
+        scheme = url.partition(":")[0].lower()
+        if scheme == self.file_ids:
+            return True
+        if "*" not in self.schemes and scheme not in self.schemes:
             return False
         types = self._types if self.url_types is None else self._url_types
         return content_type is None or _is_among(content_type, types)

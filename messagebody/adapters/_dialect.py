@@ -113,6 +113,8 @@ class Dialect:
     signs_reasoning: ClassVar[bool] = False
     """Whether the target only takes reasoning with the signature or id that it has given."""
 
+    stores_file_ids: ClassVar[bool] = False
+    """Whether it has a member for the id of a file of any provider."""
     takes_files: ClassVar[bool] = False
     """Whether a call, a result or a thought without a block goes out as the file that it is."""
     states_role: ClassVar[bool] = True

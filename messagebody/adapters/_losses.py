@@ -40,8 +40,8 @@ class Losses:
         """
         if part == back:
             return
-        if not _same_content(part, back):
-            self._compare_content(part, back)
+        if not _same_content(part, back) and not self._compare_content(part, back):
+            return
         if not _same_name(part, back):
             self._compare_names(part, back, is_said=is_said)
         if part.content_type != back.content_type:
@@ -74,24 +74,25 @@ class Losses:
             said = ", ".join(map(quote, others))
             self.lose(LossKind.OMITTED, part, f"there is no place for its result's {said}")
 
-    def _compare_content(self, part: Part, back: Part) -> None:
+    def _compare_content(self, part: Part, back: Part) -> bool:
+        """Note a difference of content, and return whether any of the content goes out."""
         if _same_call(part, back):
-            return
-        if part.is_reference:
-            is_link = back.is_reference
-            why = "its URL goes out as a signed one" if is_link else "it goes out as content"
-            if not is_link and back.size != part.size and is_text(back.content_type):
-                self.lose(LossKind.OMITTED, part, "only a text that names it goes out")
-                return
-            self.lose(LossKind.CONVERTED, part, why)
+            return True
+        kind, why = LossKind.CONVERTED, "its content goes out in another form"
+        if part.is_reference and back.is_reference:
+            why = "its URL goes out as a signed one"
+        elif part.is_reference and back.size != part.size and is_text(back.content_type):
+            kind, why = LossKind.OMITTED, _NAMED
+        elif part.is_reference:
+            why = "it goes out as content"
         elif back.is_reference:
-            self.lose(LossKind.OMITTED, part, "there is no place for it")
+            kind, why = LossKind.OMITTED, "there is no place for it"
         elif part.read_bytes() in back.read_bytes():
-            self.lose(LossKind.CONVERTED, part, "it goes out as text that begins with its name")
-        elif is_text(part.content_type):
-            self.lose(LossKind.CONVERTED, part, "its content goes out in another form")
-        else:
-            self.lose(LossKind.OMITTED, part, "only a text that names it goes out")
+            why = "it goes out as text that begins with its name"
+        elif not is_text(part.content_type):
+            kind, why = LossKind.OMITTED, _NAMED
+        self.lose(kind, part, why)
+        return kind is not LossKind.OMITTED
 
     def _compare_names(self, part: Part, back: Part, *, is_said: bool) -> None:
         if part.name is None:
@@ -111,6 +112,8 @@ class Losses:
         """Return the place of a part, for a person."""
         return f"part {self._positions[id(part)]}" + (f" {part.name}" if part.name else "")
 
+
+_NAMED: Final = "only a text that names it goes out"
 
 _NUMBERED: Final = re.compile(
     r"(/tool/(?:calls|results)/|/(?:reasoning|refusals|code|images)/)\d+(\.json|/.+)?"

@@ -270,12 +270,20 @@ class BlockWriter:
             return self._without_kind(part, inline, directory)
         if kind.advised_bytes is not None and not entry:
             self._advise(part, inline, kind.advised_bytes)
+        if not entry and part.url is not None and not self.dialect.stores_file_ids:
+            self._note_file_id(part, part.url.partition(":")[0], kind)
         return [*self._label(part, kind, block, entry, directory), block]
 
     def _advise(self, part: Part, inline: Part, most: int) -> None:
         """Note content that is written although the target may refuse it."""
         if not inline.is_reference and (inline.size or 0) > most:
             why = f"{self.dialect.name} may refuse content of more than {most:,} bytes"
+            self.losses.lose(LossKind.DOWNGRADED, part, why)
+
+    def _note_file_id(self, part: Part, scheme: str, kind: Kind) -> None:
+        """Note a reference to a file that a provider stores, in a format of somebody else."""
+        if scheme.endswith("-file") and scheme not in (*kind.schemes, kind.file_ids):
+            why = f"its URL is the id of a file that only {scheme.removesuffix('-file')} can open"
             self.losses.lose(LossKind.DOWNGRADED, part, why)
 
     def _has_value(self, part: Part) -> bool:

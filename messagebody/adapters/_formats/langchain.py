@@ -40,6 +40,8 @@ _STANDARD: Final = {
 _CITATION: Final = {"start_index": "start", "end_index": "end"}
 _CITATION_OUT: Final = {ours: theirs for theirs, ours in _CITATION.items()}
 _FILES: Final = "langchain-file"
+_OF_IDS: Final = {"file-": "openai-file", "file_": "anthropic-file"}
+"""How the ids of files begin, and the schemes that stand for the providers that store them."""
 # Providers' blocks are read and written by the providers' own formats.
 _PROVIDERS: Final = {
     "image_url": "openai-chat", "input_audio": "openai-chat", "refusal": "openai-chat",
@@ -75,6 +77,7 @@ class LangChain(Format):
         )),
     )  # fmt: skip
     slot = "extras"
+    stores_file_ids = True
     roles = {"user": "human", "assistant": "ai"}  # noqa: RUF012 - nobody changes it
     speakers = {Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012
     alone = (Result,)
@@ -518,7 +521,7 @@ def _media(block: Any, kind: str) -> Media | None:
         member = "text" if "text" in block else "url"
         return Media(kind, stated or "text/plain", name, text=need(block, member), form=member)
     if source == "id":
-        return Media(kind, stated, name, url=f"{_FILES}:{quote(need(block, 'id'))}", form="source")
+        return Media(kind, stated, name, url=_file_url(need(block, "id")), form="source")
     if isinstance(block.get("url"), str):
         return Media(kind, stated, name, url=block["url"], form="source" if source else None)
     if isinstance(block.get("base64"), str):
@@ -526,8 +529,14 @@ def _media(block: Any, kind: str) -> Media | None:
     if isinstance(block.get("text"), str) and kind == "text-plain":
         return Media(kind, stated or "text/plain", name, text=block["text"])
     if isinstance(block.get("file_id"), str):
-        return Media(kind, stated, name, url=f"{_FILES}:{quote(block['file_id'])}")
+        return Media(kind, stated, name, url=_file_url(block["file_id"]))
     return None
+
+
+def _file_url(file_id: str) -> str:
+    """Return the reference to a file that a provider stores: the ids of two of them tell it."""
+    provider = next((name for start, name in _OF_IDS.items() if file_id.startswith(start)), _FILES)
+    return f"{provider}:{quote(file_id)}"
 
 
 def _name(block: Any) -> str | None:
@@ -548,7 +557,7 @@ def _written(item: Media) -> Any:
     block: dict[str, Any] = {"type": item.kind, "mime_type": item.media_type}
     is_text = item.text is not None
     scheme, _, opaque = (item.url or "").partition(":")
-    known = unquote(opaque) if scheme == _FILES else None
+    known = unquote(opaque) if scheme in {_FILES, *_OF_IDS.values()} else None
     if item.form == "media":
         block |= {"type": "media"}
         block |= {"file_uri": item.url} if item.url else {"data": item.base64()}

@@ -54,7 +54,7 @@ class OpenAIResponses(Format):
     kinds = (
         Kind("image", IMAGES, ("https", "http", "openai-file"), in_results=True, roles=_ASKED),
         Kind(
-            "file", DOCUMENTS, ("https", "http", "openai-file"), max_bytes=50 * MIB,
+            "file", DOCUMENTS, ("https", "http"), file_ids="openai-file", max_bytes=50 * MIB,
             name_slot="file", in_results=True, roles=_ASKED,
         ),
         Kind("code image", (), ("*",), ("*/*",), in_messages=False),

@@ -63,6 +63,7 @@ class PydanticAI(Format):
     title = "Pydantic AI (pydantic-ai-slim 2.68)"
     telling = frozenset({"kind"})
     place = "parts"
+    stores_file_ids = True
     unmissed = frozenset({"opens", "force_download"})
     kinds = (
         Kind("json", (JSON,), in_messages=False),

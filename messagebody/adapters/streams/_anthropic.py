@@ -16,7 +16,7 @@ from messagebody.adapters.streams._accumulator import (
 )
 
 _TEXTS: Final = {"text_delta": "text", "thinking_delta": "thinking"}
-_DELTAS: Final = {*_TEXTS, "signature_delta", "input_json_delta", "citations_delta"}
+_DELTAS: Final = (*_TEXTS, "signature_delta", "input_json_delta", "citations_delta")
 _EVENTS: Final = (
     "content_block_start", "content_block_delta", "content_block_stop", "message_delta",
     "message_stop",
