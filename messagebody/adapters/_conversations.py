@@ -51,6 +51,34 @@ def is_message(value: Any) -> bool:
     return kind is None and isinstance(value.get("content"), list)
 
 
+_ANSWERS: Final = {
+    "choices": "choices[0].message", "candidates": "candidates[0].content",
+    "output.message": "output.message", "message": "message", "task": "task", "result": "result",
+}  # fmt: skip
+"""Members of whole answers of services, and the place of the message in each."""
+
+
+def refuse_answer(value: Any) -> None:
+    """Refuse the whole answer of a service where its message is expected, and name the message.
+
+    Arguments:
+        value: parsed JSON, such as `{"choices": […], "usage": …}`.
+
+    Raises:
+        EnvelopeError: it is a whole answer.
+    """
+    if not isinstance(value, dict) or {"role", "content", "parts", "type", "kind"} & value.keys():
+        return
+    for member, place in _ANSWERS.items():
+        outer, _, inner = member.partition(".")
+        held = value.get(outer)
+        held = held.get(inner) if inner and isinstance(held, dict) else held
+        held = held[0] if isinstance(held, list) and held else held
+        if isinstance(held, dict):
+            raise EnvelopeError(f"expected a message, got the whole answer of a service; "
+                                f"give its {place}")  # fmt: skip
+
+
 def refuse_conversation(value: Any, reader: str = "to_bodies(…) reads all of them") -> None:
     """Refuse a conversation where one message is expected: all but one would be lost.
 

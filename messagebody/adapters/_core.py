@@ -13,7 +13,12 @@ from messagebody._base.text import escape, quote
 from messagebody._model.body import MessageBody
 from messagebody.adapters._base import Converted, Loss, LossKind
 from messagebody.adapters._collecting import Collector
-from messagebody.adapters._conversations import messages_of, others_of, refuse_conversation
+from messagebody.adapters._conversations import (
+    messages_of,
+    others_of,
+    refuse_answer,
+    refuse_conversation,
+)
 from messagebody.adapters._dialect import Dialect, Misplaced
 from messagebody.adapters._items import KEEP
 from messagebody.adapters._places import is_withheld
@@ -63,6 +68,7 @@ class Format(Dialect):
         value = json_value(message, self._is_json, limits)
         if not self.is_turn(value):
             refuse_conversation(value)
+            refuse_answer(value)
         reader = BlockReader(self, Collector(limits, keep))
         left = reader.read(value)
         body = reader.collector.body()

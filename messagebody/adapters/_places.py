@@ -76,19 +76,19 @@ def items_of(body: Iterable[Part]) -> Iterator[tuple[Item | None, list[Part]]]:
     yield from order
 
 
-def with_result(body: MessageBody, directory: str, parts: Iterable[Part]) -> MessageBody:
-    """Return a copy of a body that holds one more result.
+def with_results(body: MessageBody, results: Iterable[tuple[str, list[Part]]]) -> MessageBody:
+    """Return a copy of a body that holds more results.
 
     Arguments:
         body: the body.
-        directory: the directory of the result in its original body.
-        parts: the parts of the result.
+        results: the directory of each result in its original body, and its parts.
     """
     made = body.copy()
     numbers = [int(match["number"]) for match in map(_RESULT.match, body.names()) if match]
-    for part in parts:
-        name = str(part.name).removeprefix(directory)
-        made.append(part.evolve(name=f"/tool/results/{max(numbers, default=0) + 1}{name}"))
+    for number, (directory, parts) in enumerate(results, max(numbers, default=0) + 1):
+        for part in parts:
+            name = str(part.name).removeprefix(directory)
+            made.append(part.evolve(name=f"/tool/results/{number}{name}"))
     return made
 
 

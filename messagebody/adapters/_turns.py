@@ -15,7 +15,7 @@ from messagebody._wire import strict_json
 from messagebody.adapters._base import Loss, LossKind
 from messagebody.adapters._dialect import ROLES, Dialect
 from messagebody.adapters._items import Call, Item, Result, is_of_provider
-from messagebody.adapters._places import RESULT, is_withheld, items_of, with_result
+from messagebody.adapters._places import RESULT, is_withheld, items_of, with_results
 
 Found = tuple[Item | None, list[Part]]
 
@@ -134,6 +134,7 @@ def _with_answers(turns: list[Turn], losses: list[Loss]) -> list[Turn]:
     """
     made: list[Turn] = []
     calls: dict[str, Turn] = {}
+    answers: dict[int, list[tuple[str, list[Part]]]] = {}
     for turn in turns:
         items = turn.items()
         # An id may be used again: a result in the same body as a call belongs to that call.
@@ -143,7 +144,7 @@ def _with_answers(turns: list[Turn], losses: list[Loss]) -> list[Turn]:
             if turn.is_own or not isinstance(item, Result) or item.id in made_here:
                 continue
             if (call := calls.pop(str(item.id), None)) is not None:
-                call.body = with_result(call.body, str(item.key), parts)
+                answers.setdefault(id(call), []).append((str(item.key), parts))
                 moved |= {part.name for part in parts}
         if moved:
             turn = turn.evolve(part for part in turn.body if part.name not in moved)  # noqa: PLW2901
@@ -152,6 +153,9 @@ def _with_answers(turns: list[Turn], losses: list[Loss]) -> list[Turn]:
         else:
             losses += _left_of(turn)
         calls |= {item.id: turn for item, _ in items if isinstance(item, Call) and item.id}
+    for turn in made:
+        if id(turn) in answers:
+            turn.body = with_results(turn.body, answers[id(turn)])
     return made
 
 

@@ -14,6 +14,7 @@ import pytest
 from messagebody import MessageBody, Part
 from messagebody import adapters as registry
 from tests.adapters.formats.messages import MESSAGES
+from tests.adapters.formats.test_turns import Talk
 from tests.adapters.formats.vectors import payload
 
 
@@ -165,7 +166,9 @@ formats = pytest.mark.parametrize("name", CHECKS)
 def test_every_kind_of_part(name: str, role: str) -> None:
     check = CHECKS[name]()
     for part in parts():
-        check(adapter(name).from_body(MessageBody([part]), rest={"role": role}).value)
+        for carry in (False, True):
+            made = adapter(name).from_body(MessageBody([part]), rest={"role": role}, carry=carry)
+            check(made.value)
 
 
 @formats
@@ -173,7 +176,9 @@ def test_every_kind_of_part(name: str, role: str) -> None:
 def test_what_models_say(name: str, role: str | None) -> None:
     check = CHECKS[name]()
     for body in spoken():
-        check(adapter(name).from_body(body, rest=role and {"role": role}).value)
+        for carry in (False, True):
+            rest = role and {"role": role}
+            check(adapter(name).from_body(body, rest=rest, carry=carry).value)
 
 
 @formats
@@ -185,3 +190,13 @@ def test_messages_of_other_formats(name: str) -> None:
                 there = adapter(source).to_body(other)
                 check(adapter(name).from_body(there.value).value)
                 check(adapter(name).from_body(there.value, rest=there.rest).value)
+
+
+@formats
+def test_conversations(name: str) -> None:
+    check = CHECKS[name]()
+    for seed in range(60):
+        talk = Talk(seed)
+        bodies, rests = [body for _, body in talk.said], [{"role": role} for role, _ in talk.said]
+        for message in adapter(name).from_bodies(bodies, rest=rests).value:
+            check(message)

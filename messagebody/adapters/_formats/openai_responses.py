@@ -423,7 +423,10 @@ def _is_ours(citation: dict[str, Any]) -> bool:
 
 def _written(item: Media) -> Any:
     if item.kind == "code image":
-        return {"type": "code_output", "output": {"type": "image", "url": item.url}}
+        return {
+            "type": "code_output",
+            "output": {"type": "image", "url": item.url or item.data_url()},
+        }
     if item.kind == "generated":
         about = {"id": "ig_1", "status": "completed", "result": item.base64()}
         return {"type": "image_generation_call", **about}

@@ -1,5 +1,6 @@
 """A body that is edited goes back as its message: nothing of a block wanders to another one."""
 
+import base64
 import json
 import random
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 from messagebody import MessageBody, Part
 from messagebody import adapters as registry
+from tests.adapters.formats.messages import MESSAGES as EVERY
 from tests.adapters.formats.test_silence import MESSAGES
 from tests.effort import examples
 
@@ -133,3 +135,17 @@ def test_a_mark_is_no_content() -> None:
     there = adapter("anthropic").to_body(message)
     assert "secret" not in json.dumps(there.rest)
     assert len(there.rest["blocks"][0]["mark"]) == 8
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_rest_holds_no_content(name: str) -> None:
+    """What has changed in a part goes out changed, so the rest must not say the old content."""
+    for message in EVERY[name]:
+        there = adapter(name).to_body(message)
+        known = [entry for entry in there.rest.get("blocks", ()) if "block" not in entry]
+        said = json.dumps([known, there.rest.get("frame")])
+        for part in there.value:
+            data = part.url.encode() if part.url is not None else part.read_bytes()
+            encoded = base64.b64encode(data).decode()
+            assert len(data) < 20 or encoded[:40] not in said, part
+            assert len(data) < 20 or part.text is None or part.text[:40] not in said, part
