@@ -22,6 +22,7 @@ from messagebody.adapters._conversations import (
 from messagebody.adapters._dialect import Dialect, Misplaced
 from messagebody.adapters._items import KEEP
 from messagebody.adapters._places import is_withheld
+from messagebody.adapters._plain import read_plain, write_plain
 from messagebody.adapters._reading import BlockReader
 from messagebody.adapters._turns import joined, turns_of
 from messagebody.adapters._values import json_value, one_of
@@ -66,9 +67,13 @@ class Format(Dialect):
         for each in keep - KEEP:
             one_of("keep", each, sorted(KEEP))
         value = json_value(message, self._is_json, limits)
-        if not self.is_turn(value):
+        if not (isinstance(value, dict) and "role" in value) and not self.is_turn(value):
             refuse_conversation(value)
             refuse_answer(value)
+        is_one = rest == "beside" and limits.blocks > 0 and limits.parts > 0
+        plain = read_plain(self, value) if is_one else None
+        if plain is not None:
+            return plain
         reader = BlockReader(self, Collector(limits, keep))
         left = reader.read(value)
         body = reader.collector.body()
@@ -129,6 +134,9 @@ class Format(Dialect):
     ) -> tuple[Converted[Any], bool]:
         """Return the message of a body, and whether it says nothing."""
         body, rest = self._with_rest(body, rest)
+        plain = None if options.carry else write_plain(self, body, rest, role)
+        if plain is not None:
+            return plain, False
         writer = BlockWriter(self, options, rest, body)
         try:
             return writer.write(role), writer.is_empty

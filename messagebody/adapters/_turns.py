@@ -63,9 +63,11 @@ def turns_of(
         rest = rests[number] if number < len(rests) else None
         is_own = isinstance(rest, dict) and rest.get("format") == dialect.name
         turns.append(Turn(number, body, rest, is_own))
+    losses: list[Loss] = []
+    if not any(turn.body.names() for turn in turns):
+        return turns, losses  # calls, results and thoughts have names
     _state_ids(turns)
     _state_names(turns)
-    losses: list[Loss] = []
     if dialect.joins_results:
         turns = _with_answers(turns, losses)
     says_results = dialect.speakers.get(Result, ROLES)

@@ -1,0 +1,59 @@
+"""Plain messages take a short way, and it gives what the general way gives."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from messagebody import MessageBody, Part
+from messagebody import adapters as registry
+from messagebody.adapters import _core as core
+from tests.adapters.formats.messages import MESSAGES
+
+
+def adapter(name: str) -> Any:
+    return registry.adapter(name)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_reading(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    messages = [*MESSAGES[name], adapter(name).from_body(MessageBody([Part("Hi!")])).value]
+    short = [adapter(name).to_body(message) for message in messages]
+    monkeypatch.setattr(core, "read_plain", lambda *_: None)
+    for message, made in zip(messages, short, strict=True):
+        general = adapter(name).to_body(message)
+        assert (made.value, made.losses, made.rest) == (
+            general.value, general.losses, general.rest,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("role", [None, "user", "assistant", "system", "tool", "developer", "odd"])
+@pytest.mark.parametrize("name", MESSAGES)
+def test_writing(name: str, role: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    bodies = [MessageBody([Part(text)]) for text in ("Hi!", "", "# Title\n", '{"a": 1}', "é")]
+    rests = [{}, {"role": "user"}, *(adapter(name).to_body(each).rest for each in MESSAGES[name])]
+    ids = {"id", "messageId"}
+
+    def written() -> list[Any]:
+        found = []
+        for body in bodies:
+            for rest in rests:
+                done = adapter(name).from_body(body, rest=rest, role=role)
+                value = done.value
+                # These are made up anew each time.
+                if isinstance(value, dict) and not rest.get("frame"):
+                    value = {key: value[key] for key in value if key not in ids}
+                found.append((value, done.losses))
+        return found
+
+    short = written()
+    monkeypatch.setattr(core, "write_plain", lambda *_: None)
+    assert short == written()
+
+
+@given(st.text())
+def test_any_text(text: str) -> None:
+    for name in ("openai-chat", "gemini", "bedrock"):
+        message = adapter(name).from_body(MessageBody([Part(text)]), role="user").value
+        assert adapter(name).to_body(message).value == MessageBody([Part(text)])
