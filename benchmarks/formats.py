@@ -1,5 +1,6 @@
 """Messages of other formats: small ones each way, a large picture, and frameworks beside them."""
 
+import copy
 import importlib
 import json
 import os
@@ -121,9 +122,70 @@ def peers() -> None:
                 [[name, show_time(took)] for name, took in found.items()])  # fmt: skip
 
 
+def _call(identity: str, name: str) -> dict[str, Any]:
+    function = {"name": name, "arguments": '{"city": "Brno"}'}
+    return {"id": identity, "type": "function", "function": function}
+
+
+_TALKS: dict[str, list[dict[str, Any]]] = {
+    "40 texts": [
+        {"role": ("user", "assistant")[number % 2], "content": _TEXT * 3} for number in range(40)
+    ],
+    "6 messages with tools": [
+        {"role": "user", "content": "Weather, time?"},
+        {"role": "assistant", "content": None,
+         "tool_calls": [_call("a", "weather"), _call("b", "clock")]},
+        {"role": "tool", "tool_call_id": "a", "content": "12"},
+        {"role": "tool", "tool_call_id": "b", "content": "noon"},
+        {"role": "assistant", "content": "It is 12 at noon."},
+        {"role": "user", "content": "Thanks"},
+    ],
+}  # fmt: skip
+
+
+def _converters() -> Iterator[tuple[str, Callable[[list[Any]], Any]]]:
+    """Yield what turns a talk of OpenAI's into one of Anthropic's."""
+    chat, anthropic = formats()["openai-chat"], formats()["anthropic"]
+
+    def ours(talk: list[Any]) -> Any:
+        there = chat.to_bodies(talk)
+        return anthropic.from_bodies(there.value, rest=there.rest)
+
+    yield "messagebody, with rest and losses", ours
+    try:
+        read = importlib.import_module("langchain_core.messages").convert_to_messages
+        write = importlib.import_module("langchain_anthropic.chat_models")._format_messages
+    except ImportError:
+        pass
+    else:
+        yield "LangChain", lambda talk: write(read(talk), model="claude")
+    try:
+        factory = "litellm.litellm_core_utils.prompt_templates.factory"
+        convert = importlib.import_module(factory).anthropic_messages_pt
+    except ImportError:
+        pass
+    else:
+        # It changes the messages that it is given.
+        yield "litellm", lambda talk: convert(copy.deepcopy(talk), "claude", "anthropic")
+
+
+def talks() -> None:
+    """Print talks of OpenAI as talks of Anthropic, beside langchain-anthropic and litellm."""
+    rows = []
+    for title, talk in _TALKS.items():
+        found = compare({name: partial(each, talk) for name, each in _converters()}, seconds=0.5)
+        least = min(found.values())
+        rows += [
+            [title, name, show_time(took), show_ratio(took / least)]
+            for name, took in found.items()
+        ]  # fmt: skip
+    print_table("Whole talks, OpenAI chat → Anthropic", ["talk", "with", "time", "ratio"], rows)
+
+
 def main() -> None:
     """Print all tables."""
     print(machine("messagebody", "langchain-core", "haystack-ai"))
     small()
     large()
     peers()
+    talks()
