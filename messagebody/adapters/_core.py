@@ -219,7 +219,7 @@ class Format(Dialect):
                 raise EnvelopeError(problem, error.findings) from error
             losses += [_at(turn.number, loss) for loss in done.losses]
             # A message of which nothing goes out is no message; its losses say so.
-            is_refused = is_empty and len(turn.body) and self.answers_calls
+            is_refused = is_empty and self.answers_calls
             if turn.is_own or not is_refused:
                 made.append((done.value, turn.is_own))
         messages, own = [each for each, _ in made], [is_own for _, is_own in made]

@@ -5,7 +5,8 @@ their calls. Many formats allow all of these, so bodies are put in order before 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from itertools import count
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -72,7 +73,11 @@ def turns_of(
         turns = _with_answers(turns, losses)
     says_results = dialect.speakers.get(Result, ROLES)
     if "assistant" not in says_results or dialect.answers_calls:
-        turns = [piece for turn in turns for piece in ([turn] if turn.is_own else _steps(turn))]
+        turns = [
+            piece
+            for turn in turns
+            for piece in (_steps(turn) if _may_say(dialect, turn, Call) else [turn])
+        ]
     if dialect.answers_calls:
         turns = _answered(dialect, turns, losses)
     return [piece for turn in turns for piece in _pieces(dialect, turn)], losses
@@ -82,25 +87,54 @@ def turns_of(
 
 
 def _state_ids(turns: list[Turn]) -> None:
-    """Give calls without an id one of the conversation, and their results the same."""
-    waiting: list[tuple[str, str]] = []
-    number = 0
+    """Give each call an id of its own in the conversation, and its result the same.
+
+    Some formats state none, and two messages may use the same one.
+    """
+    given: set[str] = set()
+    waiting: list[list[_Waiting]] = []
     for turn in turns:
-        if turn.is_own:
-            continue
+        # Results mostly answer the latest calls, so those are searched first.
+        waiting.insert(0, [])
         for item, parts in turn.items():
-            if isinstance(item, Call) and item.id is None:
-                number += 1
-                waiting.append((item.name, f"call_{number}"))
-                about = {**parts[0].read_json(), "id": f"call_{number}"}
-                _replace(turn, parts[0], parts[0].evolve(content=strict_json.dumps(about)))
-            elif isinstance(item, Result) and item.id is None and waiting:
-                # The first call of the same tool, or of any tool.
-                named = (pair for pair in waiting if pair[0] == item.name)
-                pair = next(named, waiting[0] if item.name is None else None)
-                if pair is not None:
-                    waiting.remove(pair)
-                    _say_of_result(turn, parts, "id", pair[1])
+            if isinstance(item, Call):
+                new = str(item.id) if turn.is_own and item.id else _unused(item.id, given)
+                given.add(new)
+                waiting[0].append(_Waiting(item.id or None, item.name, new))
+                if new != item.id and not turn.is_own:
+                    text = strict_json.dumps({**parts[0].read_json(), "id": new})
+                    _replace(turn, parts[0], parts[0].evolve(content=text))
+            elif isinstance(item, Result):
+                found = _call_for(item, waiting)
+                if found is not None and found.given != item.id and not turn.is_own:
+                    _say_of_result(turn, parts, "id", found.given)
+        waiting = [calls for calls in waiting if calls]
+
+
+class _Waiting(NamedTuple):
+    """A call without a result so far: the id and name that it states, and the id that it gets."""
+
+    stated: str | None
+    name: str
+    given: str
+
+
+def _unused(stated: str | None, given: set[str]) -> str:
+    if stated and stated not in given:
+        return stated
+    base = stated or "call"
+    return next(name for n in count(1) if (name := f"{base}_{n}") not in given)
+
+
+def _call_for(item: Result, waiting: list[list[_Waiting]]) -> _Waiting | None:
+    """Remove and return the call that a result answers: of its id, or of its tool without one."""
+    for calls in waiting:
+        for call in calls:
+            is_named = call.stated is not None or item.name in (None, call.name)
+            if (item.id or None) == call.stated and is_named:
+                calls.remove(call)
+                return call
+    return None
 
 
 def _state_names(turns: list[Turn]) -> None:
@@ -180,7 +214,12 @@ def _answered(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> list[T
     calls: dict[str, int] = {}
     for turn in turns:
         others: list[Part] = []
-        for item, parts in turn.items():
+        items = turn.items()
+        served = {item.id for item, _ in items if isinstance(item, Result)}
+        for item, parts in items:
+            if isinstance(item, Call) and is_of_provider(item) and item.id not in served:
+                losses += [] if turn.is_own else [_without_result(dialect, turn, parts[0])]
+                continue
             if isinstance(item, Result) and not is_of_provider(item):
                 place = calls.pop(str(item.id), None)
                 if turn.is_own:
@@ -198,11 +237,12 @@ def _answered(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> list[T
         else:
             losses += _left_of(turn)
             continue
-        calls |= {
-            item.id: place
-            for item, _ in left.items()
-            if isinstance(item, Call) and item.id and not is_of_provider(item)
-        }
+        if _may_say(dialect, turn, Call):
+            calls |= {
+                item.id: place
+                for item, _ in left.items()
+                if isinstance(item, Call) and item.id and not is_of_provider(item)
+            }
     return [*_in_order(dialect, made, answers, calls, losses)]
 
 
@@ -221,9 +261,7 @@ def _in_order(
             parts = []
             for item, found in turn.items():
                 if isinstance(item, Call) and item.id in lost:
-                    where = f"message {turn.number}: {found[0].name}"
-                    why = f"it has no result here, and {dialect.name} takes no call without one"
-                    losses.append(Loss(LossKind.OMITTED, where, why))
+                    losses.append(_without_result(dialect, turn, found[0]))
                 else:
                     parts += found
             turn = turn.evolve(parts)  # noqa: PLW2901
@@ -232,9 +270,20 @@ def _in_order(
         yield from answers.get(place, ())
 
 
+def _may_say(dialect: Dialect, turn: Turn, kind: type[Item]) -> bool:
+    """Return whether a message of the role of a turn may hold an item."""
+    role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
+    return role in (None, "model") or role in dialect.speakers.get(kind, ROLES)
+
+
+def _without_result(dialect: Dialect, turn: Turn, part: Part) -> Loss:
+    why = f"it has no result here, and {dialect.name} takes no call without one"
+    return Loss(LossKind.OMITTED, f"message {turn.number}: {part.name}", why)
+
+
 def _steps(turn: Turn) -> Iterator[Turn]:
     """Yield the steps of a turn that holds calls and their results, each for its own message."""
-    items = turn.items()
+    items = [] if turn.is_own else turn.items()
     called: set[str | None] = set()
     steps: list[tuple[bool, list[Part]]] = [(False, [])]
     for item, parts in items:

@@ -249,6 +249,8 @@ class BlockWriter:
         if "kind" not in entry and own_name(part, directory) is None:
             # A format that takes JSON values gets the value rather than its text.
             text = None if not entry and self._has_value(part) else _text_of(part)
+            if text == "" and self.dialect.alternates and not self._own():
+                return []
             if text is not None:
                 said = Text(text, part.content_type, self._citations(part))
                 said.form = entry.get("form")
@@ -306,7 +308,7 @@ class BlockWriter:
             return []
         if self.role == "assistant":
             return []
-        return [self._text(f"{part.name}:")]
+        return self._texts(f"{part.name}:")
 
     def _kind(self, part: Part, entry: dict[str, Any], directory: str) -> Kind | None:
         """Return the kind of block for a part: its original kind, or the first that fits."""
@@ -354,7 +356,7 @@ class BlockWriter:
         name = own_name(part, directory)
         if text is not None:
             is_named = name is not None and self.role != "assistant"
-            return [self._text(f"{name}:\n{text}" if is_named else text)]
+            return self._texts(f"{name}:\n{text}" if is_named else text)
         return self._unsupported(part, _note(part))
 
     def _unsupported(self, part: Part, note: str | None) -> list[Any]:
@@ -365,10 +367,12 @@ class BlockWriter:
         # A history holds no words that the assistant did not say: a model would imitate them.
         if note is None or self.options.unsupported == "omit" or self.role == "assistant":
             return []
-        return [self._text(note)]
+        return self._texts(note)
 
-    def _text(self, text: str) -> Any:
-        return self.dialect.write(Text(text, speaker=self.role), [])
+    def _texts(self, text: str) -> list[Any]:
+        if not text and self.dialect.alternates:
+            return []  # these services refuse an empty text
+        return [self.dialect.write(Text(text, speaker=self.role), [])]
 
     def _citations(self, part: Part) -> list[dict[str, Any]]:
         """Return the citations of a text, with the URLs of the parts that they name."""
@@ -400,7 +404,7 @@ class BlockWriter:
         if self.dialect.takes_files:
             return [block for part in parts for block in self._content(part, {}, "/")]
         if self.role == "assistant" and (said := _said_by_assistant(item)) is not None:
-            return [self._text(said)]
+            return self._texts(said)
         return self._unsupported(parts[0], _spoken(item, parts))
 
     def _is_said(self, item: Item, entry: dict[str, Any]) -> bool:

@@ -15,9 +15,9 @@ def broken(name: str, messages: list[Any]) -> list[str]:
 
 
 def _alternating(messages: list[Any], roles: tuple[str, ...]) -> Iterator[str]:
-    said = [message["role"] for message in messages if message["role"] != "system"]
-    yield from (f"unknown role {role}" for role in said if role not in roles)
-    twice = (first for first, second in itertools.pairwise(said) if first == second)
+    said = [message["role"] for message in messages]
+    yield from (f"unknown role {role}" for role in said if role not in (*roles, "system"))
+    twice = (first for first, second in itertools.pairwise(said) if first == second != "system")
     yield from (f"two messages of {role} in a row" for role in twice)
 
 
@@ -121,7 +121,7 @@ def openai_chat(messages: list[Any]) -> Iterator[str]:
             yield f"message {number}: calls {waiting} have no result"
         calls = message.get("tool_calls", [])
         waiting = [call["id"] for call in calls]
-        is_said = message.get("content") or message.get("refusal") or message.get("audio")
+        is_said = any(message.get(key) is not None for key in ("content", "refusal", "audio"))
         if message["role"] == "assistant" and not (is_said or calls):
             yield f"message {number}: an assistant without content or calls"
 

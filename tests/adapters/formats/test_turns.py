@@ -157,6 +157,49 @@ def test_services_take_every_talk(source: str | None, target: str) -> None:
         assert len(omitted) >= len(gone), (seed, gone, losses)
 
 
+NAMES = [None, None, "/a.txt", "/tool/calls/1.json", "/tool/calls/2.json", "/tool/results/1/1",
+         "/tool/results/1/a/b", "/tool/results/2/1", "/reasoning/1", "/refusals/1", "/code/1",
+         "/images/1", "/sources/1", "/meta/agents-api.json", "/x/meta/gemini.json"]  # fmt: skip
+ABOUT: list[Any] = [
+    None, None, {"tool_result": {"id": "a", "name": "f"}}, {"tool_result": {"id": 5}},
+    {"tool_result": "x"}, {"tool_result": {"id": "b", "error": True, "empty": True}},
+    {"role": "user"}, {"citations": [{"url": "https://e.com/1"}, {"source": "/sources/1"}]},
+]  # fmt: skip
+TEXTS = ["hi", "", '{"id":"a","name":"f","arguments":{}}', '{"id":null,"name":"g","arguments":"x"}',
+         '{"id":"b","name":"f","arguments":{},"type":"server_tool_use"}', '{"name":5}']  # fmt: skip
+URLS = ["https://e.com/a.png", "s3://b/k", "openai-file:x", "data:text/plain,hi", "gs://b/v"]
+
+
+def odd_body(chance: random.Random) -> MessageBody:
+    """Return a body of parts at places of items that are none, or not those of this message."""
+    body = MessageBody()
+    for name in chance.sample(NAMES, chance.randrange(5)):
+        if name is not None and name in body:
+            continue
+        about: Any = {"name": name, "metadata": chance.choice(ABOUT)}
+        kind = chance.choice(["text/plain", "application/json", "text/markdown", "image/png"])
+        if chance.random() < 0.7:
+            about["content_type"] = kind
+            body.append(Part(chance.choice(TEXTS).encode(), **about))
+        else:
+            body.append(Part(url=chance.choice(URLS), content_type="image/png", **about))
+    return body
+
+
+@pytest.mark.parametrize("target", MESSAGES)
+def test_odd_bodies_are_written_and_read_again(target: str) -> None:
+    roles = [None, "user", "assistant", "tool", "system", "developer", "odd"]
+    for seed in range(150):
+        chance = random.Random(seed)
+        bodies = [odd_body(chance) for _ in range(chance.randrange(1, 5))]
+        rests = [{"role": role} if role else None for role in chance.choices(roles, k=len(bodies))]
+        for carry in (False, True):
+            done = adapter(target).from_bodies(bodies, rest=rests, carry=carry)
+            adapter(target).to_bodies(json.loads(json.dumps(done.value)))
+            if target in RULES and target != "openai-responses":
+                assert broken(target, done.value) == [], (seed, bodies, done.value)
+
+
 def called(identity: str, name: str, arguments: Any) -> Any:
     function = {"name": name, "arguments": json.dumps(arguments)}
     return {"id": identity, "type": "function", "function": function}
