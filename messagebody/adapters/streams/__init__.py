@@ -3,8 +3,26 @@
 `Assembler` builds a body from the stream of a format; `part_lines` and `sse` send a body.
 """
 
-from messagebody.adapters.streams._accumulator import Accumulator
+from messagebody.adapters.streams._accumulator import (
+    Accumulator,
+    OutOfPlace,
+    Pieces,
+    UnknownEvent,
+    member,
+    plain,
+)
 from messagebody.adapters.streams._assembler import Assembler, stream_names
 from messagebody.adapters.streams._lines import part_lines, sse
 
-__all__ = ["Accumulator", "Assembler", "part_lines", "sse", "stream_names"]
+__all__ = [
+    "Accumulator",
+    "Assembler",
+    "OutOfPlace",
+    "Pieces",
+    "UnknownEvent",
+    "member",
+    "part_lines",
+    "plain",
+    "sse",
+    "stream_names",
+]
