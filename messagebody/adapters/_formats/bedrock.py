@@ -1,10 +1,13 @@
 """The messages of Amazon Bedrock's Converse, with bytes as base64 as its JSON has them."""
 
 import re
+from collections.abc import Iterable
 from typing import Any, Final
 
 from messagebody._base.media_types import JSON, essence
-from messagebody._wire import strict_json
+from messagebody._model.body import MessageBody
+from messagebody._wire import base64, strict_json
+from messagebody.adapters._base import Converted
 from messagebody.adapters._capabilities import Kind
 from messagebody.adapters._core import Format
 from messagebody.adapters._dialect import join_texts, need, optional, some, split_texts
@@ -147,6 +150,26 @@ class Bedrock(Format):
         """Return whether a block is one of the format."""
         return _is_block(block)
 
+    def from_body(
+        self, body: MessageBody, /, *, boto3: bool = False, **options: Any
+    ) -> Converted[Any]:
+        """Return the message that carries a body; see `Format.from_body`.
+
+        Arguments:
+            body: the body.
+            boto3: whether it is for boto3, which takes bytes where JSON has base64.
+            **options: those of every format.
+        """
+        done = super().from_body(body, **options)
+        return Converted(_with_bytes(done.value), done.losses) if boto3 else done
+
+    def from_bodies(
+        self, bodies: Iterable[MessageBody], /, *, boto3: bool = False, **options: Any
+    ) -> Converted[list[Any]]:
+        """Return the messages of a conversation; see `Format.from_bodies` and `from_body`."""
+        done = super().from_bodies(bodies, **options)
+        return Converted(_with_bytes(done.value), done.losses) if boto3 else done
+
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message, or a list of its blocks.
 
@@ -229,6 +252,22 @@ def _content(item: Text, citations: list[Any]) -> dict[str, Any]:
         texts.append({"text": item.text[start : start + length]})
         start += length
     return {"content": texts, "citations": citations}
+
+
+def _with_bytes(value: Any) -> Any:
+    """Return a message with bytes in its sources, where JSON has base64."""
+    if isinstance(value, list):
+        return [_with_bytes(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    # The arguments and values of tools are anybody's JSON.
+    made = {
+        key: held if key in {"input", "json"} else _with_bytes(held) for key, held in value.items()
+    }
+    source = made.get("source")
+    if isinstance(source, dict) and isinstance(source.get("bytes"), str):
+        made["source"] = {**source, "bytes": base64.decode(source["bytes"])}
+    return made
 
 
 def _with_unique_names(blocks: list[Any]) -> list[Any]:

@@ -146,7 +146,7 @@ class ArchiveParts:
         if ".." in path.replace("\\", "/").split("/"):
             return "a path that leads out of the archive"
         if not self.rename and not fits(self._path(path), self.limits):
-            return "not a legal part name"
+            return "not a legal part name; rename=True gives it one"
         return None
 
     def _names(self, entries: Sequence[ArchiveEntry]) -> Iterator[str]:
@@ -279,9 +279,10 @@ def leaving(
         if part.is_reference:
             losses.append(Loss(LossKind.CONVERTED, where, "its reference goes out as content"))
         name = part.name or _free_name(index, part, body)
-        if part.name is None:
+        if part.name is None and keeps is None:
             losses.append(Loss(LossKind.CONVERTED, where, f"it gets the name {quote(name)}"))
-        lost = sorted({*(part.metadata or {}), *part.extra} - (keeps or set()))
+        kept = {key for key in keeps or () if key != "filename" or states_filename(part)}
+        lost = sorted({*(part.metadata or {}), *part.extra} - kept)
         if lost:
             why = f"there is no place for its metadata {', '.join(map(quote, lost))}"
             losses.append(Loss(LossKind.OMITTED, where, why))
@@ -291,6 +292,14 @@ def leaving(
             why = f"its extension does not stand for {part.content_type}"
             losses.append(Loss(LossKind.DOWNGRADED, where, why))
         yield Leaving(name[1:], part, lambda part=part: part.open(resolver))  # type: ignore[misc]
+
+
+def states_filename(part: Part) -> bool:
+    """Return whether the original file name of a part makes its name when it is read again."""
+    filename = (part.metadata or {}).get("filename")
+    if not isinstance(filename, str) or part.name is None or not filename.isprintable():
+        return False
+    return safe_name(filename, directory="/") == part.name
 
 
 def _free_name(index: int, part: Part, body: MessageBody) -> str:

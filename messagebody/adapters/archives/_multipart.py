@@ -68,6 +68,10 @@ class MultipartReader:
 
     def __init__(self, file: BinaryIO, max_bytes: int, max_parts: int) -> None:
         self.losses: list[Loss] = []
+        self.headers: list[tuple[str, str]] = []
+        """The headers of the message."""
+        self.subtypes: list[str] = []
+        """The subtypes of multipart messages, the outermost first."""
         self._file = file
         self._max_bytes = max_bytes
         self._max_parts = max_parts
@@ -101,6 +105,8 @@ class MultipartReader:
         boundary = None if head is None else _boundary(head)
         if head is None or boundary is None:
             raise DecodeError("it is not a multipart message")
+        with damage_told(DAMAGES, "the message"):
+            self.headers = [(key, str(value)) for key, value in head.items()]
         yield from self._parts(head, boundary, 0)
         if self._count == 0 and self.losses:
             raise DecodeError("the message has no part: its boundary is not in it")
@@ -108,7 +114,12 @@ class MultipartReader:
     def _parts(self, head: "Message[str, str]", boundary: bytes, depth: int) -> Iterator[Leaf]:
         if depth > _DEPTH:
             raise DecodeError(f"the message has more than {_DEPTH} levels of parts")
-        is_digest = head.get_content_type() == "multipart/digest"
+        subtype = head.get_content_subtype()
+        is_digest = subtype == "digest"
+        if depth and subtype not in self.subtypes[1:]:
+            why = f"its parts of multipart/{subtype[:40]} stand among the others"
+            self.losses.append(Loss(LossKind.CONVERTED, "the message", why))
+        self.subtypes.append(subtype)
         delimiter = b"--" + boundary
         self._delimiters.append(delimiter)
         self._find_delimiter()

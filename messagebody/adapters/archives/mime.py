@@ -18,7 +18,7 @@ from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import base64
-from messagebody.adapters._base import Converted, Loss, LossKind
+from messagebody.adapters._base import Converted, Loss, LossKind, left_behind
 from messagebody.adapters.archives._entries import (
     CHUNK,
     Leaving,
@@ -31,12 +31,16 @@ from messagebody.adapters.archives._entries import (
     most_bytes,
     opened,
     packed,
+    states_filename,
 )
 from messagebody.adapters.archives._multipart import DAMAGES, Leaf, MultipartReader
-from messagebody.errors import DecodeError, InvalidArgument, MessageBodyError
+from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.names import safe_name
 from messagebody.storage._references import Resolver
+
+_READERS: Final = frozenset({"subject", "from", "to", "cc", "reply-to", "sender"})
+"""The headers that a reader of another format misses."""
 
 SUBTYPES: Final = ("mixed", "related", "alternative", "form-data")
 """The subtypes of `multipart/` that a message may have."""
@@ -54,7 +58,12 @@ _NAMES: Final = re.compile(
     r"""(?<!\s)\s*;\s*(?:name|boundary)[*\d]*=("[^"]*"|[^;\s]*)""", re.IGNORECASE
 )
 _MULTIPART: Final = re.compile(rb"^content-type:\s*multipart/", re.IGNORECASE | re.MULTILINE)
-_KEPT: Final = frozenset({"contentID", "contentLocation", "formField"})
+_KEPT: Final = frozenset({"contentID", "contentLocation", "formField", "filename"})
+# Headers of a message that its parts state, or that belong to one transport.
+_OWN: Final = frozenset(
+    {"mime-version", "content-type", "content-transfer-encoding", "content-length"}
+)
+_HEADER_NAME: Final = re.compile(r"[!-9;-~]{1,200}")
 # The library takes a tenth of a millisecond for the headers of a part.
 _PARTS: Final = 50_000
 _LINE: Final = 57  # bytes that make a line of 76 characters in base64
@@ -102,7 +111,21 @@ def to_body(
             parts.append(Part(_content(leaf, directory, limits, undo), **about))
             names.add(about["name"])
         undo.pop_all()
-    return Converted(MessageBody(parts), [*losses, *reader.losses])
+    return Converted(MessageBody(parts), [*losses, *reader.losses], _rest(reader))
+
+
+def _rest(reader: MultipartReader) -> dict[str, Any]:
+    """Return what a message says beside its parts: its headers and its subtype."""
+    subtype = reader.subtypes[0] if reader.subtypes else "mixed"
+    headers = [
+        [key, _joined(value)]
+        for key, value in reader.headers
+        if key.lower() not in _OWN and _HEADER_NAME.fullmatch(key)
+    ]
+    rest = {"format": "mime", "subtype": subtype if subtype in SUBTYPES else "mixed"}
+    missed = sorted({key for key, _ in headers if key.lower() in _READERS})
+    return {**rest, **({"headers": headers} if headers else {}), **(
+        {"missed": missed} if missed else {})}  # fmt: skip
 
 
 def _content(leaf: Leaf, directory: Path | None, limits: Limits, undo: ExitStack) -> Any:
@@ -177,20 +200,28 @@ def _decoded(value: Any) -> str:
 
 
 def from_body(
-    body: MessageBody, /, *, subtype: str = "mixed", resolver: Resolver | None = None
+    body: MessageBody,
+    /,
+    *,
+    rest: Any = None,
+    subtype: str | None = None,
+    resolver: Resolver | None = None,
 ) -> Converted[bytes]:
     """Return the message of a body; equal bodies give equal bytes.
 
     Arguments:
         body: the body.
-        subtype: "mixed", "related", "alternative" or "form-data".
+        rest: what `to_body` returned as `rest`: headers such as the subject, and the subtype.
+            Members of a message of another format are losses.
+        subtype: "mixed", "related", "alternative" or "form-data"; that of `rest` by default, or
+            else "mixed".
         resolver: reads references; without one they are left out, and reported as losses.
 
     Raises:
         InvalidArgument: the subtype is not one of these, a value would break out of its header, or
             there are more than 50,000 parts.
     """
-    return packed(partial(write, body, subtype=subtype, resolver=resolver))
+    return packed(partial(write, body, rest=rest, subtype=subtype, resolver=resolver))
 
 
 def write(
@@ -198,18 +229,20 @@ def write(
     file: BinaryIO,
     /,
     *,
-    subtype: str = "mixed",
+    rest: Any = None,
+    subtype: str | None = None,
     resolver: Resolver | None = None,
 ) -> list[Loss]:
     """Write the message of a body to a file, part by part, and return what was lost."""
+    headers, subtype, losses = _left(rest, subtype)
     if len(body) > _PARTS:
         expected = f"a body of at most {_PARTS:,} parts, which is what readers take"
         raise InvalidArgument(expected, f"{len(body):,} parts")
     if subtype not in SUBTYPES:
         raise InvalidArgument(f"subtype as one of {', '.join(SUBTYPES)}", subtype)
-    losses: list[Loss] = []
-    head = f'MIME-Version: 1.0\r\nContent-Type: multipart/{subtype}; boundary="{_BOUNDARY}"\r\n\r\n'
-    file.write(head.encode("ascii"))
+    head = [*headers, "MIME-Version: 1.0"]
+    head.append(f'Content-Type: multipart/{subtype}; boundary="{_BOUNDARY}"')
+    file.write("\r\n".join([*head, "", ""]).encode("ascii"))
     for number, each in enumerate(leaving(body, losses, resolver, keeps=_KEPT)):
         lines = [f"--{_BOUNDARY}", *_headers(each, subtype, number), "", ""]
         file.write("\r\n".join(lines).encode("ascii"))
@@ -217,6 +250,31 @@ def write(
             file.writelines(_encoded(content))
     file.write(f"--{_BOUNDARY}--\r\n".encode("ascii"))
     return losses
+
+
+def _left(rest: Any, subtype: str | None) -> tuple[list[str], str, list[Loss]]:
+    """Return the headers and the subtype of the rest of a message, and what it loses here."""
+    own = rest if isinstance(rest, dict) and rest.get("format") == "mime" else {}
+    if not own:
+        losses = [*left_behind(rest, "mime has no place for this member of the message")]
+        return [], subtype or "mixed", losses if rest else []
+    headers = own.get("headers", [])
+    if not isinstance(headers, list):
+        raise EnvelopeError("rest is not what to_body returned: 'headers' is not a list")
+    lines, losses = [], []
+    for pair in headers:
+        match pair:
+            case [str(key), str(value)] if _HEADER_NAME.fullmatch(key) and key.lower() not in _OWN:
+                # Only words that mail encodes are outside of ASCII; others would break the message.
+                if _SAFE.fullmatch(value):
+                    lines.append(f"{key}: {value}")
+                else:
+                    why = "its text is not printable ASCII"
+                    losses.append(Loss(LossKind.OMITTED, key, why))
+            case _:
+                raise EnvelopeError("rest is not what to_body returned: a header can't be read")
+    stated = own.get("subtype")
+    return lines, subtype or (stated if stated in SUBTYPES else "mixed"), losses
 
 
 def _encoded(content: BinaryIO) -> Iterator[bytes]:
@@ -237,7 +295,8 @@ def _headers(each: Leaving, subtype: str, number: int) -> Iterator[str]:
     metadata = each.part.metadata or {}
     yield f"Content-Type: {_line(each.part.content_type)}"
     yield "Content-Transfer-Encoding: base64"
-    said = f"; filename*=utf-8''{percent(each.path, safe='')}" if each.part.name else ""
+    path = metadata["filename"] if states_filename(each.part) else each.path
+    said = f"; filename*=utf-8''{percent(path, safe='')}" if each.part.name else ""
     if subtype == "form-data":
         field = metadata.get("formField") or f"part{number + 1}"
         said = f'; name="{percent(_line(field), safe=" ")}"{said}'

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Final
 
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._model.body import MessageBody
-from messagebody.adapters._base import Converted, Loss, LossKind
+from messagebody.adapters._base import Converted, Loss, LossKind, left_behind
 from messagebody.adapters.archives._entries import (
     CHUNK,
     ArchiveEntry,
@@ -137,14 +137,21 @@ def _entry(archive: tarfile.TarFile, info: tarfile.TarInfo) -> ArchiveEntry:
     return ArchiveEntry(info.name, info.size, None if is_file else "not a regular file", open_it)
 
 
-def from_body(body: MessageBody, /, *, resolver: Resolver | None = None) -> Converted[bytes]:
+def from_body(
+    body: MessageBody, /, *, rest: Any = None, resolver: Resolver | None = None
+) -> Converted[bytes]:
     """Return the archive of a body; equal bodies give equal bytes.
 
     Arguments:
         body: the body.
+        rest: what `to_body` of a message returned as `rest`; an archive has no place for it, so the
+            members that a reader misses are losses.
         resolver: reads references; without one they are left out, and reported as losses.
     """
-    return packed(partial(write, body, resolver=resolver))
+    made = packed(partial(write, body, resolver=resolver))
+    why = "an archive has no place for this member of a message"
+    behind = left_behind(rest, why) if rest is not None else ()
+    return Converted(made.value, (*behind, *made.losses))
 
 
 def write(body: MessageBody, file: BinaryIO, /, *, resolver: Resolver | None = None) -> list[Loss]:

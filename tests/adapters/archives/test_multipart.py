@@ -7,6 +7,7 @@ import email.policy
 import io
 import random
 from collections.abc import Iterator
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part
 from messagebody._base.limits import Limits
+from messagebody.adapters import adapter
 from messagebody.adapters.archives import mime
-from messagebody.errors import DecodeError, InvalidArgument
+from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument
 
 # Lines that could be taken for headers, delimiters, the ends of content or pieces of it.
 LINES = st.sampled_from(
@@ -246,3 +248,63 @@ def test_long_headers_are_read_or_refused(header: bytes) -> None:
     """Where the library looks from each place to the end, these would take many minutes."""
     with contextlib.suppress(DecodeError):
         assert len(read(header + b"\nx").value) == 1
+
+
+def mail() -> bytes:
+    message = EmailMessage()
+    message["Subject"] = "Cats"
+    message["From"] = "a@example.com"
+    message["X-Id"] = "7"
+    message.set_content("Hello")
+    message.add_alternative("<p>Hello</p>", subtype="html")
+    message.add_attachment(
+        b"%PDF", maintype="application", subtype="pdf", filename="r\u00e9sum\u00e9.pdf"
+    )
+    return message.as_bytes()
+
+
+def test_mail_keeps_its_headers_and_file_names() -> None:
+    there = mime.to_body(mail())
+    assert [str(loss) for loss in there.losses] == [
+        "converted the message: its parts of multipart/alternative stand among the others"
+    ]
+    made = mime.from_body(there.value, rest=there.rest)
+    assert made.losses == ()
+    back = email.message_from_bytes(made.value, policy=email.policy.default)
+    assert (back["Subject"], back["From"], back["X-Id"]) == ("Cats", "a@example.com", "7")
+    assert [part.get_filename() for part in back.iter_attachments()][-1] == "r\u00e9sum\u00e9.pdf"
+    again = mime.to_body(made.value)
+    assert (again.value, again.rest, again.losses) == (there.value, there.rest, ())
+
+
+def test_another_format_says_which_headers_stay_behind() -> None:
+    there = mime.to_body(mail())
+    said = adapter("gemini").from_body(there.value, rest=there.rest).losses  # type: ignore[call-arg]
+    assert [loss.where for loss in said if loss.where[0] != "p"] == ["From", "Subject"]
+
+
+def test_the_members_of_another_message_are_losses() -> None:
+    rest = {"format": "gemini", "role": "user", "missed": ["isError"]}
+    assert [loss.where for loss in mime.from_body(MessageBody(), rest=rest).losses] == ["isError"]
+    for name in ("zip", "tar"):
+        done = adapter(name).from_body(MessageBody(), rest=rest)  # type: ignore[call-arg]
+        assert [loss.where for loss in done.losses] == ["isError"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        "x", [["Subject"]], [["Subject", 5]], [["A: b\r\nBcc", "x"]],
+        [["Content-Type", "text/html"]], [["", "x"]],
+    ],
+)  # fmt: skip
+def test_headers_that_are_none_are_refused(headers: Any) -> None:
+    with pytest.raises(EnvelopeError, match="rest is not what to_body returned"):
+        mime.from_body(MessageBody(), rest={"format": "mime", "headers": headers})
+
+
+def test_a_header_never_begins_another() -> None:
+    rest = {"format": "mime", "headers": [["Subject", "x\r\nBcc: everybody@example.com"]]}
+    made = mime.from_body(MessageBody(), rest=rest)
+    assert b"Bcc" not in made.value
+    assert [loss.where for loss in made.losses] == ["Subject"]

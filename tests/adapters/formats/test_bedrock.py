@@ -38,3 +38,18 @@ def test_citations_name_their_source() -> None:
         {"sourceContent": [{"text": "purr"}], "location": {"web": {"url": "https://e.com/c"}}}
     ]
     assert bedrock.to_body(done.value).value["/sources/1"].url == "https://e.com/c"
+
+
+def test_boto3_gets_bytes() -> None:
+    """Base64 text would be accepted, and encoded once more on its way."""
+    said = '{"id": "c", "name": "f", "arguments": {"bytes": "AAAA", "source": {"bytes": "AAAA"}}}'
+    call = Part(said, name="/tool/calls/1.json", content_type="application/json")
+    body = MessageBody([Part(b"\x89PNG", content_type="image/png"), call])
+    there = bedrock.from_body(body, role="assistant", boto3=True).value
+    assert bedrock.from_body(MessageBody([body[0]]), boto3=True).value["content"][0]["image"][
+        "source"
+    ] == {"bytes": b"\x89PNG"}
+    arguments = there["content"][-1]["toolUse"]["input"]
+    assert arguments == {"bytes": "AAAA", "source": {"bytes": "AAAA"}}
+    (message,) = bedrock.from_bodies([MessageBody([body[0]])], boto3=True).value
+    assert bedrock.to_body(message).value == MessageBody([body[0]])
