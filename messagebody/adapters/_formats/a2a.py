@@ -55,7 +55,7 @@ class AgentToAgent(Format):
             is_artifact = "artifactId" in message
             return need(message, "parts", list), "artifact" if is_artifact else None
         if "status" in message or "artifacts" in message:
-            return _of_artifacts(optional(message, "artifacts", list))
+            return _of_task(message)
         if _content_of(message) is not None:
             return [message], "part"
         raise Misplaced("/parts", "expected a list")
@@ -181,32 +181,52 @@ def _content_of(part: Any) -> str | None:
 # Tasks
 
 
-def _of_artifacts(artifacts: list[Any] | None) -> tuple[list[Any], str]:
-    """Return the parts of all artifacts, each with the number of its artifact."""
-    if artifacts is None:
-        return [], "task"
-    parts = []
-    for number, artifact in enumerate(artifacts):
-        for index, part in enumerate(need(artifact, "parts", list)):
-            if not isinstance(part, dict):
-                raise Misplaced(f"/artifacts/{number}/parts/{index}", "expected an object")
-            parts.append({**part, "artifact": number})
-    return parts, f"task {len(artifacts)}"
+def _of_task(task: dict[str, Any]) -> tuple[list[Any], str]:
+    """Return the parts of all artifacts, each with its number, and those of the status's message.
+
+    An agent that asks for more says so in its status: that is what a person or a model reads.
+    """
+    artifacts = optional(task, "artifacts", list)
+    parts: list[Any] = []
+    for number, artifact in enumerate(artifacts or []):
+        parts += _marked(need(artifact, "parts", list), number, f"/artifacts/{number}")
+    status = task.get("status")
+    said = status.get("message") if isinstance(status, dict) else None
+    if isinstance(said, dict) and isinstance(said.get("parts"), list):
+        parts += _marked(said["parts"], _STATUS, "/status/message")
+    return parts, "task" if artifacts is None else f"task {len(artifacts)}"
+
+
+_STATUS: Final = "status"
+
+
+def _marked(parts: list[Any], holder: int | str, where: str) -> list[Any]:
+    for index, part in enumerate(parts):
+        if not isinstance(part, dict):
+            raise Misplaced(f"{where}/parts/{index}", "expected an object")
+    return [{**part, "artifact": holder} for part in parts]
 
 
 def _task(blocks: list[Any], count: str) -> dict[str, Any]:
     """Return a task: parts that came in no artifact go into the last one."""
-    if not blocks and not count.isdecimal():
-        return {}
-    least = 1 if blocks else 0
+    said = [block for block in blocks if block.get("artifact") == _STATUS]
+    others = [block for block in blocks if block.get("artifact") != _STATUS]
+    status = {"message": {"parts": [*map(_unmarked, said)]}} if said else {}
+    task: dict[str, Any] = {"status": status}
+    if not others and not count.isdecimal():
+        return task
+    least = 1 if others else 0
     made = max(int(count[:6]) if count.isdecimal() else 0, least)
     artifacts: list[list[Any]] = [[] for _ in range(made)]
-    for block in blocks:
+    for block in others:
         stated = block.get("artifact")
         number = stated if type(stated) is int else -1
-        part = {key: value for key, value in block.items() if key != "artifact"}
-        artifacts[number if 0 <= number < len(artifacts) else -1].append(part)
-    return {"artifacts": [{"parts": parts} for parts in artifacts]}
+        artifacts[number if 0 <= number < len(artifacts) else -1].append(_unmarked(block))
+    return {"artifacts": [{"parts": parts} for parts in artifacts], **task}
+
+
+def _unmarked(block: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in block.items() if key != "artifact"}
 
 
 # Parts of 1.0

@@ -521,3 +521,17 @@ def _walk(value: Any) -> list[Any]:
             found.append(here)
             pending += here.values() if isinstance(here, dict) else here
     return found
+
+
+def test_the_question_of_a_task_is_a_part() -> None:
+    """An agent that needs input asks in its status: that is what a person or a model reads."""
+    asked = {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "Which city?"}]}
+    status = {"state": "TASK_STATE_INPUT_REQUIRED", "message": asked}
+    task = {"id": "t", "contextId": "c", "status": status, "history": [asked]}
+    there = adapter("a2a").to_body(task)
+    assert [part.text for part in there.value] == ["Which city?"]
+    assert adapter("a2a").from_body(there.value, rest=there.rest).value == task
+    said = adapter("anthropic").from_body(there.value, rest=there.rest).losses
+    assert [loss.where for loss in said] == ["history", "status.state"]
+    empty = adapter("a2a").from_body(MessageBody(), rest=there.rest).value
+    assert empty["status"] == {"state": "TASK_STATE_INPUT_REQUIRED"}
