@@ -67,11 +67,13 @@ _CALL_WITH_ONE, _CALL_WITH_KEYWORDS = 0, 2
 _OURS: Final = 109
 """The number of our extension type of MessagePack, kept in databases."""
 _BODY: Final = [MessageBody.__module__, MessageBody.__name__]
+TYPES: Final = tuple((kind.__module__, kind.__name__) for kind in (MessageBody, Part))
+"""The types of bodies and parts, for `allowed_msgpack_modules` of LangGraph's own serializer."""
+
 _DIGEST: Final = re.compile(rb"sha256[:/]([0-9a-f]{64})")
 # The module and name of the function that LangGraph calls to build our values.
 _OWN_TYPES: Final = [
-    (MessageBody.__module__, MessageBody.__name__),
-    (Part.__module__, Part.__name__),
+    *TYPES,
     (__name__, "stored_body"),
 ]
 _PLACEHOLDER: Final = "[messagebody: "

@@ -36,7 +36,12 @@ from messagebody.errors import (
     ObjectNotFound,
     StoreError,
 )
-from messagebody.frameworks.langgraph import OffloadingSerializer, areferences, references
+from messagebody.frameworks.langgraph import (
+    TYPES,
+    OffloadingSerializer,
+    areferences,
+    references,
+)
 from messagebody.storage import Bytes, Store, open_store
 from messagebody.storage._stores import keep
 from tests import servers
@@ -509,3 +514,12 @@ def test_references_of_postgres(store: Store, postgres: str) -> None:
         graph.invoke({"body": MessageBody([Part(PICTURE)])}, THREAD)
         assert graph.get_state(THREAD).values["body"][0].read_bytes() == PICTURE
         assert sweep(store.below("langgraph"), references(saver), grace=-60).objects == ()
+
+
+def test_langgraphs_own_serializer_takes_our_types(caplog: pytest.LogCaptureFixture) -> None:
+    plain = JsonPlusSerializer(allowed_msgpack_modules=TYPES)
+    body = MessageBody([Part("Hi", name="/a"), Part(b"\x89PNG", content_type="image/png")])
+    back = plain.loads_typed(plain.dumps_typed({"body": body, "part": body[0]}))
+    assert back == {"body": body, "part": body[0]}
+    assert type(back["body"]) is MessageBody
+    assert caplog.records == []
