@@ -1,9 +1,11 @@
 """Messages of other formats: small ones each way, a large picture, and frameworks beside them."""
 
+import base64
 import copy
 import importlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -12,7 +14,7 @@ import pybase64
 
 from benchmarks.harness import compare, machine, print_table, show_ratio, show_time
 from messagebody import MessageBody
-from messagebody.adapters import adapter, adapter_names
+from messagebody.adapters import Converted, adapter, adapter_names
 from messagebody.adapters._core import Format
 
 _TEXT = "The quick brown fox jumps over the lazy dog. "
@@ -182,6 +184,68 @@ def talks() -> None:
     print_table("Whole talks, OpenAI chat → Anthropic", ["talk", "with", "time", "ratio"], rows)
 
 
+def _fact(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+_PDF = f"data:application/pdf;base64,{_fact('%PDF-1.4 of fact07')}"
+_RICH: list[dict[str, Any]] = [
+    {"role": "system", "content": "fact01 be kind"},
+    {"role": "user", "name": "fact02", "content": [
+        {"type": "text", "text": "fact03 look at these"},
+        {"type": "image_url", "image_url": {"url": "https://example.com/fact04.png"}},
+        {"type": "image_url", "image_url": {
+            "url": f"data:image/png;base64,{_fact('PNG of fact05')}", "detail": "low"}},
+        {"type": "file", "file": {"filename": "fact06.pdf", "file_data": _PDF}},
+        {"type": "input_audio", "input_audio": {"data": _fact("WAV of fact08"), "format": "wav"}},
+    ]},
+    {"role": "assistant", "content": "fact09 let me see",
+     "tool_calls": [_call("fact10", "fact11"), _call("fact12", "fact13")]},
+    {"role": "tool", "tool_call_id": "fact10", "content": "fact14"},
+    {"role": "tool", "tool_call_id": "fact12", "content": "fact15"},
+    {"role": "assistant", "content": None, "refusal": "fact16 I will not"},
+    {"role": "user", "content": "fact17 and now?"},
+    {"role": "assistant", "content": "fact18 it is sunny", "annotations": [
+        {"type": "url_citation", "url_citation": {
+            "url": "https://example.com/fact19", "title": "fact20", "start_index": 0,
+            "end_index": 6}}]},
+]  # fmt: skip
+_FACTS = [f"fact{number:02}" for number in range(1, 21)]
+
+
+def _held(value: Any) -> str:
+    """Return all texts of a value, those in base64 too."""
+    if isinstance(value, dict):
+        return " ".join(map(_held, [*value, *value.values()]))
+    if isinstance(value, list | tuple):
+        return " ".join(map(_held, value))
+    text = str(value)
+    decoded = (base64.b64decode(each + "==") for each in re.findall(r"[A-Za-z0-9+/]{16,}", text))
+    return " ".join([text, *(each.decode("latin-1") for each in decoded)])
+
+
+def facts() -> None:
+    """Print which facts of a talk with files, tools and a citation arrive at Anthropic."""
+    rows = []
+    for name, convert in _converters():
+        try:
+            made = convert(copy.deepcopy(_RICH))
+        except Exception as error:  # noqa: BLE001 - each peer has its own
+            rows.append([name, f"raises {type(error).__name__}", "", ""])
+            continue
+        text = _held(made.value if isinstance(made, Converted) else made)
+        gone = [fact for fact in _FACTS if fact not in text]
+        said = len(made.losses) if isinstance(made, Converted) else 0
+        rows.append(
+            [name, f"{len(_FACTS) - len(gone)} of {len(_FACTS)}", ", ".join(gone), str(said)]
+        )
+    print_table(
+        "Facts of a rich talk, OpenAI chat → Anthropic",
+        ["with", "kept", "gone", "losses listed"],
+        rows,
+    )
+
+
 def main() -> None:
     """Print all tables."""
     print(machine("messagebody", "langchain-core", "haystack-ai"))
@@ -189,3 +253,4 @@ def main() -> None:
     large()
     peers()
     talks()
+    facts()

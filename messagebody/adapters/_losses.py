@@ -99,6 +99,9 @@ class Losses:
             self.lose(LossKind.CONVERTED, part, f"it gets the name {quote(back.name)}")
         elif is_said:
             self.lose(LossKind.CONVERTED, part, "its name goes out as a text before it")
+        elif back.name is None and (what := _SPOKEN.match(part.name)) is not None:
+            why = f"{_CALLED[what[1]]} goes out as plain text"
+            self.lose(LossKind.DOWNGRADED, part, why)
         elif back.name is None:
             self.lose(LossKind.OMITTED, part, "there is no place for its name")
         else:
@@ -112,6 +115,10 @@ class Losses:
         """Return the place of a part, for a person."""
         return f"part {self._positions[id(part)]}" + (f" {part.name}" if part.name else "")
 
+
+_SPOKEN: Final = re.compile(r"/(refusals|code|reasoning)/\d+\Z")
+_CALLED: Final = {"refusals": "the refusal", "code": "the code", "reasoning": "the thought"}
+"""Items whose names say what they are: without it, they would pass for what was said."""
 
 _NAMED: Final = "only a text that names it goes out"
 
