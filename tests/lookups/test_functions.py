@@ -23,6 +23,7 @@ import messagebody as m
 from messagebody import MessageBody, MessageBodyError, MessageBodySchema, Part, Resolver, findings
 from messagebody import bulk as bulk_module
 from messagebody.adapters import Converted, adapter, adapter_names, directory, is_withheld, write
+from messagebody.adapters._formats.gemini import FORMAT
 from messagebody.adapters.archives import mime, tar, zip  # noqa: A004 - what it is called
 from messagebody.adapters.envelopes import agents_api, channel, olympus, sentient
 from messagebody.adapters.streams import part_lines, sse
@@ -344,6 +345,8 @@ CALLS: dict[str, Call] = {
     ],
     "rendering.listing": lambda body: [*listing(body)],
     "rendering.tree": lambda body: [*tree(body)],
+    "Format.from_body": lambda body: FORMAT.from_body(body),
+    "Format.from_bodies": lambda body: FORMAT.from_bodies([body]),
     "adapters.streams.part_lines": lambda body: [*part_lines(body)],
     "adapters.streams.sse": lambda body: [*sse(body)],
     "bulk.tables.to_table": lambda body: tables_module.to_table([body]),
