@@ -345,7 +345,7 @@ CALLS: dict[str, Call] = {
     ],
     "rendering.listing": lambda body: [*listing(body)],
     "rendering.tree": lambda body: [*tree(body)],
-    "Format.from_body": lambda body: FORMAT.from_body(body),
+    "Format.from_body": FORMAT.from_body,
     "Format.from_bodies": lambda body: FORMAT.from_bodies([body]),
     "adapters.streams.part_lines": lambda body: [*part_lines(body)],
     "adapters.streams.sse": lambda body: [*sse(body)],
