@@ -218,7 +218,7 @@ def read_within(
     """Return the body of a message in a format, read within limits if its adapter takes any."""
     to_body: Callable[..., Converted[Any]] = adapter(name).to_body
     # Envelopes have their own bounds, and so may the adapters of other packages.
-    bounds = {"limits": limits} if "limits" in _parameters(name, "to_body") else {}
+    bounds = {"limits": limits} if "limits" in options_of(name, "to_body") else {}
     return to_body(message, **bounds, **options)
 
 
@@ -233,14 +233,21 @@ def write(
         **options: those of the format's `from_body`.
     """
     from_body: Callable[..., Converted[Any]] = adapter(name).from_body
-    if converted.rest is not None and "rest" in _parameters(name, "from_body"):
+    if converted.rest is not None and "rest" in options_of(name, "from_body"):
         options["rest"] = converted.rest
     return from_body(converted.value, **options)
 
 
 @cache
-def _parameters(name: str, function: str) -> frozenset[str]:
-    return frozenset(inspect.signature(getattr(adapter(name), function)).parameters)
+def options_of(name: str, function: str) -> frozenset[str]:
+    """Return the names of all parameters of a function of an adapter.
+
+    A method that takes `**options` passes them on, so those of the method that it overrides count.
+    """
+    found = getattr(adapter(name), function)
+    held = [vars(each).get(function) for each in type(getattr(found, "__self__", None)).__mro__]
+    signatures = [inspect.signature(each) for each in (found, *held) if each is not None]
+    return frozenset(name for each in signatures for name in each.parameters)
 
 
 def left_behind(rest: Any, why: str) -> tuple[Loss, ...]:
@@ -281,6 +288,8 @@ def detect(value: Any) -> tuple[str, ...]:
     """
     found = _detected(value)
     messages = value if isinstance(value, list) else messages_of(value)
+    if not found and messages is not value and messages:
+        found = _detected(messages)  # some formats have lists of items
     if found or not messages:
         return found
     every = [set(_detected(each)) if isinstance(each, dict) else set() for each in messages]

@@ -49,6 +49,8 @@ class Collector:
         """The named parts, and the sources of the text that is being read."""
         self.speaker: str | None = None
         """The stated role of the message, in our words."""
+        self.takes_files = False
+        """Whether a file may be a call, a result or a thought, because the format has no blocks."""
         self.known: Media | None = None
         """Media whose content is known, so its base64 is not decoded again."""
         self.losses: list[Loss] = []
@@ -243,9 +245,15 @@ class Collector:
         # Then the escape was part of the name.
         if path != stated and not is_name(name):
             path = stated
-        if is_name(name) and name not in self.named and (base or not RESERVED.fullmatch(name)):
+        if is_name(name) and name not in self.named and (base or self._may_be_called(name)):
             return name, {}
         return safe_name(path, directory=directory, taken=self.named), {"filename": stated}
+
+    def _may_be_called(self, name: str) -> bool:
+        """Return whether a file may have a name: that of an item is for those who may say it."""
+        if not RESERVED.fullmatch(name):
+            return True
+        return self.takes_files and may_say(name, self.speaker)
 
     def _add_other(self, item: Item) -> bool:
         if type(item) is Call:
@@ -353,10 +361,10 @@ def _may_be_called(
     # A file must not take the name of another part, or of an item that the speaker has no say in.
     if name is None:
         return True
-    return name not in taken and (not RESERVED.fullmatch(name) or _may_say(name, speaker))
+    return name not in taken and (not RESERVED.fullmatch(name) or may_say(name, speaker))
 
 
-def _may_say(name: str, speaker: str | None) -> bool:
+def may_say(name: str, speaker: str | None) -> bool:
     """Return whether a speaker may say an item: the assistant its calls, the other side results.
 
     A message that states no speaker, such as the result of a server of MCP, may say none of them:

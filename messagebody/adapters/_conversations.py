@@ -1,5 +1,6 @@
 """Conversations: lists of messages, told apart from lists of content, and what holds them."""
 
+import re
 from typing import Any, Final
 
 from messagebody.errors import EnvelopeError
@@ -7,6 +8,9 @@ from messagebody.errors import EnvelopeError
 _HOLDERS: Final = ("messages", "contents", "input", "conversation")
 """Members that hold a conversation: of requests to services, of logs and of states of agents."""
 _LANGCHAIN: Final = frozenset({"human", "ai", "system", "tool", "function", "chat"})
+_ITEM: Final = re.compile(r"reasoning|compaction|item_reference|mcp_list_tools|[a-z_]+_call"
+                          r"|mcp_approval_(?:request|response)|[a-z_]+_call_output")  # fmt: skip
+"""The types of the items of OpenAI's Responses that state no role."""
 
 
 def messages_of(value: Any) -> list[Any] | None:
@@ -24,9 +28,10 @@ def messages_of(value: Any) -> list[Any] | None:
     if isinstance(value, dict) and not is_message(value):
         held = [value[name] for name in _HOLDERS if isinstance(value.get(name), list)]
         value = held[0] if len(held) == 1 else None
-    if isinstance(value, list) and value and all(map(is_message, value)):
-        return value
-    return None
+    if not isinstance(value, list) or not all(is_message(each) or _is_item(each) for each in value):
+        return None
+    # Blocks of content have the types of some items, but none of them speaks or answers a call.
+    return value if any(is_message(each) or _is_answer(each) for each in value) else None
 
 
 def others_of(value: Any) -> list[str]:
@@ -47,8 +52,20 @@ def is_message(value: Any) -> bool:
         return "content" in value or "data" in value
     if value.get("kind") in ("request", "response") and "parts" in value:  # Pydantic AI
         return True
+    update = value.get("update", value)  # of the Agent Client Protocol
+    if isinstance(update, dict) and "sessionUpdate" in update:
+        return True
     # A result of MCP, which states no role; blocks with a content have a type.
     return kind is None and isinstance(value.get("content"), list)
+
+
+def _is_item(value: Any) -> bool:
+    kind = value.get("type") if isinstance(value, dict) else None
+    return isinstance(kind, str) and _ITEM.fullmatch(kind) is not None
+
+
+def _is_answer(value: Any) -> bool:
+    return _is_item(value) and value["type"].endswith("_call_output")
 
 
 _ANSWERS: Final = {

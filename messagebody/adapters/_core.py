@@ -21,6 +21,7 @@ from messagebody.adapters._conversations import (
 )
 from messagebody.adapters._dialect import Dialect, Misplaced
 from messagebody.adapters._items import KEEP
+from messagebody.adapters._matching import marked
 from messagebody.adapters._places import is_withheld
 from messagebody.adapters._plain import read_plain, write_plain
 from messagebody.adapters._reading import BlockReader
@@ -70,6 +71,11 @@ class Format(Dialect):
         if not (isinstance(value, dict) and "role" in value) and not self.is_turn(value):
             refuse_conversation(value)
             refuse_answer(value)
+        return self._read(value, keep, rest, limits)
+
+    def _read(
+        self, value: Any, keep: Iterable[str], rest: str, limits: Limits
+    ) -> Converted[MessageBody]:
         is_one = rest == "beside" and limits.blocks > 0 and limits.parts > 0
         plain = read_plain(self, value) if is_one else None
         if plain is not None:
@@ -89,8 +95,8 @@ class Format(Dialect):
         """Return whether a value is one message, though it may look like a conversation."""
         if not isinstance(value, list):
             return self.detect(value)
-        said = [each.get("role") for each in value if isinstance(each, dict)]
-        return self.turn_is_list and len({role for role in said if isinstance(role, str)}) <= 1
+        said = {self.turn_of(each) for each in value}
+        return len(said) == 1 and None not in said
 
     def from_body(
         self,
@@ -130,14 +136,17 @@ class Format(Dialect):
         return self._written(body, rest, role, options)[0]
 
     def _written(
-        self, body: MessageBody, rest: Any, role: str | None, options: WriteOptions
-    ) -> tuple[Converted[Any], bool]:
+        self, body: MessageBody, rest: Any, role: str | None, options: WriteOptions, *,
+        is_talk: bool = False,
+    ) -> tuple[Converted[Any], bool]:  # fmt: skip
         """Return the message of a body, and whether it says nothing."""
         body, rest = self._with_rest(body, rest)
-        plain = None if options.carry else write_plain(self, body, rest, role)
-        if plain is not None:
-            return plain, False
-        writer = BlockWriter(self, options, rest, body)
+        talk = self.talk if is_talk and rest.get("format") != self.name else None
+        if not options.carry and talk is None:
+            plain = write_plain(self, body, rest, role)
+            if plain is not None:
+                return plain, False
+        writer = BlockWriter(self, options, rest, body, talk)
         try:
             return writer.write(role), writer.is_empty
         except Misplaced as error:
@@ -159,7 +168,10 @@ class Format(Dialect):
     def iter_findings(self, message: Any, /) -> Iterator[Finding]:
         """Yield what in a message breaks the format's rules."""
         try:
-            self.to_body(message)
+            if self.turn_is_list and messages_of(message) is not None:
+                self.to_bodies(message)  # the message of a body may have items of several speakers
+            else:
+                self.to_body(message)
         except EnvelopeError as error:
             yield from error.findings or (Finding("shape", "", error.problem),)
         except MessageBodyError as error:
@@ -188,8 +200,12 @@ class Format(Dialect):
             messages, others = found, others_of(value)
             why = "it is beside the messages, and only messages become bodies"
             losses = tuple(Loss(LossKind.OMITTED, escape(each, limit=100), why) for each in others)
+        if self.talk is not None or self.turn_is_list:
+            limits = options.get("limits", DEFAULT_LIMITS)
+            messages = self.turns([json_value(each, self._is_json, limits) for each in messages])
         made = _all(messages, lambda message, _: self.to_body(message, **options))
-        return Converted(made.value, (*losses, *made.losses), made.rest)
+        rests = [*map(marked, made.rest, made.value)]
+        return Converted(made.value, (*losses, *made.losses), rests)
 
     def from_bodies(
         self, bodies: Iterable[MessageBody], /, *, rest: Sequence[Any] = (), **options: Any
@@ -213,7 +229,7 @@ class Format(Dialect):
         made = []
         for turn in turns:
             try:
-                done, is_empty = self._written(turn.body, turn.rest, role, how)
+                done, is_empty = self._written(turn.body, turn.rest, role, how, is_talk=True)
             except EnvelopeError as error:
                 problem = f"message {turn.number}: {error.problem}"
                 raise EnvelopeError(problem, error.findings) from error
@@ -225,8 +241,8 @@ class Format(Dialect):
         messages, own = [each for each, _ in made], [is_own for _, is_own in made]
         if self.alternates:
             messages = joined(self, messages, own)
-        if self.turn_is_list:
-            # The service takes one list of the items of all messages.
+        if self.turn_is_list or self.talk is not None:
+            # One list has the items of all messages.
             messages = [item for each in messages for item in _listed(each)]
         return Converted(messages, sorted(losses, key=_number_of))
 

@@ -108,6 +108,11 @@ class Dialect:
     """Items that need a separate message, which holds one of them and nothing else."""
     turn_is_list: ClassVar[bool] = False
     """Whether one message is a list of items that look like messages themselves."""
+    talk: ClassVar[str | None] = None
+    """The form of messages in a conversation, if they then say more than a message alone.
+
+    A message of that form is a list of them, one for each block.
+    """
     joins_results: ClassVar[bool] = False
     """Whether the result of a call is in the message of the call."""
     signs_reasoning: ClassVar[bool] = False
@@ -117,8 +122,6 @@ class Dialect:
     """Whether it has a member for the id of a file of any provider."""
     takes_files: ClassVar[bool] = False
     """Whether a call, a result or a thought without a block goes out as the file that it is."""
-    states_role: ClassVar[bool] = True
-    """Whether the messages that are written say who speaks."""
     alternates: ClassVar[bool] = False
     """Whether the service takes no two messages of one role in a row: neighbours are joined."""
     answers_calls: ClassVar[bool] = False
@@ -193,6 +196,29 @@ class Dialect:
         if said is None or said in ROLES:
             return said
         return {theirs: ours for ours, theirs in self.roles.items()}.get(said, said)
+
+    def speaker_in(self, form: Any, role: str) -> str | None:  # noqa: ARG002 - some ask
+        """Return who speaks for a reader of a message of some form; None if it does not say."""
+        return role
+
+    def turns(self, messages: list[Any]) -> list[Any]:
+        """Return the messages of a conversation, where several of them may be one turn: a list."""
+        if self.talk is None and not self.turn_is_list:
+            return messages
+        made: list[Any] = []
+        speaker: str | None = None
+        for message in messages:
+            said = self.turn_of(message)
+            if said is not None and said == speaker:
+                made[-1].append(message)
+            else:
+                made.append(message if said is None else [message])
+            speaker = said
+        return made
+
+    def turn_of(self, message: Any) -> str | None:  # noqa: ARG002 - some ask
+        """Return whose turn a message belongs to with its neighbours, None if it stands alone."""
+        return None
 
     def kinds_of(self, role: str) -> tuple[Kind, ...]:
         """Return the kinds of block that a message of some role may have."""

@@ -111,9 +111,13 @@ class Losses:
         """Note a loss of a part."""
         self.found.append(Loss(kind, self.where(part), why))
 
+    def place(self, part: Part) -> int:
+        """Return the position of a part in its body."""
+        return self._positions[id(part)]
+
     def where(self, part: Part) -> str:
         """Return the place of a part, for a person."""
-        return f"part {self._positions[id(part)]}" + (f" {part.name}" if part.name else "")
+        return f"part {self.place(part)}" + (f" {part.name}" if part.name else "")
 
 
 _SPOKEN: Final = re.compile(r"/(refusals|code|reasoning)/\d+\Z")

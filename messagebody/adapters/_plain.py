@@ -43,7 +43,7 @@ def _has_odd_role(message: Any) -> bool:
     return isinstance(message, dict) and not isinstance(message.get("role"), str | None)
 
 
-_REST = frozenset({"format", "role", "form", "frame"})
+_REST = frozenset({"format", "role", "form", "frame", "mark"})
 
 
 def write_plain(
@@ -62,6 +62,8 @@ def write_plain(
     is_own = rest.get("format") == dialect.name
     form = rest.get("form") if is_own else None
     if not isinstance(form, str | None):
+        return None
+    if role == "assistant" != dialect.speaker_in(form, role):
         return None
     message = dialect.join([block], form, word)
     if is_own:

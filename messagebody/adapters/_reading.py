@@ -60,6 +60,9 @@ class BlockReader:
     unnamed: list[tuple[dict[str, Any], Part]] = attrs.field(factory=list, init=False)
     """The unnamed parts, each with the rest of its block."""
 
+    def __attrs_post_init__(self) -> None:
+        self.collector.takes_files = self.dialect.takes_files
+
     def read(self, message: Any) -> dict[str, Any]:
         """Collect the parts of a message, and return the rest of it."""
         try:

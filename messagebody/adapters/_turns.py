@@ -4,9 +4,10 @@ Services refuse a call without a result, a result without its call, and results 
 their calls. Many formats allow all of these, so bodies are put in order before they are written.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import attrs
 
@@ -16,6 +17,7 @@ from messagebody._wire import strict_json
 from messagebody.adapters._base import Loss, LossKind
 from messagebody.adapters._dialect import ROLES, Dialect
 from messagebody.adapters._items import Call, Item, Result, is_of_provider
+from messagebody.adapters._matching import rests_for
 from messagebody.adapters._places import RESULT, is_withheld, items_of, with_results
 
 Found = tuple[Item | None, list[Part]]
@@ -44,7 +46,7 @@ class Turn:
     def piece(self, parts: Iterable[Part], role: str | None = None) -> "Turn":
         """Return a turn of some of the parts; members of the message go with the first piece."""
         rest = dict(self.rest) if isinstance(self.rest, dict) else {}
-        for member in ("missed", "frame", "form"):
+        for member in ("missed", "frame", "form", "mark"):
             rest.pop(member, None)
         if role is not None:
             rest["role"] = role
@@ -60,8 +62,8 @@ def turns_of(
 ) -> tuple[list[Turn], list[Loss]]:
     """Return the turns of bodies in the order of their messages, and what was lost for it."""
     turns = []
-    for number, body in enumerate(bodies):
-        rest = rests[number] if number < len(rests) else None
+    bodies = [*bodies]
+    for number, (body, rest) in enumerate(zip(bodies, rests_for(bodies, rests), strict=True)):
         is_own = isinstance(rest, dict) and rest.get("format") == dialect.name
         turns.append(Turn(number, body, rest, is_own))
     losses: list[Loss] = []
@@ -69,14 +71,16 @@ def turns_of(
         return turns, losses  # calls, results and thoughts have names
     _state_ids(turns)
     _state_names(turns)
+    if dialect.talk is not None:
+        _number_apart(turns)
     if dialect.joins_results:
         turns = _with_answers(turns, losses)
     says_results = dialect.speakers.get(Result, ROLES)
-    if "assistant" not in says_results or dialect.answers_calls:
+    if "assistant" not in says_results or dialect.answers_calls or dialect.takes_files:
         turns = [
             piece
             for turn in turns
-            for piece in (_steps(turn) if _may_say(dialect, turn, Call) else [turn])
+            for piece in (_steps(dialect, turn) if _may_say(dialect, turn, Call) else [turn])
         ]
     if dialect.answers_calls:
         turns = _answered(dialect, turns, losses)
@@ -128,12 +132,14 @@ def _unused(stated: str | None, given: set[str]) -> str:
 
 def _call_for(item: Result, waiting: list[list[_Waiting]]) -> _Waiting | None:
     """Remove and return the call that a result answers: of its id, or of its tool without one."""
-    for calls in waiting:
-        for call in calls:
-            is_named = call.stated is not None or item.name in (None, call.name)
-            if (item.id or None) == call.stated and is_named:
-                calls.remove(call)
-                return call
+    # The format of the call may state no id where that of the result does: then the name decides.
+    unnamed = None if not item.id else ""
+    for stated in dict.fromkeys((item.id or None, None)):
+        for calls in waiting:
+            for call in calls:
+                if call.stated == stated and (stated or item.name in (call.name, unnamed)):
+                    calls.remove(call)
+                    return call
     return None
 
 
@@ -158,6 +164,54 @@ def _say_of_result(turn: Turn, parts: Iterable[Part], member: str, value: str) -
 def _replace(turn: Turn, old: Part, new: Part) -> None:
     turn.body = turn.body.copy()
     turn.body[str(old.name)] = new
+
+
+def _number_apart(turns: list[Turn]) -> None:
+    """Give each item a name of its own in the conversation: several messages may be read as one."""
+    taken = {
+        match[1]
+        for turn in turns
+        for item, parts in turn.items()
+        if item is None or turn.is_own
+        for match in [_KEY.match(str(parts[0].name))]
+        if match
+    }
+    numbers: dict[str, int] = {}
+    for turn in turns:
+        names: dict[str | None, str] = {}
+        for item, parts in [] if turn.is_own else turn.items():
+            if item is None or item.key is None:
+                continue
+            base, _, end = _NUMBER.split(item.key, 1)
+            new = _next_name(base, numbers, taken) + end
+            for part in parts:
+                names[part.name] = new + str(part.name).removeprefix(item.key)
+            names[item.key] = new
+        if any(old != new for old, new in names.items()):
+            renamed = (part.evolve(name=names.get(part.name, part.name)) for part in turn.body)
+            turn.body, turn.rest = MessageBody(renamed), _with_names(turn.rest, names)
+
+
+_KEY: Final = re.compile(r"(/(?:tool/calls|tool/results|reasoning|refusals|code)/\d+)")
+_NUMBER: Final = re.compile(r"(\d+)")
+
+
+def _next_name(base: str, numbers: dict[str, int], taken: set[str]) -> str:
+    while True:
+        numbers[base] = number = numbers.get(base, 0) + 1
+        if (name := f"{base}{number}") not in taken:
+            return name
+
+
+def _with_names(rest: Any, names: dict[str | None, str]) -> Any:
+    """Return the rest of a message, or of a block, whose parts have got other names."""
+    if not isinstance(rest, dict):
+        return rest
+    made = {**rest, "name": names.get(rest["name"], rest["name"])} if "name" in rest else {**rest}
+    for member in ("blocks", "inner"):
+        if isinstance(entries := rest.get(member), list):
+            made[member] = [_with_names(entry, names) for entry in entries]
+    return made
 
 
 # Formats in which a result is in the message of its call
@@ -281,25 +335,35 @@ def _without_result(dialect: Dialect, turn: Turn, part: Part) -> Loss:
     return Loss(LossKind.OMITTED, f"message {turn.number}: {part.name}", why)
 
 
-def _steps(turn: Turn) -> Iterator[Turn]:
+def _steps(dialect: Dialect, turn: Turn) -> Iterator[Turn]:
     """Yield the steps of a turn that holds calls and their results, each for its own message."""
     items = [] if turn.is_own else turn.items()
+    role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
+    # Some formats have results of tools in messages of the agent, and others never.
+    is_for_others = dialect.takes_files or "assistant" not in dialect.speakers.get(Result, ROLES)
+    are_all_apart = is_for_others and role == "assistant"
     called: set[str | None] = set()
-    steps: list[tuple[bool, list[Part]]] = [(False, [])]
+    steps: list[tuple[bool, list[Part]]] = []
     for item, parts in items:
         if isinstance(item, Call):
             called.add(item.id)
-        is_answer = isinstance(item, Result) and not is_of_provider(item) and item.id in called
-        if steps[-1][0] != is_answer and (is_answer or steps[-1][0]):
+        is_answer = (
+            isinstance(item, Result)
+            and not is_of_provider(item)
+            and (are_all_apart or item.id in called)
+        )
+        if not steps or steps[-1][0] != is_answer:
             steps.append((is_answer, []))
         steps[-1][1].extend(parts)
-    if len(steps) == 1:
+    if not any(is_answer for is_answer, _ in steps):
         yield turn
         return
-    role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
-    yield turn.evolve(steps[0][1]) if role else turn.piece(steps[0][1], "assistant")
-    for is_answer, step in steps[1:]:
-        yield turn.piece(step, "tool" if is_answer else role or "assistant")
+    for number, (is_answer, step) in enumerate(steps):
+        said = "tool" if is_answer else role or "assistant"
+        if number:
+            yield turn.piece(step, said)
+        else:
+            yield Turn(turn.number, MessageBody(step), {**(turn.rest or {}), "role": said}, False)
 
 
 def _as_text(item: Result, parts: list[Part], turn: Turn) -> tuple[list[Part], Loss]:

@@ -17,7 +17,7 @@ from messagebody._wire import data_urls
 from messagebody.adapters import _rest as differences
 from messagebody.adapters._base import Converted, Loss, LossKind, left_behind
 from messagebody.adapters._capabilities import Kind
-from messagebody.adapters._collecting import Collector, carried_member, type_of_url
+from messagebody.adapters._collecting import Collector, carried_member, may_say, type_of_url
 from messagebody.adapters._dialect import COPY, ROLES, TYPES, Dialect
 from messagebody.adapters._items import (
     KEEP,
@@ -33,7 +33,7 @@ from messagebody.adapters._items import (
 )
 from messagebody.adapters._losses import Losses, aligned
 from messagebody.adapters._missed import SIGNATURES
-from messagebody.adapters._places import RESULT, is_withheld, items_of
+from messagebody.adapters._places import RESERVED, RESULT, is_withheld, items_of
 from messagebody.adapters._reading import (
     BlockReader,
     content_class,
@@ -68,12 +68,21 @@ _Found = tuple[Item | None, list[Part]]
 
 @attrs.define
 class BlockWriter:
-    """Write the blocks of one message."""
+    """Write the blocks of one message.
+
+    Arguments:
+        dialect: the format.
+        options: how to write.
+        rest: the rest of the message that the body came from.
+        body: the body.
+        talk: the form of a message in a conversation, None for a message alone.
+    """
 
     dialect: Dialect
     options: WriteOptions
     rest: dict[str, Any]
     body: MessageBody
+    talk: str | None = None
     losses: Losses = attrs.field(init=False)
     reader: BlockReader = attrs.field(init=False)
     kinds: tuple[Kind, ...] = ()
@@ -96,13 +105,16 @@ class BlockWriter:
         self._note_missed(items)
         stated = role or _member_of(self.rest, "role", str)
         word = self._word(stated or _inferred_role(items))
+        if self.dialect.takes_files:
+            # In the order of the body, because the parts of a result need not be neighbours.
+            items = sorted(self._with_files(items), key=lambda each: self.losses.place(each[1][0]))
         if own and not stated:
             word = self.dialect.roles.get("user", "user")  # the rest was computed with this word
         self.kinds, self.is_alone = self.dialect.kinds_of(self.role), len(items) == 1
         self.values = tuple(kind for kind in self.kinds if kind.is_value and kind.in_messages)
         blocks = self._blocks(items, _entries_of(own, "blocks"), "/")
         self.is_empty = not blocks
-        message = self.dialect.join(blocks, _member_of(own, "form", str), word)
+        message = self.dialect.join(blocks, self._form(), word)
         if self.refused:
             raise LossyConversion(self.refused)
         if len(blocks) > 1:
@@ -121,6 +133,22 @@ class BlockWriter:
             why = "it keeps members of a message that are not content"
             self.losses.lose(LossKind.OMITTED, part, why)
         return [*items_of(part for part in self.losses.parts if not is_withheld(part))]
+
+    def _with_files(self, items: list[_Found]) -> Iterator[_Found]:
+        """Yield items, where each part of an item without a block is a file of its own."""
+        entries = {entry.get("name"): entry for entry in _entries_of(self._own(), "blocks")}
+        for item, parts in items:
+            if item is None or self._has_block(item, entries.get(item.key)):
+                yield item, parts
+            else:
+                yield from ((None, [part]) for part in parts)
+
+    def _has_block(self, item: Item, entry: dict[str, Any] | None) -> bool:
+        """Return whether an item has a block of its own: it came in one, or the format has one."""
+        if entry is not None:
+            return "kind" not in entry  # a file has a kind
+        item.form = self.talk
+        return self.dialect.write(item, []) is not None
 
     def _note_missed(self, items: list[_Found]) -> None:
         """Note the members of another format's message and blocks that a reader misses."""
@@ -145,14 +173,23 @@ class BlockWriter:
         """Return the rest of the message; another format's has only a role and missed members."""
         return self.rest if self.rest.get("format") == self.dialect.name else {}
 
+    def _form(self) -> str | None:
+        """Return the form of the message: that of a conversation, or the one that it had."""
+        form: str | None = self.talk or _member_of(self._own(), "form", str)
+        return form
+
     def _word(self, role: str) -> str:
         """Return the format's word for a role, and remember the role in our word."""
         if self._own().get("role") == role and role not in ROLES:
             return role
         self.role = _KIN.get(role, role if role in ROLES else "user")
         self.reader.role = self.role
-        self.reader.collector.speaker = self.role if self.dialect.states_role else None
+        speaker = self.dialect.speaker_in(self._form(), self.role)
+        self.reader.collector.speaker = speaker
         word = self.dialect.roles.get(self.role, self.role)
+        if self.role == "assistant" != speaker and self.rest.get("role") and not self._own():
+            why = f"{role}: a message of {self.dialect.name} alone does not say who speaks"
+            self.losses.found.append(Loss(LossKind.OMITTED, "role", why))
         if self.role == "system" and word == self.dialect.roles.get("user", "user"):
             self.losses.found.append(Loss(LossKind.CONVERTED, "role", f"{role} goes out as {word}"))
         return word
@@ -218,20 +255,43 @@ class BlockWriter:
                 return []
             blocks = self._content(part, entry, directory)
         else:
-            item.form = entry.get("form")
+            item.form = entry.get("form") or self.talk
             blocks = self._special(item, parts, entry)
         if blocks:
             blocks[-1] = differences.apply(entry.get("patch"), blocks[-1])
-            is_wanted = (self.options.carry or entry.get("carry")) and not isinstance(item, Result)
-            path = self.dialect.slot_of(blocks[-1], self.role) if is_wanted else None
-            if path is not None:
+            path = self.dialect.slot_of(blocks[-1], self.role)
+            is_file = item is None and directory == "/"
+            is_wanted = entry.get("carry") or (
+                self._is_carried(part) if is_file else self.options.carry
+            )
+            if path is not None and is_wanted and not isinstance(item, Result):
                 said = entry.get("carry")
-                copy = differences.apply(said if said is not True else {}, carried_member(part))
+                copy = differences.apply(said if said is not True else {}, self._copy(part, entry))
                 held = {**slot_content(blocks[-1], path), COPY: copy}
                 blocks[-1] = replaced(blocks[-1], path, held)
         if directory == "/":
             self._check(parts, blocks)
         return blocks
+
+    def _is_carried(self, part: Part) -> bool:
+        """Return whether the description of a file goes out in the slot.
+
+        A part of an item always takes it along where it goes out as a file: by it, the part is read
+        as the item again, if the speaker may say it.
+        """
+        if self.options.carry or not self.dialect.takes_files or part.name is None:
+            return self.options.carry
+        is_item = RESERVED.fullmatch(part.name) is not None
+        return is_item and may_say(part.name, self.reader.collector.speaker)
+
+    def _copy(self, part: Part, entry: dict[str, Any]) -> dict[str, Any]:
+        """Return the description of a part for the slot."""
+        copy = carried_member(part)
+        if self.options.carry or entry.get("carry") or "metadata" not in copy:
+            return copy
+        # Nobody asked for the metadata: only what makes the part a result goes out.
+        said = {key: value for key, value in copy.pop("metadata").items() if key == RESULT}
+        return {**copy, "metadata": said} if said else copy
 
     def _is_cited(self, part: Part) -> bool:
         """Return whether a part is a source that a text has already named."""
@@ -290,17 +350,17 @@ class BlockWriter:
 
     def _has_value(self, part: Part) -> bool:
         """Return whether a part is a JSON value, and the format has a kind of block for it."""
-        return not self.options.carry and any(_fits(part, kind) for kind in self.values)
+        return not self._is_carried(part) and any(_fits(part, kind) for kind in self.values)
 
     def _is_more(self, part: Part, kind: Kind) -> bool:
         """Return whether a block of a value would lose the bytes, which are carried, or a name."""
-        return self.options.carry or (part.name is not None and not kind.name_slot)
+        return self._is_carried(part) or (part.name is not None and not kind.name_slot)
 
     def _label(
         self, part: Part, kind: Kind, block: Any, entry: dict[str, Any], directory: str
     ) -> list[Any]:
         """Return a text block with the name of a part whose block has no slot for it."""
-        is_carried = self.options.carry and self.dialect.slot_of(block, self.role) is not None
+        is_carried = self._is_carried(part) and self.dialect.slot_of(block, self.role) is not None
         # The receiver knows the name already, or the sender's format states it elsewhere.
         if kind.name_slot or part.name is None or entry.get("name") or directory != "/":
             return []
@@ -401,8 +461,6 @@ class BlockWriter:
             block = self.dialect.write(item, blocks)
             if block is not None:
                 return [block]
-        if self.dialect.takes_files:
-            return [block for part in parts for block in self._content(part, {}, "/")]
         if self.role == "assistant" and (said := _said_by_assistant(item)) is not None:
             return self._texts(said)
         return self._unsupported(parts[0], _spoken(item, parts))

@@ -31,7 +31,7 @@ from messagebody._cli.terminal import Terminal, pass_terminal
 from messagebody._model.body import MessageBody
 from messagebody._wire import strict_json
 from messagebody.adapters import Converted, Loss, adapter, adapter_names, detect
-from messagebody.adapters._base import left_behind, read_within, write
+from messagebody.adapters._base import left_behind, options_of, read_within, write
 from messagebody.adapters._conversations import messages_of
 from messagebody.adapters._core import Format
 from messagebody.adapters.envelopes import olympus, sentient
@@ -183,7 +183,7 @@ def _converted(
     if messages is None:
         return _written(_body(data, message, source, rest, losses), target, options, losses)
     reader = _format_of(source or _chosen(formats_of(data), message))
-    if reader is None or reader.is_turn(value):
+    if reader is None or len(reader.turns(messages)) == 1:
         return _written(_body(data, message, source, rest, losses), target, options, losses)
     writer = None if target == BODY else _format_of(target)
     if writer is None:
@@ -245,7 +245,7 @@ def _converted_lines(
 def _options(target: str, said: dict[str, str]) -> dict[str, Any]:
     """Return the options of the target format; one that it does not have is an error."""
     # The signatures of the adapters define the options of a format, so no table repeats them.
-    places = () if target == BODY else inspect.signature(adapter(target).from_body).parameters
+    places = () if target == BODY else options_of(target, "from_body")
     for name in said:
         if name not in places:
             flag = name.removesuffix("_id")
@@ -268,7 +268,7 @@ def _body(
     chosen = source or _chosen(found, message)
     if chosen == BODY:
         return Converted(decode_body(data, message))
-    if rest is not None and "rest" not in inspect.signature(adapter(chosen).to_body).parameters:
+    if rest is not None and "rest" not in options_of(chosen, "to_body"):
         raise click.UsageError(f"--rest cannot be used with --from {chosen}")
     converted = read_within(limits(), chosen, data, **({} if rest is None else {"rest": rest}))
     # Most formats can be read from any object, so a wrong --from gives a poor body but no error.

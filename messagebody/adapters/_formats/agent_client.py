@@ -16,6 +16,7 @@ from messagebody.adapters._items import (
     Reasoning,
     Result,
     Text,
+    call_id,
     value_of,
 )
 
@@ -43,12 +44,15 @@ class AgentClient(Format):
     )
     slot = "_meta"
     takes_files = True
-    states_role = False
+    talk = "updates"
+    roles = {"system": "user", "tool": "user"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a prompt, of an update, or blocks alone."""
         if isinstance(message, str):
             return [{"type": "text", "text": message}], "text"
+        if isinstance(message, list) and message and all(map(self.turn_of, message)):
+            return [block for each in message for block in self.split(each)[0]], "updates"
         if isinstance(message, list):
             return message, None
         if not isinstance(message, dict):
@@ -64,8 +68,11 @@ class AgentClient(Format):
             raise Misplaced("/prompt", "expected a list of blocks, got none")
         return [message], "block"
 
-    def join(self, blocks: list[Any], form: Any, role: str) -> Any:  # noqa: ARG002 - prompts have none
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
         """Return blocks, or the prompt or update that holds them."""
+        if form == "updates":
+            blocks = blocks or [{"type": "text", "text": ""}]
+            return [_said(block, role) for block in blocks]
         if form == "prompt":
             return {"prompt": blocks}
         if form == "text" and len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
@@ -84,12 +91,27 @@ class AgentClient(Format):
 
     def role_of(self, message: Any) -> str | None:
         """Return who speaks: a prompt comes from the user."""
+        if isinstance(message, list) and message and all(map(self.turn_of, message)):
+            message = message[0]
         if isinstance(message, dict) and "update" in message:
             message = message["update"]
         kind = message.get("sessionUpdate") if isinstance(message, dict) else None
         if not isinstance(kind, str):
             return "user"
         return _CHUNKS.get(kind, "assistant")
+
+    def speaker_in(self, form: Any, role: str) -> str | None:
+        """Return the role in an update: a prompt is always the user's."""
+        return "user" if form in {None, "prompt", "text", "block"} else role
+
+    def turn_of(self, message: Any) -> str | None:
+        """Return who speaks in an update: each has one block, so several make a turn."""
+        update = message.get("update", message) if isinstance(message, dict) else None
+        kind = update.get("sessionUpdate") if isinstance(update, dict) else None
+        if kind in _TOOLS:
+            # An update with a call and its result is a turn of its own.
+            return "assistant" if len(_of_tool(update or {})) == 1 else None
+        return _CHUNKS.get(kind) if isinstance(kind, str) else None
 
     def read(self, block: Any) -> Item | None:
         """Return the item of a block."""
@@ -121,16 +143,21 @@ class AgentClient(Format):
         """Return the block of an item."""
         if isinstance(item, Text | Media):
             return _written(item)
-        if isinstance(item, Reasoning) and item.form == "thought":
+        if isinstance(item, Reasoning) and item.form in {"thought", "updates"}:
             return {"type": "thought", "text": item.text}
-        if item.form != "tool_call":
+        if item.form not in {"tool_call", "updates"}:
             return None
         if isinstance(item, Call):
-            said = {"id": item.id, "title": item.name, "value": item.arguments}
+            said = {"id": call_id(item), "title": item.name, "value": item.arguments}
             return {"type": "tool_call", **said}
         if isinstance(item, Result):
             return _result(item, blocks)
         return None
+
+    def slot_of(self, block: Any, role: str = "") -> tuple[str | int, ...] | None:
+        """Return the path to the slot: content in the result of a tool has it inside."""
+        is_wrapped = isinstance(block, dict) and block.get("type") == "content"
+        return ("content", "_meta") if is_wrapped else super().slot_of(block, role)
 
     def knows(self, block: Any) -> bool:
         """Return whether a block is one of the format."""
@@ -165,6 +192,23 @@ def _is_block(block: Any) -> bool:
 # Updates
 
 
+def _said(block: dict[str, Any], role: str) -> Any:
+    """Return the update that a block of a speaker goes out in."""
+    match block.get("type"):
+        case "thought":
+            return _update([block], "agent_thought_chunk")
+        case "tool_call":
+            return _update([block], "tool_call")
+        case "tool_result":
+            # Without a status, an editor would show a call that is still running.
+            return {
+                "status": "completed",
+                **_update([{"content": [], **block}], "tool_call_update"),
+            }
+    kind = "agent_message_chunk" if role == "assistant" else "user_message_chunk"
+    return _update([block], kind)
+
+
 def _of_update(update: dict[str, Any]) -> tuple[list[Any], str]:
     kind = need(update, "sessionUpdate")
     if kind in _TOOLS:
@@ -185,7 +229,7 @@ def _of_tool(update: dict[str, Any]) -> list[Any]:
     blocks: list[Any] = []
     if "rawInput" in update:
         blocks.append({"type": "tool_call", **about, "value": update["rawInput"]})
-    if "rawOutput" in update or update.get("content"):
+    if "rawOutput" in update or isinstance(update.get("content"), list):
         held = {key: update[key] for key in ("content", "rawOutput", "status") if key in update}
         blocks.append({"type": "tool_result", **about, **held})
     return blocks
@@ -202,7 +246,8 @@ def _update(blocks: list[Any], kind: str) -> Any:
             if block["type"] == "tool_call":
                 update["rawInput"] = block["value"]
             else:
-                update |= {key: block[key] for key in ("content", "rawOutput") if key in block}
+                held = ("content", "rawOutput", "status")
+                update |= {key: block[key] for key in held if key in block}
         return update
     if len(blocks) != 1:
         return blocks
@@ -231,7 +276,9 @@ def _wrapped(block: dict[str, Any]) -> Item | None:
 
 
 def _result(item: Result, blocks: list[Any]) -> dict[str, Any]:
-    made: dict[str, Any] = {"type": "tool_result", "id": item.id, "title": item.name}
+    made: dict[str, Any] = {"type": "tool_result", "id": call_id(item), "title": item.name}
+    if item.is_error is not None:
+        made["status"] = "failed" if item.is_error else "completed"
     content = [block for block in blocks if block.get("type") != "value"]
     values = [block["value"] for block in blocks if block.get("type") == "value"]
     if content:

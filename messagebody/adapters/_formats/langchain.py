@@ -81,6 +81,7 @@ class LangChain(Format):
     roles = {"user": "human", "assistant": "ai"}  # noqa: RUF012 - nobody changes it
     speakers = {Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012
     alone = (Result,)
+    answers_calls = True
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of the content, then blocks made from the members beside it."""

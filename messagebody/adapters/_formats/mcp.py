@@ -41,13 +41,15 @@ class ModelContextProtocol(Format):
     )
     slot = "_meta"
     takes_files = True
-    states_role = False
+    talk = "prompts"
     roles = {"tool": "user", "system": "user"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a result, a prompt's message, a resource, or of content alone."""
         if isinstance(message, str):
             return [{"type": "text", "text": message}], "text"
+        if isinstance(message, list) and message and all(map(self.turn_of, message)):
+            return [each["content"] for each in message], "prompts"
         if isinstance(message, list):
             return message, "list"
         if not isinstance(message, dict):
@@ -67,6 +69,9 @@ class ModelContextProtocol(Format):
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
         """Return a result, or the other kind of message that `form` names."""
+        if form == "prompts":
+            blocks = blocks or [{"type": "text", "text": ""}]
+            return [{"role": role, "content": block} for block in blocks]
         if form == "list" or (form == "block" and len(blocks) != 1):
             return blocks
         if form == "block":
@@ -80,6 +85,21 @@ class ModelContextProtocol(Format):
         if form in {"one", "prompt"}:
             return {"role": role, "content": blocks}
         return _tool_result(blocks)
+
+    def role_of(self, message: Any) -> str | None:
+        """Return the role of a message, or of the messages of one turn."""
+        is_turn = isinstance(message, list) and message and all(map(self.turn_of, message))
+        return super().role_of(message[0] if is_turn else message)
+
+    def speaker_in(self, form: Any, role: str) -> str | None:
+        """Return the role in the message of a prompt: the result of a tool names no speaker."""
+        return role if form in {"prompts", "prompt", "one"} else None
+
+    def turn_of(self, message: Any) -> str | None:
+        """Return the role of a prompt's message: each has one block, so several make a turn."""
+        is_prompt = isinstance(message, dict) and isinstance(message.get("content"), dict)
+        role = message.get("role") if is_prompt else None
+        return role if isinstance(role, str) else None
 
     def read(self, block: Any) -> Item | None:
         """Return the item of a block."""

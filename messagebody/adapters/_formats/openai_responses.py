@@ -67,6 +67,30 @@ class OpenAIResponses(Format):
     answers_calls = True
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
 
+    def role_of(self, message: Any) -> str | None:
+        """Return who speaks: an answer, a call or a thought is the assistant's."""
+        if isinstance(message, dict) and "role" in message:
+            return super().role_of(message)
+        if isinstance(message, dict) and "output" in message and "type" not in message:
+            return "assistant"
+        said = [*map(_speaker_of, message if isinstance(message, list) else [message])]
+        # A turn of the assistant may hold the results of its calls, and the user's may hold others.
+        return next((role for role in _SPEAKERS if role in said), None)
+
+    def turn_of(self, message: Any) -> str | None:
+        """Return "assistant" for its items: its texts, thoughts and calls are one turn."""
+        return "assistant" if _speaker_of(message) == "assistant" else None
+
+    def is_turn(self, value: Any) -> bool:
+        """Return whether a value is one message: what the assistant and its tools say, or a user.
+
+        A body may hold calls and their results, so one message may have the items of both.
+        """
+        if not isinstance(value, list):
+            return self.detect(value)
+        said = [role for role in map(_speaker_of, value) if role not in {None, "tool"}]
+        return {*said} <= {"assistant"} or len(said) == 1
+
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the items; a message of several contents becomes several, which `join` joins."""
         if isinstance(message, str):
@@ -200,6 +224,21 @@ def _is_item(value: Any) -> bool:
     if isinstance(content, str):
         return "type" in value
     return some(content, _is_content, may_be_empty="type" in value)
+
+
+_SPEAKERS: Final = ("assistant", "user", "system", "developer", "tool")
+
+
+def _speaker_of(item: Any) -> str | None:
+    """Return who says an item or a content; None if both sides may say it."""
+    if not isinstance(item, dict):
+        return None
+    if isinstance(role := item.get("role"), str):
+        return role
+    kind = item.get("type")
+    if not isinstance(kind, str) or kind.startswith("input_") or kind == "message":
+        return None
+    return "tool" if kind.endswith("_call_output") else "assistant"
 
 
 def _is_message(item: Any) -> bool:

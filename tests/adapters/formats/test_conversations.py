@@ -83,9 +83,7 @@ class TestEveryFormat:
                 assert (done.code, done.out) == (2, "") or all(text in done.out for text in TEXTS)
                 continue
             assert all(text in done.out for text in TEXTS), (target, done.err)
-            # Results of MCP state no role, so all of them are the user's, who has one turn.
-            is_one = name == "mcp" and target != "openai-chat"
-            assert len(json.loads(done.out)) == (1 if is_one else 3)
+            assert len(json.loads(done.out)) == 3
 
 
 @pytest.mark.parametrize(

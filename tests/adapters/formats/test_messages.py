@@ -77,10 +77,21 @@ def test_what_other_formats_say_is_written_again(name: str, message: Any) -> Non
     body = adapter(name).to_body(message).value
     for other in MESSAGES:
         made = adapter(other).from_body(body).value
+        if is_history(other, made):
+            talk = adapter(other).to_bodies(made)
+            written = adapter(other).from_bodies(talk.value, rest=talk.rest)
+            assert (written.value, written.losses) == (made, ())
+            continue
         there = adapter(other).to_body(made)
         again = adapter(other).from_body(there.value, rest=there.rest)
         assert (again.value, again.losses) == (made, ())
         assert adapter(other).to_body(again.value).value == there.value
+
+
+def is_history(name: str, made: Any) -> bool:
+    """Return whether a body has become items of several speakers, of whom OpenAI takes a list."""
+    is_list = name == "openai-responses" and isinstance(made, list)
+    return is_list and not adapter(name).FORMAT.is_turn(made)
 
 
 @every
@@ -126,7 +137,11 @@ def test_it_goes_out_as_every_other_format(name: str, message: Any) -> None:
         done = adapter(other).from_body(there.value, rest=there.rest)
         assert done.value == json.loads(json.dumps(done.value))
         assert list(adapter(other).iter_findings(done.value)) == []
-        back = adapter(other).to_body(done.value).value
+        if is_history(other, done.value):
+            parts = [part for each in adapter(other).to_bodies(done.value).value for part in each]
+            back = MessageBody([part.evolve(name=None) for part in parts])
+        else:
+            back = adapter(other).to_body(done.value).value
         if not done.losses:
             assert sizes(back) == sizes(there.value)
 

@@ -1,0 +1,154 @@
+"""Whole conversations: histories of items, calls over formats without calls, one turn each."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from messagebody.adapters import adapter, detect
+from messagebody.errors import EnvelopeError
+from tests.cli.test_commands import Shell
+
+RESPONSES: Any = adapter("openai-responses")
+CHAT: Any = adapter("openai-chat")
+HISTORY: list[dict[str, Any]] = [
+    {"role": "developer", "content": "Be kind."},
+    {"role": "user", "content": "Refund 7 and 8"},
+    {"type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "gAAA"},
+    {"type": "function_call", "call_id": "c", "name": "refund", "arguments": '{"order":7}'},
+    {"type": "function_call", "call_id": "d", "name": "refund", "arguments": '{"order":8}'},
+    {"type": "function_call_output", "call_id": "c", "output": "done"},
+    {"type": "function_call_output", "call_id": "d", "output": "done"},
+    {"type": "message", "role": "assistant", "id": "m", "status": "completed",
+     "content": [{"type": "output_text", "text": "Both are back.", "annotations": []}]},
+]  # fmt: skip
+REQUEST = {"model": "gpt", "input": HISTORY, "tools": []}
+HOLDERS = [HISTORY, {"input": HISTORY}, REQUEST, json.dumps(HISTORY), json.dumps(REQUEST).encode()]
+
+
+class TestAHistoryOfItems:
+    @pytest.mark.parametrize("value", HOLDERS)
+    def test_it_is_not_one_message(self, value: Any) -> None:
+        with pytest.raises(EnvelopeError, match="got a conversation of 8 messages; to_bodies"):
+            RESPONSES.to_body(value)
+
+    @pytest.mark.parametrize("value", HOLDERS)
+    def test_neighbouring_items_of_the_assistant_are_one_turn(self, value: Any) -> None:
+        there = RESPONSES.to_bodies(value)
+        assert [rest["role"] for rest in there.rest] == [
+            "developer", "user", "assistant", "tool", "tool", "assistant",
+        ]  # fmt: skip
+        assert there.value[2].names() == ["/tool/calls/1.json", "/tool/calls/2.json"]
+        assert RESPONSES.from_bodies(there.value, rest=there.rest).value == HISTORY
+        assert [loss.where for loss in there.losses] in ([], ["message 2: output[0]"], [
+            "model", "tools", "message 2: output[0]"])  # fmt: skip
+
+    @pytest.mark.parametrize("name", ["langchain", "pydantic-ai", "openai-chat", "anthropic"])
+    def test_parallel_calls_stay_together(self, name: str) -> None:
+        there = RESPONSES.to_bodies(HISTORY)
+        target: Any = adapter(name)
+        done = target.from_bodies(there.value, rest=there.rest).value
+        calls = [message for message in done if json.dumps(message).count('"refund"') >= 2]
+        assert len(calls) == 1 or name == "pydantic-ai"
+        back = target.to_bodies(done)
+        chat = CHAT.from_bodies(back.value, rest=back.rest).value
+        roles = [message["role"] for message in chat if message["role"] != "system"]
+        assert roles[-4:] == ["assistant", "tool", "tool", "assistant"]
+
+    @pytest.mark.parametrize("holder", [HISTORY, REQUEST])
+    @pytest.mark.parametrize("source", ["openai-responses", None])
+    def test_the_shell_takes_it(
+        self, holder: Any, source: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "history.json"
+        path.write_text(json.dumps(holder))
+        chosen = [] if source is None else ["--from", source]
+        done = Shell(monkeypatch)("convert", str(path), *chosen, "--to", "anthropic")
+        assert [message["role"] for message in json.loads(done.out)][-4:] == [
+            "user", "assistant", "user", "assistant",
+        ]  # fmt: skip
+
+    def test_calls_with_their_results_alone_may_be_one_body(self) -> None:
+        """What a body with both becomes has to be read again."""
+        there = RESPONSES.to_body(HISTORY[3:7])
+        assert RESPONSES.from_body(there.value, rest=there.rest).value == HISTORY[3:7]
+        assert len(RESPONSES.to_bodies(HISTORY[3:7]).value) == 3
+
+    def test_blocks_of_other_formats_are_no_history(self) -> None:
+        call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
+        thought = {"type": "reasoning", "reasoning": "Hm."}
+        there = adapter("langchain").to_body([thought, call])
+        assert there.value.names() == ["/reasoning/1", "/tool/calls/1.json"]
+        assert "langchain" in detect([thought, {"type": "text", "text": "Hi"}])
+
+
+TALK = [
+    {"role": "user", "content": "Weather?"},
+    {"role": "assistant", "content": "I look.", "tool_calls": [
+        {"id": "a", "type": "function", "function": {"name": "sun", "arguments": '{"n":1}'}},
+        {"id": "b", "type": "function", "function": {"name": "rain", "arguments": "{}"}}]},
+    {"role": "tool", "tool_call_id": "a", "content": "12"},
+    {"role": "tool", "tool_call_id": "b", "content": '{"mm":1}'},
+    {"role": "assistant", "content": None, "tool_calls": [
+        {"id": "c", "type": "function", "function": {"name": "sun", "arguments": "{}"}}]},
+    {"role": "tool", "tool_call_id": "c", "content": ""},
+    {"role": "assistant", "content": "Done."},
+]  # fmt: skip
+HUBS = ["a2a", "a2a-0.3", "mcp", "agent-client"]
+
+
+@pytest.mark.parametrize("hub", HUBS)
+class TestOverFormatsWithoutCalls:
+    @pytest.mark.parametrize("carry", [False, True])
+    def test_calls_and_results_arrive(self, hub: str, carry: bool) -> None:
+        there = CHAT.to_bodies(TALK)
+        target: Any = adapter(hub)
+        done = target.from_bodies(there.value, rest=there.rest, carry=carry)
+        assert done.losses == ()
+        back = target.to_bodies(done.value)
+        assert target.from_bodies(back.value, rest=back.rest).value == done.value
+        again = CHAT.from_bodies(back.value, rest=back.rest)
+        assert (again.value, [*back.losses, *again.losses]) == (TALK, [])
+
+    def test_only_the_speaker_may_say_an_item(self, hub: str) -> None:
+        """A file of the user with the name of a call is a file, and so is a result of the agent."""
+        there = CHAT.to_bodies(TALK)
+        target: Any = adapter(hub)
+        swapped = [{"role": {"user": "assistant", "assistant": "user"}.get(role, role)}
+                   for role in ("user", "assistant", "assistant", "assistant")]  # fmt: skip
+        done = target.from_bodies(there.value[:4], rest=swapped).value
+        back = target.to_bodies(done).value
+        if hub != "agent-client":  # its updates are about calls of the agent, whoever sends them
+            assert not [name for body in back for name in body.names() if "/calls/" in name]
+
+
+def test_the_metadata_of_parts_goes_out_only_if_asked_for() -> None:
+    there = CHAT.to_bodies(TALK[:3])
+    body = there.value[2]
+    body["/tool/results/1/1"] = body["/tool/results/1/1"].evolve(
+        metadata={**(body[0].metadata or {}), "secret": "s3cr3t"}
+    )
+    for hub in HUBS:
+        done = adapter(hub).from_bodies(there.value, rest=there.rest)  # type: ignore[attr-defined]
+        assert "s3cr3t" not in json.dumps(done.value)
+
+
+def test_the_messages_of_a_prompt_have_one_block_each() -> None:
+    """That is what the schema of MCP wants."""
+    there = CHAT.to_bodies([{"role": "user", "content": [
+        {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, TALK[-1]])  # fmt: skip
+    done = adapter("mcp").from_bodies(there.value, rest=there.rest)  # type: ignore[attr-defined]
+    assert [(each["role"], each["content"]["text"]) for each in done.value] == [
+        ("user", "a"), ("user", "b"), ("assistant", "Done."),
+    ]  # fmt: skip
+    assert len(adapter("mcp").to_bodies(done.value).value) == 2  # type: ignore[attr-defined]
+
+
+def test_a_message_alone_says_that_its_speaker_is_lost() -> None:
+    there = CHAT.to_body(TALK[-1])
+    for name in ("mcp", "agent-client"):
+        done = adapter(name).from_body(there.value, rest=there.rest)  # type: ignore[call-arg]
+        assert [str(loss) for loss in done.losses] == [
+            f"omitted role: assistant: a message of {name} alone does not say who speaks"
+        ]
