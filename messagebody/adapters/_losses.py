@@ -1,6 +1,7 @@
 """Losses: differences between parts and what is read back from their blocks."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
@@ -10,6 +11,7 @@ from messagebody._base.text import quote
 from messagebody._model.part import Part
 from messagebody.adapters._base import Loss, LossKind
 from messagebody.adapters._items import Call
+from messagebody.adapters._missed import is_unmissed
 from messagebody.adapters._places import RESULT, items_of
 
 
@@ -30,12 +32,15 @@ class Losses:
         # By identity: equal parts have different places.
         self._positions = {id(part): index for index, part in enumerate(self.parts)}
 
-    def compare(self, part: Part, back: Part, *, is_said: bool = False) -> None:
+    def compare(
+        self, part: Part, back: Part, sources: Mapping[str, Part], *, is_said: bool = False
+    ) -> None:
         """Note the differences between a part and the part that was read back.
 
         Arguments:
             part: the part that is written.
             back: the part that is read from its blocks.
+            sources: the named parts that were read back.
             is_said: whether a text before it states the name.
         """
         if part == back:
@@ -58,6 +63,9 @@ class Losses:
             if RESULT in lost and member == "metadata":
                 lost.remove(RESULT)
                 self._compare_results(part, mine[RESULT], theirs.get(RESULT))
+            if "citations" in lost and member == "metadata" and "citations" in theirs:
+                lost.remove("citations")
+                self._compare_citations(part, mine["citations"], theirs["citations"], sources)
             if lost:
                 why = f"there is no place for its {member} {', '.join(map(quote, lost))}"
                 self.lose(LossKind.OMITTED, part, why)
@@ -73,6 +81,30 @@ class Losses:
         if others := sorted(unlike - {"id", "name", "type", "error", "empty"}):
             said = ", ".join(map(quote, others))
             self.lose(LossKind.OMITTED, part, f"there is no place for its result's {said}")
+
+    def _compare_citations(
+        self, part: Part, mine: Any, theirs: Any, sources: Mapping[str, Part]
+    ) -> None:
+        """Note what the citations of a text no longer say; each format has words of its own."""
+        named = {str(each.name): each for each in self.parts if each.name is not None}
+        left = [_resolved(each, sources) for each in theirs]
+        without: set[str] = set()
+        gone = 0
+        for each in (_resolved(each, named) for each in (mine if isinstance(mine, list) else ())):
+            back = next((other for other in left if other.get("url") == each.get("url")), None)
+            if back is None:
+                gone += 1
+                continue
+            left.remove(back)
+            without |= {
+                key for key, value in each.items()
+                if not is_unmissed(key) and not _is_held(value, back)
+            }  # fmt: skip
+        if gone:
+            self.lose(LossKind.OMITTED, part, f"there is no place for {gone} of its citations")
+        if without:
+            said = ", ".join(map(quote, sorted(without)))
+            self.lose(LossKind.DOWNGRADED, part, f"its citations go out without {said}")
 
     def _compare_content(self, part: Part, back: Part) -> bool:
         """Note a difference of content, and return whether any of the content goes out."""
@@ -118,6 +150,24 @@ class Losses:
     def where(self, part: Part) -> str:
         """Return the place of a part, for a person."""
         return f"part {self.place(part)}" + (f" {part.name}" if part.name else "")
+
+
+def _resolved(citation: Any, named: Mapping[str, Part]) -> dict[str, Any]:
+    """Return a citation with the URL of the source that it names."""
+    if not isinstance(citation, dict):
+        return {"citation": citation}
+    source = named.get(str(citation.get("source")))
+    if source is None or source.url is None:
+        return citation
+    return {**{key: citation[key] for key in citation if key != "source"}, "url": source.url}
+
+
+def _is_held(value: Any, held: Any) -> bool:
+    """Return whether a JSON value holds another one, under whatever name."""
+    if value in (held, None, "", [], {}):
+        return True
+    inner = held.values() if isinstance(held, dict) else held if isinstance(held, list) else ()
+    return any(_is_held(value, each) for each in inner)
 
 
 _SPOKEN: Final = re.compile(r"/(refusals|code|reasoning)/\d+\Z")

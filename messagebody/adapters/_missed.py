@@ -18,7 +18,7 @@ _USAGE: Final = re.compile(r"usage|tokens|Tokens|metrics|latency|billing")
 
 SIGNATURES: Final = frozenset({
     "signature", "thoughtSignature", "thought_signature", "encrypted_content", "encryptedValue",
-    "reasoningSignature", "redactedContent",
+    "reasoningSignature", "redactedContent", "encrypted_index",
 })  # fmt: skip
 """Members that only the service that made them can read; they sign what they stand with."""
 
@@ -48,7 +48,7 @@ _ENDS: Final = frozenset({
 
 _STATES: Final = frozenset({
     "status", "state", "finish_reason", "finishReason", "stop_reason", "stopReason", "outcome",
-    "done_reason",
+    "done_reason", "resultType",
 })  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def _is_missed(pointer: str, value: Any, unmissed: AbstractSet[str]) -> bool:
     pending = [(_last(pointer), value)]
     while pending:
         name, value = pending.pop()
-        if value in (None, "", False) or name in unmissed or _is_unmissed(name):
+        if value in (None, "", False) or name in unmissed or is_unmissed(name):
             continue
         if isinstance(value, dict):
             pending += value.items()
@@ -100,5 +100,6 @@ def _is_missed(pointer: str, value: Any, unmissed: AbstractSet[str]) -> bool:
     return False
 
 
-def _is_unmissed(name: str) -> bool:
+def is_unmissed(name: str) -> bool:
+    """Return whether no reader misses a member of this name."""
     return name in _UNMISSED or any(each.search(name) for each in (_IDS, _TIMES, _USAGE))

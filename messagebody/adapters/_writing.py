@@ -300,7 +300,7 @@ class BlockWriter:
         said = self.reader.collector.named.get(part.name)
         if said is None or said.url != part.url:
             return False
-        self.losses.compare(part, said)
+        self.losses.compare(part, said, {})
         return True
 
     # Text and files
@@ -500,7 +500,7 @@ class BlockWriter:
                 why = f"{self.dialect.name} has no place of its own for it"
                 self.losses.lose(LossKind.OMITTED, part, why)
             else:
-                self.losses.compare(part, back, is_said=labels > 0)
+                self.losses.compare(part, back, collector.named, is_said=labels > 0)
 
     def _check_joined(self, items: list[_Found], blocks: list[Any], message: Any) -> None:
         """Note if a message holds fewer blocks than were made for it, or in another order.

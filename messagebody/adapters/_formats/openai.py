@@ -1,11 +1,11 @@
 """What the two message formats of OpenAI share: readable files, file ids and names, citations."""
 
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from messagebody._base.media_types import JSON
 from messagebody.adapters._capabilities import extension_of
-from messagebody.adapters._items import Media
+from messagebody.adapters._items import Media, renamed
 
 DOCUMENTS: Final = (
     "application/pdf", JSON, "text/*", "application/msword", "application/rtf",
@@ -17,6 +17,23 @@ DOCUMENTS: Final = (
 
 CITATION: Final = {"start_index": "start", "end_index": "end"}
 """Names of members in citations, and in parts."""
+
+_OUT: Final = {ours: theirs for theirs, ours in CITATION.items()}
+
+
+def url_citation(citation: dict[str, Any], text: str) -> dict[str, Any] | None:
+    """Return a citation of a page in the words of OpenAI, None if it names no page.
+
+    Both formats of OpenAI want the range that is cited: without one, it is the whole text.
+    """
+    if not isinstance(citation.get("url"), str):
+        return None
+    if citation.get("type") == "url_citation":
+        made = citation
+    else:
+        made = {key: citation[key] for key in ("start", "end", "title", "url") if key in citation}
+    ranged = {"start": 0, "end": len(text), "title": "", **made}
+    return renamed({key: value for key, value in ranged.items() if key != "type"}, _OUT)
 
 
 def file_url(file_id: str) -> str:

@@ -14,6 +14,7 @@ from messagebody.adapters._formats.openai import (
     file_name,
     file_url,
     stated_name,
+    url_citation,
 )
 from messagebody.adapters._items import (
     Call,
@@ -30,7 +31,6 @@ from messagebody.adapters._items import (
 
 _ASSISTANT: Final = frozenset({"assistant"})
 _USER: Final = frozenset({"user"})
-_CITATION_OUT: Final = {ours: theirs for theirs, ours in CITATION.items()}
 _AUDIO: Final = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 _BESIDE: Final = {"tool_calls", "refusal", "audio", "function_call"}
 """Members that hold what an assistant says, beside the content."""
@@ -131,7 +131,8 @@ class OpenAIChat(Format):
         """Return the block of an item."""
         if isinstance(item, Text):
             block: dict[str, Any] = {"type": "text", "text": item.text}
-            said = [_annotation(each) for each in item.citations if "url" in each]
+            said = [_annotation(each, item.text) for each in item.citations]
+            said = [each for each in said if each is not None]
             return {**block, "annotations": said} if said else block
         if isinstance(item, Media):
             return _written(item)
@@ -183,12 +184,49 @@ def _is_content(block: Any) -> bool:
 
 
 def _with_annotations(blocks: list[Any], message: dict[str, Any]) -> list[Any]:
-    """Put annotations into the first text, which they belong to."""
+    """Put annotations into the texts that they belong to, by their ranges in all of the content."""
     said = message.get("annotations")
-    for index, block in enumerate(blocks):
-        if said and isinstance(block, dict) and block.get("type") == "text":
-            return [*blocks[:index], {**block, "annotations": said}, *blocks[index + 1 :]]
-    return blocks
+    texts = {index: block["text"] for index, block in enumerate(blocks) if _is_text(block)}
+    if not said or not isinstance(said, list) or not texts:
+        return blocks
+    made, starts, start = [*blocks], {}, 0
+    for index, text in texts.items():
+        starts[index], start = start, start + len(text)
+    whose = [_text_of(each, starts) for each in said]
+    if whose != sorted(whose):
+        whose = [min(texts)] * len(said)  # an order of its own, which the texts can't keep
+    for index, annotation in zip(whose, said, strict=True):
+        held = made[index].get("annotations", []) if made[index] is not blocks[index] else []
+        shifted = _shifted(annotation, -starts[index])
+        made[index] = {**blocks[index], "annotations": [*held, shifted]}
+    return made
+
+
+def _is_text(block: Any) -> bool:
+    is_text = isinstance(block, dict) and block.get("type") == "text"
+    return is_text and isinstance(block.get("text"), str)
+
+
+def _text_of(annotation: Any, starts: dict[int, int]) -> int:
+    """Return the position of the text that an annotation is about: the first if it has no range."""
+    about = annotation.get("url_citation") if isinstance(annotation, dict) else None
+    begin = about.get("start_index") if isinstance(about, dict) else None
+    if type(begin) is not int or type(about.get("end_index")) is not int:
+        return min(starts)
+    return max((index for index, start in starts.items() if start <= begin), default=min(starts))
+
+
+def _shifted(annotation: Any, by: int) -> Any:
+    """Return an annotation whose range is further on by some characters."""
+    about = annotation.get("url_citation") if isinstance(annotation, dict) else None
+    ends = ("start_index", "end_index")
+    if (
+        not by
+        or not isinstance(about, dict)
+        or not all(type(about.get(end)) is int for end in ends)
+    ):
+        return annotation
+    return {**annotation, "url_citation": {**about, **{end: about[end] + by for end in ends}}}
 
 
 def _beside(message: dict[str, Any]) -> list[Any]:
@@ -204,10 +242,15 @@ def _beside(message: dict[str, Any]) -> list[Any]:
 
 
 def _put_content(message: dict[str, Any], content: list[Any], form: Any) -> None:
+    start = 0
     for index, block in enumerate(content):
-        if isinstance(block, dict) and block.get("type") == "text" and "annotations" in block:
-            message["annotations"] = block["annotations"]
+        if not isinstance(block, dict) or block.get("type") != "text":
+            continue
+        if "annotations" in block:
+            said = [_shifted(each, start) for each in block["annotations"]]
+            message["annotations"] = [*message.get("annotations", ()), *said]
             content[index] = {key: block[key] for key in block if key != "annotations"}
+        start += len(block["text"])
     if form != "blocks" and len(content) == 1 and content[0].keys() == {"type", "text"}:
         message["content"] = content[0]["text"]
     elif content:
@@ -225,11 +268,11 @@ def _cited(annotation: Any) -> dict[str, Any]:
     return {"type": kind, **renamed(about, CITATION)}
 
 
-def _annotation(citation: dict[str, Any]) -> dict[str, Any]:
-    if "annotation" in citation:
+def _annotation(citation: dict[str, Any], text: str) -> dict[str, Any] | None:
+    if isinstance(citation.get("annotation"), dict):
         return citation["annotation"]  # type: ignore[no-any-return]
-    about = {key: value for key, value in citation.items() if key != "type"}
-    return {"type": "url_citation", "url_citation": renamed(about, _CITATION_OUT)}
+    about = url_citation(citation, text)
+    return None if about is None else {"type": "url_citation", "url_citation": about}
 
 
 def _image(block: Any) -> Media:

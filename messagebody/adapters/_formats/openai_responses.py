@@ -13,6 +13,7 @@ from messagebody.adapters._formats.openai import (
     file_name,
     file_url,
     stated_name,
+    url_citation,
 )
 from messagebody.adapters._items import (
     Call,
@@ -447,7 +448,7 @@ def _inner(block: Any) -> list[Any]:
 def _written_text(item: Text | Refusal) -> dict[str, Any]:
     if isinstance(item, Refusal):
         return {"type": "refusal", "refusal": item.text}
-    said = [renamed(each, _CITATION_OUT) for each in item.citations if _is_ours(each)]
+    said = [each for each in (_annotation(each, item) for each in item.citations) if each]
     if said:
         return {"type": "output_text", "text": item.text, "annotations": said}
     return {"type": "input_text", "text": item.text}
@@ -456,8 +457,13 @@ def _written_text(item: Text | Refusal) -> dict[str, Any]:
 _CITATIONS: Final = ("url_citation", "file_citation", "container_file_citation", "file_path")
 
 
-def _is_ours(citation: dict[str, Any]) -> bool:
-    return citation.get("type") in _CITATIONS
+def _annotation(citation: dict[str, Any], item: Text) -> dict[str, Any] | None:
+    """Return an annotation for a citation, None if there is none of its kind."""
+    if citation.get("type") in _CITATIONS:
+        return renamed(citation, _CITATION_OUT)
+    # Only what a model says has annotations.
+    about = url_citation(citation, item.text) if item.speaker == "assistant" else None
+    return None if about is None else {"type": "url_citation", **about}
 
 
 def _written(item: Media) -> Any:
