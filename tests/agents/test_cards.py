@@ -112,7 +112,10 @@ def as_part(kind: str, rng: random.Random, *, is_old: bool) -> dict[str, Any]:
     """Return a part of a type, in one of the ways that the protocol has."""
     dice = rng.random()
     if kind == "text/plain" and dice < 0.4:
-        return {"text": "words", **({"kind": "text"} if is_old else {})}
+        if is_old:
+            return {"text": "words", "kind": "text"}
+        # A text may have a file name, and then states no type more than without one.
+        return {"text": "words", **({"filename": rng.choice(FILENAMES)} if dice < 0.2 else {})}
     if kind == "application/json" and dice < 0.4:
         return {"data": {"k": [1, None]}, **({"kind": "data"} if is_old else {})}
     spelled = rng.choice((kind, kind.upper(), f"{kind}; charset=utf-8", f'{kind};x="a;b"'))
@@ -169,6 +172,34 @@ def test_legal_messages(modes: list[str]) -> None:
         assert taken.is_valid(body) is keeps_to(modes, kinds), message
         kept += keeps_to(modes, kinds)
     assert kept >= examples(2_000) // 2
+
+
+def as_acp_part(kind: str, rng: random.Random) -> dict[str, Any]:
+    """Return a part of ACP, in which text/plain need not be stated."""
+    name = {"name": rng.choice(FILENAMES)} if rng.random() < 0.5 else {}
+    typed = {} if kind == "text/plain" and rng.random() < 0.7 else {"content_type": kind}
+    content: list[dict[str, Any]] = [
+        {"content_url": "https://example.com/f/1"},
+        {"content": "d29yZHM=", "content_encoding": "base64"},
+    ]
+    if kind.startswith("text/"):
+        content += [{"content": "words"}, {"content": "words", "content_encoding": "plain"}]
+    return {**name, **typed, **rng.choice(content)}
+
+
+@pytest.mark.parametrize("modes", CARDS, ids=",".join)
+def test_legal_messages_of_acp(modes: list[str]) -> None:
+    modes = [WORDS.get(mode, mode) for mode in modes]
+    rng = random.Random(",".join(modes))
+    manifest = {"name": "a", "description": "", "input_content_types": modes,
+                "output_content_types": ["text/plain"]}  # fmt: skip
+    taken = Agent.from_card(manifest).input
+    for number in range(examples(400)):
+        pool = [kind for kind in TYPES if not number % 2 or keeps_to(modes, [kind])]
+        kinds = [rng.choice(pool) for _ in range(rng.randint(1, 4))]
+        message = {"role": "user", "parts": [as_acp_part(kind, rng) for kind in kinds]}
+        body = adapter("acp").to_body(message).value
+        assert taken.is_valid(body) is keeps_to(modes, kinds), message
 
 
 def test_an_output_is_named_or_not() -> None:

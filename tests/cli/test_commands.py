@@ -391,9 +391,22 @@ class TestConverting:
 
     def test_other_formats_are_recognised(self, shell: Shell) -> None:
         message = b'{"role": "user", "content": "Hi"}'
+        usual = ("messagebody: standard input is read as openai-chat; "
+                 "give --from if it is agents-api or anthropic\n")  # fmt: skip
         done = shell("convert", stdin=message)
-        assert done.code == 2
-        assert "standard input fits agents-api, anthropic, openai-chat: say which" in done.err
+        assert (done.code, json.loads(done.out)[0]["content"], done.err) == (0, "Hi", usual)
+        answer = {"role": "assistant", "content": "Hello!"}
+        for talk in ([json.loads(message), answer], {"messages": [json.loads(message), answer]}):
+            done = shell("convert", "--to", "gemini", stdin=json.dumps(talk).encode())
+            assert [each["role"] for each in json.loads(done.out)] == ["user", "model"]
+            assert done.err == usual
+            whole = shell("convert", stdin=json.dumps(talk).encode())
+            assert (whole.code, whole.out) == (2, "")
+            assert "a conversation of 2 messages, and --to body takes one" in whole.err
+        mixed = [answer, {"role": "model", "parts": [{"text": "Hello!"}]}]
+        done = shell("convert", "--to", "gemini", stdin=json.dumps(mixed).encode())
+        assert (done.code, done.out) == (2, "")
+        assert "a conversation of 2 messages in no format that is known: say which" in done.err
         done = shell("convert", "--from", "sentient", stdin=message)
         assert done.code == 0
         assert "this looks like agents-api or anthropic or openai-chat, not sentient" in done.err

@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -182,7 +182,7 @@ def _converted(
     messages = messages_of(value)
     if messages is None:
         return _written(_body(data, message, source, rest, losses), target, options, losses)
-    reader = _format_of(source or _chosen(formats_of(data), message))
+    reader = _format_of(source or _chosen_for_talk(value, messages, message))
     if reader is None or len(reader.turns(messages)) == 1:
         return _written(_body(data, message, source, rest, losses), target, options, losses)
     writer = None if target == BODY else _format_of(target)
@@ -199,6 +199,10 @@ def _converted(
     # In some formats a message is a list of items, and so is the whole conversation.
     parted = [each if isinstance(each, list) else [each] for each in made.value]
     return [item for each in parted for item in each]
+
+
+_USUAL: Final = "openai-chat"
+"""What a role and a text are most often, where several formats have messages of just these."""
 
 
 def _format_of(name: str) -> Format | None:
@@ -282,10 +286,28 @@ def _chosen(found: list[str], message: str) -> str:
     """Return the format of a message; an unknown document is treated as a body with an error."""
     if not found or BODY in found:
         return BODY
+    if _USUAL in found and len(found) > 1:
+        others = " or ".join(each for each in found if each != _USUAL)
+        click.echo(
+            f"messagebody: {source_name(message)} is read as {_USUAL}; give --from if it is {others}",
+            err=True,
+        )
+        return _USUAL
     if len(found) > 1:
         listed = ", ".join(found)
         raise click.UsageError(f"{source_name(message)} fits {listed}: say which with --from")
     return found[0]
+
+
+def _chosen_for_talk(value: Any, messages: list[Any], message: str) -> str:
+    """Return the format of a conversation, which a body is not: parts say nothing of speakers."""
+    found = [*detect(value)]
+    if not found:
+        talk = f"a conversation of {count_of(len(messages), 'message')}"
+        raise click.UsageError(
+            f"{source_name(message)} holds {talk} in no format that is known: say which with --from"
+        )
+    return _chosen(found, message)
 
 
 def _check_apart(losses: str | None, *messages: str | None) -> None:

@@ -244,7 +244,10 @@ def _new(part: dict[str, Any], kind: str) -> Item:
     text = need(part, "text")
     is_text = states_text(stated)
     if name or not is_text or (stated and essence(stated) == JSON):
-        return Media("file", stated, name, text=text, form=None if is_text else "text")
+        # It is a text, even if its name is that of another file: "report.pdf" may hold a summary.
+        return Media(
+            "file", stated or TEXT_PLAIN, name, text=text, form=None if is_text else "text"
+        )
     return Text(text, stated or TEXT_PLAIN)
 
 

@@ -84,7 +84,8 @@ class AgentCommunication(Format):
         citations = [renamed(metadata, _CITED)] if metadata.get("kind") == "citation" else []
         if content is None and url is None:
             return Text("", citations=citations, form="no content") if citations else None
-        kind, name = optional(block, "content_type"), optional(block, "name")
+        # The protocol's own default, whatever the name looks like.
+        kind, name = optional(block, "content_type") or TEXT_PLAIN, optional(block, "name")
         if url is not None:
             return Media("part", kind, name, url=url)
         is_known = states_text(kind)
@@ -92,7 +93,7 @@ class AgentCommunication(Format):
             return Media("part", kind, name, encoded=content, form="base64" if is_known else None)
         # A part with a name is a file: its text is the file's content, not the agent's words.
         if is_known and not name:
-            return Text(content or "", kind or TEXT_PLAIN, citations)
+            return Text(content or "", kind, citations)
         return Media("part", kind, name, text=content, form=None if is_known else "plain")
 
     def write(self, item: Item, blocks: list[Any]) -> Any | None:

@@ -171,7 +171,8 @@ def _is_block(block: Any) -> bool:
     if kind in {"image", "document"}:
         source = block.get("source")
         # AG-UI's blocks look the same, except for the member with the content.
-        return isinstance(source, dict) and _SOURCES.get(source.get("type", "")) in source
+        sort = source.get("type") if isinstance(source, dict) else None
+        return isinstance(sort, str) and _SOURCES.get(sort) in source
     if kind == "text":
         return "text" in block
     return kind != "tool_result" or "tool_use_id" in block

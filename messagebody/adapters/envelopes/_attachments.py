@@ -31,6 +31,9 @@ ALIASES = {
 def is_absolute_url(url: Any) -> bool:
     """Return whether `url` is an absolute URL in the one spelling that resolvers read.
 
+    Its host may be one of the sender's own network, such as "minio": the part names it, and no
+    resolver opens it.
+
     Examples:
         >>> [is_absolute_url(url) for url in ("https://e.com/a.png", "/srv/a.png", "C:/a.png")]
         [True, False, False]
@@ -43,7 +46,7 @@ def is_absolute_url(url: Any) -> bool:
 
 def _is_readable(url: str) -> bool:
     try:
-        parse(url)
+        parse(url, has_local_hosts=True)
     except Malformed:
         return False
     return True

@@ -229,8 +229,13 @@ def check_host(url: Url) -> None:
         raise Closed(url.host, "a name of a private network")
 
 
-def parse(text: str) -> Url:
+def parse(text: str, *, has_local_hosts: bool = False) -> Url:
     """Parse a URL.
+
+    Arguments:
+        text: the URL.
+        has_local_hosts: whether a host may be a name without a dot, such as "minio". What it leads
+            to depends on the network, so such a URL names a part, and nothing opens it.
 
     Raises:
         Malformed: the URL breaks the grammar, which is strict so that no URL is ambiguous.
@@ -249,7 +254,7 @@ def parse(text: str) -> Url:
         raise Malformed("has a '.' or '..' segment")
     scheme = scheme.lower()
     if scheme in _PORTS:
-        host, port = _host_and_port(authority, _PORTS[scheme])
+        host, port = _host_and_port(authority, _PORTS[scheme], 1 if has_local_hosts else 2)
         return Url(scheme, host, port, path, query)
     # Stores would treat them as a part of the key, or silently drop them.
     if query or fragment:
@@ -290,14 +295,14 @@ def _check_characters(text: str) -> None:
         raise Malformed("chains filesystems by '::'")
 
 
-def _host_and_port(authority: str, default: int) -> tuple[str, int]:
+def _host_and_port(authority: str, default: int, least_labels: int) -> tuple[str, int]:
     if "@" in authority:
         raise Malformed("holds user-info")
     match = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*)(?::(.*))?", authority)
     if match is None:
         raise Malformed("has an ambiguous host")
     host, port = match.groups()
-    return _host(host.lower()), default if port is None else _port(port)
+    return _host(host.lower(), least_labels), default if port is None else _port(port)
 
 
 def _port(text: str) -> int:
@@ -306,7 +311,7 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _host(host: str) -> str:
+def _host(host: str, least_labels: int) -> str:
     if host.startswith("["):
         return _ipv6(host)
     if "%" in host:
@@ -318,7 +323,7 @@ def _host(host: str) -> str:
             raise Malformed("has a host that is a number, but not a dotted quad in its usual form")
         return host
     # A name without a dot would be looked up in the search domains of the network.
-    if len(labels) < 2 or len(host) > 253 or not all(map(_LABEL.fullmatch, labels)):
+    if len(labels) < least_labels or len(host) > 253 or not all(map(_LABEL.fullmatch, labels)):
         raise Malformed("has a host that is not a name of letters, digits, hyphens and a dot")
     return host
 

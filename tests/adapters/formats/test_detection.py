@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from messagebody import adapters as registry
 from messagebody.adapters import detect
 from messagebody.errors import EnvelopeError
 from tests.adapters.formats.messages import MESSAGES
+from tests.effort import examples
 
 LATER = [{"type": "later", "later": {"a": 1}}, {"later": {"a": 1}}, {"kind": "later", "x": 1}]
 
@@ -108,3 +110,24 @@ def test_json_that_is_no_message_is_none() -> None:
         {"content": 1, "role": 2},
     ]  # fmt: skip
     assert {detect(value) for value in values} == {()}
+
+
+def spoiled(value: Any) -> Iterator[Any]:
+    """Yield a value with each of its members in turn replaced by one of another type."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, held in pairs:
+        inner = spoiled(held) if isinstance(held, dict | list) else ()
+        for new in ({}, [], None, 5, {"type": {}}, {"type": []}, *inner):
+            if isinstance(value, dict):
+                yield {**value, key: new}
+            else:
+                yield [*value[:key], new, *value[key + 1 :]]
+
+
+@pytest.mark.parametrize("name", sorted(MESSAGES))
+def test_anything_may_have_any_type(name: str) -> None:
+    """Detection answers for every JSON value: it is asked before anything is known."""
+    for message in MESSAGES[name]:
+        if not isinstance(message, str):
+            for value in islice(spoiled(message), examples(600)):
+                assert isinstance(detect(value), tuple)

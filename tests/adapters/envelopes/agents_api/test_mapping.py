@@ -18,7 +18,9 @@ from messagebody.errors import (
     LocalFileNotSent,
     LossyConversion,
     MessageBodyError,
+    UnsafeReference,
 )
+from messagebody.storage import Resolver
 from messagebody.storage import _references as references
 from tests.adapters.envelopes.shapes import BODIES, ENVELOPES, JSON, SCALARS
 from tests.effort import examples
@@ -111,6 +113,16 @@ class TestEnvelopeToBodyAndBack:
             "/attachments/5/file",
             "application/octet-stream",
         )
+
+    def test_a_host_of_the_senders_network_is_a_reference_that_nothing_opens(self) -> None:
+        url = "http://minio:9000/b/a.png"
+        message = envelope(metadata={"attachments": [{"url": url, "mime_type": "image/png"}]})
+        there = agents_api.to_body(message)
+        (part,) = there.value.list("/attachments/**")
+        assert (part.url, part.content_type) == (url, "image/png")
+        assert agents_api.from_body(there.value, rest=there.rest).value == message
+        with pytest.raises(UnsafeReference):
+            part.read_bytes(Resolver())
 
     def test_plain_message_says_what_is_dropped(self) -> None:
         """What normalising drops is a loss of the conversion."""
