@@ -126,6 +126,8 @@ class Dialect:
     """Whether the service takes no two messages of one role in a row: neighbours are joined."""
     answers_calls: ClassVar[bool] = False
     """Whether the service takes no call without its result in the next message."""
+    says_speakers: ClassVar[bool] = False
+    """Whether a text of a message may say that another one speaks, such as the system."""
     unmissed: ClassVar[frozenset[str]] = frozenset()
     """Members in the differences of blocks that no reader of another format misses."""
 

@@ -63,9 +63,15 @@ class Losses:
             if RESULT in lost and member == "metadata":
                 lost.remove(RESULT)
                 self._compare_results(part, mine[RESULT], theirs.get(RESULT))
+            if "role" in lost and member == "metadata" and part.name is None:
+                lost.remove("role")
+                why = f"it is said by {quote(mine['role'])}, and goes out as said by another"
+                self.lose(LossKind.DOWNGRADED, part, why)
             if "citations" in lost and member == "metadata" and "citations" in theirs:
                 lost.remove("citations")
                 self._compare_citations(part, mine["citations"], theirs["citations"], sources)
+            if "filename" in lost and member == "metadata" and not _same_name(part, back):
+                lost.remove("filename")  # the name that goes out is in the loss of the name
             if lost:
                 why = f"there is no place for its {member} {', '.join(map(quote, lost))}"
                 self.lose(LossKind.OMITTED, part, why)
@@ -137,7 +143,8 @@ class Losses:
         elif back.name is None:
             self.lose(LossKind.OMITTED, part, "there is no place for its name")
         else:
-            self.lose(LossKind.DOWNGRADED, part, f"its name goes out as {quote(back.name)}")
+            said = (back.metadata or {}).get("filename", back.name)
+            self.lose(LossKind.DOWNGRADED, part, f"its name goes out as {quote(said)}")
 
     def lose(self, kind: LossKind, part: Part, why: str) -> None:
         """Note a loss of a part."""

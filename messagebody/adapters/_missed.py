@@ -42,13 +42,13 @@ _ENDS: Final = frozenset({
     "stop", "end_turn", "stop_sequence", "tool_use", "tool_calls", "toolcalls", "function_call",
     "complete", "completed", "done", "success", "succeeded", "finished", "finish", "ok",
     "task_state_completed", "final", "output-available", "input-available",
-    "input-streaming", "in_progress", "pending",
+    "input-streaming", "in_progress", "pending", "conversation",
 })  # fmt: skip
 """The ordinary states and ends of a message; any other is reported, such as an answer cut short."""
 
 _STATES: Final = frozenset({
     "status", "state", "finish_reason", "finishReason", "stop_reason", "stopReason", "outcome",
-    "done_reason", "resultType",
+    "done_reason", "resultType", "scope",
 })  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def missed_in(difference: dict[str, Any], unmissed: AbstractSet[str] = frozenset
         if isinstance(old, str) and isinstance(new, str) and _last(pointer) not in _NAMES
     ]
     return sorted(
-        {_said(pointer) for pointer, value in changed if _is_missed(pointer, value, unmissed)}
+        {_said(pointer) for pointer, value in changed if is_missed(pointer, value, unmissed)}
     )
 
 
@@ -84,7 +84,7 @@ def _said(pointer: str) -> str:
     return ".".join(step.replace("~1", "/").replace("~0", "~") for step in steps)
 
 
-def _is_missed(pointer: str, value: Any, unmissed: AbstractSet[str]) -> bool:
+def is_missed(pointer: str, value: Any, unmissed: AbstractSet[str] = frozenset()) -> bool:
     """Return whether a reader misses a member; an object is missed if a member of it is."""
     pending = [(_last(pointer), value)]
     while pending:

@@ -67,6 +67,8 @@ def turns_of(
         is_own = isinstance(rest, dict) and rest.get("format") == dialect.name
         turns.append(Turn(number, body, rest, is_own))
     losses: list[Loss] = []
+    if not dialect.says_speakers:
+        turns = [piece for turn in turns for piece in _by_speaker(turn)]
     if not any(turn.body.names() for turn in turns):
         return turns, losses  # calls, results and thoughts have names
     _state_ids(turns)
@@ -85,6 +87,38 @@ def turns_of(
     if dialect.answers_calls:
         turns = _answered(dialect, turns, losses)
     return [piece for turn in turns for piece in _pieces(dialect, turn)], losses
+
+
+# Texts of another speaker
+
+
+def _by_speaker(turn: Turn) -> Iterator[Turn]:
+    """Yield a turn for each speaker: a request may begin with what the system says."""
+    if not any(_speaker_of(part) for part in turn.body):
+        yield turn
+        return
+    role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
+    pieces: list[tuple[str | None, list[Part]]] = []
+    for part in turn.body:
+        said = _speaker_of(part)
+        if said is not None:
+            metadata = {key: value for key, value in (part.metadata or {}).items() if key != "role"}
+            part = part.evolve(metadata=metadata or None)  # noqa: PLW2901
+        if not pieces or pieces[-1][0] != said:
+            pieces.append((said, []))
+        pieces[-1][1].append(part)
+    # The members of the message stay with what its own speaker says.
+    whole = next((number for number, (said, _) in enumerate(pieces) if said is None), 0)
+    for number, (said, parts) in enumerate(pieces):
+        yield turn.evolve(parts) if number == whole and said is None else turn.piece(
+            parts, said or role
+        )
+
+
+def _speaker_of(part: Part) -> str | None:
+    """Return who speaks in a text, if its metadata says that it is another one."""
+    said = (part.metadata or {}).get("role")
+    return said if part.name is None and said in ROLES else None
 
 
 # Ids and names

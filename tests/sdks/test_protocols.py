@@ -14,6 +14,7 @@ from messagebody import MessageBody, Part
 from messagebody.adapters.streams import Assembler
 from tests.adapters.formats.messages import MESSAGES
 from tests.adapters.formats.test_messages import adapter
+from tests.adapters.formats.test_talks import TALK
 from tests.adapters.streams.streams import STREAMS
 from tests.sdks.test_message_formats import parts, spoken
 
@@ -121,6 +122,28 @@ def test_what_the_sdk_writes_comes_back(name: str) -> None:
         there = format_.to_body(written)
         assert format_.from_body(there.value, rest=there.rest).value == written
     assert seen
+
+
+def _updates() -> Through:
+    through = _through_pydantic(
+        sdk("acp.schema").SessionNotification, exclude_none=True, exclude_unset=True
+    )
+    return lambda value: through({"sessionId": "s", "update": value})["update"]
+
+
+@formats
+def test_calls_survive_the_sdk(name: str) -> None:
+    """A whole conversation, with calls in parallel, over a protocol and its SDK."""
+    through = _updates() if name == "agent-client" else SDKS[name]()
+    if name in ("acp", "ag-ui"):
+        pytest.skip("it has calls of its own, without ids or in another order")
+    chat = adapter("openai-chat")
+    there = chat.to_bodies(TALK)
+    for carry in (False, True):
+        done = adapter(name).from_bodies(there.value, rest=there.rest, carry=carry).value
+        back = adapter(name).to_bodies([through(message) for message in done])
+        again = chat.from_bodies(back.value, rest=back.rest)
+        assert (again.value, again.losses) == (TALK, ())
 
 
 def _assembled(name: str) -> MessageBody:

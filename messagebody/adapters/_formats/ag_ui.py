@@ -294,14 +294,16 @@ def _result(block: dict[str, Any]) -> Result:
     content = block.get("content")
     if not isinstance(content, str | list):
         raise Misplaced("/content", "expected text or a list of parts")
-    is_text = isinstance(content, str)
+    error = optional(block, "error")
+    form = None if isinstance(content, str) else "parts"
     blocks: list[Any] = content if isinstance(content, list) else []
+    if not content and error:
+        # Only the error says what happened, so it is what a model has to read.
+        content, form = error, "error"
     if isinstance(content, str) and content:
         blocks = [{"type": "text", "text": content}]
-    return Result(
-        need(block, "toolCallId"), is_error=True if block.get("error") is not None else None,
-        blocks=blocks, form=None if is_text else "parts",
-    )  # fmt: skip
+    is_error = True if error is not None else None
+    return Result(need(block, "toolCallId"), is_error=is_error, blocks=blocks, form=form)
 
 
 def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
@@ -314,6 +316,8 @@ def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
         texts = [block["text"] for block in blocks if block.get("type") == "text"]
         # The presence of the member means that the call failed, so it must not be left out.
         made["error"] = "\n".join(texts) or "the call failed"
+        if item.form == "error":
+            made["content"] = ""
     return made
 
 

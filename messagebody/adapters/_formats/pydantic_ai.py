@@ -64,6 +64,7 @@ class PydanticAI(Format):
     telling = frozenset({"kind"})
     place = "parts"
     stores_file_ids = True
+    says_speakers = True
     unmissed = frozenset({"opens", "force_download"})
     kinds = (
         Kind("json", (JSON,), in_messages=False),

@@ -31,9 +31,6 @@ ALIASES = {
 def is_absolute_url(url: Any) -> bool:
     """Return whether `url` is an absolute URL in the one spelling that resolvers read.
 
-    Its host may be one of the sender's own network, such as "minio": the part names it, and no
-    resolver opens it.
-
     Examples:
         >>> [is_absolute_url(url) for url in ("https://e.com/a.png", "/srv/a.png", "C:/a.png")]
         [True, False, False]
@@ -44,9 +41,9 @@ def is_absolute_url(url: Any) -> bool:
     return _is_readable(url) if len(url) > _CACHED_LENGTH else _is_readable_cached(url)
 
 
-def _is_readable(url: str) -> bool:
+def _is_readable(url: str, *, has_local_hosts: bool = False) -> bool:
     try:
-        parse(url, has_local_hosts=True)
+        parse(url, has_local_hosts=has_local_hosts)
     except Malformed:
         return False
     return True
@@ -111,7 +108,8 @@ def take_part(attachment: Any, directory: str) -> SplitAttachment | None:
     name = safe_name(filename[1] if filename else "", directory=directory)
     content_type = content_type_of(attachment)
     url, data = first_text(attachment, "url"), first_text(attachment, "data")
-    if url is not None and is_absolute_url(url[1]):
+    # A host of the sender's own network, such as "minio", makes a part that no resolver opens.
+    if url is not None and _is_readable(url[1], has_local_hosts=True):
         part = Part(name=name, content_type=content_type, url=url[1], size=_size_of(attachment))
         return SplitAttachment(part, {**attachment, url[0]: None}, url[0])
     content = None if data is None else _decoded(data[1])

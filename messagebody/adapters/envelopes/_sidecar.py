@@ -16,6 +16,7 @@ from messagebody._wire.manifest import unlisted
 from messagebody._wire.walk import TooDeep, containers
 from messagebody.adapters import Converted, Loss, LossKind
 from messagebody.adapters._conversations import refuse_conversation
+from messagebody.adapters._missed import is_missed
 from messagebody.adapters._places import is_withheld
 from messagebody.adapters.envelopes._attachments import is_absolute_url
 from messagebody.adapters.envelopes._embedding import shown_text
@@ -276,7 +277,10 @@ class Carrier:
         return Rests(self.format, self.meta, self._missed, self.exact)
 
     def _missed(self, message: dict[str, Any]) -> list[str]:
-        return [name for name, value in message.items() if value and name not in self.formal]
+        return [
+            name for name, value in message.items()
+            if name not in self.formal and is_missed(name, value)
+        ]  # fmt: skip
 
     def to_body(
         self,

@@ -17,7 +17,7 @@ def cited(text: str, url: str) -> dict[str, Any]:
     return {"type": "output_text", "text": text, "annotations": [note]}
 
 
-ANSWER = [{"type": "message", "id": "m", "role": "assistant", "status": "completed",
+ANSWER: Any = [{"type": "message", "id": "m", "role": "assistant", "status": "completed",
            "content": [cited("One.", "https://a.com"), cited("Two.", "https://b.com")]}]  # fmt: skip
 
 
