@@ -1,7 +1,10 @@
-"""Capabilities of a format: which media types, URLs and names each kind of block takes."""
+"""Capabilities of a format: which media types, URLs, names and ids its blocks take."""
 
+import re
+import unicodedata
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
+from zlib import crc32
 
 import attrs
 
@@ -78,6 +81,43 @@ class Kind:
             return False
         types = self._types if self.url_types is None else self._url_types
         return content_type is None or _is_among(content_type, types)
+
+
+@attrs.frozen
+class Spelling:
+    """Describe what a service takes as the id of a call, or as the name of a tool.
+
+    Arguments:
+        letters: the letters that it may hold, as in the brackets of a regular expression.
+        longest: the most letters.
+
+    Examples:
+        >>> names = Spelling("a-zA-Z0-9_-", 64)
+        >>> names.takes("get_weather"), names.takes("functions.get_weather:0")
+        (True, False)
+        >>> names.of("functions.get_weather:0"), names.of("naïve tool"), names.of("Wetter 天気")
+        ('functions_get_weather_0', 'naive_tool', 'Wetter___')
+        >>> len(names.of("a" * 100))
+        64
+    """
+
+    letters: str
+    longest: int
+
+    def takes(self, text: str) -> bool:
+        """Return whether a text is legal."""
+        legal = re.fullmatch(f"[{self.letters}]+", text, re.ASCII)
+        return len(text) <= self.longest and legal is not None
+
+    def of(self, text: str) -> str:
+        """Return a legal text that looks like another one, always the same for the same text."""
+        decomposed = unicodedata.normalize("NFKD", text)
+        plain = "".join(each for each in decomposed if not unicodedata.combining(each))
+        made = re.sub(f"[^{self.letters}]", "_", plain, flags=re.ASCII) or "_"
+        if len(made) <= self.longest:
+            return made
+        mark = f"_{crc32(text.encode()):08x}"
+        return made[: self.longest - len(mark)] + mark
 
 
 def _is_among(content_type: str, types: AbstractSet[str]) -> bool:

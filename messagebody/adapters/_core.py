@@ -20,12 +20,13 @@ from messagebody.adapters._conversations import (
     refuse_conversation,
 )
 from messagebody.adapters._dialect import Dialect, Misplaced
+from messagebody.adapters._ids import respelled
 from messagebody.adapters._items import KEEP
 from messagebody.adapters._matching import marked
 from messagebody.adapters._places import is_withheld
 from messagebody.adapters._plain import read_plain, write_plain
 from messagebody.adapters._reading import BlockReader
-from messagebody.adapters._turns import joined, turns_of
+from messagebody.adapters._turns import at_the_ends, joined, turns_of
 from messagebody.adapters._values import json_value, one_of
 from messagebody.adapters._writing import BlockWriter, WriteOptions
 from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
@@ -133,7 +134,9 @@ class Format(Dialect):
             UnsafeReference: the resolver does not allow a reference that is to be inlined.
         """
         options = WriteOptions(carry, urls, unsupported, max_bytes, resolver)
-        return self._written(body, rest, role, options)[0]
+        body, losses = respelled(self, body, rest)
+        done = self._written(body, rest, role, options)[0]
+        return Converted(done.value, (*losses, *done.losses)) if losses else done
 
     def _written(
         self, body: MessageBody, rest: Any, role: str | None, options: WriteOptions, *,
@@ -226,6 +229,7 @@ class Format(Dialect):
         role = options.pop("role", None)
         how = WriteOptions(**options)
         turns, losses = turns_of(self, bodies, rest)
+        losses += at_the_ends(self, turns)
         made = []
         for turn in turns:
             try:

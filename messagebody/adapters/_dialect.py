@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final
 
 from messagebody._base.text import quote
-from messagebody.adapters._capabilities import Kind
+from messagebody.adapters._capabilities import Kind, Spelling
 from messagebody.adapters._items import Call, Item, Result
 
 
@@ -124,8 +124,20 @@ class Dialect:
     """Whether a call, a result or a thought without a block goes out as the file that it is."""
     alternates: ClassVar[bool] = False
     """Whether the service takes no two messages of one role in a row: neighbours are joined."""
+    takes_blank: ClassVar[bool] = True
+    """Whether the service takes a text of nothing but spaces and line ends."""
+    takes_spaces_last: ClassVar[bool] = True
+    """Whether the assistant's message may end in a space, if it is the last of a conversation."""
+    lonely: ClassVar[frozenset[str]] = frozenset()
+    """Kinds of block that the service takes only beside a text."""
+    never_first: ClassVar[tuple[type[Item], ...]] = ()
+    """What the assistant can't begin a conversation with: a kind of item, or `Item` for all."""
     answers_calls: ClassVar[bool] = False
     """Whether the service takes no call without its result in the next message."""
+    ids: ClassVar[Spelling | None] = None
+    """What the service takes as the id of a call; None if it takes any text."""
+    tools: ClassVar[Spelling | None] = None
+    """What the service takes as the name of a tool; None if it takes any text."""
     says_speakers: ClassVar[bool] = False
     """Whether a text of a message may say that another one speaks, such as the system."""
     unmissed: ClassVar[frozenset[str]] = frozenset()

@@ -56,27 +56,35 @@ class Losses:
             stated = getattr(part, member)
             if stated is not None and stated != getattr(back, member):
                 self.lose(LossKind.OMITTED, part, f"there is no place for its {member}")
-        for member in ("metadata", "extra"):
-            mine = getattr(part, member)
-            theirs = (getattr(back, member) if mine else None) or {}
-            lost = [key for key in mine or () if key not in theirs or theirs[key] != mine[key]]
-            if RESULT in lost and member == "metadata":
-                lost.remove(RESULT)
-                self._compare_results(part, mine[RESULT], theirs.get(RESULT))
-            if "role" in lost and member == "metadata" and part.name is None:
-                lost.remove("role")
-                why = f"it is said by {quote(mine['role'])}, and goes out as said by another"
-                self.lose(LossKind.DOWNGRADED, part, why)
-            if "citations" in lost and member == "metadata" and "citations" in theirs:
-                lost.remove("citations")
-                self._compare_citations(part, mine["citations"], theirs["citations"], sources)
-            if "filename" in lost and member == "metadata" and not _same_name(part, back):
-                lost.remove("filename")  # the name that goes out is in the loss of the name
-            if lost:
-                why = f"there is no place for its {member} {', '.join(map(quote, lost))}"
-                self.lose(LossKind.OMITTED, part, why)
+        self._compare_metadata(part, back, sources)
+        lost = _differing(part.extra, back.extra)
+        if lost:
+            self._lose_members(part, "extra", lost)
         if part.metadata == {} and back.metadata is None:
             self.lose(LossKind.CONVERTED, part, "its empty metadata goes out as none")
+
+    def _compare_metadata(self, part: Part, back: Part, sources: Mapping[str, Part]) -> None:
+        """Note the metadata that does not go out, in the words of what it says."""
+        mine, theirs = part.metadata or {}, back.metadata or {}
+        lost = _differing(mine, theirs)
+        if RESULT in lost:
+            lost.remove(RESULT)
+            self._compare_results(part, mine[RESULT], theirs.get(RESULT))
+        if "role" in lost and part.name is None:
+            lost.remove("role")
+            why = f"it is said by {quote(mine['role'])}, and goes out as said by another"
+            self.lose(LossKind.DOWNGRADED, part, why)
+        if "citations" in lost and "citations" in theirs:
+            lost.remove("citations")
+            self._compare_citations(part, mine["citations"], theirs["citations"], sources)
+        if "filename" in lost and not _same_name(part, back):
+            lost.remove("filename")  # the name that goes out is in the loss of the name
+        if lost:
+            self._lose_members(part, "metadata", lost)
+
+    def _lose_members(self, part: Part, member: str, lost: list[str]) -> None:
+        why = f"there is no place for its {member} {', '.join(map(quote, lost))}"
+        self.lose(LossKind.OMITTED, part, why)
 
     def _compare_results(self, part: Part, mine: Any, theirs: Any) -> None:
         """Note what a result no longer says; ids, and the name of the tool, stand in its call."""
@@ -157,6 +165,11 @@ class Losses:
     def where(self, part: Part) -> str:
         """Return the place of a part, for a person."""
         return f"part {self.place(part)}" + (f" {part.name}" if part.name else "")
+
+
+def _differing(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
+    """Return the names of members that others do not have, or have with another value."""
+    return [key for key in mine if key not in theirs or theirs[key] != mine[key]]
 
 
 def _resolved(citation: Any, named: Mapping[str, Part]) -> dict[str, Any]:

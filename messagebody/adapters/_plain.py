@@ -56,6 +56,8 @@ def write_plain(
     word = dialect.roles.get(role, role)
     if role == "system" and word == dialect.roles.get("user", "user"):
         return None
+    if not dialect.takes_blank and not text.strip():
+        return None
     block = dialect.write(Text(text, speaker=role), [])
     if dialect.read(block) != Text(text):
         return None

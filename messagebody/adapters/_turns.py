@@ -4,57 +4,18 @@ Services refuse a call without a result, a result without its call, and results 
 their calls. Many formats allow all of these, so bodies are put in order before they are written.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import count
-from typing import Any, Final, NamedTuple
-
-import attrs
+from typing import Any
 
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
-from messagebody._wire import strict_json
 from messagebody.adapters._base import Loss, LossKind
 from messagebody.adapters._dialect import ROLES, Dialect
+from messagebody.adapters._ids import number_apart, respell, state_ids, state_names
 from messagebody.adapters._items import Call, Item, Result, is_of_provider
 from messagebody.adapters._matching import rests_for
-from messagebody.adapters._places import RESULT, is_withheld, items_of, with_results
-
-Found = tuple[Item | None, list[Part]]
-
-
-@attrs.define
-class Turn:
-    """Hold one body of a conversation on its way to a message.
-
-    Arguments:
-        number: its position among the bodies, for losses.
-        body: the body.
-        rest: the rest of the message that it came from.
-        is_own: whether it came as a message of the format, and goes back as that message.
-    """
-
-    number: int
-    body: MessageBody
-    rest: Any
-    is_own: bool
-
-    def items(self) -> list[Found]:
-        """Return the items of the body."""
-        return [*items_of(self.body)]
-
-    def piece(self, parts: Iterable[Part], role: str | None = None) -> "Turn":
-        """Return a turn of some of the parts; members of the message go with the first piece."""
-        rest = dict(self.rest) if isinstance(self.rest, dict) else {}
-        for member in ("missed", "frame", "form", "mark"):
-            rest.pop(member, None)
-        if role is not None:
-            rest["role"] = role
-        return Turn(self.number, MessageBody(parts), rest or None, self.is_own)
-
-    def evolve(self, parts: Iterable[Part]) -> "Turn":
-        """Return the turn with other parts."""
-        return Turn(self.number, MessageBody(parts), self.rest, self.is_own)
+from messagebody.adapters._places import RESULT, is_withheld, with_results
+from messagebody.adapters._turn import Turn
 
 
 def turns_of(
@@ -71,10 +32,11 @@ def turns_of(
         turns = [piece for turn in turns for piece in _by_speaker(turn)]
     if not any(turn.body.names() for turn in turns):
         return turns, losses  # calls, results and thoughts have names
-    _state_ids(turns)
-    _state_names(turns)
+    state_ids(turns)
+    state_names(turns)
+    losses += respell(dialect, turns)
     if dialect.talk is not None:
-        _number_apart(turns)
+        number_apart(turns)
     if dialect.joins_results:
         turns = _with_answers(turns, losses)
     says_results = dialect.speakers.get(Result, ROLES)
@@ -110,8 +72,10 @@ def _by_speaker(turn: Turn) -> Iterator[Turn]:
     # The members of the message stay with what its own speaker says.
     whole = next((number for number, (said, _) in enumerate(pieces) if said is None), 0)
     for number, (said, parts) in enumerate(pieces):
-        yield turn.evolve(parts) if number == whole and said is None else turn.piece(
-            parts, said or role
+        yield (
+            turn.evolve(parts)
+            if number == whole and said is None
+            else turn.piece(parts, said or role)
         )
 
 
@@ -119,133 +83,6 @@ def _speaker_of(part: Part) -> str | None:
     """Return who speaks in a text, if its metadata says that it is another one."""
     said = (part.metadata or {}).get("role")
     return said if part.name is None and said in ROLES else None
-
-
-# Ids and names
-
-
-def _state_ids(turns: list[Turn]) -> None:
-    """Give each call an id of its own in the conversation, and its result the same.
-
-    Some formats state none, and two messages may use the same one.
-    """
-    given: set[str] = set()
-    waiting: list[list[_Waiting]] = []
-    for turn in turns:
-        # Results mostly answer the latest calls, so those are searched first.
-        waiting.insert(0, [])
-        for item, parts in turn.items():
-            if isinstance(item, Call):
-                new = str(item.id) if turn.is_own and item.id else _unused(item.id, given)
-                given.add(new)
-                waiting[0].append(_Waiting(item.id or None, item.name, new))
-                if new != item.id and not turn.is_own:
-                    text = strict_json.dumps({**parts[0].read_json(), "id": new})
-                    _replace(turn, parts[0], parts[0].evolve(content=text))
-            elif isinstance(item, Result):
-                found = _call_for(item, waiting)
-                if found is not None and found.given != item.id and not turn.is_own:
-                    _say_of_result(turn, parts, "id", found.given)
-        waiting = [calls for calls in waiting if calls]
-
-
-class _Waiting(NamedTuple):
-    """A call without a result so far: the id and name that it states, and the id that it gets."""
-
-    stated: str | None
-    name: str
-    given: str
-
-
-def _unused(stated: str | None, given: set[str]) -> str:
-    if stated and stated not in given:
-        return stated
-    base = stated or "call"
-    return next(name for n in count(1) if (name := f"{base}_{n}") not in given)
-
-
-def _call_for(item: Result, waiting: list[list[_Waiting]]) -> _Waiting | None:
-    """Remove and return the call that a result answers: of its id, or of its tool without one."""
-    # The format of the call may state no id where that of the result does: then the name decides.
-    unnamed = None if not item.id else ""
-    for stated in dict.fromkeys((item.id or None, None)):
-        for calls in waiting:
-            for call in calls:
-                if call.stated == stated and (stated or item.name in (call.name, unnamed)):
-                    calls.remove(call)
-                    return call
-    return None
-
-
-def _state_names(turns: list[Turn]) -> None:
-    """Give results the name of their tool: some formats state only the id."""
-    names: dict[str, str] = {}
-    for turn in turns:
-        for item, parts in turn.items():
-            if isinstance(item, Call) and item.id:
-                names[item.id] = item.name
-            elif isinstance(item, Result) and not item.name and item.id in names:
-                _say_of_result(turn, parts, "name", names[item.id])
-
-
-def _say_of_result(turn: Turn, parts: Iterable[Part], member: str, value: str) -> None:
-    for part in parts:
-        metadata = dict(part.metadata or {})
-        metadata[RESULT] = {**metadata[RESULT], member: value}
-        _replace(turn, part, part.evolve(metadata=metadata))
-
-
-def _replace(turn: Turn, old: Part, new: Part) -> None:
-    turn.body = turn.body.copy()
-    turn.body[str(old.name)] = new
-
-
-def _number_apart(turns: list[Turn]) -> None:
-    """Give each item a name of its own in the conversation: several messages may be read as one."""
-    taken = {
-        match[1]
-        for turn in turns
-        for item, parts in turn.items()
-        if item is None or turn.is_own
-        for match in [_KEY.match(str(parts[0].name))]
-        if match
-    }
-    numbers: dict[str, int] = {}
-    for turn in turns:
-        names: dict[str | None, str] = {}
-        for item, parts in [] if turn.is_own else turn.items():
-            if item is None or item.key is None:
-                continue
-            base, _, end = _NUMBER.split(item.key, 1)
-            new = _next_name(base, numbers, taken) + end
-            for part in parts:
-                names[part.name] = new + str(part.name).removeprefix(item.key)
-            names[item.key] = new
-        if any(old != new for old, new in names.items()):
-            renamed = (part.evolve(name=names.get(part.name, part.name)) for part in turn.body)
-            turn.body, turn.rest = MessageBody(renamed), _with_names(turn.rest, names)
-
-
-_KEY: Final = re.compile(r"(/(?:tool/calls|tool/results|reasoning|refusals|code)/\d+)")
-_NUMBER: Final = re.compile(r"(\d+)")
-
-
-def _next_name(base: str, numbers: dict[str, int], taken: set[str]) -> str:
-    while True:
-        numbers[base] = number = numbers.get(base, 0) + 1
-        if (name := f"{base}{number}") not in taken:
-            return name
-
-
-def _with_names(rest: Any, names: dict[str | None, str]) -> Any:
-    """Return the rest of a message, or of a block, whose parts have got other names."""
-    if not isinstance(rest, dict):
-        return rest
-    made = {**rest, "name": names.get(rest["name"], rest["name"])} if "name" in rest else {**rest}
-    for member in ("blocks", "inner"):
-        if isinstance(entries := rest.get(member), list):
-            made[member] = [_with_names(entry, names) for entry in entries]
-    return made
 
 
 # Formats in which a result is in the message of its call
@@ -438,6 +275,38 @@ def _pieces(dialect: Dialect, turn: Turn) -> list[Turn]:
         return [turn]
     first, *others = pieces
     return [turn.evolve([*first, *withheld]), *map(turn.piece, others)]
+
+
+# Services with rules for the first and the last message
+
+
+def at_the_ends(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
+    """Mend the last turn for the service, and return losses of the first and the last one."""
+    losses = []
+    first = next((turn for turn in turns if _role_of(turn) not in {"system", "developer"}), None)
+    if first is not None and _role_of(first) == "assistant":
+        kinds = {type(item) if item is not None else Item for item, _ in first.items()}
+        if any(issubclass(kind, dialect.never_first) for kind in kinds):
+            begun = "the assistant" if Item in dialect.never_first else "a call of a tool"
+            why = f"{dialect.name} may refuse a conversation that begins with {begun}"
+            losses.append(Loss(LossKind.DOWNGRADED, f"message {first.number}: role", why))
+    last = turns[-1] if turns else None
+    if last is None or last.is_own or dialect.takes_spaces_last or _role_of(last) != "assistant":
+        return losses
+    part = last.body[-1] if len(last.body) else None
+    text = None if part is None or part.name is not None else part.text
+    if part is None or not text or text.rstrip() in ("", text):
+        return losses
+    last.body = last.body.copy()
+    last.body[-1] = part.evolve(content=text.rstrip())
+    why = f"the space at its end stays behind: {dialect.name} takes none at the end of a talk"
+    where = f"message {last.number}: part {len(last.body) - 1}"
+    return [*losses, Loss(LossKind.CONVERTED, where, why)]
+
+
+def _role_of(turn: Turn) -> str | None:
+    role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
+    return role if isinstance(role, str) else None
 
 
 # Services that take no two messages of one role in a row

@@ -114,6 +114,7 @@ class BlockWriter:
         self.values = tuple(kind for kind in self.kinds if kind.is_value and kind.in_messages)
         blocks = self._blocks(items, _entries_of(own, "blocks"), "/")
         self.is_empty = not blocks
+        blocks = self._with_text(blocks)
         message = self.dialect.join(blocks, self._form(), word)
         if self.refused:
             raise LossyConversion(self.refused)
@@ -309,7 +310,7 @@ class BlockWriter:
         if "kind" not in entry and own_name(part, directory) is None:
             # A format that takes JSON values gets the value rather than its text.
             text = None if not entry and self._has_value(part) else _text_of(part)
-            if text == "" and self.dialect.alternates and not self._own():
+            if text is not None and self._is_refused(text):
                 return []
             if text is not None:
                 said = Text(text, part.content_type, self._citations(part))
@@ -430,9 +431,31 @@ class BlockWriter:
         return self._texts(note)
 
     def _texts(self, text: str) -> list[Any]:
-        if not text and self.dialect.alternates:
-            return []  # these services refuse an empty text
+        if self._is_refused(text):
+            return []
         return [self.dialect.write(Text(text, speaker=self.role), [])]
+
+    def _is_refused(self, text: str) -> bool:
+        """Return whether the service takes no such text: an empty one, or one of spaces."""
+        if self._own() or not self.dialect.alternates:
+            return False
+        return not text or not (self.dialect.takes_blank or text.strip())
+
+    def _with_text(self, blocks: list[Any]) -> list[Any]:
+        """Return blocks with a text, if the service takes one of them only beside a text."""
+        if self._own() or not self.dialect.lonely:
+            return blocks
+        items = [self.reader.item_of(block) for block in blocks]
+        files = [item for item in items if isinstance(item, Media)]
+        lonely = [item for item in files if item.kind in self.dialect.lonely]
+        if not lonely or any(isinstance(item, Text) for item in items):
+            return blocks
+        said = ", ".join(item.name or item.kind for item in lonely)
+        why = (
+            f"{self.dialect.name} takes no {lonely[0].kind} without a text: {quote(said)} goes out"
+        )
+        self.losses.found.append(Loss(LossKind.CONVERTED, self.dialect.place, why))
+        return [*self._texts(f"{said}:"), *blocks]
 
     def _citations(self, part: Part) -> list[dict[str, Any]]:
         """Return the citations of a text, with the URLs of the parts that they name."""

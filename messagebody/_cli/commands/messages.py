@@ -288,10 +288,8 @@ def _chosen(found: list[str], message: str) -> str:
         return BODY
     if _USUAL in found and len(found) > 1:
         others = " or ".join(each for each in found if each != _USUAL)
-        click.echo(
-            f"messagebody: {source_name(message)} is read as {_USUAL}; give --from if it is {others}",
-            err=True,
-        )
+        said = f"{source_name(message)} is read as {_USUAL}; give --from if it is {others}"
+        click.echo(f"messagebody: {said}", err=True)
         return _USUAL
     if len(found) > 1:
         listed = ", ".join(found)

@@ -6,7 +6,7 @@ from urllib.parse import quote, unquote
 from messagebody._base.limits import MIB
 from messagebody._base.media_types import JSON, essence
 from messagebody._wire import strict_json
-from messagebody.adapters._capabilities import IMAGES, Kind
+from messagebody.adapters._capabilities import IMAGES, Kind, Spelling
 from messagebody.adapters._core import Format
 from messagebody.adapters._dialect import Misplaced, need, optional, some
 from messagebody.adapters._items import (
@@ -60,6 +60,8 @@ class Anthropic(Format):
         Kind("json", (JSON,), in_messages=False),
     )  # fmt: skip
     alternates = answers_calls = True
+    takes_blank = takes_spaces_last = False
+    never_first = (Item,)
     # Thoughts carry a signature that only Anthropic can make; thoughts without it are refused.
     signs_reasoning = True
     # Results of tools come from the user.
@@ -67,6 +69,8 @@ class Anthropic(Format):
     speakers = {  # noqa: RUF012 - nobody changes it
         Call: _ASSISTANT, Reasoning: _ASSISTANT, Result: frozenset({"user", "tool"}),
     }  # fmt: skip
+    ids = Spelling("a-zA-Z0-9_-", 64)
+    tools = Spelling("a-zA-Z0-9_-", 64)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a message, or of its content alone."""

@@ -8,7 +8,7 @@ from messagebody._base.media_types import JSON, essence
 from messagebody._model.body import MessageBody
 from messagebody._wire import base64, strict_json
 from messagebody.adapters._base import Converted
-from messagebody.adapters._capabilities import Kind
+from messagebody.adapters._capabilities import Kind, Spelling
 from messagebody.adapters._core import Format
 from messagebody.adapters._dialect import join_texts, need, optional, some, split_texts
 from messagebody.adapters._items import (
@@ -83,11 +83,16 @@ class Bedrock(Format):
         ),
     )  # fmt: skip
     alternates = answers_calls = True
+    takes_blank = False
+    lonely = frozenset({"document"})
+    never_first = (Item,)
     # Converse has two roles; results of tools come from the user.
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
     speakers = {  # noqa: RUF012 - nobody changes it
         Call: _ASSISTANT, Reasoning: _ASSISTANT, Result: frozenset({"user", "tool"}),
     }  # fmt: skip
+    ids = Spelling("a-zA-Z0-9_.:-", 64)
+    tools = Spelling("a-zA-Z0-9_-", 64)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a message, or of a list of them."""

@@ -5,7 +5,7 @@ from typing import Any, Final
 from messagebody._base.limits import MIB
 from messagebody._base.media_types import JSON
 from messagebody._wire import strict_json
-from messagebody.adapters._capabilities import Kind
+from messagebody.adapters._capabilities import Kind, Spelling
 from messagebody.adapters._core import Format
 from messagebody.adapters._dialect import join_texts, need, optional, some, split_texts
 from messagebody.adapters._items import (
@@ -53,11 +53,13 @@ class Gemini(Format):
         ),
     )  # fmt: skip
     alternates = answers_calls = True
+    never_first = (Call,)
     slot = "partMetadata"
     roles = {"assistant": "model", "tool": "user", "system": "user"}  # noqa: RUF012 - nobody changes it
     speakers = {  # noqa: RUF012 - nobody changes it
         Call: _ASSISTANT, Reasoning: _ASSISTANT, Result: frozenset({"user", "tool"}),
     }  # fmt: skip
+    tools = Spelling("a-zA-Z0-9_.:-", 64)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the parts of a content, or of a list of them."""

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from messagebody._base.limits import MIB
 from messagebody._base.media_types import essence
-from messagebody.adapters._capabilities import IMAGES, Kind
+from messagebody.adapters._capabilities import IMAGES, Kind, Spelling
 from messagebody.adapters._core import Format
 from messagebody.adapters._dialect import Misplaced, need, optional, some
 from messagebody.adapters._formats.openai import (
@@ -64,6 +64,8 @@ class OpenAIChat(Format):
     speakers = {Call: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012 - nobody changes it
     alone = (Result,)
     answers_calls = True
+    ids = Spelling(" -~", 40)
+    tools = Spelling("a-zA-Z0-9_-", 64)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of the content, then blocks made from the members beside it."""
@@ -210,8 +212,9 @@ def _is_text(block: Any) -> bool:
 def _text_of(annotation: Any, starts: dict[int, int]) -> int:
     """Return the position of the text that an annotation is about: the first if it has no range."""
     about = annotation.get("url_citation") if isinstance(annotation, dict) else None
-    begin = about.get("start_index") if isinstance(about, dict) else None
-    if type(begin) is not int or type(about.get("end_index")) is not int:
+    held = about if isinstance(about, dict) else {}
+    begin = held.get("start_index")
+    if type(begin) is not int or type(held.get("end_index")) is not int:
         return min(starts)
     return max((index for index, start in starts.items() if start <= begin), default=min(starts))
 

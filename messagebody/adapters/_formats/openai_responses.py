@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from messagebody._base.limits import MIB
-from messagebody.adapters._capabilities import IMAGES, Kind
+from messagebody.adapters._capabilities import IMAGES, Kind, Spelling
 from messagebody.adapters._core import Format
 from messagebody.adapters._dialect import Misplaced, need, optional, some
 from messagebody.adapters._formats.openai import (
@@ -91,6 +91,9 @@ class OpenAIResponses(Format):
             return self.detect(value)
         said = [role for role in map(_speaker_of, value) if role not in {None, "tool"}]
         return {*said} <= {"assistant"} or len(said) == 1
+
+    ids = Spelling(" -~", 64)
+    tools = Spelling("a-zA-Z0-9_-", 64)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the items; a message of several contents becomes several, which `join` joins."""

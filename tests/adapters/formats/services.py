@@ -5,13 +5,48 @@ asks of a request.
 """
 
 import itertools
+import re
 from collections.abc import Iterator
 from typing import Any
 
 
 def broken(name: str, messages: list[Any]) -> list[str]:
     """Return the rules of a service that a conversation breaks."""
-    return [*RULES[name](messages)]
+    return [*RULES[name](messages), *_spelled(name, messages)]
+
+
+_TOOL = "[a-zA-Z0-9_-]{1,64}"
+SPELLINGS = {
+    "anthropic": ("[a-zA-Z0-9_-]{1,64}", _TOOL), "bedrock": ("[a-zA-Z0-9_.:-]{1,64}", _TOOL),
+    "gemini": (".*", "[a-zA-Z0-9_.:-]{1,64}"), "openai-chat": (".{1,40}", _TOOL),
+    "openai-responses": (".{1,64}", _TOOL),
+}  # fmt: skip
+"""What each service takes as the id of a call, and as the name of a tool."""
+
+
+def _spelled(name: str, messages: list[Any]) -> Iterator[str]:
+    """Check ids and names of tools; the blocks of tools that a provider runs have their own."""
+    ids, tools = SPELLINGS[name]
+    pending: list[Any] = [*messages]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, list):
+            pending += value
+        if not isinstance(value, dict):
+            continue
+        pending += [held for key, held in value.items() if key not in ("input", "args", "response")]
+        for key in ("toolUseId", "tool_use_id", "call_id", "tool_call_id"):
+            if key in value and not re.fullmatch(ids, value[key]):
+                yield f"{key} {value[key]}"
+        is_call = {"input", "args", "arguments"} & value.keys() and "name" in value
+        if is_call and not re.fullmatch(tools, value["name"]):
+            yield f"name {value['name']}"
+        if value.get("type") in ("tool_use", "function") and not re.fullmatch(ids, value["id"]):
+            yield f"id {value['id']}"
+
+
+def _last_text(blocks: list[Any]) -> str:
+    return str(blocks[-1].get("text", "")) if blocks else ""
 
 
 def _alternating(messages: list[Any], roles: tuple[str, ...]) -> Iterator[str]:
@@ -53,8 +88,11 @@ def anthropic(messages: list[Any]) -> Iterator[str]:
         calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
         if calls and message["role"] != "assistant":
             yield "calls by the user"
-        if any(not block["text"] for block in blocks if block["type"] == "text"):
-            yield "an empty text"
+        if any(not block["text"].strip() for block in blocks if block["type"] == "text"):
+            yield "a blank text"
+        is_last = message is messages[-1] and message["role"] == "assistant"
+        if is_last and _last_text(blocks) != _last_text(blocks).rstrip():
+            yield "a last text that ends in a space"
         if any("signature" not in block for block in blocks if block["type"] == "thinking"):
             yield "a thought without a signature"
         server = {block["id"] for block in blocks if block["type"] == "server_tool_use"}
@@ -77,8 +115,12 @@ def bedrock(messages: list[Any]) -> Iterator[str]:
         blocks = message["content"]
         if not blocks:
             yield "a message without content"
-        if any(block.get("text") == "" for block in blocks):
-            yield "an empty text"
+        if any("text" in block and not block["text"].strip() for block in blocks):
+            yield "a blank text"
+        if any("document" in each for each in blocks) and not any(
+            "text" in each for each in blocks
+        ):
+            yield "a document without a text"
         calls = [each["toolUse"]["toolUseId"] for each in blocks if "toolUse" in each]
         results = [each["toolResult"]["toolUseId"] for each in blocks if "toolResult" in each]
         if calls and message["role"] != "assistant":

@@ -9,7 +9,11 @@ def test_documents_have_names_of_their_own() -> None:
         Part(b"%PDF-1", name=f"/{place}/Q3.pdf", content_type="application/pdf") for place in "ab"
     ]
     unnamed = [Part(data, content_type="application/pdf") for data in (b"%PDF-2", b"%PDF-3")]
-    blocks = bedrock.from_body(MessageBody([*pdf, *unnamed])).value["content"]
+    done = bedrock.from_body(MessageBody([*pdf, *unnamed]))
+    said, *blocks = done.value["content"]
+    # Converse takes no document without a text.
+    assert said == {"text": "Q3 pdf, Q3 pdf, document, document:"}
+    assert "takes no document without a text" in done.losses[-1].why
     names = [block["document"]["name"] for block in blocks]
     assert names == ["Q3 pdf", "Q3 pdf 2", "unnamed", "unnamed 2"]
     back = bedrock.to_body({"role": "user", "content": blocks}).value
@@ -22,7 +26,7 @@ def test_names_differ_in_results_too() -> None:
         b"%PDF-1", name="/tool/results/1/a.pdf", content_type="application/pdf", metadata=about
     )
     first = Part(b"%PDF-1", name="/a.pdf", content_type="application/pdf")
-    blocks = bedrock.from_body(MessageBody([first, pdf])).value["content"]
+    _, *blocks = bedrock.from_body(MessageBody([first, pdf])).value["content"]
     inner = blocks[1]["toolResult"]["content"][0]["document"]
     assert (blocks[0]["document"]["name"], inner["name"]) == ("a pdf", "a pdf 2")
 

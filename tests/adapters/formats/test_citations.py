@@ -17,8 +17,9 @@ def cited(text: str, url: str) -> dict[str, Any]:
     return {"type": "output_text", "text": text, "annotations": [note]}
 
 
+TEXTS = [cited("One.", "https://a.com"), cited("Two.", "https://b.com")]
 ANSWER: Any = [{"type": "message", "id": "m", "role": "assistant", "status": "completed",
-           "content": [cited("One.", "https://a.com"), cited("Two.", "https://b.com")]}]  # fmt: skip
+                "content": TEXTS}]  # fmt: skip
 
 
 def located(url: str, quoted: str) -> dict[str, Any]:

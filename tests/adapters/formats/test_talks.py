@@ -83,7 +83,7 @@ class TestAHistoryOfItems:
         assert "langchain" in detect([thought, {"type": "text", "text": "Hi"}])
 
 
-TALK = [
+TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "Weather?"},
     {"role": "assistant", "content": "I look.", "tool_calls": [
         {"id": "a", "type": "function", "function": {"name": "sun", "arguments": '{"n":1}'}},
@@ -152,3 +152,95 @@ def test_a_message_alone_says_that_its_speaker_is_lost() -> None:
         assert [str(loss) for loss in done.losses] == [
             f"omitted role: assistant: a message of {name} alone does not say who speaks"
         ]
+
+
+def losses_of(name: str, talk: list[Any]) -> list[str]:
+    there = CHAT.to_bodies(talk)
+    return [*map(str, adapter(name).from_bodies(there.value, rest=there.rest).losses)]  # type: ignore[attr-defined]
+
+
+def a_call(identity: str, tool: str) -> list[dict[str, Any]]:
+    call = {"id": identity, "type": "function", "function": {"name": tool, "arguments": "{}"}}
+    return [TALK[0], {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": identity, "content": "12"}]  # fmt: skip
+
+
+class TestWhatServicesRefuse:
+    @pytest.mark.parametrize(
+        ("name", "identity", "written"),
+        [
+            ("anthropic", "functions.get_weather:0", "functions_get_weather_0"),
+            ("bedrock", "x" * 84, "x" * 55 + "_65b6f469"),
+            ("openai-responses", "x" * 84, "x" * 55 + "_65b6f469"),
+            ("openai-chat", "x" * 84, "x" * 31 + "_65b6f469"),
+        ],
+    )  # fmt: skip
+    def test_an_id_is_respelled_with_its_result(
+        self, name: str, identity: str, written: str
+    ) -> None:
+        talk = a_call(identity, "f")
+        there = adapter("langchain").from_bodies(  # type: ignore[attr-defined]
+            (chat := CHAT.to_bodies(talk)).value, rest=chat.rest
+        )
+        there = adapter("langchain").to_bodies(there.value)  # type: ignore[attr-defined]
+        done = adapter(name).from_bodies(there.value, rest=there.rest)  # type: ignore[attr-defined]
+        assert json.dumps(done.value).count(written) == 2
+        assert [str(loss) for loss in done.losses] == [
+            f"converted message 1: /tool/calls/1.json: its id {identity!r} goes out as "
+            f"{written!r}: {name} takes no other"
+        ]
+
+    @pytest.mark.parametrize("name", ["anthropic", "bedrock", "openai-responses", "gemini"])
+    @pytest.mark.parametrize("tool", ["mcp.server/tool", "naïve_tool"])
+    def test_the_name_of_a_tool_is_respelled(self, name: str, tool: str) -> None:
+        (loss,) = losses_of(name, a_call("c", tool))
+        assert f"its name {tool!r} goes out as" in loss
+
+    def test_no_two_calls_get_one_id(self) -> None:
+        talk = [*a_call("a.b", "f"), *a_call("a_b", "f")[1:], *a_call("a:b", "f")[1:]]
+        there = CHAT.to_bodies(talk)
+        made = adapter("anthropic").from_bodies(there.value, rest=there.rest).value  # type: ignore[attr-defined]
+        ids = [block["id"] for message in made for block in message["content"] if "id" in block]
+        assert ids == ["a_b_2", "a_b", "a_b_3"]
+        answers = [block["tool_use_id"] for message in made for block in message["content"]
+                   if "tool_use_id" in block]  # fmt: skip
+        assert answers == ids
+
+    def test_a_message_alone_is_spelled_as_in_a_conversation(self) -> None:
+        """So that a call and its result match, though each is converted by itself."""
+        call, answer = (CHAT.to_body(message) for message in a_call("functions.f:0", "f")[1:])
+        made = adapter("anthropic").from_body(call.value).value["content"][0]["id"]
+        done = adapter("anthropic").from_body(answer.value)
+        assert made == done.value["content"][0]["tool_use_id"] == "functions_f_0"
+        assert "its id 'functions.f:0' goes out as" in str(done.losses[0])
+
+    @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
+    def test_a_conversation_that_the_assistant_begins(self, name: str) -> None:
+        system = {"role": "system", "content": "Be kind."}
+        for talk in ([TALK[-1], TALK[0]], [system, TALK[-1], TALK[0]]):
+            (loss,) = losses_of(name, talk)
+            assert f"{name} may refuse a conversation that begins with the assistant" in loss
+        assert losses_of(name, [system, TALK[0]]) == []
+
+    def test_gemini_begins_with_no_call(self) -> None:
+        (loss,) = losses_of("gemini", a_call("c", "f")[1:])
+        assert "gemini may refuse a conversation that begins with a call of a tool" in loss
+        assert losses_of("gemini", [TALK[-1], TALK[0]]) == []
+
+    def test_the_last_text_of_the_assistant(self) -> None:
+        talk = [TALK[0], {"role": "assistant", "content": "The answer is: \n"}]
+        there = CHAT.to_bodies(talk)
+        done = adapter("anthropic").from_bodies(there.value, rest=there.rest)  # type: ignore[attr-defined]
+        assert done.value[-1]["content"] == [{"type": "text", "text": "The answer is:"}]
+        assert [loss.where for loss in done.losses] == ["message 1: part 0"]
+        assert losses_of("bedrock", talk) == []
+        assert losses_of("anthropic", [*talk, TALK[0]]) == []
+
+    @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
+    def test_blank_texts_stay_behind(self, name: str) -> None:
+        blank = {"type": "text", "text": " \n"}
+        talk = [{"role": "user", "content": [{"type": "text", "text": "Hi"}, blank]}]
+        (loss,) = losses_of(name, talk)
+        assert loss.startswith("omitted message 0: part 1: ")
+        assert len(losses_of(name, [*talk, {"role": "assistant", "content": " "}])) == 2
+        assert losses_of("gemini", talk) == []

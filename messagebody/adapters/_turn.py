@@ -1,0 +1,47 @@
+"""A turn: one body of a conversation on its way to a message."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import attrs
+
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody.adapters._items import Item
+from messagebody.adapters._places import items_of
+
+Found = tuple[Item | None, list[Part]]
+
+
+@attrs.define
+class Turn:
+    """Hold one body of a conversation on its way to a message.
+
+    Arguments:
+        number: its position among the bodies, for losses.
+        body: the body.
+        rest: the rest of the message that it came from.
+        is_own: whether it came as a message of the format, and goes back as that message.
+    """
+
+    number: int
+    body: MessageBody
+    rest: Any
+    is_own: bool
+
+    def items(self) -> list[Found]:
+        """Return the items of the body."""
+        return [*items_of(self.body)]
+
+    def piece(self, parts: Iterable[Part], role: str | None = None) -> "Turn":
+        """Return a turn of some of the parts; members of the message go with the first piece."""
+        rest = dict(self.rest) if isinstance(self.rest, dict) else {}
+        for member in ("missed", "frame", "form", "mark"):
+            rest.pop(member, None)
+        if role is not None:
+            rest["role"] = role
+        return Turn(self.number, MessageBody(parts), rest or None, self.is_own)
+
+    def evolve(self, parts: Iterable[Part]) -> "Turn":
+        """Return the turn with other parts."""
+        return Turn(self.number, MessageBody(parts), self.rest, self.is_own)
