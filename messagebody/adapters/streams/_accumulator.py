@@ -180,24 +180,31 @@ def next_of(blocks: list[Any], index: Any, what: str) -> None:
         raise OutOfPlace(f"{what} {_shown(index)} begins, where {len(blocks)} is next")
 
 
-def joined_texts(blocks: list[Any], key: str, allowed: set[str]) -> list[Any]:
+def joined_texts(
+    blocks: list[Any], key: str, allowed: set[str], end: str | None = None
+) -> list[Any]:
     """Return blocks in which neighbours that are equal except for their text are joined.
 
     Arguments:
         blocks: the blocks.
         key: the member that holds the text.
         allowed: the members that such a block may have beside it.
+        end: a member that the last piece of a text may have, such as its signature. An empty text
+            that has it ends the text before it, whatever that is.
     """
     found: list[Any] = []
     texts: list[Pieces | None] = []
+    known = {key, *allowed} if end is None else {key, end, *allowed}
     for block in blocks:
-        is_text = isinstance(block.get(key), str) and block.keys() <= {key, *allowed}
-        others = {name: value for name, value in block.items() if name != key}
-        before = texts[-1] if texts and is_text and found[-1] == others else None
-        if before is not None:
+        is_text = isinstance(block.get(key), str) and block.keys() <= known
+        others = {name: value for name, value in block.items() if name not in (key, end)}
+        ending = {name: block[name] for name in block if is_text and name == end}
+        before = texts[-1] if texts and is_text and end not in found[-1] else None
+        if before is not None and (found[-1] == others or (ending and not block[key])):
             before.append(block[key])
+            found[-1] |= ending
         else:
-            found.append(others if is_text else block)
+            found.append({**others, **ending} if is_text else block)
             texts.append(Pieces(block[key]) if is_text else None)
     pairs = zip(found, texts, strict=True)
     return [block if text is None else {**block, key: str(text)} for block, text in pairs]

@@ -43,8 +43,10 @@ class GeminiChunks(Accumulator):
 
     def message(self) -> Any:
         """Return the content so far."""
-        parts = joined_texts(self._parts, "text", {"thought"}) if self.join else [*self._parts]
-        return {"role": "model", "parts": parts}
+        parts = self._parts
+        if self.join:
+            parts = joined_texts(parts, "text", {"thought"}, end="thoughtSignature")
+        return {"role": "model", "parts": [*parts]}
 
     def is_cut(self) -> bool:
         """Return whether the candidate has not finished."""

@@ -55,5 +55,9 @@ def test_writing(name: str, role: str | None, monkeypatch: pytest.MonkeyPatch) -
 @given(st.text(min_size=1))
 def test_any_text(text: str) -> None:
     for name in ("openai-chat", "gemini", "bedrock"):
-        message = adapter(name).from_body(MessageBody([Part(text)]), role="user").value
-        assert adapter(name).to_body(message).value == MessageBody([Part(text)])
+        body = MessageBody([Part(text)])
+        done = adapter(name).from_body(body, role="user")
+        if name == "bedrock" and not text.strip():  # the service takes no blank text
+            assert (done.value["content"], len(done.losses)) == ([], 1)
+        else:
+            assert adapter(name).to_body(done.value).value == body

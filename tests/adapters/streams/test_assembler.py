@@ -334,3 +334,39 @@ def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(MessageBodyError, match="no stream of 'mime' is known; there are a2a"):
         Assembler("mime")
     assert set(stream_names()) == {*STREAMS, "a2a-0.3"}
+
+
+class TestSignaturesOfGemini:
+    @staticmethod
+    def assembled(*parts: dict[str, Any]) -> MessageBody:
+        assembler = Assembler("gemini")
+        for part in parts:
+            assembler.feed({"candidates": [{"content": {"role": "model", "parts": [part]}}]})
+        assembler.feed({"candidates": [{"finishReason": "STOP"}]})
+        done = assembler.finish()
+        assert done.losses == ()
+        back = adapter("gemini").from_body(done.value, rest=done.rest).value
+        whole = adapter("gemini").to_body(back)
+        assert whole.value == done.value
+        assert json.dumps(back).count("thoughtSignature") == sum(
+            "thoughtSignature" in part for part in parts
+        )
+        return done.value
+
+    def test_one_on_the_last_piece_of_a_thought(self) -> None:
+        body = self.assembled(
+            {"text": "221 = ", "thought": True},
+            {"text": "13*17", "thought": True, "thoughtSignature": "U2ln"},
+            {"text": "It is 13 "}, {"text": "times 17."},
+            {"text": "", "thoughtSignature": "RW5k"},
+        )  # fmt: skip
+        assert [(part.name, part.text) for part in body] == [
+            ("/reasoning/1", "221 = 13*17"), (None, "It is 13 times 17."),
+        ]  # fmt: skip
+
+    def test_a_text_after_a_signature_is_another_one(self) -> None:
+        body = self.assembled(
+            {"text": "a", "thought": True, "thoughtSignature": "U2ln"},
+            {"text": "b", "thought": True}, {"text": "c", "thought": True, "thoughtSignature": "Ug=="},
+        )  # fmt: skip
+        assert [part.text for part in body] == ["a", "bc"]
