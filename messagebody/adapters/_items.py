@@ -203,7 +203,7 @@ class Code(Item):
 
 _OF_PROVIDERS: Final = re.compile(
     r"(?:server|mcp|builtin|native)[_-](?:tool[_-])?(?:use|call|result|return)"
-    r"|[a-z_]+_tool_result"
+    r"|[a-z_]+_tool_result|(?:web|file)_search_call"
 )
 
 

@@ -29,17 +29,21 @@ RESERVED: Final = re.compile(
 )
 """Places with a special meaning: a file with such a name would be read as a call or a thought."""
 
+ARTIFACT: Final = "langchain-artifact.json"
+"""The name of what a tool of LangChain gives to the program and not to the model."""
+
 _MEMBERS: Final = re.compile(
-    r"(?:/.+)?/(?:meta/(?P<format>[^/]+)\.json|olympus/envelope\.json|sentient/message\.json)"
+    r"(?:/.+)?/(?:meta/(?P<format>[^/]+)\.json|olympus/envelope\.json|sentient/message\.json"
+    rf"|tool/results/\d+/{re.escape(ARTIFACT)})"
 )
 
 
 def is_withheld(part: Part) -> bool:
     """Return whether a part keeps members of a message that are not content; no model gets it.
 
-    Such parts are the rest of a message (`/meta/<format>.json`) and the exact text of a received
-    one. They hold ids, tokens and signatures of systems. A body may hold another one below a
-    directory, so only the end of the name counts.
+    Such parts are the rest of a message (`/meta/<format>.json`), the exact text of a received one,
+    and what a tool of LangChain gives to the program alone. They hold ids, tokens and signatures of
+    systems. A body may hold another one below a directory, so only the end of the name counts.
 
     Examples:
         >>> names = ["/meta/agents-api.json", "/received/olympus/envelope.json", "/meta/page.json"]

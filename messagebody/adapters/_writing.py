@@ -4,6 +4,8 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterator
+from itertools import compress
+from operator import not_
 from typing import Any, Final
 
 import attrs
@@ -130,10 +132,13 @@ class BlockWriter:
 
     def _items(self) -> list[_Found]:
         """Return the items to write, and note the members of another message that stay behind."""
-        for part in filter(is_withheld, self.losses.parts):
+        inner = [_entries_of(entry, "inner") for entry in _entries_of(self._own(), "blocks")]
+        own = {entry.get("name") for entries in inner for entry in entries}
+        withheld = [is_withheld(part) and part.name not in own for part in self.losses.parts]
+        for part in compress(self.losses.parts, withheld):
             why = "it keeps members of a message that are not content"
             self.losses.lose(LossKind.OMITTED, part, why)
-        return [*items_of(part for part in self.losses.parts if not is_withheld(part))]
+        return [*items_of(compress(self.losses.parts, map(not_, withheld)))]
 
     def _with_files(self, items: list[_Found]) -> Iterator[_Found]:
         """Yield items, where each part of an item without a block is a file of its own."""

@@ -180,7 +180,10 @@ class AgentUserInteraction(Format):
         if role == "tool" and "toolCallId" not in value:
             return False
         if isinstance(content, list):
-            return role in {"user", "tool"} and some(content, _is_part, may_be_empty=True)
+            # No other format has this member, whatever the content is.
+            is_telling = role == "assistant" and "toolCalls" in value
+            is_known = role in {"user", "tool"} and some(content, _is_part, may_be_empty=True)
+            return is_telling or is_known
         return isinstance(content, str) or (role == "assistant" and "tool_calls" not in value)
 
 

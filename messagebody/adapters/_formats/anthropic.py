@@ -57,8 +57,11 @@ class Anthropic(Format):
         ),
         Kind("file", (), (_FILES,), ("*/*",), roles=_SEEN),
         Kind("web_search_result", (), ("*",), in_messages=False),
+        # What documents and search results are built of.
+        Kind("document image", IMAGES, ("https", _FILES), in_messages=False),
         Kind("json", (JSON,), in_messages=False),
     )  # fmt: skip
+    unmissed = frozenset({"more"})
     alternates = answers_calls = True
     takes_blank = takes_spaces_last = False
     never_first = (Item,)
@@ -77,16 +80,17 @@ class Anthropic(Format):
         if isinstance(message, str):
             return [{"type": "text", "text": message}], "text"
         if isinstance(message, list):
-            return message, "list"
+            return _all_pieces(message), "list"
         content = message.get("content") if isinstance(message, dict) else None
         if isinstance(content, str):
             return [{"type": "text", "text": content}], "string"
         if not isinstance(content, list):
             raise Misplaced("/content", "expected text or a list of blocks")
-        return content, None
+        return _all_pieces(content), None
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
         """Return a message, or its content alone."""
+        blocks = _whole(blocks)
         if form == "list":
             return blocks
         is_text = len(blocks) == 1 and blocks[0].keys() == {"type", "text"}
@@ -230,9 +234,71 @@ def _media(block: Any, kind: str) -> Media | None:
             return Media(kind, stated, title, url=need(source, "url"))
         case "file":
             return Media(kind, None, title, url=_file_url(need(source, "file_id")))
-        case "content" if isinstance(source.get("content"), str):
-            return Media(kind, "text/plain", title, text=source["content"], form="content")
+        case "content":
+            return _built(source.get("content"), kind, title)
     return None
+
+
+def _built(content: Any, kind: str, title: str | None) -> Media | None:
+    """Return the content of a document that is built of blocks, one of them in each piece."""
+    match content:
+        case str():
+            return Media(kind, "text/plain", title, text=content, form="content")
+        case [{"type": "text", "text": str(text)}]:
+            return Media(kind, "text/plain", title, text=text, form="blocks")
+        case [{"type": "image"} as image] if (item := _media(image, "image")) is not None:
+            item.kind = "document image"
+            return item
+    return None
+
+
+# A block that is built of several
+
+
+def _all_pieces(blocks: list[Any]) -> list[Any]:
+    return [piece for block in blocks for piece in _pieces(block)]
+
+
+def _pieces(block: Any) -> list[Any]:
+    """Return a piece for each block of a document or search result; the first has the members."""
+    kind = block.get("type") if isinstance(block, dict) else None
+    source = block.get("source") if kind == "document" else None
+    if isinstance(source, dict) and isinstance(source.get("content"), list):
+        first, *others = source["content"] or [None]
+        more = ({"type": "content", "content": [each]} for each in others)
+        pieces = [{"type": kind, "more": True, "source": each} for each in more]
+        return [{**block, "source": {**source, "content": [first]}}, *pieces] if pieces else [block]
+    if kind == "search_result" and isinstance(block.get("content"), list):
+        first, *others = block["content"] or [None]
+        pieces = [{"type": kind, "more": True, "content": [each]} for each in others]
+        return [{**block, "content": [first]}, *pieces] if pieces else [block]
+    return [block]
+
+
+def _whole(pieces: list[Any]) -> list[Any]:
+    """Return the blocks of pieces; one whose first piece is gone stands for itself."""
+    blocks: list[Any] = []
+    for piece in pieces:
+        if not isinstance(piece, dict) or "more" not in piece:
+            blocks.append(piece)
+            continue
+        last: Any = blocks[-1] if blocks else {}
+        held = _held(piece)
+        before = _held(last) if last.get("type") == piece.get("type") else None
+        if before is None or held is None:
+            blocks.append({key: value for key, value in piece.items() if key != "more"})
+        elif piece["type"] == "document":
+            blocks[-1] = {**last, "source": {**last["source"], "content": [*before, *held]}}
+        else:
+            blocks[-1] = {**last, "content": [*before, *held]}
+    return blocks
+
+
+def _held(block: Any) -> list[Any] | None:
+    """Return the blocks that a document or search result is built of."""
+    holder = block.get("source") if block.get("type") == "document" else block
+    content = holder.get("content") if isinstance(holder, dict) else None
+    return content if isinstance(content, list) else None
 
 
 def _search_result(block: Any) -> Text | None:
@@ -248,7 +314,11 @@ def _result(block: Any, kind: str) -> Result:
         blocks: list[Any] = [{"type": "text", "text": content}] if content else []
         form: str | None = "string"
     elif isinstance(content, list):
-        blocks, form = content, None
+        blocks, form = _all_pieces(content), None
+    elif isinstance(content, dict) and _is_document(content.get("content")):
+        # A fetched page: what it says about the document, and the document.
+        about = {key: value for key, value in content.items() if key != "content"}
+        blocks, form = [{"type": "json", "json": about}, *_pieces(content["content"])], "fetched"
     elif isinstance(content, dict):
         blocks, form = [{"type": "json", "json": content}], "object"
     elif content is None:
@@ -261,9 +331,18 @@ def _result(block: Any, kind: str) -> Result:
     )  # fmt: skip
 
 
+def _is_document(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("type") == "document"
+
+
 def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
+    blocks = _whole(blocks)
     content: Any = blocks
-    if item.form == "string" and len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
+    kinds = [block.get("type") for block in blocks]
+    if item.form == "fetched" and kinds in (["json"], ["json", "document"]):
+        held = {"content": blocks[1]} if len(blocks) == 2 else {}
+        content = {**blocks[0]["json"], **held}
+    elif item.form == "string" and len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
         content = blocks[0]["text"]
     elif item.form == "object" and len(blocks) == 1 and blocks[0].get("type") == "json":
         content = blocks[0]["json"]
@@ -280,6 +359,9 @@ def _written(item: Media) -> Any | None:
     if item.kind == "json":
         value = value_of(item)
         return None if value is NotJson else {"type": "json", "json": value}
+    if item.kind == "document image":
+        image = {"type": "image", "source": _source(item)}
+        return {"type": "document", "source": {"type": "content", "content": [image]}}
     if item.kind == "file":
         return {"type": "container_upload", "file_id": unquote((item.url or "").partition(":")[2])}
     source = _source(item)
@@ -297,12 +379,13 @@ def _source(item: Media) -> dict[str, Any] | None:
         return {"type": "url", "url": item.url}
     kind = essence(item.media_type or "")
     # Text documents are sent as text; the API takes no other bytes.
-    if item.kind == "image" or kind == _PDF:
+    if item.kind in {"image", "document image"} or kind == _PDF:
         return {"type": "base64", "media_type": kind, "data": item.base64()}
     if item.text is None:
         return None
-    if item.form == "content":
-        return {"type": "content", "content": item.text}
+    if item.form in ("content", "blocks"):
+        built = [{"type": "text", "text": item.text}]
+        return {"type": "content", "content": item.text if item.form == "content" else built}
     return {"type": "text", "media_type": "text/plain", "data": item.text}
 
 

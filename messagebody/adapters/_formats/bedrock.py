@@ -21,6 +21,7 @@ from messagebody.adapters._items import (
     Text,
     arguments_object,
     call_id,
+    renamed,
     value_of,
 )
 
@@ -222,6 +223,8 @@ def _cited(block: Any) -> Text | None:
         where = optional(each, "location", dict) or {}
         kind = next(iter(where), "citation")
         about = {key: value for key, value in each.items() if key != "location"}
+        # Our own member of this name says which part is cited.
+        about = renamed(about, {"source": "cited_source"})
         citations.append({"type": kind, **about, **(optional(where, kind, dict) or {})})
     return Text("".join(texts), citations=citations, form=[*map(len, texts)]) if texts else None
 
@@ -229,7 +232,10 @@ def _cited(block: Any) -> Text | None:
 def _citation(citation: dict[str, Any]) -> dict[str, Any] | None:
     """Return a citation in Bedrock's form, None if it has nothing that Bedrock can state."""
     kind, quoted = citation.get("type"), citation.get("cited_text")
-    about = {key: citation[key] for key in ("title", "source") if _is_text(citation.get(key))}
+    names = {"title": "title", "cited_source": "source"}
+    about = {
+        theirs: citation[ours] for ours, theirs in names.items() if _is_text(citation.get(ours))
+    }
     if isinstance(citation.get("sourceContent"), list):
         about["sourceContent"] = citation["sourceContent"]
     elif isinstance(quoted, str):

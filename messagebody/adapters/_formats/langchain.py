@@ -4,6 +4,7 @@ import copy
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from messagebody._base.media_types import JSON
 from messagebody._wire import strict_json
 from messagebody.adapters._base import adapter
 from messagebody.adapters._capabilities import Kind
@@ -26,6 +27,7 @@ from messagebody.adapters._items import (
     renamed,
     value_of,
 )
+from messagebody.adapters._places import ARTIFACT
 
 _ASSISTANT: Final = frozenset({"assistant"})
 _TYPES: Final = ("human", "ai", "system", "tool", "function", "chat")
@@ -70,6 +72,7 @@ class LangChain(Format):
         Kind("file", ("*/*",), ("*",), name_slot="path", in_results=True),
         Kind("text-plain", ("text/*",), name_slot="path", in_messages=False),
         Kind("json", ("*/*",), in_messages=False),
+        Kind("artifact", (JSON,), in_messages=False),
         *(Kind(name, ("*/*",), ("*",), name_slot="file", in_messages=False) for name in (
             "anthropic:image", "anthropic:document", "anthropic:web_search_result",
             "anthropic:json", "openai-chat:image", "openai-chat:audio", "openai-chat:file",
@@ -94,7 +97,7 @@ class LangChain(Format):
             raise Misplaced("", "expected an object with type and data, or type and content")
         words = ["flat" if data is message else "nested"]
         if data.get("type", message["type"]) in ("tool", "function"):
-            members = ("tool_call_id", "name", "status", "content")
+            members = ("tool_call_id", "name", "status", "content", "artifact")
             return [{"answer": {key: data[key] for key in members if key in data}}], words[0]
         content = data["content"]
         if not isinstance(content, str | list):
@@ -339,6 +342,9 @@ def _raw(call: Any) -> dict[str, Any]:
 
 def _member(block: Any) -> Item | None:
     """Return the item of a member beside the content."""
+    if "artifact" in block:
+        text = strict_json.dumps(block["artifact"])
+        return Media("artifact", JSON, ARTIFACT, text=text)
     if "answer" in block:
         return _answer(need(block, "answer", dict))
     for name, kind in zip(_LISTS, ("tool_call", "invalid_tool_call"), strict=True):
@@ -381,12 +387,14 @@ def _answer(answer: Any) -> Result:
         raise Misplaced("/content", "expected text or a list")
     is_text = isinstance(content, str)
     status = optional(answer, "status")
+    artifact = answer.get("artifact")
+    kept = [] if artifact is None else [{"artifact": artifact}]
     return Result(
         optional(answer, "tool_call_id"), name=optional(answer, "name"),
         is_error=None if status is None else status == "error",
         kind=None if "tool_call_id" in answer else "function",
-        blocks=[_block(each) for each in ([content] if content else [])]
-        if is_text else [*map(_block, content)],
+        blocks=[*(map(_block, content) if not is_text else [_block(content)] if content else []),
+                *kept],
         form=None if is_text else "blocks",
     )  # fmt: skip
 
@@ -407,7 +415,9 @@ def _server_result(block: Any) -> Result:
 
 
 def _written_result(item: Result, blocks: list[Any]) -> Any:
-    content: Any = [block.get("string", block) for block in blocks]
+    held = [block for block in blocks if "artifact" in block]
+    kept = held[-1] if held else {}
+    content: Any = [block.get("string", block) for block in blocks if "artifact" not in block]
     if item.form != "blocks" and len(content) < 2:
         content = _as_string(content)
     status = {} if item.is_error is None else {"status": "error" if item.is_error else "success"}
@@ -422,8 +432,9 @@ def _written_result(item: Result, blocks: list[Any]) -> Any:
         }
     name = {} if item.name is None else {"name": item.name}
     if item.kind == "function" and item.id is None:
-        return {"answer": {"name": item.name or "function", "content": content}}
-    return {"answer": {"tool_call_id": call_id(item), **name, **status, "content": content}}
+        return {"answer": {"name": item.name or "function", "content": content, **kept}}
+    about = {"tool_call_id": call_id(item), **name, **status, "content": content}
+    return {"answer": {**about, **kept}}
 
 
 # Blocks of content

@@ -200,7 +200,8 @@ def _list(content: Any) -> list[Any]:
 def _with_structure(blocks: list[Any], message: dict[str, Any]) -> list[Any]:
     """Return blocks with the structured content, which replaces a text of the same value."""
     value = message.get("structuredContent")
-    if not isinstance(value, dict):
+    # The schema wants an object, and servers give lists, too.
+    if not isinstance(value, dict | list):
         return blocks
     for index, block in enumerate(blocks):
         # For old clients, servers send the value also as text: one part is enough for both.
@@ -212,7 +213,7 @@ def _with_structure(blocks: list[Any], message: dict[str, Any]) -> list[Any]:
 
 def _says(block: Any, value: Any) -> bool:
     text = block.get("text") if isinstance(block, dict) else None
-    if not isinstance(text, str) or not text.lstrip().startswith("{"):
+    if not isinstance(text, str) or not text.lstrip().startswith(("{", "[")):
         return False
     try:
         return strict_json.same(strict_json.loads(text, depth=100), value)
@@ -236,7 +237,7 @@ def _tool_result(blocks: list[Any]) -> dict[str, Any]:
 def _written(item: Media) -> Any | None:
     if item.kind == "structured":
         value = value_of(item)
-        if not isinstance(value, dict):
+        if not isinstance(value, dict | list):
             return None
         made = {"type": "structured", "value": value}
         return {**made, "text": item.text} if item.form == "with text" else made

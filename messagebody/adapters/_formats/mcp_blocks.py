@@ -4,7 +4,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from messagebody._base.media_types import is_text
-from messagebody.adapters._dialect import Misplaced, need, optional
+from messagebody.adapters._dialect import need, optional
 from messagebody.adapters._items import Item, Media, Text
 
 _UNNAMED: Final = "messagebody:unnamed"
@@ -54,12 +54,12 @@ def write_content(item: Text | Media) -> dict[str, Any]:
     return {**link, **{key: value for key, value in stated.items() if value is not None}}
 
 
-def _resource(resource: Any) -> Media:
+def _resource(resource: Any) -> Media | None:
     uri = need(resource, "uri")
     name = None if uri == _UNNAMED else uri
     text, blob = optional(resource, "text"), optional(resource, "blob")
     if text is None and blob is None:
-        raise Misplaced("/resource", "expected text or blob")
+        return None  # content of a kind that is not known yet
     return Media("resource", optional(resource, "mimeType"), name, text=text, encoded=blob)
 
 

@@ -104,8 +104,12 @@ class OpenAIChat(Format):
                 continue
             if "type" in block:
                 message.setdefault("tool_calls", []).append(block)
-            else:
+            elif "transcript" not in block:
                 message.update(block)
+            elif "audio" in message:
+                message["audio"] = {**message["audio"], **block}
+            else:
+                content.append({"type": "text", "text": block["transcript"]})
         if "tool_call_id" in message:
             message["role"] = "tool"
         else:
@@ -131,6 +135,8 @@ class OpenAIChat(Format):
 
     def write(self, item: Item, blocks: list[Any]) -> Any | None:
         """Return the block of an item."""
+        if isinstance(item, Text) and item.form == "transcript" and not item.citations:
+            return {"transcript": item.text}
         if isinstance(item, Text):
             block: dict[str, Any] = {"type": "text", "text": item.text}
             said = [_annotation(each, item.text) for each in item.citations]
@@ -238,10 +244,19 @@ def _beside(message: dict[str, Any]) -> list[Any]:
     if isinstance(message.get("refusal"), str):
         blocks.append({"refusal": message["refusal"]})
     if isinstance(message.get("audio"), dict) and "data" in message["audio"]:
-        blocks.append({"audio": message["audio"]})
+        blocks += _spoken_pieces(message["audio"])
     if isinstance(message.get("function_call"), dict):
         blocks.append({"function_call": message["function_call"]})
     return [*blocks, *(optional(message, "tool_calls", list) or [])]
+
+
+def _spoken_pieces(audio: dict[str, Any]) -> list[Any]:
+    """Return a sound, and the text that it says as a piece of its own."""
+    said = audio.get("transcript")
+    if not isinstance(said, str) or not said:
+        return [{"audio": audio}]
+    without = {key: value for key, value in audio.items() if key != "transcript"}
+    return [{"audio": without}, {"transcript": said}]
 
 
 def _put_content(message: dict[str, Any], content: list[Any], form: Any) -> None:
@@ -322,6 +337,8 @@ def _member(block: Any) -> Item | None:
         return result
     if "refusal" in block:
         return Refusal(need(block, "refusal"))
+    if "transcript" in block:
+        return Text(need(block, "transcript"), form="transcript")
     if "audio" in block:
         return Media("spoken", encoded=need(block["audio"], "data"))
     if "function_call" in block:

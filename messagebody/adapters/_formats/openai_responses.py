@@ -3,6 +3,8 @@
 from typing import Any, Final
 
 from messagebody._base.limits import MIB
+from messagebody._base.media_types import JSON
+from messagebody._wire import strict_json
 from messagebody.adapters._capabilities import IMAGES, Kind, Spelling
 from messagebody.adapters._core import Format
 from messagebody.adapters._dialect import Misplaced, need, optional, some
@@ -20,6 +22,7 @@ from messagebody.adapters._items import (
     Code,
     Item,
     Media,
+    NotJson,
     Reasoning,
     Refusal,
     Result,
@@ -28,6 +31,7 @@ from messagebody.adapters._items import (
     arguments_text,
     call_id,
     renamed,
+    value_of,
 )
 
 _ASKED: Final = frozenset({"user", "system", "tool"})
@@ -35,12 +39,19 @@ _CITATION_OUT: Final = {ours: theirs for theirs, ours in CITATION.items()}
 _CONTENT: Final = ("input_text", "output_text", "refusal", "input_image", "input_file")
 _OUTPUTS: Final = {
     "function_call_output": None, "custom_tool_call_output": "custom",
+    **{f"{kind}_output": kind for kind in
+       ("shell_call", "local_shell_call", "computer_call", "apply_patch_call")},
 }  # fmt: skip
+_TOOLS: Final = {
+    "web_search_call": ("web_search", "action"), "file_search_call": ("file_search", "queries"),
+    "shell_call": ("shell", "action"), "local_shell_call": ("local_shell", "action"),
+    "computer_call": ("computer", "action"), "apply_patch_call": ("apply_patch", "operation"),
+}  # fmt: skip
+"""OpenAI's own tools: the name of each, and the member that holds its arguments."""
 _ITEMS: Final = (
     "reasoning", "function_call", "custom_tool_call", "image_generation_call", "mcp_call",
-    "code_interpreter_call", "web_search_call", "file_search_call", "computer_call",
-    "computer_call_output", "local_shell_call", "item_reference", "mcp_list_tools",
-    "mcp_approval_request", "mcp_approval_response", *_OUTPUTS,
+    "code_interpreter_call", "item_reference", "mcp_list_tools", "mcp_approval_request",
+    "mcp_approval_response", *_TOOLS, *_OUTPUTS,
 )  # fmt: skip
 _ROLES: Final = ("user", "assistant", "system", "developer")
 
@@ -59,6 +70,8 @@ class OpenAIResponses(Format):
             name_slot="file", in_results=True, roles=_ASKED,
         ),
         Kind("code image", (), ("*",), ("*/*",), in_messages=False),
+        Kind("json", (JSON,), in_messages=False),
+        Kind("screenshot", IMAGES, ("https", "http", "openai-file"), in_messages=False),
         Kind("generated", IMAGES, roles=frozenset({"assistant"}), is_generated=True),
     )  # fmt: skip
 
@@ -149,21 +162,14 @@ class OpenAIResponses(Format):
             return _content(content[0]) if content and isinstance(content[0], dict) else None
         if kind == "reasoning":
             return _reasoning(block)
-        if kind in {"function_call", "mcp_call"}:
-            identity = need(block, "call_id" if kind == "function_call" else "id")
-            arguments = arguments_of(need(block, "arguments"))
-            sort = None if kind == "function_call" else kind
-            return Call(identity, need(block, "name"), arguments, sort)
-        if kind == "custom_tool_call":
-            return Call(need(block, "call_id"), need(block, "name"), need(block, "input"), "custom")
-        if kind in _OUTPUTS:
-            return _result(block, _OUTPUTS[kind])
-        if kind == "mcp_call_output":
-            text = {"type": "input_text", "text": need(block, "output")}
-            blocks = [{"type": "message", "content": [text]}]
-            return Result(need(block, "id"), kind="mcp_call", blocks=blocks)
+        if (item := _of_tool(block, kind)) is not None:
+            return item
+        if kind == "json":
+            return Media("json", JSON, text=strict_json.dumps(block["json"]))
         if kind == "code_output":
             return _code_output(need(block, "output", dict))
+        if kind == "computer_screenshot":
+            return _screenshot(block)
         if kind == "image_generation_call" and isinstance(block.get("result"), str):
             sort = f"image/{optional(block, 'output_format') or 'png'}"
             return Media("generated", sort, encoded=block["result"], place="images")
@@ -193,7 +199,7 @@ class OpenAIResponses(Format):
 
     def has_provider_tools(self, item: Call | Result) -> bool:
         """Return whether it is a tool of an MCP server that OpenAI asks."""
-        return item.kind == "mcp_call"
+        return item.kind == "mcp_call"  # searches go back only as the items that they were
 
     def knows(self, block: Any) -> bool:
         """Return whether a block is one of the format."""
@@ -272,6 +278,9 @@ def _with_own_outputs(item: Any) -> list[Any]:
     if kind == _CODE and isinstance(item.get("outputs"), list):
         outputs = [{"type": "code_output", "output": each} for each in item["outputs"]]
         return [{**item, "outputs": []}, *outputs]
+    if kind == "file_search_call" and isinstance(item.get("results"), list) and item["results"]:
+        results = {"type": "file_search_results", "id": item.get("id"), "results": item["results"]}
+        return [{key: value for key, value in item.items() if key != "results"}, results]
     if kind == "mcp_call" and isinstance(item.get("output"), str) and "id" in item:
         output = {"type": "mcp_call_output", "id": item["id"], "output": item["output"]}
         return [{key: value for key, value in item.items() if key != "output"}, output]
@@ -283,8 +292,12 @@ def _is_output_of(block: Any, item: Any) -> bool:
     kind = block.get("type") if isinstance(block, dict) else None
     if kind == "code_output":
         return isinstance(item, dict) and item.get("type") == _CODE
-    is_call = isinstance(item, dict) and item.get("type") == "mcp_call" and "output" not in item
-    return is_call and kind == "mcp_call_output" and item.get("id") == block.get("id")
+    if not isinstance(item, dict) or item.get("id") != block.get("id"):
+        return False
+    if kind == "file_search_results":
+        return item.get("type") == "file_search_call" and "results" not in item
+    is_call = item.get("type") == "mcp_call" and "output" not in item
+    return is_call and kind == "mcp_call_output"
 
 
 def _with_output(item: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
@@ -292,6 +305,8 @@ def _with_output(item: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
         held = item.get("outputs")
         outputs = held if isinstance(held, list) else []
         return {**item, "outputs": [*outputs, block.get("output")]}
+    if block["type"] == "file_search_results":
+        return {**item, "results": block.get("results")}
     return {**item, "output": block.get("output")}
 
 
@@ -300,6 +315,9 @@ def _standing_alone(block: Any) -> Any:
     if isinstance(block, dict) and block.get("type") == "mcp_call_output":
         return {"type": "function_call_output", "call_id": block.get("id"),
                 "output": block.get("output")}  # fmt: skip
+    if isinstance(block, dict) and block.get("type") == "file_search_results":
+        text = strict_json.dumps(block.get("results"))
+        return {"type": "message", "role": "assistant", "content": text}
     if isinstance(block, dict) and block.get("type") == "code_output":
         output = block.get("output")
         said = output.get("logs", output.get("url")) if isinstance(output, dict) else None
@@ -375,6 +393,13 @@ def _content(block: Any) -> Item | None:
     return _file(block) if kind == "input_file" else None
 
 
+def _screenshot(block: Any) -> Media | None:
+    url, known = optional(block, "image_url"), optional(block, "file_id")
+    if url is None and known is None:
+        return None
+    return Media("screenshot", url=url if url is not None else file_url(known))
+
+
 def _typed(annotation: Any) -> dict[str, Any]:
     need(annotation, "type")
     return annotation  # type: ignore[no-any-return]
@@ -418,18 +443,59 @@ def _summary(item: Reasoning) -> dict[str, Any]:
     return {"summary": made} if member == "summary" else {"summary": [], "content": made}
 
 
+def _of_tool(block: Any, kind: Any) -> Call | Result | None:
+    """Return the call or result of an item, None if it is about no tool."""
+    if kind in {"function_call", "mcp_call"}:
+        identity = need(block, "call_id" if kind == "function_call" else "id")
+        arguments = arguments_of(need(block, "arguments"))
+        sort = None if kind == "function_call" else kind
+        return Call(identity, need(block, "name"), arguments, sort)
+    if kind == "custom_tool_call":
+        return Call(need(block, "call_id"), need(block, "name"), need(block, "input"), "custom")
+    if kind in _OUTPUTS:
+        return _result(block, _OUTPUTS[kind])
+    if kind in _TOOLS:
+        name, member = _TOOLS[kind]
+        return Call(_tool_id(block), name, block.get(member) or {}, kind, form="item")
+    if kind == "file_search_results":
+        blocks = [{"type": "json", "json": block["results"]}]
+        return Result(_tool_id(block), kind="file_search_call", blocks=blocks)
+    if kind == "mcp_call_output":
+        text = {"type": "input_text", "text": need(block, "output")}
+        blocks = [{"type": "message", "content": [text]}]
+        return Result(need(block, "id"), kind="mcp_call", blocks=blocks)
+    return None
+
+
+def _tool_id(block: Any) -> str:
+    """Return the id that the output of a tool refers to: some have no other than their own."""
+    return need(block, "call_id" if "call_id" in block else "id")  # type: ignore[no-any-return]
+
+
 def _result(block: Any, kind: str | None) -> Result:
     output = block.get("output")
     if isinstance(output, str):
         texts = [{"type": "input_text", "text": output}] if output else []
         blocks = [{"type": "message", "content": [each]} for each in texts]
-        return Result(need(block, "call_id"), kind=kind, blocks=blocks)
+        return Result(_tool_id(block), kind=kind, blocks=blocks)
+    if kind == "computer_call" and isinstance(output, dict):
+        return Result(_tool_id(block), kind=kind, blocks=[output], form="screenshot")
+    if kind in _TOOLS:
+        blocks = [] if output is None else [{"type": "json", "json": output}]
+        return Result(_tool_id(block), kind=kind, blocks=blocks, form="json")
     # Outside of results, contents are always pieces of a message, so that `read` and `write` agree.
     blocks = [{"type": "message", "content": [each]} for each in need(block, "output", list)]
     return Result(need(block, "call_id"), kind=kind, blocks=blocks, form="blocks")
 
 
 def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
+    if item.kind == "file_search_call":
+        results = blocks[0].get("json") if len(blocks) == 1 else blocks
+        return {"type": "file_search_results", "id": item.id, "results": results}
+    if item.form in ("json", "screenshot") and len(blocks) < 2:
+        held = blocks[0].get("json", blocks[0]) if blocks else None
+        said = {} if held is None else {"output": held}
+        return {"type": f"{item.kind}_output", "call_id": call_id(item), **said}
     # Inside a result, contents stand alone.
     contents = [each for block in blocks for each in _inner(block)]
     output: Any = contents
@@ -438,6 +504,8 @@ def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
     if item.kind == "mcp_call" and isinstance(output, str):
         return {"type": "mcp_call_output", "id": call_id(item), "output": output}
     kind = "custom_tool_call_output" if item.kind == "custom" else "function_call_output"
+    if item.kind == "local_shell_call" and item.form != "blocks" and isinstance(output, str):
+        kind = "local_shell_call_output"
     return {"type": kind, "call_id": call_id(item), "output": output}
 
 
@@ -479,6 +547,12 @@ def _written(item: Media) -> Any:
         about = {"id": "ig_1", "status": "completed", "result": item.base64()}
         return {"type": "image_generation_call", **about}
     known = None if item.url is None else file_id(item.url)
+    if item.kind == "json":
+        value = value_of(item)
+        return None if value is NotJson else {"type": "json", "json": value}
+    if item.kind == "screenshot":
+        url = {"image_url": item.url or item.data_url()} if known is None else {"file_id": known}
+        return {"type": "computer_screenshot", **url}
     if item.kind == "image":
         url = {"image_url": item.url or item.data_url()} if known is None else {"file_id": known}
         content = {"type": "input_image", "detail": "auto", **url}
@@ -493,6 +567,9 @@ def _written(item: Media) -> Any:
 
 
 def _written_call(item: Call) -> Any:
+    if item.kind in _TOOLS and item.form == "item":
+        own = "id" if item.kind in ("web_search_call", "file_search_call") else "call_id"
+        return {"type": item.kind, own: item.id, _TOOLS[item.kind][1]: item.arguments}
     text = arguments_text(item.arguments)
     if item.kind == "custom":
         about = {"call_id": call_id(item), "name": item.name, "input": text}

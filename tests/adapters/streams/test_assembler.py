@@ -345,7 +345,7 @@ class TestSignaturesOfGemini:
         assembler.feed({"candidates": [{"finishReason": "STOP"}]})
         done = assembler.finish()
         assert done.losses == ()
-        back = adapter("gemini").from_body(done.value, rest=done.rest).value
+        back = adapter("gemini").from_body(done.value, rest=done.rest).value  # type: ignore[call-arg]
         whole = adapter("gemini").to_body(back)
         assert whole.value == done.value
         assert json.dumps(back).count("thoughtSignature") == sum(
@@ -367,6 +367,7 @@ class TestSignaturesOfGemini:
     def test_a_text_after_a_signature_is_another_one(self) -> None:
         body = self.assembled(
             {"text": "a", "thought": True, "thoughtSignature": "U2ln"},
-            {"text": "b", "thought": True}, {"text": "c", "thought": True, "thoughtSignature": "Ug=="},
+            {"text": "b", "thought": True},
+            {"text": "c", "thought": True, "thoughtSignature": "Ug=="},
         )  # fmt: skip
         assert [part.text for part in body] == ["a", "bc"]

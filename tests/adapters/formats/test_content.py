@@ -1,0 +1,142 @@
+"""What is content is a part: of searches, tools, documents built of blocks, and what was spoken."""
+
+import json
+from typing import Any
+
+import pytest
+
+from messagebody import MessageBody
+from messagebody.adapters import adapter, detect, is_withheld
+
+PNG, PDF = "iVBORw0KGgo=", "JVBERi0xLjcK"
+IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
+BUILT = {"type": "content", "content": [
+    {"type": "text", "text": "one"}, IMAGE,
+    {"type": "text", "text": "two", "cache_control": {"type": "ephemeral"}}]}  # fmt: skip
+DOCUMENT = {"type": "document", "title": "Q3", "context": "c", "citations": {"enabled": True},
+            "source": BUILT}  # fmt: skip
+SEARCH = {"type": "search_result", "source": "https://a.com", "title": "A",
+          "content": [{"type": "text", "text": "first"}, {"type": "text", "text": "second"}],
+          "citations": {"enabled": True}}  # fmt: skip
+FETCHED = {"type": "web_fetch_tool_result", "tool_use_id": "f", "content": {
+    "type": "web_fetch_result", "url": "https://e.com/a.pdf", "retrieved_at": "2026-01-01",
+    "content": {"type": "document", "title": "P", "citations": {"enabled": True}, "source": {
+        "type": "base64", "media_type": "application/pdf", "data": PDF}}}}  # fmt: skip
+CALL = {"type": "server_tool_use", "id": "f", "name": "web_fetch", "input": {}}
+SHELL = {"type": "exit", "exit_code": 0}
+CASES: list[tuple[str, Any, list[Any]]] = [
+    ("anthropic", {"role": "user", "content": [DOCUMENT, SEARCH, {"type": "text", "text": "?"}]},
+     ["one", "image/png", "two", "first", "second", "?"]),
+    ("anthropic", {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "c", "content": [SEARCH, DOCUMENT]}]},
+     ["first", "second", "one", "image/png", "two"]),
+    ("anthropic", {"role": "assistant", "content": [CALL, FETCHED]}, [
+        {"id": "f", "name": "web_fetch", "arguments": {}, "type": "server_tool_use"},
+        {"type": "web_fetch_result", "url": "https://e.com/a.pdf", "retrieved_at": "2026-01-01"},
+        "application/pdf"]),
+    ("openai-responses", [{"type": "web_search_call", "id": "ws", "status": "completed",
+                           "action": {"type": "search", "query": "cats"}}],
+     [{"id": "ws", "name": "web_search", "arguments": {"type": "search", "query": "cats"},
+       "type": "web_search_call"}]),
+    ("openai-responses", [{"type": "file_search_call", "id": "fs", "status": "completed",
+                           "queries": ["q"], "results": [{"filename": "a.txt", "text": "found"}]}],
+     [{"id": "fs", "name": "file_search", "arguments": ["q"], "type": "file_search_call"},
+      [{"filename": "a.txt", "text": "found"}]]),
+    ("openai-responses", [
+        {"type": "shell_call", "id": "s", "call_id": "c", "status": "completed",
+         "action": {"commands": ["ls"]}},
+        {"type": "shell_call_output", "id": "o", "call_id": "c", "max_output_length": None,
+         "output": [{"stdout": "a.txt", "stderr": "", "outcome": SHELL}]}],
+     [{"id": "c", "name": "shell", "arguments": {"commands": ["ls"]}, "type": "shell_call"},
+      [{"stdout": "a.txt", "stderr": "", "outcome": SHELL}]]),
+    ("openai-responses", [{"type": "local_shell_call_output", "id": "c", "output": "a.txt"}],
+     ["a.txt"]),
+    ("openai-responses", [{"type": "computer_call_output", "call_id": "c", "output": {
+        "type": "computer_screenshot", "image_url": f"data:image/png;base64,{PNG}"}}],
+     ["image/png"]),
+    ("openai-responses", [{"type": "apply_patch_call", "id": "a", "call_id": "c",
+                           "status": "completed", "operation": {"type": "delete_file"}},
+                          {"type": "apply_patch_call_output", "call_id": "c", "output": "ok",
+                           "status": "completed"}],
+     [{"id": "c", "name": "apply_patch", "arguments": {"type": "delete_file"},
+       "type": "apply_patch_call"}, "ok"]),
+    ("openai-chat", {"role": "assistant", "content": None, "audio": {
+        "id": "a", "data": "UklGRg==", "transcript": "Hello there", "expires_at": 1}},
+     ["application/octet-stream", "Hello there"]),
+    ("mcp", {"content": [{"type": "text", "text": "[1, 2]"}], "structuredContent": [1, 2]},
+     [[1, 2]]),
+    ("langchain", {"type": "tool", "data": {"content": "x", "tool_call_id": "c", "type": "tool",
+                                            "artifact": {"rows": [1, 2]}}},
+     ["x", {"rows": [1, 2]}]),
+]  # fmt: skip
+
+
+def shown(body: MessageBody) -> list[Any]:
+    """Return what each part holds: text, a JSON value, or just the type of a file."""
+    return [
+        part.read_json() if part.content_type == "application/json" else part.text or
+        part.content_type for part in body
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "message", "expected"), CASES)
+def test_it_is_a_part_and_comes_back(name: str, message: Any, expected: list[Any]) -> None:
+    there = adapter(name).to_body(message)
+    assert shown(there.value) == expected
+    done = adapter(name).from_body(there.value, rest=there.rest)  # type: ignore[call-arg]
+    assert (done.value, done.losses) == (message, ())
+    left = json.dumps(there.rest)
+    assert not [
+        each for each in (PNG, PDF, "found", "first", "a.txt", "Hello there") if each in left
+    ]
+    assert name in detect(message)
+
+
+@pytest.mark.parametrize(("name", "message", "expected"), CASES)
+def test_each_part_may_be_changed_or_removed(name: str, message: Any, expected: list[Any]) -> None:
+    there = adapter(name).to_body(message)
+    for index, part in enumerate(there.value):
+        body = there.value.copy()
+        del body[index]
+        less = adapter(name).from_body(body, rest=there.rest).value  # type: ignore[call-arg]
+        assert len(adapter(name).to_body(less).value) >= len(body) - 1
+        if part.content_type == "text/plain":
+            body = there.value.copy()
+            body[index] = part.evolve(content="changed")
+            new = adapter(name).from_body(body, rest=there.rest).value  # type: ignore[call-arg]
+            assert "changed" in json.dumps(new)
+            assert "changed" in shown(adapter(name).to_body(new).value)
+
+
+def test_an_artifact_is_for_the_program_alone() -> None:
+    """LangChain does not send it to the model, so nobody else does."""
+    there = adapter("langchain").to_body(CASES[-1][1])
+    assert [is_withheld(part) for part in there.value] == [False, True]
+    for target in ("openai-chat", "anthropic", "a2a", "langchain"):
+        done = adapter(target).from_body(there.value)
+        assert "rows" not in json.dumps(done.value)
+        assert [loss.kind for loss in done.losses if "artifact" in loss.where] == ["omitted"]
+
+
+def test_a_citation_of_bedrock_has_its_page_and_its_source() -> None:
+    cited = {"title": "A", "source": "web-1", "sourceContent": [{"text": "q"}],
+             "location": {"web": {"url": "https://a.com", "domain": "a.com"}}}  # fmt: skip
+    message = {"role": "assistant", "content": [
+        {"citationsContent": {"content": [{"text": "Cats."}], "citations": [cited]}}]}  # fmt: skip
+    there = adapter("bedrock").to_body(message)
+    assert [part.url for part in there.value] == [None, "https://a.com"]
+    done = adapter("bedrock").from_body(there.value, rest=there.rest)  # type: ignore[call-arg]
+    assert (done.value, done.losses) == (message, ())
+
+
+def test_a_resource_of_a_new_kind_is_kept_and_said() -> None:
+    message = {"content": [{"type": "resource", "resource": {"uri": "a://b", "table": []}},
+                           {"type": "text", "text": "x"}]}  # fmt: skip
+    there = adapter("mcp").to_body(message)
+    assert (shown(there.value), [loss.where for loss in there.losses]) == (["x"], ["content[0]"])
+    assert adapter("mcp").from_body(there.value, rest=there.rest).value == message  # type: ignore[call-arg]
+
+
+def test_calls_of_ag_ui_tell_of_it() -> None:
+    assert detect({"id": "1", "role": "assistant", "content": [{"type": "later"}],
+                   "toolCalls": []}) == ("ag-ui",)  # fmt: skip
