@@ -160,6 +160,18 @@ def typed(data: bytes, kind: type[_T]) -> _T:
         raise InvalidJson(f"not what was written: {error}") from error
 
 
+def check_typed(value: Any, kind: Any) -> None:
+    """Check that a JSON value is one of a type, such as a `TypedDict`.
+
+    Raises:
+        InvalidJson: it is not.
+    """
+    try:
+        msgspec.convert(value, type=kind)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise InvalidJson(f"not what was written: {error}") from error
+
+
 def _may_hold_surrogates(text: str) -> bool:
     if "\\u" in text and _SURROGATE_ESCAPE.search(text):
         return True

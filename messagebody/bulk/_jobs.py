@@ -10,9 +10,10 @@ import json
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Final, Protocol
+from typing import Annotated, Any, ClassVar, Final, Literal, Protocol, TypedDict
 
 import attrs
+import msgspec
 
 from messagebody._base.digests import sha256_of
 from messagebody._base.limits import DEFAULT_LIMITS
@@ -80,6 +81,8 @@ class Job:
     """The suffix of result names; empty for a job without results per shard."""
     is_lasting: ClassVar[bool] = True
     """Whether a result stays valid as long as its source is unchanged."""
+    summary: ClassVar[Any] = None
+    """The type of the summary of a shard, as in a record that another version may have written."""
 
     member: str | None = attrs.field(default=None, kw_only=True)
 
@@ -309,12 +312,25 @@ class Convert(Job):
         return value.encode(), converted.losses
 
 
+class _Groups(TypedDict):
+    """The summary of an inference; see `Inference.to_dict`."""
+
+    bodies: int
+    groups: list[
+        tuple[
+            Literal["name", "directory", "type"], str, str | None,
+            Annotated[list[str], msgspec.Meta(min_length=1)], int,
+        ]
+    ]  # fmt: skip
+
+
 @attrs.frozen
 class Infer(Job):
     """Inference: one schema that accepts all messages, in `schema.json`."""
 
     name = "infer"
     suffix = ""
+    summary = _Groups
 
     def start(self, sink: Sink) -> Work:  # noqa: ARG002
         """Begin a shard."""
@@ -342,12 +358,19 @@ def _check_groups(inference: Inference) -> None:
         raise LimitExceeded(f"the schema would have more than {count_of(most, 'part')}")
 
 
+_Counts = TypedDict(
+    "_Counts", {"total": dict[str, int], "largest part": int, "types": dict[str, dict[str, int]]}
+)
+"""The summary of statistics."""
+
+
 @attrs.frozen
 class Stats(Job):
     """Statistics: parts and bytes by content type, and how many are references."""
 
     name = "stats"
     suffix = ""
+    summary = _Counts
 
     def start(self, sink: Sink) -> Work:  # noqa: ARG002
         """Begin a shard."""

@@ -19,6 +19,7 @@ from messagebody._base.files import TEMPORARY_PATTERN
 from messagebody._base.guards import require_executor, require_iterable, require_limits
 from messagebody._base.limits import DEFAULT_LIMITS, Limits, parse_size
 from messagebody._base.text import count_of, quote, redact_url
+from messagebody._wire import strict_json
 from messagebody.bulk._engines import (
     Outcomes,
     Task,
@@ -88,6 +89,7 @@ class Report:
         others: the number of shards of other sources whose results are also in `out`.
         deleted: the number of deleted result files: of shards that the sources no longer have,
             and with `prune` of other sources.
+        links: the URLs of links in the directories of the sources, which were not followed.
     """
 
     job: str
@@ -98,6 +100,7 @@ class Report:
     failed: tuple[Failure, ...]
     others: int = 0
     deleted: int = 0
+    links: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return not self.failed and not any(self.counts.get(name) for name in _BAD)
@@ -107,9 +110,11 @@ class Report:
         lost = f"; {count_of(len(self.failed), 'shard')} failed" if self.failed else ""
         others = f"; results of {count_of(self.others, 'shard')} of other sources stay"
         deleted = f"; {count_of(self.deleted, 'file')} of earlier results deleted"
+        links = f"; left out {_listed(self.links)}"
         return (
             f"{self.job}: {', '.join(numbers)} in {count_of(self.shards, 'shard')}{lost}"
             f"{others if self.others else ''}{deleted if self.deleted else ''}"
+            f"{links if self.links else ''}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,9 +122,15 @@ class Report:
         members = attrs.asdict(self)
         # The report does not depend on the place of the results or on earlier results there: the
         # same job elsewhere gives the same report.
-        for name in ("out", "others", "deleted"):
+        for name in ("out", "others", "deleted", "links"):
             del members[name]
         return members
+
+
+def _listed(links: tuple[str, ...]) -> str:
+    first = redact_url(links[0]) if links else ""
+    more = f" and {len(links) - 1:,} more" if len(links) > 1 else ""
+    return f"{count_of(len(links), 'link')}, which is read if it is a source: {first}{more}"
 
 
 @attrs.frozen
@@ -224,14 +235,16 @@ def run(
     """
     listed = [sources] if isinstance(sources, str | os.PathLike) else sources
     store = store_of(out, options.storage_options)
+    links: list[str] = []
     shards = find_shards(
         require_iterable(listed, "URLs, paths or globs of messages", hint=""),
         shard_bytes=max(1, options.shard_bytes),
         storage_options=options.storage_options,
         results=store,
+        left_out=links.append,
     )
     _claim(store, job)
-    return _Run(job, store, shards, options).all()
+    return attrs.evolve(_Run(job, store, shards, options).all(), links=tuple(links))
 
 
 def _claim(store: Store, job: Job) -> None:
@@ -320,26 +333,35 @@ class _Run:
         return record if record is not None and record.job == self.job.digest else None
 
     def _keep_others(self, recorded: list[tuple[Shard, Record | None]]) -> None:
-        """Raise an error instead of overwriting results of another source, such as an old log."""
+        """Raise an error instead of overwriting results of other sources, such as an old log.
+
+        A shard of many small messages has the same name whatever messages are in it.
+        """
         urls = {each.url for shard in self.shards for each in shard.inputs}
         for shard, record in recorded:
-            if record is not None and record.urls and urls.isdisjoint(record.urls):
+            others = [] if record is None else [url for url in record.urls if url not in urls]
+            if others:
+                more = f" and {count_of(len(others) - 1, 'other')}" if len(others) > 1 else ""
                 raise InvalidArgument(
                     "another place for these results, or prune=True (--prune) to replace others",
                     got=f"{redact_url(self.store.url)}, where the results of "
-                    f"{redact_url(record.urls[0])} have the same names as those of "
+                    f"{redact_url(others[0])}{more} have the same names as those of "
                     f"{redact_url(shard.inputs[0].url)}",
                 )
 
     def _is_done(self, shard: Shard, record: Record | None) -> bool:
         if record is None or not record.is_of(self.job, shard):
             return False
+        try:
+            strict_json.check_typed(record.summary, self.job.summary)
+        except strict_json.InvalidJson:
+            return False  # of another version, or damaged
         self.lines[shard.name] = record.lines
         return record.result is None or self._has(result_key(shard.name, self.job), record.result)
 
-    def _has(self, key: str, stated: list[Any]) -> bool:
+    def _has(self, key: str, stated: tuple[int, str]) -> bool:
         """Return whether a result still exists as it was written."""
-        return self.there.get(key) == stated[0] and [*read_back(self.store, key)] == stated
+        return self.there.get(key) == stated[0] and read_back(self.store, key) == stated
 
     # Numbers of lines
 

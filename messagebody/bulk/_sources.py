@@ -7,7 +7,7 @@ a message belongs to the range in which its line begins. A Parquet file is divid
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from itertools import pairwise, takewhile
 from pathlib import Path
@@ -22,6 +22,7 @@ from messagebody.bulk.tables import TableReader
 from messagebody.errors import InvalidArgument, ObjectNotFound, StoreError
 from messagebody.globs._wide import wide_pattern
 from messagebody.storage._stores import Stat, Store, open_store
+from messagebody.storage._stores.directory import FileStore
 
 JOB: Final = "job.json"
 """The file that identifies the job of the results next to it."""
@@ -197,6 +198,7 @@ def find_shards(
     shard_bytes: int = SHARD_BYTES,
     storage_options: dict[str, Any] | None = None,
     results: Store | None = None,
+    left_out: Callable[[str], object] = lambda _: None,
 ) -> list[Shard]:
     """Return the shards of all sources, in order.
 
@@ -206,6 +208,8 @@ def find_shards(
         storage_options: the options of `open_store`, for URLs.
         results: the store of the results. Its files are not sources, or each run would read the
             results of the previous run. Results of other jobs in a source are excluded, too.
+        left_out: called with the URL of each link in a directory, because only links that are named
+            themselves are followed.
 
     Raises:
         ObjectNotFound: a source has no file of messages.
@@ -213,7 +217,8 @@ def find_shards(
             files would have the same name.
         StoreError: a store can't be listed.
     """
-    groups = [_files(_spelled(source), storage_options or {}, results) for source in sources]
+    options = storage_options or {}
+    groups = [_files(_spelled(source), options, results, left_out) for source in sources]
     root = _shared([base for base, _ in groups])
     named: dict[str, Input] = {}
     shards: list[Shard] = []
@@ -255,17 +260,18 @@ def _spelled(source: str | os.PathLike[str]) -> str:
 
 
 def _files(
-    source: str, options: dict[str, Any], results: Store | None
+    source: str, options: dict[str, Any], results: Store | None, left_out: Callable[[str], object]
 ) -> tuple[_Base, list[Input]]:
     """Return the base directory of a source, and its files in order."""
     magic = _MAGIC.search(source.partition("://")[2] or source)
     if magic is None:
-        return _named_file_or_directory(source, options, results)
+        return _named_file_or_directory(source, options, results, left_out)
     start = len(source) - len(magic.string) + magic.start()
     base, _, pattern = source[:start].rpartition("/")
     matches = wide_pattern(pattern + source[start:])
     store = open_place(base, options)
     found = [stat for stat in _without_results(store, results) if matches(stat.key)]
+    _say_links(store, matches, left_out)
     return _all_of(store, found, source)
 
 
@@ -299,8 +305,16 @@ def _is_job(store: Store, stat: Stat) -> bool:
     return isinstance(value, dict) and value.keys() == {"job", "digest"}
 
 
+def _say_links(
+    store: Store, is_wanted: Callable[[str], bool], left_out: Callable[[str], object]
+) -> None:
+    for key in sorted(store.iter_links()) if isinstance(store, FileStore) else ():
+        if is_wanted(key):
+            left_out(store.url_of(key))
+
+
 def _named_file_or_directory(
-    source: str, options: dict[str, Any], results: Store | None
+    source: str, options: dict[str, Any], results: Store | None, left_out: Callable[[str], object]
 ) -> tuple[_Base, list[Input]]:
     if "://" not in source:
         source = os.path.realpath(source)
@@ -313,6 +327,7 @@ def _named_file_or_directory(
             return _all_of(store, [stat], source)
     store = open_place(source, options)
     found = [stat for stat in _without_results(store, results) if _is_listed(stat.key)]
+    _say_links(store, _is_shown, left_out)
     return _all_of(store, found, source)
 
 
@@ -325,7 +340,11 @@ def open_place(place: str | os.PathLike[str] | Store, options: Mapping[str, Any]
 
 def _is_listed(key: str) -> bool:
     """Return whether a file of a directory holds messages; hidden files are skipped."""
-    return _kind(key) is not None and not any(each[:1] in "._" for each in key.split("/"))
+    return _kind(key) is not None and _is_shown(key)
+
+
+def _is_shown(key: str) -> bool:
+    return not any(each[:1] in "._" for each in key.split("/"))
 
 
 def _all_of(store: Store, found: list[Stat], source: str) -> tuple[_Base, list[Input]]:

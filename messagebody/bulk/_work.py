@@ -56,7 +56,7 @@ class Record:
     findings: list[dict[str, Any]]
     summary: Any
     lines: int
-    result: list[Any] | None
+    result: tuple[int, str] | None
 
     def to_bytes(self) -> bytes:
         """Return the record as JSON."""
@@ -70,9 +70,10 @@ class Record:
             ObjectNotFound: the shard has no record.
         """
         try:
-            return strict_json.typed(b"".join(store.stream(record_key(name))), cls)
+            record = strict_json.typed(b"".join(store.stream(record_key(name))), cls)
         except strict_json.InvalidJson:
             return None
+        return record if record.counts.keys() >= _COUNTED else None
 
     @property
     def urls(self) -> list[str]:
@@ -82,6 +83,10 @@ class Record:
     def is_of(self, job: Job, shard: Shard) -> bool:
         """Return whether the record is of this job on this input."""
         return (self.job, self.input) == (job.digest, _as_json(shard.identity))
+
+
+_COUNTED: Final = {"messages", "bad lines", "bytes"}
+"""The counts that every record has."""
 
 
 def _as_json(value: Any) -> Any:
@@ -255,7 +260,7 @@ class _RunningTask:
         changed = [each.url for each in task.shard.inputs if not each.is_unchanged()]
         if changed:
             raise StoreError("the file changed while it was read", changed[0])
-        result = [self.result.size, self.result.digest] if task.job.suffix else None
+        result = (self.result.size, self.result.digest) if task.job.suffix else None
         if result is not None:
             self._put(result_key(task.shard.name, task.job), self.result, _TYPES[task.job.suffix])
         if self.errors.size:

@@ -3,7 +3,6 @@
 import difflib
 import errno
 import os
-import threading
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,7 +13,7 @@ from messagebody._model.access import edit
 from messagebody._model.body import MessageBody
 from messagebody.filesystem._documents import Document
 from messagebody.filesystem._paths import Live, fail, live_options, live_token
-from messagebody.filesystem._transactions import WholeTransaction
+from messagebody.filesystem._transactions import WholeTransaction, open_frame
 from messagebody.filesystem._write_through import WriteThrough
 from messagebody.filesystem._writing import BodyWriter
 from messagebody.storage._references import Resolver
@@ -33,13 +32,6 @@ _OPTIONS = (
 )  # fmt: skip
 
 
-class _ThreadState(threading.local):
-    """The transaction of one thread. Writes of other threads must not wait for its commit."""
-
-    is_open = False
-    transaction: WholeTransaction | None = None
-
-
 class MessageBodyFileSystem(BodyWriter):
     """A body as a filesystem: named parts are files, unnamed ones are not shown.
 
@@ -47,8 +39,8 @@ class MessageBodyFileSystem(BodyWriter):
     but it is not part of the body. `ls`, `find` and `walk` keep message order; `glob` sorts, as in
     fsspec. A new part is added at the end; an overwritten part keeps its position and its content
     type. Removing a reference removes the part, never the object behind its URL. In a transaction,
-    the changes of the thread that began it wait for the commit, and are made together or not at
-    all.
+    the changes of the thread or task that began it wait for the commit, and are made together or
+    not at all.
 
     Arguments:
         fo: URL of a JSON document with a body, instead of `body`. It is written back when a
@@ -116,7 +108,6 @@ class MessageBodyFileSystem(BodyWriter):
             raise ValueError(f"a filesystem takes either body= or fo=, got {got}")
         if autosave and fo is None:
             raise ValueError("autosave needs a document (fo=); a live body has none to save to")
-        self._thread_state = _ThreadState()
         self._live = live
         self._token = ""
         document = None if fo is None else Document(fo, target_protocol, target_options)
@@ -178,29 +169,25 @@ class MessageBodyFileSystem(BodyWriter):
         with edit(self.body):  # no other thread changes the body meanwhile
             self.document.save(self.body)
 
-    # Attributes that fsspec reads and sets
+    # Transactions
+
+    @property
+    def transaction(self) -> WholeTransaction:
+        """The context of a transaction, which belongs to the thread or task that begins it."""
+        return WholeTransaction(self)
 
     @property
     def _intrans(self) -> bool:
-        return self._thread_state.is_open
+        return open_frame(self) is not None
 
     @_intrans.setter
     def _intrans(self, is_open: bool) -> None:
-        self._thread_state.is_open = is_open
-
-    @property
-    def _transaction(self) -> WholeTransaction | None:
-        return self._thread_state.transaction
-
-    @_transaction.setter
-    def _transaction(self, transaction: WholeTransaction | None) -> None:
-        self._thread_state.transaction = transaction
+        """Take what fsspec sets when a filesystem is made."""
 
     def start_transaction(self) -> WholeTransaction:
         """Begin a transaction, which `end_transaction` commits."""
-        transaction: WholeTransaction = self.transaction
-        transaction.start()
-        return transaction
+        self.transaction.start()
+        return self.transaction
 
     def end_transaction(self) -> None:
         """Commit the transaction that `start_transaction` began."""

@@ -5,9 +5,10 @@ import errno
 import os
 import threading
 import weakref
-from typing import Any
+from typing import Any, Final
 
 import fsspec
+from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
 from messagebody._base.digests import sha256_of
@@ -21,6 +22,22 @@ _locks_guard = threading.Lock()
 _locks: "weakref.WeakValueDictionary[str, threading.Lock]" = weakref.WeakValueDictionary()
 
 
+_WHOLE: Final = frozenset(
+    {"memory", "s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oss", "oci", "cos", "obs"}
+)
+"""The filesystems, besides that of local files, in which a file is replaced as a whole.
+
+A process that is killed while it writes into any other one may leave an empty file behind.
+"""
+
+
+def _unwrapped(filesystem: Any, path: str) -> tuple[Any, str]:
+    """Return the filesystem that a directory of it stands for, and the path there."""
+    while isinstance(filesystem, DirFileSystem):
+        filesystem, path = filesystem.fs, filesystem._join(path)
+    return filesystem, path
+
+
 class Document:
     """A JSON document that holds a body, in any place that fsspec can reach.
 
@@ -32,7 +49,7 @@ class Document:
         options = dict(options or {})
         if protocol is not None:
             options["protocol"] = protocol
-        self._filesystem, self._path = fsspec.core.url_to_fs(url, **options)
+        self._filesystem, self._path = _unwrapped(*fsspec.core.url_to_fs(url, **options))
         self._digest = ""
         place = self._filesystem.unstrip_protocol(self._path)
         with _locks_guard:
@@ -59,8 +76,9 @@ class Document:
         processes and a local file. In other stores, two processes can still overwrite each other.
 
         Raises:
-            OSError: the document can't be written: `EROFS` if its filesystem is read-only, `ESTALE`
-                if somebody else changed it since it was read, because their changes would be lost.
+            OSError: the document can't be written: `EROFS` if its filesystem is read-only, or does
+                not replace a file as a whole, `ESTALE` if somebody else changed it since it was
+                read, because their changes would be lost.
         """
         data = body.to_json_bytes() + b"\n"
         with self._exclusive():
@@ -88,10 +106,15 @@ class Document:
         if isinstance(self._filesystem, LocalFileSystem):
             replace_file(self._path, data)
             return
+        kinds = self._filesystem.protocol
+        if _WHOLE.isdisjoint([kinds] if isinstance(kinds, str) else kinds):
+            problem = (
+                f"Read-only file system: {type(self._filesystem).__name__} may leave half of a "
+                "document behind; change the body elsewhere, and write its JSON there"
+            )
+            raise OSError(errno.EROFS, problem, redact_url(self.url))
         try:
-            # A transaction writes the data elsewhere first, and replaces the document at the end.
-            with self._filesystem.transaction:
-                self._filesystem.pipe_file(self._path, data)
+            self._filesystem.pipe_file(self._path, data)
         except MessageBodyError:
             raise
         except (NotImplementedError, ValueError) as error:  # from fsspec's read-only ones

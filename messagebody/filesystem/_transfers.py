@@ -1,12 +1,9 @@
 """Copies of many files: their targets by fsspec's rules, and parallel reads."""
 
-import contextlib
 import errno
 import os
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from fsspec import AbstractFileSystem
@@ -108,45 +105,6 @@ class Pairs:
                 raise OSError(errno.EINVAL, f"{source} would be inside itself", target)
             if target in waiting and not self.isdir(target):
                 raise FileExistsError(errno.EEXIST, "the file is to be copied or moved too", target)
-
-
-class WholeTransfers(AbstractFileSystem):  # type: ignore[misc]
-    """Copies and moves within a filesystem over a body, made all or none."""
-
-    @abstractmethod
-    def _together(self) -> AbstractContextManager[None]:
-        """Make all changes in the `with` block, or none."""
-
-    @abstractmethod
-    def _check_there(self, path: str) -> None:
-        """Raise `OSError` if there is no file or directory."""
-
-    def copy(
-        self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None,
-        on_error: str | None = None, **_: Any,
-    ) -> None:  # fmt: skip
-        """Copy files and directories, all or none; see fsspec.
-
-        Raises:
-            FileExistsError: two files have the same target, or a path is both source and target.
-            OSError: `EINVAL`: a directory would be inside itself.
-        """
-        plan = Pairs(self).note_copy(path1, path2, recursive=recursive, maxdepth=maxdepth)
-        skips = on_error == "ignore" or (on_error is None and recursive)
-        with self._together():
-            for old, new in plan:
-                with contextlib.suppress(*[FileNotFoundError] * skips):
-                    self.cp_file(old, new)
-
-    def _is_unmoved(self, path1: Any, path2: Any) -> bool:
-        """Return whether a move has the same source and target, which must exist."""
-        if not (isinstance(path1, str) and isinstance(path2, str)):
-            return False
-        source = self._strip_protocol(path1)
-        if source != self._strip_protocol(path2):
-            return False
-        self._check_there(source)
-        return True
 
 
 def results_of_threads(

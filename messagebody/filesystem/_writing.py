@@ -32,15 +32,15 @@ from messagebody.filesystem._files import (
 )
 from messagebody.filesystem._paths import concerning, fail
 from messagebody.filesystem._reading import BodyReader
-from messagebody.filesystem._transactions import Change
-from messagebody.filesystem._transfers import Pairs, WholeTransfers
+from messagebody.filesystem._transactions import Change, open_frame
+from messagebody.filesystem._transfers import Pairs
 from messagebody.filesystem._write_through import Offloaded, WriteThrough
 from messagebody.storage._references import Resolver
 
 _TEXT_OPTIONS: Final = ("encoding", "errors", "newline")
 
 
-class BodyWriter(BodyReader, WholeTransfers):
+class BodyWriter(BodyReader):
     """A body as files to list, read and change.
 
     Arguments:
@@ -124,8 +124,9 @@ class BodyWriter(BodyReader, WholeTransfers):
             self._file(path)
         self._check_changeable(path)
         self._check_writable(path, is_new=mode[0] == "x")
+        waits_for = open_frame(self)
         if autocommit is None:
-            autocommit = not self._intrans
+            autocommit = waits_for is None
         options = content_type, autocommit
         writer: PartWriter | OffloadingWriter
         if autocommit and self._is_log(path):
@@ -136,8 +137,8 @@ class BodyWriter(BodyReader, WholeTransfers):
             writer = PartWriter(self, path, mode, *options)
         else:
             writer = OffloadingWriter(self, path, mode, *options, to=self._offload)
-        if self._intrans and not autocommit:
-            self.transaction.files.append(Pending(writer))
+        if waits_for is not None and not autocommit:
+            waits_for.changes.append(Pending(writer))
         return writer
 
     # Databases, which keep files open and ask for their size
@@ -171,29 +172,21 @@ class BodyWriter(BodyReader, WholeTransfers):
         with edit(self.body):  # no other thread makes a change after the check
             check()
             self._check_changeable(path)
-            if self._intrans:
-                self.transaction.files.append(Change(check, apply))
+            if (frame := open_frame(self)) is not None:
+                frame.changes.append(Change(check, apply))
             elif self.autosave:
-                with self.transaction:
-                    self.transaction.files.append(Change(check, apply))
+                with self._together():
+                    self._change(path, check, apply)
             else:
                 apply()
 
     @contextlib.contextmanager
     def _together(self) -> Iterator[None]:
         """Make all changes in the `with` block, or none."""
-        if self.autosave and not self._intrans:
-            with self.transaction:
-                yield
-            return
-        queued = len(self.transaction.files) if self._intrans else 0
-        try:
-            with edit(self.body):
-                yield
-        except BaseException:
-            while self._intrans and len(self.transaction.files) > queued:
-                self.transaction.files.pop().discard()
-            raise
+        # In a transaction, it is a nested one: all or none of its changes wait for the commit.
+        is_whole = self.autosave or self._intrans
+        with edit(self.body), self.transaction if is_whole else contextlib.nullcontext():
+            yield
 
     def _check_changeable(self, path: str) -> None:
         if self.read_only:
@@ -320,6 +313,23 @@ class BodyWriter(BodyReader, WholeTransfers):
         check = partial(self._check_copy, source, target)
         self._change(target, check, partial(self._cp, source, target))
 
+    def copy(
+        self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None,
+        on_error: str | None = None, **_: Any,
+    ) -> None:  # fmt: skip
+        """Copy files and directories, all or none; see fsspec.
+
+        Raises:
+            FileExistsError: two files have the same target, or a path is both source and target.
+            OSError: `EINVAL`: a directory would be inside itself.
+        """
+        plan = Pairs(self).note_copy(path1, path2, recursive=recursive, maxdepth=maxdepth)
+        skips = on_error == "ignore" or (on_error is None and recursive)
+        with self._together():
+            for old, new in plan:
+                with contextlib.suppress(*[FileNotFoundError] * skips):
+                    self.cp_file(old, new)
+
     def _check_copy(self, source: str, target: str) -> None:
         self._file(source)
         self._check_writable(target)
@@ -352,8 +362,11 @@ class BodyWriter(BodyReader, WholeTransfers):
             FileExistsError: two files have the same target, or a path is both source and target.
             OSError: `EINVAL`: a directory would be inside itself.
         """
-        if self._is_unmoved(path1, path2):
-            return
+        if isinstance(path1, str) and isinstance(path2, str):
+            source = self._strip_protocol(path1)
+            if source == self._strip_protocol(path2):
+                self._check_there(source)
+                return
         if isinstance(path1, str):
             recursive = recursive or not self.isfile(path1)
         plan = Pairs(self).note_copy(path1, path2, recursive=recursive, maxdepth=maxdepth)

@@ -8,17 +8,15 @@ if TYPE_CHECKING:
     from upath import UPath as UPath
 
     from messagebody.views._mount import mount
-    from messagebody.views._overlay import OverlayFileSystem
     from messagebody.views._upath import MessageBodyPath, path_into
 
-__all__ = ["MessageBodyPath", "OverlayFileSystem", "UPath", "mount", "path_into"]
+__all__ = ["MessageBodyPath", "UPath", "mount", "path_into"]
 
 if not TYPE_CHECKING:  # for a type checker, a name is there only if it is listed above
     __getattr__, __dir__ = face(
         __name__,
         {
             "._mount": "mount",
-            "._overlay": "OverlayFileSystem",
             "._upath": "MessageBodyPath UPath path_into",
         },
     )

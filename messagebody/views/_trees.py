@@ -13,7 +13,6 @@ from messagebody._model.part import Part
 from messagebody.errors import InvalidArgument, InvalidName, MessageBodyError, RefusedPaths
 from messagebody.filesystem._body_filesystem import MessageBodyFileSystem
 from messagebody.names import check_name
-from messagebody.views._overlay import OverlayFileSystem
 
 
 def attach_tree(
@@ -49,7 +48,7 @@ def attach_tree(
 def _shows_body(filesystem: Any) -> bool:
     """Return whether a filesystem, or one that it wraps, shows the parts of a body."""
     while filesystem is not None:
-        if isinstance(filesystem, MessageBodyFileSystem | OverlayFileSystem):
+        if isinstance(filesystem, MessageBodyFileSystem):
             return True
         filesystem = getattr(filesystem, "fs", None)
     return False

@@ -450,6 +450,68 @@ class TestOnce:
         assert job_on("validate", log, tmp_path / "out") == first
         assert tree(tmp_path / "out") == before
 
+    @pytest.mark.parametrize(
+        ("job", "member", "wrong"),
+        [
+            ("validate", "counts", {}), ("validate", "counts", {"messages": "many"}),
+            ("validate", "result", []), ("validate", "result", [1]), ("validate", "result", "x"),
+            ("validate", "findings", [5]), ("validate", "lines", None), ("validate", "input", 5),
+            ("validate", "summary", {}), ("stats", "summary", None), ("stats", "summary", {}),
+            ("stats", "summary", {"total": {}, "largest part": "x", "types": {}}),
+            ("stats", "summary", {"total": {}, "largest part": 1, "types": {"a": []}}),
+            ("infer", "summary", []), ("infer", "summary", {"bodies": 1, "groups": [[]]}),
+            ("infer", "summary", {"bodies": 1, "groups": [["name", "/a", "/a", [], 1]]}),
+            ("infer", "summary", {"bodies": 1, "groups": [["odd", "/a", "/a", ["a/b"], 1]]}),
+        ],
+    )  # fmt: skip
+    def test_records_of_a_wrong_shape_are_made_again(
+        self, job: str, member: str, wrong: Any, log: Path, tmp_path: Path
+    ) -> None:
+        """Of another version, or written by somebody else into the bucket."""
+        first = job_on(job, log, tmp_path / "out")
+        before = tree(tmp_path / "out")
+        path = tmp_path / "out/records/a.jsonl.00001.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), member: wrong}))
+        assert job_on(job, log, tmp_path / "out") == first
+        assert tree(tmp_path / "out") == before
+
+    @pytest.mark.parametrize("narrow", ["d/m1.json", "d/m[1-4].json", "d/*1.json"])
+    def test_some_files_do_not_replace_the_results_of_all(
+        self, narrow: str, tmp_path: Path
+    ) -> None:
+        """A shard of many messages has one name, whatever messages are in it."""
+        (tmp_path / "d").mkdir()
+        for number in range(30):
+            (tmp_path / f"d/m{number}.json").write_bytes(
+                MessageBody([Part(str(number))]).to_json_bytes()
+            )
+        first = bulk.digest(tmp_path / "d", out=tmp_path / "out", workers=0)
+        before = tree(tmp_path / "out")
+        with pytest.raises(InvalidArgument, match=r"m0\.json and \d+ others have the same names"):
+            bulk.digest(tmp_path / narrow, out=tmp_path / "out", workers=0)
+        assert tree(tmp_path / "out") == before
+        assert bulk.digest(tmp_path / "d", out=tmp_path / "out", workers=0) == first
+        (tmp_path / "d/new.json").write_bytes(MessageBody([Part("new")]).to_json_bytes())
+        more = bulk.digest(tmp_path / "d", out=tmp_path / "out", workers=0)
+        assert more.counts["messages"] == 31
+        less = bulk.digest(tmp_path / narrow, out=tmp_path / "out", workers=0, prune=True)
+        assert less.counts["messages"] < 31
+
+    def test_links_in_a_directory_are_left_out_and_named(self, tmp_path: Path) -> None:
+        (tmp_path / "d").mkdir()
+        for path, texts in (("d/a.jsonl", ["1"]), ("x.jsonl", ["2", "3"])):
+            lines = [MessageBody([Part(text)]).to_json() for text in texts]
+            (tmp_path / path).write_text("".join(f"{line}\n" for line in lines))
+        (tmp_path / "d/b.jsonl").symlink_to("../x.jsonl")
+        for number, source in enumerate(["d", "d/*.jsonl", "d/b.jsonl"]):
+            report = bulk.digest(tmp_path / source, out=tmp_path / f"out{number}", workers=0)
+            left_out = [] if number == 2 else [(tmp_path / "d/b.jsonl").as_uri()]
+            assert [*report.links] == left_out
+            assert report.counts["messages"] == (2 if number == 2 else 1)
+            assert (
+                "left out 1 link, which is read if it is a source: file:" in str(report)
+            ) is bool(left_out)
+
     def test_a_result_of_the_same_size_is_made_again(self, log: Path, tmp_path: Path) -> None:
         job_on("validate", log, tmp_path / "out")
         before = tree(tmp_path / "out")

@@ -19,7 +19,6 @@ from messagebody.errors import DecodeError, MessageBodyError, RefusedPaths, Stor
 from messagebody.filesystem import MessageBodyFileSystem
 from messagebody.s3 import S3Store
 from messagebody.storage import Bytes, open_store
-from messagebody.views import OverlayFileSystem
 from tests.deletions.foreign import DIGITS, NAMES, Foreign
 
 
@@ -152,24 +151,6 @@ def archives(place: Path) -> None:
         tar.write(CATS, file)
 
 
-def overlay(place: Path) -> None:
-    fs = OverlayFileSystem(MessageBody(), place)
-    for path in [name for name in fs.find("/") if "family" in name]:
-        fs.rm(path)
-    fs.rm("/files", recursive=True)
-    fs.mv("/notes.txt", "/moved.txt")
-    fs.cp("/x.lock", "/copied.lock")
-    with fs.open("/x.lock", "r+b") as file:
-        file.write(b"changed")
-    fs.rm("/x.lock")
-    fs.touch("/.hidden", truncate=True)
-    with contextlib.suppress(ZeroDivisionError), fs.transaction:
-        fs.rm("/records", recursive=True)
-        raise ZeroDivisionError
-    fs.rm("/shards", recursive=True)
-    fs.pipe_file("/shards", b"a file in the place of a directory")
-
-
 def registry(place: Path) -> None:
     with Registry(path=place / "agents.db") as agents:
         agents.put_all([])
@@ -197,7 +178,7 @@ def log(place: Path) -> None:
 
 ROADS = [
     save, autosave, autosave_in_memory, offload_again, offloading_filesystem, sweep_old,
-    sweep_below, store, jobs, cache, unpacked, archives, overlay, registry, log, fetched,
+    sweep_below, store, jobs, cache, unpacked, archives, registry, log, fetched,
 ]  # fmt: skip
 
 
@@ -222,8 +203,7 @@ def test_nothing_foreign_goes(
         monkeypatch.setattr(os, "link", _refused)
     for name in ("files", "out", "logs"):
         (tmp_path / name).mkdir()
-    with contextlib.suppress(FileNotFoundError) if road is overlay else contextlib.nullcontext():
-        road(tmp_path)
+    road(tmp_path)
     foreign = Foreign.below(tmp_path)
     for _ in range(2):
         road(tmp_path)

@@ -100,16 +100,9 @@ class TestForks:
                 os._exit(number)
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
-    @pytest.mark.parametrize(
-        "is_overlay", [False, pytest.param(True, marks=pytest.mark.leaf("views"))]
-    )
-    def test_its_writes_are_refused(self, is_overlay: bool, tmp_path: Path) -> None:
+    def test_its_writes_are_refused(self) -> None:
         body = MessageBody([Part("one", name="/1.txt")])
         fs: Any = body.fs
-        if is_overlay:
-            from messagebody.views import OverlayFileSystem
-
-            fs = OverlayFileSystem(body, tmp_path)
         opened = fs.open("/open", "wb")
         opened.write(b"x")
         acts = [

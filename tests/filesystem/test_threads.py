@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, inline, offload
@@ -151,18 +150,6 @@ def in_threads(work: Callable[[int], Any]) -> list[Any]:
         return [done.result() for done in [pool.submit(run, number) for number in range(WRITERS)]]
 
 
-def overlay(body: MessageBody) -> Any:
-    from messagebody.views import OverlayFileSystem
-
-    below = fsspec.filesystem("memory")
-    below.pipe({f"/below/log{number}": b"" for number in range(50)})
-    return OverlayFileSystem(body, below, "/below")
-
-
-FILESYSTEMS = {"body": lambda body: body.fs, "overlay": overlay}
-KINDS = ["body", pytest.param("overlay", marks=pytest.mark.leaf("views"))]
-
-
 def _open_new(fs: Any, path: str) -> None:
     with fs.open(path, "xb") as file:
         file.write(b"x")
@@ -176,10 +163,9 @@ CREATE: dict[str, Callable[[Any, str], None]] = {
 
 
 @pytest.mark.parametrize("create", CREATE)
-@pytest.mark.parametrize("kind", KINDS)
-def test_only_one_thread_creates_a_file(kind: str, create: str) -> None:
-    fs = FILESYSTEMS[kind](MessageBody())
-    count = 1_000 if kind == "body" else 100
+def test_only_one_thread_creates_a_file(create: str) -> None:
+    fs = MessageBody().fs
+    count = 1_000
 
     def work(_: int) -> int:
         created = 0
@@ -194,9 +180,8 @@ def test_only_one_thread_creates_a_file(kind: str, create: str) -> None:
     assert sum(in_threads(work)) == count
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_nothing_that_is_appended_is_lost(kind: str) -> None:
-    fs = FILESYSTEMS[kind](MessageBody())
+def test_nothing_that_is_appended_is_lost() -> None:
+    fs = MessageBody().fs
 
     def work(thread: int) -> None:
         for number in range(50):

@@ -34,7 +34,7 @@ from messagebody.frameworks.values import to_values
 from messagebody.prompts import Draft, Reader, to_prompt
 from messagebody.rendering import listing, page, tree
 from messagebody.storage import queues
-from messagebody.views import OverlayFileSystem, path_into
+from messagebody.views import path_into
 from tests.lookups.network import Network
 
 STORE = "memory://lookups"
@@ -378,9 +378,6 @@ CALLS: dict[str, Call] = {
         for name in ("put", "put_file", "upload")
     },
     "MessageBodyFileSystem": lambda body: MessageBodyFileSystem(body=body),
-    "OverlayFileSystem": lambda body: each(
-        OverlayFileSystem(body, MessageBody().filesystem()).cat_file, body.names()
-    ),
     "MessageBodyFileSystem.cat_ranges": on_fs(
         lambda fs: fs.cat_ranges(fs.find("/"), 0, 10, on_error="return")
     ),

@@ -528,7 +528,7 @@ def test_no_code_path_hands_a_url_to_an_opener() -> None:
         if (match := openers.search(re.sub(r">>> .*", "", path.read_text("utf-8"))))
     }
     # What a filesystem is opened over, or a server serves, is named by the user, not by parts.
-    own = {"filesystem/_documents.py", "views/_trees.py", "views/_overlay.py"}
+    own = {"filesystem/_documents.py", "views/_trees.py"}
     assert set(found) <= {*own, "_cli/commands/models.py"}
     for path in (root / "storage").rglob("*.py"):
         assert "UPath" not in path.read_text("utf-8"), path

@@ -10,7 +10,6 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from messagebody import MessageBody, Part, Resolver
 from messagebody.errors import DuplicateName, InvalidArgument, RefusedPaths
-from messagebody.views import OverlayFileSystem
 
 
 @pytest.fixture
@@ -64,7 +63,6 @@ BODIES: dict[str, Callable[[Path], Any]] = {
     "body": lambda _: INNER,
     "filesystem": lambda _: INNER.fs,
     "directory of it": lambda _: DirFileSystem("/sources", fs=INNER.fs),
-    "overlay": lambda directory: OverlayFileSystem(INNER, directory),
     "url": lambda _: INNER.fs.url("/sources"),
     "document": lambda directory: f"messagebody:///::file://{directory}/message.json",
 }

@@ -86,6 +86,14 @@ class FileStore(Store):
                 if found is not None:
                     yield found
 
+    def iter_links(self) -> Iterator[str]:
+        """Yield the key of every symbolic link below the root, to a file or to a directory."""
+        for directory, *names in os.walk(self.root):
+            for name in (each for listed in names for each in listed):
+                path = Path(directory, name)
+                if path.is_symlink():
+                    yield path.relative_to(self.root).as_posix()
+
     def delete(self, key: str) -> None:
         """Delete a file."""
         missing = contextlib.suppress(FileNotFoundError)
