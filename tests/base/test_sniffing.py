@@ -447,3 +447,38 @@ class TestWithoutLibmagic:
         assert Part(PNG, name="/photo.jpg").content_type == "image/png"
         assert Part(ZIP, name="/photo.jpg").content_type == "image/jpeg"
         assert Part(ZIP).content_type == "application/octet-stream"
+
+
+class TestMp3:
+    """What speech services return has no name; two bytes alone say nothing."""
+
+    FRAMES = (
+        b"\xff\xfb\x90\x64" + bytes(413),  # MPEG 1, 128 kbit/s, 44.1 kHz
+        b"\xff\xf3\x40\xc4" + bytes(100),  # MPEG 2, 32 kbit/s, 22.05 kHz
+        b"\xff\xfa\x90\x64" + bytes(413),  # with a checksum
+        b"\xff\xe3\x18\xc4" + bytes(48),  # MPEG 2.5, 8 kbit/s, 11.025 kHz
+    )
+
+    @pytest.mark.parametrize("frame", FRAMES)
+    @pytest.mark.parametrize("tag", [b"", b"ID3\3\0\0\0\0\0\x0a" + bytes(10),
+                                     b"ID3\4\0\x10\0\0\0\x0a" + bytes(20)])  # fmt: skip
+    def test_with_a_tag_and_without(self, frame: bytes, tag: bytes) -> None:
+        assert sniffing.content_type(tag + 8 * frame) == "audio/mpeg"
+        assert sniffing.content_type(tag + 8 * frame, "/voice.bin") == "audio/mpeg"
+
+    def test_a_tag_with_a_cover_is_longer_than_the_first_bytes(self) -> None:
+        assert sniffing.content_type(b"ID3\4\0\0\0\1\x7f\x7f" + PNG) == "audio/mpeg"
+
+    @pytest.mark.parametrize("data", [
+        2 * FRAMES[0], FRAMES[0] + b"\0" + 8 * FRAMES[0], FRAMES[0] + 4 * FRAMES[1],
+        b"ID3\4\0\0\0\0\0\0" + bytes(50), b"ID3\4\0\0\xff\0\0\0" + FRAMES[0], b"ID3", b"ID3\3",
+        b"ID3\x09\0\0\0\0\0\0" + FRAMES[0], b"\xff\xfb", 9 * b"\xff\xf9\x90\x64", 99 * b"\xff\xfb\xf0\0",
+    ])  # fmt: skip
+    def test_what_is_none(self, data: bytes) -> None:
+        assert sniffing.content_type(data) != "audio/mpeg"
+
+    def test_arrays_are_none(self) -> None:
+        luck = random.Random(3)
+        for _ in range(2000):
+            data = bytes([0xFF, luck.choice([0xFB, 0xF3, 0xFA])]) + luck.randbytes(3000)
+            assert sniffing.content_type(data) == "application/octet-stream"

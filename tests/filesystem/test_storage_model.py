@@ -34,7 +34,7 @@ from hypothesis.stateful import (
 
 from messagebody import MessageBody, Resolver
 from messagebody.filesystem import MessageBodyFileSystem
-from messagebody.names import is_name
+from messagebody.names import ancestors, is_name
 
 NAMES = st.sampled_from(["/a", "/b", "/a/c", "/d/e", "/a b", "/_20", "/é", "/x=1"])
 # Some of them are longer than the threshold of the filesystem that offloads.
@@ -249,7 +249,7 @@ class StorageMachine(RuleBasedStateMachine):
 
     def targets(self, name: str, other: str, *, is_slashed: bool = False) -> dict[str, str]:
         """Return where a copy or move puts each file: into a directory, by its own name."""
-        is_into = self.fs.isdir(other) or (is_slashed and self.fs.isfile(name))
+        is_into = self.fs.isdir(other) or is_slashed
         base = f"{other}/{name.rpartition('/')[2]}" if is_into else other
         if self.fs.isfile(name):
             return {name: base}
@@ -290,7 +290,7 @@ class StorageMachine(RuleBasedStateMachine):
     @rule(name=NAMES)
     def make_directory(self, name: str) -> None:
         if self.told(lambda: self.fs.mkdir(name)):
-            self.made.add(name)
+            self.made |= {name, *ancestors(name)}
 
     @rule()
     def reopen(self) -> None:

@@ -68,6 +68,23 @@ class FetchBudget:
             lambda: threading.BoundedSemaphore(limits.connections_per_host)
         )
 
+    def check_size(self, size: int) -> None:
+        """Refuse content of a stated size, before any of it is requested.
+
+        Raises:
+            LimitExceeded: it would be refused at its end.
+        """
+        if size > self.limits.part_bytes:
+            raise LimitExceeded(
+                f"{human_size(size)} are stated, over {self.limits.part_bytes:,} bytes "
+                "(limit part_bytes)"
+            )
+        if self._bytes + size > self.limits.body_bytes:
+            raise LimitExceeded(
+                f"{human_size(size)} more are stated, and the body's references hold over "
+                f"{human_size(self.limits.body_bytes)} with them (limit body_bytes)"
+            )
+
     def take_bytes(self, count: int) -> None:
         """Count received bytes."""
         with self._lock:

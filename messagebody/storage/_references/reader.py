@@ -9,6 +9,8 @@ from messagebody._model.content import Reference
 from messagebody.errors import DigestMismatch, LimitExceeded, MessageBodyError
 from messagebody.storage._references.limits import FetchBudget
 from messagebody.storage._references.resolver import Resolver
+from messagebody.storage._references.sources import NoRanges
+from messagebody.storage._references.spool import Spool
 
 _SMALL: Final = 256 * 1024
 """The size of the first request, a compromise between small headers and few requests."""
@@ -144,11 +146,14 @@ class _Ranges(_Positioned):
         self, resolver: Resolver, reference: Reference, subject: str, budget: FetchBudget | None
     ) -> None:
         self.reference = reference
-        self.budget = budget
+        # One budget for all ranges of this file.
+        self.budget = budget or resolver.budget()
         self.subject = subject
         self.resolver = resolver
         self._size = reference.size
         self._taken = 0
+        self._whole: BinaryIO | None = None
+        """All of the content, if the server sends no ranges of it."""
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         # Only this seek may send a request.
@@ -160,6 +165,12 @@ class _Ranges(_Positioned):
             raise ValueError(f"negative seek position {offset}")
         self._position = offset
         return offset
+
+    def close(self) -> None:
+        """Delete the content, if all of it was read."""
+        if self._whole is not None:
+            self._whole.close()
+        super().close()
 
     def size(self) -> int:
         """Return the size of the content; if it is unknown, request it once."""
@@ -186,10 +197,7 @@ class _Ranges(_Positioned):
             end = min(end, stated + past_end)
         # One byte more than the remaining limit detects larger content.
         end = min(end, start + max(1, min(limit, limit - self._taken + 1)))
-        data = self.resolver.read_range(
-            self.reference.url, start, end, subject=self.subject, budget=self.budget
-        )
-        self._take(len(data))
+        data = self._range(start, end)
         if stated is None:
             return data
         # A short response before the known end means that content is missing.
@@ -198,6 +206,33 @@ class _Ranges(_Positioned):
         if data and start + len(data) > stated:
             raise DigestMismatch(self.subject, f"{stated:,} bytes", "more")
         return data
+
+    def _range(self, start: int, end: int) -> bytes:
+        """Return a range; a server that sends no ranges is asked for the whole content, once."""
+        if self._whole is None:
+            try:
+                data = self.resolver.read_range(
+                    self.reference.url, start, end,
+                    subject=self.subject, budget=self.budget, skips=False,
+                )  # fmt: skip
+            except NoRanges:
+                self._whole = self.fetch_whole().stream()
+            else:
+                self._take(len(data))
+                return data
+        self._whole.seek(start)
+        return self._whole.read(max(0, end - start))
+
+    def fetch_whole(self) -> Spool:
+        """Return all of the content, verified."""
+        found = self.reference
+        return self.resolver.fetch(
+            found.url,
+            size=found.size,
+            digest=found.digest,
+            subject=self.subject,
+            budget=self.budget,
+        )
 
     def _take(self, count: int) -> None:
         limit = self.resolver.limits.part_bytes
@@ -228,6 +263,11 @@ class _Window(_Positioned):
         self._hashed = 0
         self._flaw: MessageBodyError | None = None
 
+    def close(self) -> None:
+        """Close the file."""
+        self.ranges.close()
+        super().close()
+
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         self.ranges.seek(self._position)
         self._position = self.ranges.seek(offset, whence)
@@ -244,14 +284,7 @@ class _Window(_Positioned):
         return b"".join(pieces)
 
     def _whole(self) -> bytes:
-        found, ranges = self.ranges.reference, self.ranges
-        spool = ranges.resolver.fetch(
-            found.url,
-            size=found.size,
-            digest=found.digest,
-            subject=ranges.subject,
-            budget=ranges.budget,
-        )
+        spool = self.ranges.fetch_whole()
         self.verified = spool.verified
         self._position = spool.size
         return spool.read()

@@ -271,6 +271,8 @@ class Resolver:
         self, source: Source, expected: Reference, subject: str, budget: FetchBudget
     ) -> Spool:
         url, size, digest = expected.url, expected.size, expected.digest
+        # Nothing is requested that would be refused at its end.
+        budget.check_size(size or 0)
         spool = Spool()
         with spool.closed_on_error(), self._errors(url, subject), budget.part() as deadline:
             for chunk in source.stream(budget, deadline):
@@ -292,6 +294,7 @@ class Resolver:
         *,
         subject: str = "a reference",
         budget: FetchBudget | None = None,
+        skips: bool = True,
     ) -> bytes:
         """Return a range of a reference, which can't be verified.
 
@@ -301,6 +304,8 @@ class Resolver:
             end: the byte after the last; the result is shorter at the end of the content.
             subject: the owner of the reference, for errors.
             budget: the budget of the body; a new one if None.
+            skips: whether to read what comes before `start` too, if the server sends no ranges;
+                otherwise `NoRanges` is raised.
         """
         source = self.source(url, subject=subject)
         budget = budget or self.budget()
@@ -310,7 +315,7 @@ class Resolver:
         # Some stores allocate a buffer of the requested length.
         _check_limit(end - start, self.limits)
         with self._errors(url, subject), budget.part() as deadline:
-            return source.read_range(budget, deadline, start, end)
+            return source.read_range(budget, deadline, start, end, skips=skips)
 
     def size(
         self, url: str, *, subject: str = "a reference", budget: FetchBudget | None = None

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from messagebody.storage._references.http import ServerAnswer, Web
 
 
+class NoRanges(Exception):
+    """Report a server that sends the whole file where a range of it was asked for."""
+
+
 class Source(Protocol):
     """A source of content, which can be read completely or by ranges."""
 
@@ -26,8 +30,21 @@ class Source(Protocol):
     def stream(self, budget: FetchBudget, deadline: float) -> Iterator[bytes]:
         """Yield the content in order."""
 
-    def read_range(self, budget: FetchBudget, deadline: float, start: int, end: int) -> bytes:
-        """Return the bytes from `start` up to, not including, `end`."""
+    def read_range(
+        self, budget: FetchBudget, deadline: float, start: int, end: int, *, skips: bool = True
+    ) -> bytes:
+        """Return the bytes from `start` up to, not including, `end`.
+
+        Arguments:
+            budget: what may be read.
+            deadline: when to stop.
+            start: the first byte.
+            end: the byte after the last.
+            skips: whether to read all bytes before `start`, if the server sends no ranges.
+
+        Raises:
+            NoRanges: bytes would have to be skipped, and are not to be.
+        """
 
 
 @attrs.frozen
@@ -47,7 +64,9 @@ class DataSource:
         """Yield the content."""
         yield self._content(budget)
 
-    def read_range(self, budget: FetchBudget, deadline: float, start: int, end: int) -> bytes:  # noqa: ARG002
+    def read_range(
+        self, budget: FetchBudget, deadline: float, start: int, end: int, *, skips: bool = True  # noqa: ARG002
+    ) -> bytes:  # fmt: skip
         """Return a range of the content."""
         return self._content(budget)[start:end]
 
@@ -72,7 +91,9 @@ class StoreSource:
             budget.check_time(deadline)
             yield chunk
 
-    def read_range(self, budget: FetchBudget, deadline: float, start: int, end: int) -> bytes:
+    def read_range(
+        self, budget: FetchBudget, deadline: float, start: int, end: int, *, skips: bool = True  # noqa: ARG002
+    ) -> bytes:  # fmt: skip
         """Return a range of the object."""
         budget.check_time(deadline)
         found = self.store.read_range(self.key, start, end)
@@ -112,9 +133,13 @@ class WebSource:
                 raise StoreError("the server sent only a part of the file")
             answer.raise_for_status()
             answer.check_framing()
+            if answer.length is not None:
+                budget.check_size(answer.length)
             yield from answer.body()
 
-    def read_range(self, budget: FetchBudget, deadline: float, start: int, end: int) -> bytes:
+    def read_range(
+        self, budget: FetchBudget, deadline: float, start: int, end: int, *, skips: bool = True
+    ) -> bytes:
         """Return a range; if the server sends the whole file, the rest is not read."""
         headers = {"Range": f"bytes={start}-{end - 1}"}
         with self._request(budget, deadline, "GET", headers) as answer:
@@ -124,6 +149,8 @@ class WebSource:
             answer.raise_for_status()
             answer.check_framing()
             first, stop = answer.content_range()
+            if first < start and not skips:
+                raise NoRanges
             # Some servers send the whole file (200), which is cut; other ranges are wrong bytes.
             if first not in {0, start}:
                 raise StoreError("the server sent another range than the requested one")
