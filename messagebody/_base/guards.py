@@ -126,11 +126,16 @@ def require_path(value: _T) -> _T:
         raise InvalidArgument(
             "a path of a file",
             got=quote(redact_url(value)),
-            hint="messagebody.filesystem.MessageBodyFileSystem(fo=…).body reads a body at a URL",
+            hint="MessageBody.load reads a body at the URL of a store, such as s3://bucket/m.json",
         )
     if isinstance(value, str | os.PathLike):
         return value
     raise InvalidArgument("a path of a file", value)
+
+
+def is_store_url(value: Any) -> bool:
+    """Return whether a value is a URL that a store may have: any but those of web servers."""
+    return isinstance(value, str) and is_url(value) and not value.lower().startswith("http")
 
 
 def is_url(text: str) -> bool:

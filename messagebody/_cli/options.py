@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 import click
 
 from messagebody._base.files import read_at_most, replace_file
-from messagebody._base.guards import is_url
+from messagebody._base.guards import is_store_url, is_url
 from messagebody._base.limits import CHUNK, Limits, parse_size
 from messagebody._base.text import count_of, human_size, quote, redact_url
 from messagebody._cli.terminal import Terminal, is_terminal
@@ -22,9 +22,10 @@ from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import strict_json
 from messagebody.adapters import detect
-from messagebody.errors import DecodeError, InvalidSchema, StoreError
+from messagebody.errors import DecodeError, InvalidArgument, InvalidSchema, StoreError
 from messagebody.schema import MessageBodySchema
 from messagebody.storage._references import Resolver
+from messagebody.storage._stores.documents import read_url
 
 BODY = "body"
 STORE_HELP = "A URL such as s3://bucket/prefix, or a directory."
@@ -195,9 +196,12 @@ def limits() -> Limits:
 
 
 def read_bytes(path: str) -> bytes:
-    """Return the bytes of a file, or of standard input for "-"."""
-    check_local(path)
+    """Return the bytes of a file, of a file in a store, or of standard input for "-"."""
+    if is_url(path) and not is_store_url(path):
+        check_local(path)
     try:
+        if is_store_url(path):
+            return within_limit(_of_store(path), path)
         if path == "-":
             return within_limit(_all_of(_standard_input()), path)
         with Path(path).open("rb") as stream:
@@ -208,12 +212,19 @@ def read_bytes(path: str) -> bytes:
         raise click.UsageError(f"{source_name(path)} does not fit into memory") from error
 
 
+def _of_store(url: str) -> bytes:
+    try:
+        return read_url(url, limits().json_bytes)
+    except InvalidArgument as error:
+        raise click.UsageError(str(error)) from error
+
+
 def check_local(path: str) -> None:
     """Refuse a URL where a file is read or written."""
     if is_url(path):
         raise click.UsageError(
-            f"{quote(redact_url(path))} is a URL, and this command takes files: copy the file "
-            "here, or use a pipe and '-'; mcp and bulk take URLs"
+            f"{quote(redact_url(path))} is a URL, and this command takes files, and URLs of stores "
+            "such as s3:// to read: copy the file here, or use a pipe and '-'"
         )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 import messagebody  # for annotations, which are evaluated on demand
 from messagebody._base.files import read_at_most, replace_file
 from messagebody._base.guards import (
+    is_store_url,
     require_limits,
     require_path,
     require_resolver,
@@ -131,19 +132,27 @@ class MessageBody(PartSequence):
         *,
         limits: Limits = DEFAULT_LIMITS,
         strict: bool = False,
+        storage_options: Mapping[str, Any] | None = None,
     ) -> Self:
         """Read a body from a JSON file; see `from_json`.
 
         Arguments:
-            path: the file.
+            path: the file, or its URL in a store, such as "s3://bucket/message.json". The program
+                names it, so it is read with the program's own credentials, without a resolver.
             limits: the limits of a document.
             strict: as in `from_json`.
+            storage_options: the options of `open_store`, for a URL.
 
         Raises:
             OSError: the file can't be read.
+            StoreError: the store can't be read.
             DecodeError: the file is not a body.
         """
         require_limits(limits)
+        if is_store_url(path):
+            read_url = leaf("read_url")
+            data = read_url(path, limits.json_bytes, **(storage_options or {}))
+            return cls.from_json(data, limits=limits, strict=strict)
         with Path(require_path(path)).open("rb") as stream:
             # Reads at most one byte more than the limit.
             data = read_at_most(stream, limits.json_bytes)

@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import attrs
 import msgspec
@@ -158,6 +158,10 @@ def typed(data: bytes, kind: type[_T]) -> _T:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
         raise InvalidJson(f"not what was written: {error}") from error
+
+
+SomeTexts = Annotated[list[str], msgspec.Meta(min_length=1)]
+"""One text or more, as a type for `check_typed`."""
 
 
 def check_typed(value: Any, kind: Any) -> None:

@@ -10,10 +10,9 @@ import json
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Final, Literal, Protocol, TypedDict
+from typing import Any, ClassVar, Final, Literal, Protocol, TypedDict
 
 import attrs
-import msgspec
 
 from messagebody._base.digests import sha256_of
 from messagebody._base.limits import DEFAULT_LIMITS
@@ -312,14 +311,14 @@ class Convert(Job):
         return value.encode(), converted.losses
 
 
-class _Groups(TypedDict):
+class _Inferred(TypedDict):
     """The summary of an inference; see `Inference.to_dict`."""
 
     bodies: int
     groups: list[
         tuple[
             Literal["name", "directory", "type"], str, str | None,
-            Annotated[list[str], msgspec.Meta(min_length=1)], int,
+            strict_json.SomeTexts, int,
         ]
     ]  # fmt: skip
 
@@ -330,7 +329,7 @@ class Infer(Job):
 
     name = "infer"
     suffix = ""
-    summary = _Groups
+    summary = _Inferred
 
     def start(self, sink: Sink) -> Work:  # noqa: ARG002
         """Begin a shard."""

@@ -13,9 +13,11 @@ from fsspec.implementations.local import LocalFileSystem
 
 from messagebody._base.digests import sha256_of
 from messagebody._base.files import lock_file, replace_file
+from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.text import redact_url
 from messagebody._model.body import MessageBody
 from messagebody.errors import DecodeError, MessageBodyError
+from messagebody.storage._stores.documents import StoredDocument
 
 # Locks of documents that are not local files, between the threads of this process.
 _locks_guard = threading.Lock()
@@ -47,11 +49,17 @@ class Document:
     def __init__(self, url: str, protocol: str | None, options: dict[str, Any] | None) -> None:
         self.url = url
         options = dict(options or {})
-        if protocol is not None:
-            options["protocol"] = protocol
-        self._filesystem, self._path = _unwrapped(*fsspec.core.url_to_fs(url, **options))
         self._digest = ""
-        place = self._filesystem.unstrip_protocol(self._path)
+        scheme, _, path = url.rpartition("://")
+        self._stored: StoredDocument | None = None
+        if (protocol or scheme) in ("s3", "s3a"):
+            # By boto3, which is installed, and not by a filesystem for S3, which may not be.
+            place = f"s3://{path}"
+            self._stored = StoredDocument.at(place, **options)
+        else:
+            options |= {} if protocol is None else {"protocol": protocol}
+            self._filesystem, self._path = _unwrapped(*fsspec.core.url_to_fs(url, **options))
+            place = self._filesystem.unstrip_protocol(self._path)
         with _locks_guard:
             self._lock = _locks.setdefault(place, threading.Lock())
 
@@ -61,7 +69,7 @@ class Document:
         Raises:
             DecodeError: the document is not a body; a note says which document.
         """
-        data = self._filesystem.cat_file(self._path)
+        data = self._read()
         self._digest = sha256_of(data)
         try:
             return MessageBody.from_json(data)
@@ -88,21 +96,30 @@ class Document:
 
     def _exclusive(self) -> contextlib.AbstractContextManager[Any]:
         """Lock the document, so that it can't change between the comparison and the write."""
-        if isinstance(self._filesystem, LocalFileSystem):
+        if self._stored is None and isinstance(self._filesystem, LocalFileSystem):
             return lock_file(self._path)
         # fsspec has no conditional writes, which would also guard against other processes.
         return self._lock
 
     def _check_unchanged(self) -> None:
         try:
-            now = sha256_of(self._filesystem.cat_file(self._path))
+            now = sha256_of(self._read())
         except FileNotFoundError:
             return  # nothing can be lost
         if now != self._digest:
             problem = "somebody else changed the document since it was read; read it again"
             raise OSError(errno.ESTALE, problem, redact_url(self.url))
 
+    def _read(self) -> bytes:
+        if self._stored is not None:
+            return self._stored.read(DEFAULT_LIMITS.json_bytes)
+        data: bytes = self._filesystem.cat_file(self._path)
+        return data
+
     def _replace(self, data: bytes) -> None:
+        if self._stored is not None:
+            self._stored.replace(data)
+            return
         if isinstance(self._filesystem, LocalFileSystem):
             replace_file(self._path, data)
             return

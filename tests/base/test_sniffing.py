@@ -456,7 +456,7 @@ class TestMp3:
         b"\xff\xfb\x90\x64" + bytes(413),  # MPEG 1, 128 kbit/s, 44.1 kHz
         b"\xff\xf3\x40\xc4" + bytes(100),  # MPEG 2, 32 kbit/s, 22.05 kHz
         b"\xff\xfa\x90\x64" + bytes(413),  # with a checksum
-        b"\xff\xe3\x18\xc4" + bytes(48),  # MPEG 2.5, 8 kbit/s, 11.025 kHz
+        b"\xff\xe3\x10\xc4" + bytes(48),  # MPEG 2.5, 8 kbit/s, 11.025 kHz
     )
 
     @pytest.mark.parametrize("frame", FRAMES)
@@ -472,7 +472,8 @@ class TestMp3:
     @pytest.mark.parametrize("data", [
         2 * FRAMES[0], FRAMES[0] + b"\0" + 8 * FRAMES[0], FRAMES[0] + 4 * FRAMES[1],
         b"ID3\4\0\0\0\0\0\0" + bytes(50), b"ID3\4\0\0\xff\0\0\0" + FRAMES[0], b"ID3", b"ID3\3",
-        b"ID3\x09\0\0\0\0\0\0" + FRAMES[0], b"\xff\xfb", 9 * b"\xff\xf9\x90\x64", 99 * b"\xff\xfb\xf0\0",
+        b"ID3\x09\0\0\0\0\0\0" + FRAMES[0], b"\xff\xfb", 9 * b"\xff\xf9\x90\x64",
+        99 * b"\xff\xfb\xf0\0",
     ])  # fmt: skip
     def test_what_is_none(self, data: bytes) -> None:
         assert sniffing.content_type(data) != "audio/mpeg"

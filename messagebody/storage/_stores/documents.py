@@ -1,0 +1,80 @@
+"""Documents in stores: a file at a URL, read as a whole within a limit, or replaced as a whole."""
+
+import errno
+import os
+from typing import Any
+
+import attrs
+
+from messagebody._base.limits import CHUNK
+from messagebody._base.text import quote, redact_url
+from messagebody.errors import InvalidArgument, ObjectNotFound
+from messagebody.storage._stores import open_store
+from messagebody.storage._stores.base import Bytes, Store
+
+
+@attrs.frozen
+class StoredDocument:
+    """A file in a store.
+
+    Arguments:
+        store: the store of the directory above it.
+        key: its name there.
+    """
+
+    store: Store
+    key: str
+
+    @classmethod
+    def at(cls, url: str, **options: Any) -> "StoredDocument":
+        """Return the document at a URL; nothing is read.
+
+        Arguments:
+            url: such as "s3://bucket/messages/1.json".
+            **options: those of `open_store`.
+
+        Raises:
+            InvalidArgument: it is not the URL of a file in a store.
+        """
+        above, _, key = url.rpartition("/")
+        if not key or above.endswith((":", ":/")) or not {"?", "#"}.isdisjoint(url):
+            got = quote(redact_url(url))
+            raise InvalidArgument("the URL of a file in a store, as s3://bucket/m.json", got=got)
+        return cls(open_store(above, **options), key)
+
+    def read(self, most: int) -> bytes:
+        """Return the content, or one byte more than `most` if it is longer.
+
+        Raises:
+            FileNotFoundError: it is not there.
+            StoreError: the store can't be read.
+        """
+        try:
+            pieces = (
+                self.store.read_range(self.key, start, min(start + CHUNK, most + 1))
+                for start in range(0, most + 1, CHUNK)
+            )
+            found = bytearray()
+            for piece in pieces:
+                found += piece
+                if len(piece) < CHUNK:
+                    break
+            return bytes(found)
+        except ObjectNotFound as error:
+            shown = redact_url(self.store.url_of(self.key))
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), shown) from error
+
+    def replace(self, data: bytes) -> None:
+        """Write the content, which every store does as a whole or not at all."""
+        self.store.put(self.key, Bytes(data), content_type="application/json", if_absent=False)
+
+
+def read_url(url: str, most: int, **options: Any) -> bytes:
+    """Return the content of a file in a store, or one byte more than `most` if it is longer.
+
+    Raises:
+        InvalidArgument: it is not the URL of a file in a store.
+        FileNotFoundError: it is not there.
+        StoreError: the store can't be read.
+    """
+    return StoredDocument.at(url, **options).read(most)
