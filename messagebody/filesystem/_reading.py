@@ -132,6 +132,7 @@ class BodyReader(BodyListing):
         """Copy to local files; references are fetched in parallel.
 
         Raises:
+            OSError: `EINVAL`: no local file can have a name; nothing is written.
             NotADirectoryError: a name is both a file and a directory; nothing is written.
             FileExistsError: two files would be the same local file; nothing is written.
         """
@@ -139,6 +140,9 @@ class BodyReader(BodyListing):
             for each in [rpath] if isinstance(rpath, str | os.PathLike) else rpath:
                 self._refuse_clashes(self._strip_protocol(each))
         plan = Pairs(self).note_get(rpath, lpath, recursive=recursive, maxdepth=maxdepth)
+        for source, target in plan:
+            if "\0" in target:  # a quoted name may hold any byte, and a local one may not
+                fail(errno.EINVAL, source, "Invalid argument: no local file can have this name")
         callback.set_size(len(plan))
 
         def fetch(pair: tuple[str, str]) -> None:

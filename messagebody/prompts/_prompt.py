@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import takewhile
 from typing import Final, Literal
+from unicodedata import normalize
 
 import attrs
 
@@ -22,11 +23,20 @@ from messagebody.storage._references import Resolver
 # At most nine digits: Python refuses to read thousands of them, and our number is never longer.
 _TAG: Final = re.compile(r"part-([0-9]{1,9})")
 _FRAME_LIKE: Final = re.compile(
-    r"(?:[<\u02C2\u2039\u226A\u2329\u276E\u27E8\u3008\u300A\uFE64\uFF1C]|&(?:lt|#0*60|#x0*3c)\b;?)"
-    r"\s*(?:[^\s>]{0,40}\d|[/\\]?\s*part)",
+    r"(?:[<\u02C2\u2039\u226A\u2264\u227A\u2329\u276E\u27E8\u2991\u29FC\u3008\u300A\uFE64\uFF1C]"
+    r"|&(?:lt|#0*60|#x0*3c);?|%3c)\s*(?:[^\s>]{0,40}\d|[/\\]?\s*part)|\[\s*/?part-\d",
     re.IGNORECASE,
 )
 """What a model could take for a frame: something like `<part-0`, in whatever characters."""
+
+
+def _is_frame_like(text: str) -> bool:
+    """Return whether a text has what a model could take for a frame, in letters of any alphabet."""
+    if _FRAME_LIKE.search(text) is not None:
+        return True
+    return not text.isascii() and _FRAME_LIKE.search(normalize("NFKC", text)) is not None
+
+
 _SHORTEST: Final = 80
 """The fewest characters of a text to show; a shorter piece is listed without content."""
 _LINE: Final = 16
@@ -247,7 +257,7 @@ class _Composer:
         # Chosen once, because otherwise each plan that is tried would search all texts again.
         self._tag = _free_tag(entries)
         # A frame that a text forges would stand beside the real ones.
-        self._is_raw = not any(each.text and _FRAME_LIKE.search(each.text) for each in entries)
+        self._is_raw = not any(each.text and _is_frame_like(each.text) for each in entries)
 
     def compose(self) -> Prompt:
         everything = _Plan(frozenset(self._costs), self._lengths, len(self._entries))

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator
 
 from botocore import exceptions as botocore
+from botocore.parsers import ResponseParserError
 from urllib3 import exceptions as urllib3
 
 from messagebody._base.text import escape, redact_urls
@@ -124,5 +125,12 @@ def translated(store: str, key: str = "") -> Iterator[None]:
         if isinstance(error, MessageBodyError):
             raise
         raise StoreError(f"the server's answer lacks {error}", store, key) from error
+    # Nor whether its dates and numbers are some, or the body is XML at all.
+    except (ValueError, ResponseParserError) as error:
+        if isinstance(error, MessageBodyError):
+            raise
+        raise StoreError(
+            f"the server's answer can't be read: {_text(error)}", store, key
+        ) from error
     except RecursionError as error:  # botocore follows a server that redirects every question
         raise StoreError("the server redirects without end", store, key) from error

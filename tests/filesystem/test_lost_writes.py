@@ -50,6 +50,32 @@ WRITES: dict[str, Callable[[str], Any]] = {
 }
 
 
+def test_a_document_is_not_written_where_half_of_it_could_stay(tmp_path: Path) -> None:
+    """A process that is killed there would leave an empty file: in any directory of other files."""
+    body = MessageBody([Part("one", name="/1.txt")])
+    (tmp_path / "m.json").write_bytes(body.to_json_bytes())
+    within = MessageBodyFileSystem(
+        fo="m.json", target_protocol="dir", autosave=True,
+        target_options={"path": str(tmp_path), "target_protocol": "file"},
+    )  # fmt: skip
+    within.pipe_file("/2.txt", b"two")  # of the local disk, where a file is replaced as a whole
+    assert names_in(tmp_path / "m.json") == ["/1.txt", "/2.txt"]
+    before = (tmp_path / "m.json").read_bytes()
+    cached = MessageBodyFileSystem(fo=f"simplecache::file://{tmp_path}/m.json", autosave=True)
+    with pytest.raises(OSError, match="may leave half of a document behind") as caught:
+        cached.pipe_file("/3.txt", b"three")
+    assert caught.value.errno == errno.EROFS
+    assert cached.find("/") == ["/1.txt", "/2.txt"]
+    assert (tmp_path / "m.json").read_bytes() == before
+
+
+def test_no_local_file_has_a_null_byte_in_its_name(tmp_path: Path) -> None:
+    fs = MessageBody([Part("x", name="/_00"), Part("y", name="/ok")]).filesystem(quoted_names=True)
+    with refused(errno.EINVAL):
+        fs.get("/", str(tmp_path), recursive=True)
+    assert [*tmp_path.iterdir()] == []
+
+
 class TestDocuments:
     @pytest.mark.parametrize(
         "write",

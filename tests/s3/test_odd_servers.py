@@ -1,0 +1,86 @@
+"""Servers that answer in words of their own: each answer is a `StoreError`."""
+
+import http.server
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from messagebody.errors import StoreError
+from messagebody.storage import Bytes, Store, open_store
+
+LISTING = (b"<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>p/a</Key>"
+           b"<Size>%b</Size><LastModified>%b</LastModified></Contents></ListBucketResult>")  # fmt: skip
+ANSWERS: dict[str, tuple[int, dict[str, str], bytes]] = {
+    "part, no XML": (206, {"Content-Range": "bytes 0-4/5"}, b"<html"),
+    "no XML": (200, {}, b"<html"),
+    "a time that is none": (200, {"Last-Modified": "x", "ETag": '"e"'}, b"hello"),
+    "a size that is none": (200, {}, LISTING % (b"x", b"2026-01-01T00:00:00Z")),
+    "a listed time that is none": (200, {}, LISTING % (b"1", b"yesterday")),
+    "an error that is no XML": (500, {}, b"oops"),
+    "an entity": (200, {}, b'<!DOCTYPE a [<!ENTITY b "b">]><a>&b;</a>'),
+}
+CALLS: dict[str, Callable[[Store], Any]] = {
+    "put": lambda store: store.put("a", Bytes(b"x"), content_type="a/b", if_absent=False),
+    "stat": lambda store: store.stat("a"),
+    "read": lambda store: store.read_range("a", 0, 5),
+    "stream": lambda store: b"".join(store.stream("a")),
+    "list": lambda store: [*store.iter_objects()],
+    "delete": lambda store: store.delete("a"),
+}
+
+
+@pytest.fixture
+def asked() -> Iterator[tuple[Store, list[Any]]]:
+    """A store at a server that gives the answer in a list."""
+    answer: list[Any] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            length = int(self.headers.get("Content-Length") or 0)
+            self.rfile.read(length)
+            status, headers, body = answer[0]
+            self.send_response(status)
+            for name, value in {**headers, "Content-Length": str(len(body))}.items():
+                self.send_header(name, value)
+            self.send_header("Connection", "close")
+            self.end_headers()
+            self.wfile.write(b"" if self.command == "HEAD" else body)
+
+        do_PUT = do_HEAD = do_DELETE = do_POST = do_GET
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    import boto3
+
+    session = boto3.Session("key", "secret", region_name="us-east-1")
+    url = f"http://127.0.0.1:{server.server_port}"
+    options = {"session": session, "addressing_style": "path", "attempts": 1}
+    yield open_store("s3://bucket/p", endpoint_url=url, **options), answer
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_no_other_error(kind: str, call: str, asked: tuple[Store, list[Any]]) -> None:
+    store, answer = asked
+    answer[:] = [ANSWERS[kind]]
+    try:
+        CALLS[call](store)
+    except StoreError as error:
+        assert error.__cause__ is None or "secret" not in str(error)
+    # Where the answer says enough, it is taken; what is wrong in it, is not.
+    wrong = {("a time that is none", "stat"), ("a size that is none", "list"),
+             ("a listed time that is none", "list"), ("part, no XML", "list")}  # fmt: skip
+    if (kind, call) in wrong:
+        with pytest.raises(StoreError):
+            CALLS[call](store)
