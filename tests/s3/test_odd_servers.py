@@ -10,8 +10,10 @@ import pytest
 from messagebody.errors import StoreError
 from messagebody.storage import Bytes, Store, open_store
 
-LISTING = (b"<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>p/a</Key>"
-           b"<Size>%b</Size><LastModified>%b</LastModified></Contents></ListBucketResult>")  # fmt: skip
+LISTING = (
+    b"<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>p/a</Key><Size>%b</Size>"
+    b"<LastModified>%b</LastModified></Contents></ListBucketResult>"
+)
 ANSWERS: dict[str, tuple[int, dict[str, str], bytes]] = {
     "part, no XML": (206, {"Content-Range": "bytes 0-4/5"}, b"<html"),
     "no XML": (200, {}, b"<html"),
@@ -50,19 +52,22 @@ def asked() -> Iterator[tuple[Store, list[Any]]]:
             self.end_headers()
             self.wfile.write(b"" if self.command == "HEAD" else body)
 
-        do_PUT = do_HEAD = do_DELETE = do_POST = do_GET
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("do_"):
+                return self.do_GET
+            raise AttributeError(name)
 
         def log_message(self, *_: Any) -> None:
             pass
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=[0.01])
     thread.start()
     import boto3
 
     session = boto3.Session("key", "secret", region_name="us-east-1")
     url = f"http://127.0.0.1:{server.server_port}"
-    options = {"session": session, "addressing_style": "path", "attempts": 1}
+    options: Any = {"session": session, "addressing_style": "path", "attempts": 1}
     yield open_store("s3://bucket/p", endpoint_url=url, **options), answer
     server.shutdown()
     thread.join()

@@ -62,7 +62,7 @@ def plain() -> Iterator[Plain]:
             pass
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=[0.01])
     thread.start()
     here.url = f"http://127.0.0.1:{server.server_port}/"
     yield here
