@@ -1,6 +1,7 @@
 """A researcher sends a report with chart, table and sources; a writer makes an article of it.
 
 Run it with the URL of a store, such as s3://bucket/prefix or file:///tmp/store. It calls no model.
+It needs LangGraph: `pip install '.[langgraph]' langgraph` in a clone of the repository.
 """
 
 import operator
@@ -8,8 +9,11 @@ import sys
 from pathlib import Path
 from typing import Annotated, TypedDict
 
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, StateGraph
+try:
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.graph import START, StateGraph
+except ModuleNotFoundError:
+    sys.exit("This program needs LangGraph: pip install '.[langgraph]' langgraph")
 
 from messagebody import MessageBody, MessageBodySchema, Part, Resolver, check, offload
 from messagebody.frameworks.langgraph import OffloadingSerializer
@@ -18,6 +22,8 @@ from messagebody.rendering import page
 from messagebody.samples import sample
 from messagebody.storage import open_store
 
+if len(sys.argv) != 2:
+    sys.exit("Say where large parts go: python researcher.py file:///tmp/store")
 store = open_store(sys.argv[1])
 resolver = Resolver(allow=store)
 extras = ("/{charts,tables,sources}/*", "{image/*,text/csv,text/html}")

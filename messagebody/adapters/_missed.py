@@ -56,7 +56,7 @@ def missed_in(difference: dict[str, Any], unmissed: AbstractSet[str] = frozenset
     """Return the names of the members in a difference that a reader misses, sorted.
 
     Arguments:
-        difference: what `_rest.difference` returned for a message or a block.
+        difference: what `difference` returned for a message or a block.
         unmissed: more names of members that no reader misses.
 
     Examples:

@@ -52,7 +52,7 @@ from messagebody.storage._references import Resolver
 
 @attrs.frozen
 class WriteOptions:
-    """The options for writing a body; see `core.Format.from_body`."""
+    """The options for writing a body; see `Format.from_body`."""
 
     carry: bool = False
     urls: str = "text"

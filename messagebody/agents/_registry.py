@@ -299,9 +299,9 @@ class Registry(Questions):
     # Certificates
 
     def certificate(self, sender: str, taker: str) -> Proof | None:
-        """Return the proof that a pair fits, as `certificates.verify` reads it, and keep it.
+        """Return the proof that a pair fits, and keep it.
 
-        None for a pair that does not surely fit, and where the budget ends first. Agents of equal
+        It is what `compatibility.certificates.verify` reads. None for a pair that does not surely fit, and where the budget ends first. Agents of equal
         schemas share a proof.
 
         Raises:

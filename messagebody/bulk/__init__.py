@@ -88,7 +88,7 @@ def offload(
         store: the store's URL, or a directory.
         out: the directory or URL of the results.
         member: the member of a line's object that holds the body; `body` or `parts` if None.
-        offload_options: arguments of `offloading.offload`, such as `{"threshold": "64 KiB"}`.
+        offload_options: arguments of `storage.offload`, such as `{"threshold": "64 KiB"}`.
         **how: the arguments of `Options`.
     """
     options = Options(**how)
@@ -113,7 +113,7 @@ def inline(
         resolver: decides which references are read.
         out: the directory or URL of the results.
         member: the member of a line's object that holds the body; `body` or `parts` if None.
-        inline_options: arguments of `offloading.inline`, such as `{"all": True}`.
+        inline_options: arguments of `storage.inline`, such as `{"all": True}`.
         **how: the arguments of `Options`.
     """
     job = jobs.Inline(

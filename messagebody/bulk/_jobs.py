@@ -166,7 +166,7 @@ class Offload(Job):
 
     Arguments:
         store: the store of the parts.
-        options: the options of `offloading.offload`, as plain values.
+        options: the options of `storage.offload`, as plain values.
     """
 
     name = "offload"

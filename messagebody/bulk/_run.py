@@ -178,7 +178,7 @@ class Options:
             "64 MiB".
         fail_fast: stop at the first bad line.
         prune: delete the results of sources that are no longer given.
-        storage_options: the options of `stores.open_store`, for sources and results.
+        storage_options: the options of `storage.open_store`, for sources and results.
         progress: a function that is called with a `Progress` after each shard.
     """
 

@@ -169,7 +169,7 @@ class Compatibility:
 
     @cached_property
     def certificate(self) -> dict[str, Any] | None:
-        """The proof of an *always*, a JSON value for `certificates.verify`.
+        """The proof of an *always*, a JSON value for `compatibility.certificates.verify`.
 
         None for other verdicts, which have bodies as evidence, or if the budget ends first.
         """

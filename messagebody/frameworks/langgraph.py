@@ -106,7 +106,7 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
             one refers to the content again. Errors of the store are always raised.
         max_bytes: the most bytes of contents that come back for one value: a short checkpoint may
             refer to one content often.
-        storage_options: the options of `stores.open_store`, if `store` is not an open store.
+        storage_options: the options of `storage.open_store`, if `store` is not an open store.
         **options: the options of `JsonPlusSerializer`. Unlike there, only the types that LangGraph
             calls safe are built by default: a checkpoint that somebody else wrote must not call any
             function. Allow yours with `allowed_msgpack_modules=[("my.module", "MyClass")]`.

@@ -41,7 +41,7 @@ def migrate(
         source: the source: only references to this store are migrated, and may be read.
         resolver: decides which references are read; by default `source`, or the body's resolver.
         all: also migrate references without a digest.
-        storage_options: the options of `stores.open_store`, if `store` is not an open store.
+        storage_options: the options of `storage.open_store`, if `store` is not an open store.
         verify: as in `offload`.
         callback: an fsspec `Callback`, which gets the number of read bytes.
         stop: cancels the work from another thread.

@@ -190,7 +190,7 @@ def offload(
         names: a glob; only parts whose names match are offloaded.
         content_types: a glob; only parts whose types match are offloaded.
         unnamed: whether unnamed parts are offloaded, too.
-        storage_options: the options of `stores.open_store`, if `store` is not an open store.
+        storage_options: the options of `storage.open_store`, if `store` is not an open store.
         callback: an fsspec `Callback`, which gets the number of stored bytes.
         verify: after storing, check the "size", or read the content back to check the "digest",
             which is the default for directories.

@@ -35,7 +35,7 @@ def put_content(
         content_type: its content type, if the store keeps content types.
         verify: after storing, check the "size", or read the content back to check the "digest",
             which is the default for directories.
-        storage_options: the options of `stores.open_store`, if `store` is not an open store.
+        storage_options: the options of `storage.open_store`, if `store` is not an open store.
 
     Raises:
         StoreError: the store failed; see its subclasses.

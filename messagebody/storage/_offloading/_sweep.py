@@ -74,7 +74,7 @@ def sweep(
             after half of seven days.
         everything: allow to delete all old objects, if no given body refers to the store. By
             default, this is an error, because the bodies are probably those of another store.
-        storage_options: the options of `stores.open_store`, if `store` is not an open store.
+        storage_options: the options of `storage.open_store`, if `store` is not an open store.
 
     Raises:
         ValueError: the grace period is too short to delete safely while other processes offload.
