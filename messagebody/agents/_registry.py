@@ -301,8 +301,8 @@ class Registry(Questions):
     def certificate(self, sender: str, taker: str) -> Proof | None:
         """Return the proof that a pair fits, and keep it.
 
-        It is what `compatibility.certificates.verify` reads. None for a pair that does not surely fit, and where the budget ends first. Agents of equal
-        schemas share a proof.
+        It is what `compatibility.certificates.verify` reads. None for a pair that does not surely
+        fit, and where the budget ends first. Agents of equal schemas share a proof.
 
         Raises:
             AgentNotFound: there is no such agent.

@@ -20,8 +20,8 @@ pattern has two segments, or is `**`, which means `*/*`; it is compared in lower
 - `name_pattern` and `content_type_pattern` return interned values: equal texts give equal patterns
   and, up to 256 characters, usually the same object. Patterns are immutable, hashable and
   picklable.
-- A pattern's `automaton` is exact for the *legal* names or types (`messagebody.names`, RFC 6838) of
-  any length. No pattern matches an illegal word, so inclusion needs no further rule. The alphabet is
+- `automaton` of a pattern is exact for the *legal* names or types (`messagebody.names`, RFC 6838)
+  of any length. No pattern matches an illegal word, so inclusion needs no further rule. The alphabet is
   `NAME_ALPHABET` (65 characters and `/`) or `TYPE_ALPHABET` (lower case).
 - A set of states is an int with bit `q` for state `q`; 0 is the empty set. `start` is 1 (state 0),
   or 0 if the language is empty; `accepting` never contains state 0. `step(states, character)` is
@@ -32,7 +32,7 @@ pattern has two segments, or is `**`, which means `*/*`; it is compared in lower
 - All characters outside the `literals` of an automaton lead to the same states;
   `representatives(automata)` returns one character for every class that several automata
   distinguish. It is enough to explore these.
-- A pattern's `literal` is the only word matched, if the pattern is written without stars and braces;
+- `literal` of a pattern is the only word matched, if it is written without stars and braces;
   `is_universal` is true of `/**`, `/**/*`, `*/*`, `**` and the like (false proves nothing);
   `is_empty` is exact; every match begins with its `prefix`.
 - `PatternIndex(patterns).find(word)` is the set of patterns that match a word, as an int, at a

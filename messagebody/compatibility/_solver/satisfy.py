@@ -19,7 +19,7 @@ from messagebody.compatibility._solver.containment import (
 )
 from messagebody.compatibility._solver.cover import cover
 from messagebody.compatibility._solver.languages import Language, PartSet, members
-from messagebody.compatibility._solver.prices import NAMES_LOOKED_UP, OPTIONS_TESTED
+from messagebody.compatibility._solver.prices import LABELS, NAMES_LOOKED_UP, OPTIONS_TESTED
 from messagebody.compatibility._solver.profile import PartType, Profile
 from messagebody.compatibility._solver.search import search
 from messagebody.globs import NamePattern, name_pattern
@@ -181,7 +181,9 @@ class Pair:
             need: sets of schema parts; the type matches one part of each set.
         """
         # Equal patterns are searched once, under the labels of all their parts.
-        labels = _labels(_reachable(good | bad, need, self.near_types), self.types)
+        chosen = _reachable(good | bad, need, self.near_types)
+        self.budget.spend(chosen.bit_count() // LABELS)
+        labels = _labels(chosen, self.types)
         languages = [
             (label, priced_language(pattern, self.budget)) for pattern, label in labels.items()
         ]
@@ -211,6 +213,7 @@ class Pair:
             without: names to leave out.
         """
         chosen = _reachable((good | bad) & ~self.unnamed, need, self.near_names)
+        self.budget.spend(chosen.bit_count() // LABELS)
         labels = _labels(chosen, self.names)
         languages = [
             (label, priced_language(pattern, self.budget))

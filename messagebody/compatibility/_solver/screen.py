@@ -8,7 +8,7 @@ all further questions stay open.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -26,8 +26,9 @@ from messagebody.compatibility._solver.containment import (
     shared_word,
 )
 from messagebody.compatibility._solver.languages import TypeSet, members
+from messagebody.compatibility._solver.prices import CHARACTERS_READ, PATTERN_WRITTEN
 from messagebody.compatibility._solver.profile import PartType, Profile, Types, lowest
-from messagebody.globs import NamePattern
+from messagebody.globs import NamePattern, PatternIndex
 from messagebody.names import is_name
 
 
@@ -113,11 +114,31 @@ class _MatchedSchema:
         unnamed = [position for position, name in enumerate(names) if name is None]
         # No pattern matches "", and a list of only texts is searched faster.
         words = [name or "" for name in names] if unnamed else names
-        select = self._selecting(words, len(self.profile.names))
-        for index, pattern in enumerate(self.profile.names):
-            for position in unnamed if pattern is None else select(pattern):
-                found[position].append(index)
-        return found
+        patterns = self.profile.names
+        select = self._selecting(words, len(patterns))
+        # Many plain patterns are looked up name by name, at a cost that hardly grows with them.
+        is_crowd = len(words) * len(patterns) > _FEW
+        plain = {i: p for i, p in enumerate(patterns) if is_crowd and p is not None and p.shapes}
+        for position, matched in enumerate(self._look_up(words, plain)):
+            found[position] += matched
+        for index, pattern in enumerate(patterns):
+            if index not in plain:
+                for position in unnamed if pattern is None else select(pattern):
+                    found[position].append(index)
+        return [sorted(each) for each in found] if plain else found
+
+    def _look_up(
+        self, words: Sequence[str | None], patterns: dict[int, NamePattern]
+    ) -> Iterator[list[int]]:
+        """Yield for each word the keys of the patterns that match it."""
+        if not patterns:
+            return
+        keys, index = [*patterns], PatternIndex([*patterns.values()])
+        self.budget.spend(PATTERN_WRITTEN * len(keys) // CHARACTERS_READ)
+        for word in words:
+            found = members(index.find(word)) if word else []
+            self.budget.spend(1 + (len(word or "") + len(found)) // CHARACTERS_READ)
+            yield [keys[each] for each in found]
 
     @cached_property
     def accepting_samples(self) -> list[list[int]]:
