@@ -21,8 +21,8 @@ pattern has two segments, or is `**`, which means `*/*`; it is compared in lower
   and, up to 256 characters, usually the same object. Patterns are immutable, hashable and
   picklable.
 - `automaton` of a pattern is exact for the *legal* names or types (`messagebody.names`, RFC 6838)
-  of any length. No pattern matches an illegal word, so inclusion needs no further rule. The alphabet is
-  `NAME_ALPHABET` (65 characters and `/`) or `TYPE_ALPHABET` (lower case).
+  of any length. No pattern matches an illegal word, so inclusion needs no further rule. The
+  alphabet is `NAME_ALPHABET` (65 characters and `/`) or `TYPE_ALPHABET` (lower case).
 - A set of states is an int with bit `q` for state `q`; 0 is the empty set. `start` is 1 (state 0),
   or 0 if the language is empty; `accepting` never contains state 0. `step(states, character)` is
   the set after one character, memoised. States that can't reach acceptance never occur, so from
