@@ -174,7 +174,7 @@ class MessageBodyFileSystem(BodyWriter):
     @property
     def transaction(self) -> WholeTransaction:
         """The context of a transaction, which belongs to the thread or task that begins it."""
-        return WholeTransaction(self)
+        return self.transaction_type(self)
 
     @property
     def _intrans(self) -> bool:
@@ -186,8 +186,9 @@ class MessageBodyFileSystem(BodyWriter):
 
     def start_transaction(self) -> WholeTransaction:
         """Begin a transaction, which `end_transaction` commits."""
-        self.transaction.start()
-        return self.transaction
+        transaction = self.transaction
+        transaction.start()
+        return transaction
 
     def end_transaction(self) -> None:
         """Commit the transaction that `start_transaction` began."""

@@ -24,7 +24,7 @@ def kept(path: Path) -> list[tuple[str, ...]]:
         return file.execute("SELECT * FROM certificates").fetchall()
 
 
-@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize("lenient", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_all_pairs_are_proved(lenient: bool, path: Path) -> None:
     found = schemas(20, 5)
     pairs = zip(found, reversed(found), strict=True)

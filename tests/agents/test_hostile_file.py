@@ -99,6 +99,7 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
     return bytes(spoilt)
 
 
+@pytest.mark.slow
 def test_damaged_files(honest: bytes, tmp_path: Path) -> None:
     rng, path, refused = random.Random(11), tmp_path / "agents.db", 0
     number = examples(800)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,6 +30,11 @@ def is_right(verdict: Verdict, expected: Verdict) -> bool:
     """Tell whether a question was decided, and fail if it was decided wrongly."""
     assert verdict in {expected, Verdict.UNDECIDED}
     return verdict is expected
+
+
+def slowly(count: int) -> Any:
+    """Return a parameter of a test that takes seconds."""
+    return pytest.param(count, marks=pytest.mark.slow)
 
 
 class TestCoverage:
@@ -233,6 +239,7 @@ class TestHostile:
         rich = [f"/{'{x*,*y}/' * 5}{{a{i},b}}" for i in range(400)]
         assert check(names(*rich), names("/*/*/*/*/*/{a0,b}")).verdict is Verdict.SOMETIMES
 
+    @pytest.mark.slow
     def test_ten_thousand_parts(self) -> None:
         """As many as there may be, on both sides; what the first look costs is counted too."""
         files = [(f"/d{i}/*.txt", "text/*", i % 2 == 0) for i in range(10_000)]
@@ -241,12 +248,12 @@ class TestHostile:
         assert check(schema(*below), schema(*files)).verdict is Verdict.SOMETIMES
         assert check(schema(*files), schema(*files[::-1]))
 
-    @pytest.mark.parametrize("count", [2_030, 2_040, 5_000])
+    @pytest.mark.parametrize("count", [2_040, slowly(5_000)])
     def test_thousands_of_suffixes(self, count: int) -> None:
         """Each sample was compared with every pattern, which took all steps of the pre-filter."""
         sent = schema(*[(f"/**/*.e{i}", "text/plain") for i in range(count)])
         taken = [(f"/**/*.{{e{i},x{i}}}", "text/*") for i in range(count)]
-        assert calls(lambda: check(sent, schema(*taken)), most=20_000_000)
+        assert calls(lambda: check(sent, schema(*taken)), most=3_000_000)
         assert check(sent, schema(*taken)).verdict == "always"
         less = check(sent, schema(*taken[1:]))
         assert [str(part.name)[-3:] for part in less.counterexample or ()] == [".e0"]
@@ -323,7 +330,7 @@ class TestAsManyPartsAsNames:
         fewer = check(schema(*producer[1:]), consumer, steps=500_000)
         assert fewer.compatible is False
 
-    @pytest.mark.parametrize("count", [120, pytest.param(320, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("count", [40, *map(slowly, (120, 320))])
     def test_an_end(self, count: int) -> None:
         """Twice what it takes, which is forty calls a step; without an end it would be billions."""
         calls(lambda: check(*self.crowd(count)), most=40_000_000)

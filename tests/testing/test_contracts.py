@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from fsspec import AbstractFileSystem
-from fsspec.transaction import Transaction
 
 from messagebody import MessageBody
 from messagebody.filesystem import MessageBodyFileSystem
+from messagebody.filesystem._transactions import WholeTransaction
 from messagebody.storage import Store, open_store
 from messagebody.testing import FilesystemContract, StoreContract
 
@@ -125,8 +125,14 @@ class HalfAFile(MessageBodyFileSystem):
         return file
 
 
+class OneByOne(WholeTransaction):
+    def _commit(self, changes: list[Any]) -> None:
+        for each in changes:
+            each.commit()
+
+
 class FileByFile(MessageBodyFileSystem):
-    transaction_type = Transaction
+    transaction_type = OneByOne
 
 
 class AtOnce(MessageBodyFileSystem):
