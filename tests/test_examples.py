@@ -60,4 +60,4 @@ def test_with_s3(tmp_path: Path, moto_server: servers.Server) -> None:
 
 
 def test_the_program_is_short() -> None:
-    assert len(RESEARCHER.read_text("utf-8").splitlines()) < 60
+    assert len(RESEARCHER.read_text("utf-8").splitlines()) < 65  # with what it says it needs
