@@ -12,6 +12,7 @@ from messagebody._base.faces import face
 if TYPE_CHECKING:
     from messagebody._base.limits import Limits
     from messagebody._model.body import MessageBody
+    from messagebody._model.objects import register_content
     from messagebody._model.part import Part
     from messagebody.compatibility import Compatibility, Verdict, check
     from messagebody.errors import MessageBodyError
@@ -54,6 +55,7 @@ __all__ = [
     "offload",
     "present",
     "put_content",
+    "register_content",
     "sweep",
     "verify",
 ]
@@ -66,6 +68,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             "": "compatibility errors filesystem storage views",
             "._base.limits": "Limits",
             "._model.body": "MessageBody",
+            "._model.objects": "register_content",
             "._model.part": "Part",
             ".compatibility": "Compatibility Verdict check",
             ".errors": "MessageBodyError",

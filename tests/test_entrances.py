@@ -188,7 +188,7 @@ def test_wrong_values_are_refused_in_our_words(
     [
         (lambda: MessageBody(PART), r"parts in a list, got Part\(.*MessageBody\(\[…\]\)"),  # type: ignore[arg-type]
         (lambda: MessageBody(Path("m.json")), r"MessageBody\.load"),  # type: ignore[arg-type]
-        (lambda: MessageBody('[{"content": "x"}]'), r"MessageBody\.from_json"),  # type: ignore[arg-type]
+        (lambda: MessageBody('[{"content": "x"}]'), r"MessageBody\.from_json"),
         (lambda: MessageBodySchema.infer([body()]), "each body by itself"),  # type: ignore[list-item]
         (lambda: m.fetch(body(), "/x"), r"a Part, got .*body\[…\]"),  # type: ignore[arg-type]
         (lambda: m.sweep(MEMORY, "[]"), r"sweep\(store, \[body\]\)"),

@@ -1,12 +1,17 @@
 """Faces: the public names of a package, each loaded from its module when it is first used.
 
-So a program loads what it names: `from messagebody import check` loads no store and no S3.
+So a program loads what it names: `from messagebody import check` loads no store and no S3. A name
+that a package does not have leads to the package that has it.
 """
 
 import importlib
+import importlib.util
+import pkgutil
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from messagebody._base.hints import ATTRIBUTES
 
 
 def face(
@@ -29,9 +34,16 @@ def face(
     home_of = {name: module for module, names in homes.items() for name in names.split()}
 
     def load(name: str) -> Any:
-        if name not in home_of:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        home = home_of[name]
+        home = home_of.get(name)
+        if home is None:
+            if _is_public(name) and importlib.util.find_spec(f"{package}.{name}"):
+                return importlib.import_module(f"{package}.{name}")
+            missing = MissingName(package, name)
+            # In an import of names, Python would drop the text of an AttributeError.
+            if sys._getframe(1).f_code.co_name == "_handle_fromlist" and missing.advice:
+                problem = f"cannot import name {name!r} from {package!r}; {missing.advice}"
+                raise ImportError(problem, name=package)
+            raise missing
         module = importlib.import_module(home or f".{name}", package)
         value = getattr(module, name) if home else module
         setattr(sys.modules[package], name, value)
@@ -44,3 +56,49 @@ def face(
         return sorted({*public, *special})
 
     return load, names
+
+
+class MissingName(AttributeError):
+    """A name that a package does not have; where it is is looked up when somebody reads this."""
+
+    def __init__(self, package: str, name: str) -> None:
+        super().__init__(f"module {package!r} has no attribute {name!r}")
+        self._wanted = package, name
+
+    @property
+    def advice(self) -> str:
+        package, name = self._wanted
+        return ATTRIBUTES.get(package, {}).get(name) or _elsewhere(package, name)
+
+    def __str__(self) -> str:
+        # `hasattr` never gets here, so it doesn't wait for the search.
+        return "; ".join(filter(None, [super().__str__(), self.advice]))
+
+
+def _elsewhere(package: str, name: str) -> str:
+    """Return how to import a public name that another package has, or ""."""
+    if not _is_public(name):
+        return ""
+    root = sys.modules[package.partition(".")[0]]
+    for room in [root.__name__, *(f"{root.__name__}.{each.name}" for each in _rooms(root))]:
+        if room == package:
+            continue
+        try:
+            module = importlib.import_module(room)
+        except ImportError:  # what it needs is not installed
+            continue
+        # A module without `__all__` has what it defines.
+        if name in getattr(module, "__all__", ()) or (
+            not hasattr(module, "__all__")
+            and getattr(vars(module).get(name), "__module__", "") == room
+        ):
+            return f"from {room} import {name}"
+    return ""
+
+
+def _rooms(root: Any) -> list[pkgutil.ModuleInfo]:
+    return [each for each in pkgutil.iter_modules(root.__path__) if not each.name.startswith("_")]
+
+
+def _is_public(name: str) -> bool:
+    return name.isidentifier() and not name.startswith("_")

@@ -30,19 +30,6 @@ def require_body(value: _T) -> _T:
     raise InvalidArgument("a MessageBody", value, _body_hint(value))
 
 
-def missing_attribute(value: object, name: str, advice: Mapping[str, str]) -> AttributeError:
-    """Return the error for an attribute that a type does not have.
-
-    Arguments:
-        value: the object that was asked for the attribute.
-        name: the attribute.
-        advice: what to write instead, by the names of attributes that people expect.
-    """
-    hint = f"; {advice[name]}" if name in advice else ""
-    problem = f"{type(value).__name__!r} object has no attribute {name!r}{hint}"
-    return AttributeError(problem, name=name, obj=value)
-
-
 def require_parts(values: Any) -> Any:
     """Return a body, or another iterable of parts.
 
@@ -126,7 +113,7 @@ def require_path(value: _T) -> _T:
         raise InvalidArgument(
             "a path of a file",
             got=quote(redact_url(value)),
-            hint="MessageBody.load reads a body at the URL of a store, such as s3://bucket/m.json",
+            hint="load(…) and save(…) take the URL of a store, such as s3://bucket/m.json",
         )
     if isinstance(value, str | os.PathLike):
         return value
@@ -182,7 +169,8 @@ def require_limits(value: Limits) -> Limits:
 
 def _body_hint(value: object) -> str:
     if isinstance(value, _JSON_TEXT):
-        return "MessageBody.from_json(…) reads JSON, MessageBody.load(…) a file"
+        takes = "MessageBody([text]) holds a text"
+        return f"{takes}, MessageBody.from_json(…) reads JSON, MessageBody.load(…) a file"
     if isinstance(value, os.PathLike):
         return "MessageBody.load(…) reads a file"
     if isinstance(value, leaf("MessageBodySchema")):
@@ -204,9 +192,9 @@ def _check_element(value: Any) -> None:
 
 def _schema_hint(value: object) -> str:
     if isinstance(value, _JSON_TEXT):
-        return "MessageBodySchema.from_json(…) reads JSON"
+        return "MessageBodySchema.from_json(…) reads JSON, MessageBodySchema.load(…) a file"
     if isinstance(value, os.PathLike):
-        return "read the file and pass it to MessageBodySchema.from_json(…)"
+        return "MessageBodySchema.load(…) reads a file"
     if isinstance(value, leaf("MessageBody")):
         return "this is a body; MessageBodySchema.infer(body) makes a schema of examples"
     if isinstance(value, Mapping | list | tuple):

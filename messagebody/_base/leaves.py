@@ -18,6 +18,7 @@ LEAVES: Final = {
     "open_reference": "messagebody.storage._references:open_reference",
     "measure_reference": "messagebody.storage._references:measure_reference",
     "read_url": "messagebody.storage._stores.documents:read_url",
+    "write_url": "messagebody.storage._stores.documents:write_url",
     "MessageBody": "messagebody._model.body:MessageBody",
     "MessageBodySchema": "messagebody.schema:MessageBodySchema",
     "Profile": "messagebody.compatibility._solver.profile:Profile",

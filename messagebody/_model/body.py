@@ -4,17 +4,15 @@ import builtins
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 
 import messagebody  # for annotations, which are evaluated on demand
-from messagebody._base.files import read_at_most, replace_file
+from messagebody._base.documents import not_json, read_document, write_document
 from messagebody._base.guards import (
-    is_store_url,
     require_limits,
-    require_path,
     require_resolver,
 )
+from messagebody._base.hints import guided
 from messagebody._base.leaves import LazySerializer, PydanticHook, leaf
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.text import count_of, escape, human_size, quote, redact_url
@@ -24,7 +22,7 @@ from messagebody._model.part import NOT_GIVEN, Part, build_part
 from messagebody._model.sequence import PartSequence
 from messagebody._wire import manifest, reader
 from messagebody._wire.members import PartArguments
-from messagebody.errors import InvalidArgument
+from messagebody.errors import DecodeError, InvalidArgument
 from messagebody.names import is_name
 
 if TYPE_CHECKING:
@@ -42,11 +40,13 @@ class MessageBody(PartSequence):
     repeat.
 
     Arguments:
-        parts: the parts, in order; a dict is a part as in JSON.
+        parts: the parts, in order; a dict is a part as in JSON, and anything else that `add` takes
+            (text, a `Path`, a picture, …) becomes an unnamed part.
 
     Raises:
         DuplicateName: two parts have the same name.
         DecodeError: a dict is not a part.
+        InvalidPart: something can't become a part.
 
     Examples:
         >>> body = MessageBody()
@@ -148,25 +148,32 @@ class MessageBody(PartSequence):
             StoreError: the store can't be read.
             DecodeError: the file is not a body.
         """
-        require_limits(limits)
-        if is_store_url(path):
-            read_url = leaf("read_url")
-            data = read_url(path, limits.json_bytes, **(storage_options or {}))
+        data = read_document(path, require_limits(limits).json_bytes, storage_options)
+        try:
             return cls.from_json(data, limits=limits, strict=strict)
-        with Path(require_path(path)).open("rb") as stream:
-            # Reads at most one byte more than the limit.
-            data = read_at_most(stream, limits.json_bytes)
-        return cls.from_json(data, limits=limits, strict=strict)
+        except DecodeError as error:
+            if problem := not_json(path, data):
+                raise DecodeError(problem) from error
+            raise
 
-    def save(self, path: str | os.PathLike[str], *, indent: int | None = None) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        indent: int | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> None:
         """Write the body to a JSON file, completely or not at all.
 
         Arguments:
-            path: the file; an existing file is replaced after everything is written.
+            path: the file, or its URL in a store, such as "s3://bucket/message.json". An existing
+                file is replaced after everything is written.
             indent: the number of spaces per level; None for one compact line.
+            storage_options: the options of `open_store`, for a URL.
 
         Raises:
             OSError: the file can't be written; an existing file stays unchanged.
+            StoreError: the store can't be written.
             LocalFileNotSent: a part is still a local file.
 
         Examples:
@@ -175,10 +182,11 @@ class MessageBody(PartSequence):
             >>> MessageBody.load("message.json") == body
             True
         """
-        replace_file(require_path(path), self.to_json_bytes(indent=indent))
+        write_document(path, self.to_json_bytes(indent=indent), storage_options)
 
     # Building
 
+    @guided
     def add(
         self,
         content: Any = None,
@@ -190,7 +198,11 @@ class MessageBody(PartSequence):
 
         Arguments:
             content: text, bytes, a binary file object (read to its end), a `Path` (the file stays
-                on disk until it is offloaded or inlined), or a dict or list (written as JSON).
+                on disk until it is offloaded or inlined), a dict or list (written as JSON), or an
+                object: a picture of PIL, a figure of matplotlib or plotly, a table of pandas or
+                polars, an array of numpy, a pydantic model, a dataclass, an attrs or msgspec
+                object, and whatever shows itself in a notebook. The name's extension says what it
+                becomes, such as CSV or Parquet; `register_content` adds other classes.
             json: any JSON value instead of `content`, even null or a string.
             **arguments: the arguments of `Part`: `url` for a reference, `name` (legal and unused;
                 None for content to show), `content_type` (by default guessed from the content and
@@ -251,6 +263,7 @@ class MessageBody(PartSequence):
 
     # Finding
 
+    @guided
     def list(self, pattern: str = "/**", *, content_type: str = "*/*") -> builtins.list[Part]:
         """Return the named parts whose names match a pattern, in message order.
 
@@ -320,6 +333,11 @@ class MessageBody(PartSequence):
         found = [position for position, name in enumerate(names) if name is None]
         found = _of_type(found, types, content_type)
         return Part._all_of([records[position] for position in found], self._reading)
+
+    @property
+    def text(self) -> str:
+        """The text of the message, as a reader sees it; see `read_text`."""
+        return self.read_text()
 
     def read_text(self, *, separator: str = "\n\n") -> str:
         """Return the text of the message: the unnamed `text/*` parts, joined."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, Self, TypeVar,
 
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base import sniffing
-from messagebody._base.guards import missing_attribute, require_resolver
+from messagebody._base.guards import require_resolver
+from messagebody._base.hints import Guided, guided, missing_attribute
 from messagebody._base.leaves import LazySerializer, PydanticHook, leaf
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.media_types import JSON, essence, is_text, stated_charset
@@ -25,6 +26,7 @@ from messagebody._model.content import (
     reference_to,
     size_of,
 )
+from messagebody._model.objects import json_text, json_type, made_of
 from messagebody._model.reading import Reading
 from messagebody._wire import strict_json
 from messagebody._wire.members import (
@@ -44,24 +46,16 @@ _PREVIEW: Final = 40
 """Characters of a name, a type and a text in a part's `repr`."""
 # The digest of content of at least this length is cached; hashing less is as fast as a look-up.
 _LONG: Final = 16_384
-# Names from JSON and the constructor that are not attributes, because reading is a call that can
-# fail.
-_INSTEAD: Final = {
-    "content": "part.read_text() and part.read_bytes() read the content",
-    "data": "part.read_bytes() reads the content",
-    "json": "part.read_json() reads the content as JSON",
-    "contentType": "it is part.content_type",
-    "type": "it is part.content_type",
-    "contentUrl": "it is part.url",
-}
 _T = TypeVar("_T")
 
 
-class Part:
+class Part(metaclass=Guided):
     """One part of a body: an optional name, a content type, and content or a URL.
 
     Arguments:
-        content: text, bytes, or the path of a local file (`pathlib.Path`), which is read on demand.
+        content: text, bytes, the path of a local file (`pathlib.Path`), which is read on demand, a
+            dict or list (written as JSON), a binary file object (read to its end), or an object
+            that says what it looks like: a picture, figure, table, array, model or dataclass.
         name: a legal part name, such as "/charts/sales.png"; None for content to show.
         content_type: `type/subtype[; parameters]`; by default guessed from the content and name.
         url: the URL of the content, instead of `content`.
@@ -88,9 +82,10 @@ class Part:
         _reading: Reading | None
         _record: PartRecord
 
+    @guided
     def __init__(
         self,
-        content: str | bytes | bytearray | memoryview | os.PathLike[str] | None = None,
+        content: Any = None,
         *,
         name: str | None = None,
         content_type: str | None = None,
@@ -100,6 +95,8 @@ class Part:
         metadata: Mapping[str, Any] | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
+        if content is not None and not isinstance(content, _AS_IT_IS):
+            content, content_type = _made_of(content, name, content_type)
         described = check_about({"name": name, "content_type": content_type, "metadata": metadata})
         held = hold(content, url, size, digest)
         if content_type is None:
@@ -243,7 +240,11 @@ class Part:
 
     def _changed_content(self, changes: Mapping[str, Any]) -> Content:
         if changes.keys() & {"content", "url"}:
-            return hold(*(changes.get(key) for key in ("content", "url", "size", "digest")))
+            content = changes.get("content")
+            if content is not None and not isinstance(content, _AS_IT_IS):
+                kind = changes.get("content_type") or self.content_type
+                content, _ = _made_of(content, None, kind)
+            return hold(content, *(changes.get(key) for key in ("url", "size", "digest")))
         record = self._record
         if record.url is not None:
             size, digest = changes.get("size", record.size), changes.get("digest", record.digest)
@@ -395,7 +396,7 @@ class Part:
     if not TYPE_CHECKING:  # a type checker would assume that a part has every attribute
 
         def __getattr__(self, name: str) -> NoReturn:
-            raise missing_attribute(self, name, _INSTEAD)
+            raise missing_attribute(self, name)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a part doesn't change; part.evolve({name}=…) returns another")
@@ -483,35 +484,39 @@ def build_part(
     **arguments: Unpack[PartArguments],
 ) -> Part:
     """Return a part from exactly one of content, json and url; see `MessageBody.add`."""
-    _refuse_parts(content)
     given = (content is not None) + (json is not NOT_GIVEN) + (arguments.get("url") is not None)
     if given != 1:
         raise InvalidPart(
             f"a part takes exactly one of content, json and url, got {given or 'none'}"
             + ("; JSON null is add(json=None)" if not given else "")
         )
-    if isinstance(content, dict | list):
-        content, json = None, content
     if json is not NOT_GIVEN:
-        content = _json_text(json)
+        content = json_text(json)
         if arguments.get("content_type") is None:
-            arguments["content_type"] = _json_type(arguments.get("name"))
-    elif callable(getattr(content, "read", None)):
-        content = _read(content)
+            arguments["content_type"] = json_type(arguments.get("name"))
     return Part(content, **arguments)
 
 
-def _refuse_parts(content: Any) -> None:
-    """Raise an error for a part, or its JSON, as content, because it was meant as a part."""
+def _made_of(content: Any, name: Any, content_type: Any) -> tuple[str | bytes, str | None]:
+    """Return content, and its type, of an object that is neither text, nor bytes, nor a path.
+
+    Raises:
+        InvalidPart: it can't become content, or is a part or body, and was meant as one.
+    """
     if isinstance(content, Part):
         raise InvalidPart(f"{content.label} is a part; body.append(part) adds it")
+    if isinstance(content, leaf("MessageBody")):
+        raise InvalidPart("a body is not content; body.extend(other) adds its parts")
     if isinstance(content, dict) and content.keys() <= KEYS and content.keys() & _CONTENT_KEYS:
         raise InvalidPart(
             "this dict is a part in JSON form; body.extend(MessageBody.from_dicts([…])) adds it, "
             "body.add(json=…) adds a part with the dict as its content"
         )
+    return made_of(content, name, content_type)
 
 
+_AS_IT_IS: Final = (str, bytes, bytearray, memoryview, LocalFile, os.PathLike)
+"""Content that a part holds without making something else of it."""
 _CONTENT_KEYS: Final = frozenset({"content", "contentUrl"})
 _UTF_8: Final = frozenset({"utf-8", "utf8"})
 
@@ -524,10 +529,7 @@ def rewrite_part(part: Part, content: Any) -> Part:
     kept = about(part._record)
     if _contradicts(part.content_type, new, content):
         kept["content_type"] = new.content_type
-    elif (
-        isinstance(content, str | dict | list)
-        and stated_charset(kept["content_type"]) not in _UTF_8
-    ):
+    elif new.text is not None and stated_charset(kept["content_type"]) not in _UTF_8:
         # Text is written in UTF-8, so the charset of the old content no longer applies.
         kept["content_type"] = essence(part.content_type)
     return new.evolve(**kept, extra=part.extra)
@@ -540,39 +542,3 @@ def _contradicts(kept: str, new: Part, content: Any) -> bool:
         return not sniffing.agree(kept, "text/plain")
     # Text in another encoding than UTF-8 must have a charset.
     return "charset=" in new.content_type or not sniffing.agree(kept, new.content_type)
-
-
-def _read(file: Any) -> bytes:
-    """Return the whole content of a file object.
-
-    The file is read from its start, because its position may be after content that was just
-    written. A file that can't seek and has no bytes left has probably been read already.
-    """
-    try:
-        is_rewound = file.seekable() if callable(getattr(file, "seekable", None)) else False
-        if is_rewound:
-            file.seek(0)
-        data = file.read()
-    except (OSError, ValueError) as error:  # ValueError: it is closed
-        raise InvalidPart(f"the file can't be read: {error}") from error
-    if not data and not is_rewound:
-        raise InvalidPart("the file gives no bytes and can't go back to its start; pass bytes")
-    if not isinstance(data, bytes | bytearray | memoryview):
-        raise InvalidPart(
-            f"a file gives bytes, got {quote(data, limit=40)}; open it in binary mode, 'rb'"
-        )
-    return bytes(data)
-
-
-def _json_text(value: Any) -> str:
-    try:
-        strict_json.check_value(value, depth=DEFAULT_LIMITS.depth)
-    except strict_json.InvalidJson as error:
-        place = "".join(f"/{step}" for step in error.path)
-        raise InvalidPart(f"JSON value{quote(place) if place else ''}: {error}") from error
-    return strict_json.dumps(value)
-
-
-def _json_type(name: str | None) -> str:
-    found = sniffing.from_name(name) if isinstance(name, str) else None
-    return found if found and essence(found).endswith("+json") else JSON

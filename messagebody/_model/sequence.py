@@ -6,10 +6,11 @@ The body adds JSON, patterns, digests and views.
 import operator
 from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from pathlib import PurePath
-from typing import Any, Final, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self, TypeVar, overload
 
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.guards import require_iterable
+from messagebody._base.hints import GuidedABC, guided, missing_attribute
 from messagebody._base.text import count_of, escape, quote
 from messagebody._model.index import PartList
 from messagebody._model.part import Part, build_part, rewrite_part
@@ -26,11 +27,11 @@ _Parts = TypeVar("_Parts", bound="PartSequence")
 _COMPARED: Final = 300
 
 
-class PartSequence(MutableSequence[Part]):
+class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
     """Parts in order, with a look-up of named parts by their unique names.
 
     Arguments:
-        parts: the parts, in order; a dict is a part as in JSON.
+        parts: the parts, in order; see `MessageBody`.
 
     Raises:
         DuplicateName: two parts have the same name.
@@ -41,7 +42,8 @@ class PartSequence(MutableSequence[Part]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, parts: "Iterable[Part | dict[str, Any]]" = ()) -> None:
+    @guided
+    def __init__(self, parts: Iterable[Any] = ()) -> None:
         self._parts = PartList([])
         self._reading = Reading()
         self._parts.extend(_records(require_iterable(parts)))
@@ -57,6 +59,11 @@ class PartSequence(MutableSequence[Part]):
     @property
     def _resolver(self) -> "messagebody.Resolver | None":
         return self._reading.resolver
+
+    if not TYPE_CHECKING:  # a type checker would assume that a body has every attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_attribute(self, name)
 
     # By position and by name
 
@@ -264,7 +271,7 @@ def _key(key: Any) -> Any:
     return key.as_posix() if isinstance(key, PurePath) else key
 
 
-def _records(parts: "Iterable[Part | dict[str, Any]]") -> list[PartRecord]:
+def _records(parts: Iterable[Any]) -> list[PartRecord]:
     """Return the records of parts; dicts are parsed as JSON."""
     parts = [*parts]
     unread = [part for part in parts if isinstance(part, dict)]
@@ -272,11 +279,16 @@ def _records(parts: "Iterable[Part | dict[str, Any]]") -> list[PartRecord]:
     return [next(read) if isinstance(part, dict) else _record(part) for part in parts]
 
 
-def _record(part: Part) -> PartRecord:
-    if not isinstance(part, Part):
-        takes = "MessageBody.from_dicts([…]) reads dicts, body.add(…) makes a part of content"
+def _record(part: Any) -> PartRecord:
+    """Return the record of a part; content becomes an unnamed part."""
+    if isinstance(part, Part):
+        return part._record
+    if isinstance(part, dict):
+        takes = "MessageBody.from_dicts([…]) reads dicts, body.add(…) writes one as JSON"
         raise InvalidPart(f"a body holds parts, got {quote(part)}; {takes}")
-    return part._record
+    if part is None:
+        raise InvalidPart("a body holds parts, got None; body.add(json=None) adds JSON null")
+    return Part(part)._record
 
 
 def _missing_hint(name: str, names: list[str]) -> str:

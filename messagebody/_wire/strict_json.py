@@ -8,7 +8,7 @@ import functools
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Any, TypeVar
 
 import attrs
@@ -322,6 +322,18 @@ def _check_depth(text: str, depth: int) -> None:
                 raise InvalidJson(f"nested more than {depth} levels deep (limit depth)")
         elif token in "]}":
             level -= 1
+
+
+def builtins_of(value: Any, other: Callable[[Any], Any]) -> Any:
+    """Return the JSON value of an object with fields: a dataclass, an attrs object or a struct.
+
+    Dates are text as in RFC 3339, bytes are base64; whether all of it is legal is not checked.
+
+    Arguments:
+        value: the object.
+        other: returns the value of an object inside it that has no such fields.
+    """
+    return msgspec.to_builtins(value, enc_hook=other)
 
 
 def check_value(value: Any, *, depth: int) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 import attrs
 
 from messagebody._base.guards import require_schema
+from messagebody._base.hints import guided
 from messagebody._base.leaves import leaf
 from messagebody._base.limits import Limits
 from messagebody._model.body import MessageBody
@@ -200,6 +201,7 @@ class Compatibility:
         return Decision(self.producer.profile, self.consumer.profile, Budget(self.steps))
 
 
+@guided
 def check(
     producer: MessageBodySchema,
     consumer: MessageBodySchema,

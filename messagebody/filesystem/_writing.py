@@ -360,7 +360,8 @@ class BodyWriter(BodyReader):
 
         Raises:
             FileExistsError: two files have the same target, or a path is both source and target.
-            OSError: `EINVAL`: a directory would be inside itself.
+            OSError: `EINVAL`: a directory would be inside itself. `ENOTDIR`: a directory would take
+                the place of a file.
         """
         if isinstance(path1, str) and isinstance(path2, str):
             source = self._strip_protocol(path1)
@@ -371,6 +372,9 @@ class BodyWriter(BodyReader):
             recursive = recursive or not self.isfile(path1)
         plan = Pairs(self).note_copy(path1, path2, recursive=recursive, maxdepth=maxdepth)
         directories = {old for old, _ in plan if self.isdir(old) and not self.isfile(old)}
+        for old, new in plan:
+            if old in directories and self._has(new):
+                fail(errno.ENOTDIR, new)
         with self._together():
             for old, new in plan:
                 if old not in directories:

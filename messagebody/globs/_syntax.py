@@ -307,6 +307,9 @@ class _NameJudge(_Judge):
             problem = "and so does every expansion of its braces"
         else:
             problem = f"for example {quote('/' + self.text)}"
+            top_level, slash, _ = self.text.partition("/")
+            if slash and is_registered(top_level):
+                problem += f"; for a content type, content_type={quote(self.text)}"
         self.problem(f"a name pattern begins with '/', {problem}")
 
     def _slash(self, here: _Places) -> _Places:

@@ -1,7 +1,10 @@
 """One part of a schema, which accepts parts of a body."""
 
+from typing import TYPE_CHECKING, NoReturn
+
 import attrs
 
+from messagebody._base.hints import Guided, guided_init, missing_attribute
 from messagebody._base.leaves import LazySerializer, PydanticHook
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.text import escape, quote
@@ -18,8 +21,9 @@ ANY_TYPE = "*/*"
 _ANY_LENGTH = attrs.evolve(DEFAULT_LIMITS, pattern_length=2**31)
 
 
+@guided_init
 @attrs.frozen
-class SchemaPart:
+class SchemaPart(metaclass=Guided):
     """A schema part, which accepts parts by name and content type.
 
     Arguments:
@@ -62,6 +66,11 @@ class SchemaPart:
             raise InvalidSchema(f"required is True or False, got {quote(self.required)}")
         if not isinstance(self.description, str | None):
             raise InvalidSchema(f"description is text or None, got {quote(self.description)}")
+
+    if not TYPE_CHECKING:  # a type checker would assume that a part has every attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_attribute(self, name)
 
     @property
     def label(self) -> str:

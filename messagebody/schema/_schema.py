@@ -1,19 +1,26 @@
 """A schema of bodies: the parts that a body may have and must have."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Self, overload
 
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
-from messagebody._base.guards import require_iterable, require_limits, require_parts
+from messagebody._base.documents import not_json, read_document, write_document
+from messagebody._base.guards import (
+    require_iterable,
+    require_limits,
+    require_parts,
+)
+from messagebody._base.hints import GuidedABC, guided_init, missing_attribute
 from messagebody._base.leaves import LazySerializer, PydanticHook, leaf
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.text import count_of, escape
 from messagebody._model.part import Part
-from messagebody.errors import InvalidBody
+from messagebody.errors import InvalidArgument, InvalidBody, InvalidSchema
 from messagebody.schema import _json as schema_json
 from messagebody.schema._inference import Inference
 from messagebody.schema._part import SchemaPart
@@ -22,12 +29,16 @@ from messagebody.schema._validation import Checker, Violation
 
 def _read_parts(parts: Iterable[Any]) -> tuple[SchemaPart, ...]:
     hint = "MessageBodySchema.from_json(…) reads JSON, MessageBodySchema.from_dicts(…) parsed JSON"
+    if isinstance(parts, leaf("MessageBody")):
+        infers = "MessageBodySchema.infer(body) makes a schema of examples"
+        raise InvalidArgument("schema parts", got="a body", hint=infers)
     require_iterable(parts, "schema parts in a list", hint=hint)
     return schema_json.read_parts(list(parts), DEFAULT_LIMITS)
 
 
+@guided_init
 @attrs.frozen(repr=False)
-class MessageBodySchema(Sequence[SchemaPart]):
+class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
     """The bodies that an agent accepts or sends: a list of schema parts.
 
     A body is valid when every part matches at least one schema part, and every required schema
@@ -104,6 +115,62 @@ class MessageBodySchema(Sequence[SchemaPart]):
         separators = (",", ":") if indent is None else None
         return json.dumps(self.to_dicts(), ensure_ascii=False, indent=indent, separators=separators)
 
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Read a schema from a JSON file; see `from_json`.
+
+        Arguments:
+            path: the file, or its URL in a store, such as "s3://bucket/schema.json". The program
+                names it, so it is read with the program's own credentials, without a resolver.
+            limits: the limits of a document.
+            storage_options: the options of `open_store`, for a URL.
+
+        Raises:
+            OSError: the file can't be read.
+            StoreError: the store can't be read.
+            InvalidSchema: the file is not a schema.
+        """
+        data = read_document(path, require_limits(limits).json_bytes, storage_options)
+        try:
+            return cls.from_json(data, limits=limits)
+        except InvalidSchema as error:
+            if problem := not_json(path, data):
+                raise InvalidSchema(problem) from error
+            raise
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        indent: int | None = 2,
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write the schema to a JSON file, completely or not at all.
+
+        Arguments:
+            path: the file, or its URL in a store, such as "s3://bucket/message.json". An existing
+                file is replaced after everything is written.
+            indent: the number of spaces per level; None for one compact line.
+            storage_options: the options of `open_store`, for a URL.
+
+        Raises:
+            OSError: the file can't be written; an existing file stays unchanged.
+            StoreError: the store can't be written.
+
+        Examples:
+            >>> schema = MessageBodySchema([("/report.md", "text/markdown", True)])
+            >>> schema.save("output.json")
+            >>> MessageBodySchema.load("output.json") == schema
+            True
+        """
+        write_document(path, self.to_json(indent=indent).encode(), storage_options)
+
     def describe(self) -> str:
         """Return the schema in words, for a person or a model that writes a body.
 
@@ -175,6 +242,11 @@ class MessageBodySchema(Sequence[SchemaPart]):
     def profile(self) -> Any:
         """The schema prepared for comparing schemas, cached; see `check`."""
         return leaf("Profile")(self.parts)
+
+    if not TYPE_CHECKING:  # a type checker would assume that a schema has every attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_attribute(self, name)
 
     def __len__(self) -> int:
         return len(self.parts)

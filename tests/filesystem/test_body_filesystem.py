@@ -204,6 +204,16 @@ class TestWriting:
             assert "/x" not in body
         assert body["/x"].read_bytes() == b"x"
 
+    @pytest.mark.parametrize("is_empty", [True, False])
+    def test_a_directory_does_not_take_the_place_of_a_file(self, is_empty: bool) -> None:
+        fs = MessageBody([Part("x", name="/file"), Part("y", name="/other/y")]).fs
+        fs.mkdir("/made")
+        with pytest.raises(NotADirectoryError):
+            fs.mv("/made" if is_empty else "/other", "/file")
+        fs.rm("/file")
+        fs.pipe_file("/file", b"again")  # nothing is left in its place
+        assert sorted(fs.find("/", withdirs=True)) == ["/file", "/made", "/other", "/other/y"]
+
     def test_a_move_keeps_the_place(self, body: MessageBody) -> None:
         body.fs.mv("/sources/2.txt", "/renamed.txt")
         assert body.names() == ["/renamed.txt", "/sources/1.txt", "/charts/deep/a.png"]

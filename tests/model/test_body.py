@@ -113,7 +113,9 @@ class TestBuilding:
         with pytest.raises(IndexError, match="no part 9; the body has 2 parts"):
             _ = body[9]
         with pytest.raises(InvalidPart, match="a body holds parts"):
-            body.append("text")  # type: ignore[arg-type]
+            body.append({"content": "text"})  # type: ignore[arg-type]
+        with pytest.raises(InvalidPart, match=r"got None; body.add\(json=None\) adds JSON null"):
+            body.append(None)  # type: ignore[arg-type]
 
     def test_the_name_of_a_directory(self) -> None:
         body = MessageBody([Part("x", name="/sources/1")])

@@ -204,7 +204,7 @@ class _Walk:
         # The status is read without following a link; a Path would be looked up again later.
         file = LocalFile.of(path, status, below=self.root)
         try:
-            yield Part(file, name=name, metadata=_filename(renamed))  # type: ignore[arg-type]
+            yield Part(file, name=name, metadata=_filename(renamed))
         except LocalFileChanged as error:
             self.refusals.append(RefusedFile(shown, f"can't be read: {error.problem}", error=error))
 

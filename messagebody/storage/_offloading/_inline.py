@@ -11,6 +11,7 @@ import attrs
 
 from messagebody._base.files import replace_file
 from messagebody._base.guards import require_body, require_path, require_resolver
+from messagebody._base.hints import guided
 from messagebody._base.limits import CHUNK
 from messagebody._base.text import escape, human_size, redact_url
 from messagebody._base.threads import Stop
@@ -29,6 +30,7 @@ _EVERY_NAME = "/**"
 _EVERY_TYPE = "*/*"
 
 
+@guided
 def inline(
     body: MessageBody,
     *,

@@ -11,6 +11,7 @@ import attrs
 
 from messagebody._base.digests import NO_DIGEST, key_of, sha256_of
 from messagebody._base.guards import require_body
+from messagebody._base.hints import guided
 from messagebody._base.limits import parse_size
 from messagebody._base.text import human_size
 from messagebody._base.threads import Stop
@@ -161,6 +162,7 @@ _STREAMING = 48 * 1024 * 1024
 """The memory that streaming a larger file needs."""
 
 
+@guided
 def offload(
     body: MessageBody,
     store: str | os.PathLike[str] | Store,

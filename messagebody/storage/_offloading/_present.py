@@ -1,6 +1,7 @@
 """Copies of bodies with references that a browser or a model provider can open."""
 
 from messagebody._base.guards import require_body, require_resolver
+from messagebody._base.hints import guided
 from messagebody._base.media_types import is_shown_inline
 from messagebody._model.access import resolver_of
 from messagebody._model.body import MessageBody
@@ -12,6 +13,7 @@ from messagebody.storage._references import Resolver
 _OPEN = ("https:", "http:", "data:")
 
 
+@guided
 def present(
     body: MessageBody, *, expires: int = 3600, resolver: Resolver | None = None
 ) -> MessageBody:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from messagebody._base.digests import KEY_PREFIX
 from messagebody._base.guards import require_iterable
+from messagebody._base.hints import guided
 from messagebody._base.limits import parse_size
 from messagebody._base.text import redact_url
 from messagebody._model.content import Reference
@@ -72,6 +73,7 @@ class Resolver:
         (False, False)
     """
 
+    @guided
     def __init__(
         self,
         allow: Allowed | Iterable[Allowed] = (),

@@ -78,3 +78,13 @@ def read_url(url: str, most: int, **options: Any) -> bytes:
         StoreError: the store can't be read.
     """
     return StoredDocument.at(url, **options).read(most)
+
+
+def write_url(url: str, data: bytes, **options: Any) -> None:
+    """Write the content of a file in a store, as a whole or not at all.
+
+    Raises:
+        InvalidArgument: it is not the URL of a file in a store.
+        StoreError: the store can't be written.
+    """
+    StoredDocument.at(url, **options).replace(data)

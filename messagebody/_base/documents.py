@@ -1,0 +1,70 @@
+"""Documents: files of JSON at a path, or at the URL of a store, read and written as a whole."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from messagebody._base.files import read_at_most, replace_file
+from messagebody._base.guards import is_store_url, require_path
+from messagebody._base.leaves import leaf
+from messagebody._base.media_types import is_text
+from messagebody._base.text import quote, redact_url
+
+
+def read_document(
+    path: str | os.PathLike[str], limit: int, storage_options: Mapping[str, Any] | None
+) -> bytes:
+    """Return the content of a document, or one byte more than the limit if it is longer.
+
+    Arguments:
+        path: the file, or its URL in a store; the program names it.
+        limit: the most bytes that the caller accepts.
+        storage_options: the options of `open_store`, for a URL.
+
+    Raises:
+        InvalidArgument: it is the URL of a web server, or no path at all.
+        OSError: the file can't be read.
+        StoreError: the store can't be read.
+    """
+    if is_store_url(path):
+        return leaf("read_url")(path, limit, **(storage_options or {}))  # type: ignore[no-any-return]
+    with Path(require_path(path)).open("rb") as stream:
+        return read_at_most(stream, limit)
+
+
+def write_document(
+    path: str | os.PathLike[str], data: bytes, storage_options: Mapping[str, Any] | None
+) -> None:
+    """Write a document, completely or not at all.
+
+    Arguments:
+        path: the file, or its URL in a store; the program names it.
+        data: the content.
+        storage_options: the options of `open_store`, for a URL.
+
+    Raises:
+        InvalidArgument: it is the URL of a web server, or no path at all.
+        OSError: the file can't be written; an existing file stays unchanged.
+        StoreError: the store can't be written.
+    """
+    if is_store_url(path):
+        leaf("write_url")(path, data, **(storage_options or {}))
+    else:
+        replace_file(require_path(path), data)
+
+
+def not_json(path: str | os.PathLike[str], data: bytes) -> str:
+    """Return in words what a document holds that is not text, or "" if it is text.
+
+    Arguments:
+        path: the file or URL.
+        data: its content.
+    """
+    from messagebody._base import sniffing
+
+    shown = redact_url(os.fspath(path))
+    found = sniffing.content_type(data[: sniffing.HEAD], shown)
+    if is_text(found):
+        return ""
+    return f"{quote(shown)} is {found} and not JSON; Part(Path(…)) takes a file as content"
