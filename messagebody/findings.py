@@ -16,6 +16,7 @@ from messagebody._base import sniffing
 from messagebody._base.guards import require_parts
 from messagebody._base.text import count_of, escape, quote
 from messagebody._model.part import Part
+from messagebody._wire.members import foreign_members
 from messagebody.errors import EnvelopeError
 
 _LONGEST_PATH: Final = 255
@@ -144,9 +145,10 @@ def iter_findings(parts: Iterable[Part]) -> Iterator[Finding]:
     """Yield likely mistakes in a legal body, part by part.
 
     The checks are `type-disagrees` (the bytes have another type than the part states),
-    `text-is-a-path` (the text is the path of a file, which was not read), and `chat-message` (the
-    member `role` belongs to a message of a chat API). References are not checked. Of local files,
-    the first bytes are read; a text that is a path is never opened.
+    `text-is-a-path` (the text is the path of a file, which was not read), `chat-message` (the
+    member `role` belongs to a message of a chat API), and `foreign-member` (another format has this
+    member for one of a part's own). The content of references is not checked. Of local files, the
+    first bytes are read; a text that is a path is never opened.
 
     Examples:
         >>> from messagebody import MessageBody, Part
@@ -155,18 +157,39 @@ def iter_findings(parts: Iterable[Part]) -> Iterator[Finding]:
         part 0 '/a.png': it states image/png, its bytes are application/pdf (warning type-disagrees)
     """
     for index, part in enumerate(require_parts(parts)):
-        for check, problem in () if part.is_reference else _problems(part):
-            place = f"part {index}" + (f" {quote(part.name)}" if part.name else "")
-            yield Finding(check, pointer(index), problem, Severity.WARNING, place=place)
+        yield from _warnings(index, part, _strangers(part))
+        yield from _warnings(index, part, () if part.is_reference else _problems(part))
+
+
+def iter_strangers(parts: Iterable[Part]) -> Iterator[Finding]:
+    """Yield what shows that a body was meant as a message of another format; nothing is read.
+
+    These are the findings `chat-message` and `foreign-member` of `iter_findings`.
+    """
+    for index, part in enumerate(parts):
+        yield from _warnings(index, part, _strangers(part))
+
+
+def _warnings(index: int, part: Part, problems: Iterable[tuple[str, str]]) -> Iterator[Finding]:
+    for check, problem in problems:
+        place = f"part {index}" + (f" {quote(part.name)}" if part.name else "")
+        yield Finding(check, pointer(index), problem, Severity.WARNING, place=place)
+
+
+def _strangers(part: Part) -> Iterator[tuple[str, str]]:
+    if not part.extra:
+        return
+    if part.name is None and part.extra.get("role") in _ROLES:
+        role = quote(part.extra["role"])
+        yield "chat-message", f"role {role} makes it look like a message of a chat API, not a part"
+    for key, meant in foreign_members(part.extra):
+        yield "foreign-member", f"its member {quote(key)} means nothing in a body: it is {meant}"
 
 
 def _problems(part: Part) -> Iterator[tuple[str, str]]:
     found = sniffing.content_type(_head(part))
     if not sniffing.agree(part.content_type, found):
         yield "type-disagrees", f"it states {part.content_type}, its bytes are {found}"
-    if part.name is None and part.extra.get("role") in _ROLES:
-        role = quote(part.extra["role"])
-        yield "chat-message", f"role {role} makes it look like a message of a chat API, not a part"
     if part.text is not None and _is_a_file(part.text):
         problem = f"its text is the path of a file; for the file itself: Path({quote(part.text)})"
         yield "text-is-a-path", problem

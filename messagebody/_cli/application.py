@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from enum import IntEnum
 from types import FrameType
@@ -104,6 +105,8 @@ def run(arguments: Sequence[str]) -> int:
         # Otherwise the next opened file would get its number, and the answer would go into that
         # file.
         return _report(None, "standard output is closed", ExitCode.FAILED, terminal)
+    # Commands say it themselves, in the words of the shell.
+    warnings.filterwarnings("ignore", "a part has the member ", UserWarning)
     try:
         code = _invoke(arguments, terminal)
         # Flushed here, where a closed pipe or a full disk can still become an exit code.
@@ -111,7 +114,9 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return _closed_pipe()
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
+        # A pager shows the list of commands. The output of a command may go to another program.
+        is_list = error.ctx is not None and isinstance(error.ctx.command, click.Group)
+        click.echo(error.format_message(), err=not is_list)
         return ExitCode.USAGE
     except KeyboardInterrupt as stop:
         return ExitCode.TERMINATED if isinstance(stop, Terminated) else ExitCode.INTERRUPTED
@@ -202,8 +207,39 @@ def _shared_options(*, hidden: bool) -> list[click.Option]:
     ]  # fmt: skip
 
 
+# What people type for commands that have another name, or are options.
+_MEANT = {
+    "version": "messagebody --version",
+    "list": "ls",
+    "show": "view",
+    "open": "view",
+    "page": "view",
+    "print": "cat",
+    "read": "cat",
+    "remove": "rm",
+    "delete": "rm",
+    "rename": "mv",
+    "move": "mv",
+    "upload": "offload",
+    "download": "inline",
+    "compare": "check, for schemas, or diff, for bodies",
+    "compatible": "check",
+    "hash": "digest",
+    "serve": "mcp",
+    "clean": "sweep",
+    "gc": "sweep",
+}
+
+
 class _Application(click.Group):
     """A group that lists its commands by section, without loading them."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] in _MEANT:
+            ctx.fail(f"there is no command {args[0]!r}; did you mean {_MEANT[args[0]]}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         # One width for all sections, so that the summaries are one column.

@@ -2,11 +2,13 @@
 
 import contextlib
 import functools
+import itertools
 import os
 import re
+import shlex
 import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -21,8 +23,9 @@ from messagebody._cli.terminal import Terminal, is_terminal
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import strict_json
-from messagebody.adapters import detect
+from messagebody.adapters import adapter_names, detect
 from messagebody.errors import DecodeError, InvalidArgument, InvalidSchema, StoreError
+from messagebody.findings import iter_strangers
 from messagebody.schema import MessageBodySchema
 from messagebody.storage._references import Resolver
 from messagebody.storage._stores.documents import read_url
@@ -35,6 +38,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 lenient_option = click.option(
     "--lenient", is_flag=True, help="Consumers ignore parts they do not know."
 )
+
+# What a command says of a body that was probably meant as something else.
+_STRANGERS = 3
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -66,6 +72,33 @@ def size(context: click.Context, parameter: click.Parameter, value: str | None) 
         raise click.BadParameter(str(error)) from error
 
 
+class FormatName(click.Choice[str]):
+    """The name of a message format, or "body"; a wrong one is answered with the nearest."""
+
+    def __init__(self) -> None:
+        super().__init__([BODY, *adapter_names()])
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name, or fail with the nearest one."""
+        if value not in self.choices:
+            near = nearest(value, self.choices)
+            meant = f"; did you mean {near}?" if near else ""
+            known = ", ".join(self.choices)
+            self.fail(f"there is no format {quote(value)}{meant} There are {known}", param, ctx)
+        return value
+
+
+def nearest(text: str, names: Iterable[str]) -> str:
+    """Return the name that is spelt most like a text, or that begins with it, or ""."""
+    names = [*names]
+    import difflib  # only for errors
+
+    alike = difflib.get_close_matches(text, names, 1) or [
+        name for name in names if text and name.startswith(text)
+    ]
+    return next(iter(alike), "")
+
+
 def slashed(pattern: str) -> str:
     """Return a name or pattern with its first slash, which users may leave out."""
     return pattern if pattern.startswith(("/", "{/")) else "/" + pattern
@@ -73,13 +106,18 @@ def slashed(pattern: str) -> str:
 
 # A mistyped URL would otherwise become a directory with that name.
 _LIKE_A_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/*(.*)")
+_SLASHES = re.compile(r"(s3|gs|gcs|az|abfss?|file|memory|https?)//+(.*)", re.IGNORECASE)
 
 
 def store_url(text: str) -> str:
     """Return the URL of a store; a text without "://" is a directory."""
     if "://" in text:
         return text
-    mistyped = _LIKE_A_URL.fullmatch(text)
+    if os.name != "nt" and re.match(r"[A-Za-z]:[/\\]", text):
+        raise click.UsageError(
+            f"{quote(text)} is a directory of Windows, and this is another system"
+        )
+    mistyped = _LIKE_A_URL.fullmatch(text) or _SLASHES.fullmatch(text)
     if mistyped:
         scheme, rest = mistyped[1].lower(), mistyped[2]
         raise click.UsageError(
@@ -182,7 +220,7 @@ def complete_name(context: click.Context, parameter: click.Parameter, incomplete
     path = context.params.get("body")
     if not path or path == "-":
         return []
-    names = read_body(path).names()
+    names = decode_body(read_bytes(path), path).names()
     # The first slash may be left out, so it is not completed.
     without = "" if incomplete.startswith("/") else "/"
     return [name.removeprefix(without) for name in names if name.startswith(without + incomplete)]
@@ -190,9 +228,14 @@ def complete_name(context: click.Context, parameter: click.Parameter, incomplete
 
 def limits() -> Limits:
     """Return the limits of the running command, which `--limit` raises."""
+    return terminal().limits
+
+
+def terminal() -> Terminal:
+    """Return the terminal of the running command."""
     context = click.get_current_context(silent=True)
-    terminal = None if context is None else context.find_object(Terminal)
-    return (terminal or Terminal()).limits
+    found = None if context is None else context.find_object(Terminal)
+    return found or Terminal()
 
 
 def read_bytes(path: str) -> bytes:
@@ -268,8 +311,14 @@ def _standard_input() -> Any:
 
 
 def read_body(path: str) -> MessageBody:
-    """Return the body in a file, or on standard input for "-"."""
-    return decode_body(read_bytes(path), path)
+    """Return the body in a file, or on standard input for "-"; say if it looks like another."""
+    body = decode_body(read_bytes(path), path)
+    found = [*itertools.islice(iter_strangers(body), _STRANGERS + 1)]
+    for finding in found[:_STRANGERS]:
+        terminal().warn(str(finding))
+    if len(found) > _STRANGERS:
+        terminal().warn(f"and more: messagebody lint {shlex.quote(path)} shows all")
+    return body
 
 
 def decode_body(data: bytes, path: str) -> MessageBody:

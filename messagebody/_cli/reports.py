@@ -220,6 +220,7 @@ _RULES: Final = {
     "type-disagrees": "The bytes of a part are of another type than the part states.",
     "text-is-a-path": "The text of a part is the path of a file, which was not read.",
     "chat-message": "A part looks like a message of a chat API.",
+    "foreign-member": "A member of a part is another format's name for one of its own.",
     "lone-suffix": "The pattern leaves out the type that its suffix is named for.",
 }
 

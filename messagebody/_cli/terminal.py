@@ -88,6 +88,10 @@ _ADVICE = (
         re.compile(r"give a header, (.+?), or use (\w+)\.build or \2\.reply"),
         r"give \1 with --header FILE",
     ),
+    (
+        re.compile(r"list\(['\"]/([^'\"]*)['\"]\) (?:gives|lists) (its parts|the parts below it)"),
+        r"the pattern '\1' gives \2",
+    ),
     (re.compile(r"\b([a-z]+)=True\b"), r"--\1"),
 )
 

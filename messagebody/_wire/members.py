@@ -361,6 +361,37 @@ def refuse_near_misses(keys: Iterable[str]) -> None:
 
 _KEY_LENGTH: Final = 2 * max(map(len, KEYS))
 
+# What other formats call the members of a part. They are legal here, and mean nothing.
+_ELSEWHERE: Final = {
+    **dict.fromkeys(("mimeType", "mediaType", "mime_type", "media_type", "mimetype", "mime"),
+                    "contentType"),
+    **dict.fromkeys(("encoding", "content_encoding"), "contentEncoding"),
+    **dict.fromkeys(("filename", "fileName", "file_name"), "name"),
+    **dict.fromkeys(("contentBytes", "data", "bytes", "base64", "blob", "inlineData"),
+                    "content, with contentEncoding base64"),
+    **dict.fromkeys(("url", "uri", "href", "image_url", "file_uri"), "contentUrl"),
+    "text": "content",
+}  # fmt: skip
+
+
+def foreign_members(keys: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the unknown members that other formats have for a part's own, and what is meant."""
+    return [(key, _ELSEWHERE[key]) for key in keys if key in _ELSEWHERE]
+
+
+def misreading(members: Mapping[str, Any]) -> str:
+    """Return why a part is probably not what its sender meant, or "".
+
+    Only what is sure is told: its type or its encoding stands under the name of another format, and
+    not under its own, so that a picture is read as text.
+    """
+    for key, meant in foreign_members(members):
+        is_type = meant == "contentType"
+        is_encoding = meant == "contentEncoding" and members[key] == "base64"
+        if meant not in members and (is_type or is_encoding):
+            return f"a part has the member {key!r}, which means nothing in a body: it is {meant}"
+    return ""
+
 
 @lru_cache(1024)
 def _meant(key: str) -> str | None:

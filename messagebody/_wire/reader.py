@@ -6,6 +6,7 @@ and checks them column by column. The reference reader reads all other documents
 same documents, and all errors come from one place.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final
@@ -25,8 +26,10 @@ from messagebody._wire.members import (
     check_promise,
     check_reference,
     content_members,
+    foreign_members,
     keep_promise,
     make_record,
+    misreading,
     refuse_near_misses,
 )
 from messagebody.errors import DecodeError, InvalidName, LocalFileNotSent, MessageBodyError
@@ -199,6 +202,8 @@ def _record(value: Any, limits: Limits, strict: bool) -> PartRecord:
     if extra:
         # Checked first, because a misspelt `content_type` would make other checks fail.
         refuse_near_misses(extra)
+        if problem := misreading(value):
+            warnings.warn(problem, stacklevel=2)
     if strict:
         _check_strict(value, extra)
     _check_name_length(_string(value, "name"), limits)
@@ -279,7 +284,9 @@ def _content(value: Mapping[str, Any], limits: Limits, strict: bool) -> str | by
     encoding = _string(value, "contentEncoding")
     if (content is None) == (url is None):
         got = "neither" if content is None else "both"
-        raise DecodeError(f"exactly one of content and contentUrl is expected, got {got}")
+        meant = [f"{key!r} is {meant} here" for key, meant in foreign_members(value)]
+        hint = "; ".join(["", *meant])
+        raise DecodeError(f"exactly one of content and contentUrl is expected, got {got}{hint}")
     if encoding is not None and encoding not in _ENCODINGS:
         raise DecodeError(f"contentEncoding is 'plain' or 'base64', got {quote(encoding)}")
     if url is not None:

@@ -225,9 +225,9 @@ class TestHelp:
     @pytest.mark.parametrize("arguments", [[], ["registry"], ["envelope"]])
     def test_a_bare_group_prints_its_help(self, shell: Shell, arguments: list[str]) -> None:
         done = shell(*arguments)
-        assert (done.code, done.out) == (2, "")
-        assert done.err == shell(*arguments, "--help").out
-        assert done.err.startswith("Usage: messagebody")
+        assert (done.code, done.err) == (2, "")
+        assert done.out == shell(*arguments, "--help").out
+        assert done.out.startswith("Usage: messagebody")
 
     def test_shared_options_after_the_command(self, shell: Shell) -> None:
         assert "Traceback" in shell("ls", "missing.json", "--debug").err
@@ -272,3 +272,63 @@ class TestWidth:
                 lines = [line for line in lines if re.match(r" +(\d|[├│└])", line)]
             assert lines
             assert max(map(len, lines)) <= 60, arguments
+
+
+LEADS = [
+    (["version"], "did you mean messagebody --version?"),
+    (["delete", "m.json"], "did you mean rm?"),
+    (["lss"], "Did you mean 'ls'?"),
+    (["ls", "m.json", "--typ", "x"], "Did you mean '--type'?"),
+    (["ls", "deep.json", "surces/*"], "did you mean 'sources/*'?"),
+    (["ls", "deep.json", "sources/an/*.txt"], "did you mean 'sources/and/*.txt'?"),
+    (["ls", "deep.json", "sources/and/b.tx"], "did you mean 'sources/and/b.txt'?"),
+    (
+        ["cat", "deep.json", "sources"],
+        "it is a directory: the pattern 'sources/**' gives its parts",
+    ),
+    (["convert", "m.json", "--to", "opnai-chat"], "did you mean openai-chat?"),
+    (["convert", "m.json", "--from", "openai"], "did you mean openai-chat?"),
+    (["bulk", "convert", "m.json", "--to", "antropic", "--out", "o"], "did you mean anthropic?"),
+    (["offload", "m.json", "--to", "s3//bucket/x"], "write 's3://bucket/x', or './s3//bucket/x'"),
+    (["offload", "m.json", "--to", "C:/x"], "'C:/x' is a directory of Windows"),
+    (["offload", "m.json", "--to", "C:\\x"], "is a directory of Windows"),
+    (["add", "m.json", "https://example.com/x.png?sig=s3cr3t"], "--url adds a reference to it"),
+    (
+        ["add", "m.json", "no.txt"],
+        "messagebody: can't add 'no.txt': No such file or directory (see",
+    ),
+    (["ls", "foreign.json"], "part 0: its member 'mimeType' means nothing in a body"),
+    (["ls", "neither.json"], "'contentBytes' is content, with contentEncoding base64 here"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "advice"), LEADS)
+def test_a_mistake_leads_on(shell: Shell, arguments: list[str], advice: str) -> None:
+    deep = MessageBody([Part("x", name="/sources/and/b.txt"), Part("x", name="/sources/a.txt")])
+    deep.save("deep.json")
+    Path("foreign.json").write_text('[{"content": "aGk=", "mimeType": "image/png"}]')
+    Path("neither.json").write_text('[{"contentBytes": "aGk=", "mimeType": "image/png"}]')
+    before = sorted(Path().rglob("*"))
+    done = shell(*arguments)
+    assert advice in done.err
+    assert done.code == (
+        0 if arguments[-1] == "foreign.json" else 1 if "did you mean '" in advice else 2
+    )
+    assert "s3cr3t" not in done.err
+    assert sorted(Path().rglob("*")) == before  # no directory "s3" or "C:"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["ls"], ["tree"], ["digest"], ["view", "-o", "page.html"], ["offload", "--to", "store"]],
+)
+def test_a_chat_that_is_read_as_a_body_is_said(shell: Shell, arguments: list[str]) -> None:
+    chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo"}] * 3
+    Path("chat.json").write_text(json.dumps(chat))
+    command, *options = arguments
+    done = shell(command, "chat.json", *options)
+    assert done.code == 0
+    assert "part 0: role 'user' makes it look like a message of a chat API" in done.err
+    assert "and more: messagebody lint chat.json shows all" in done.err
+    assert "UserWarning" not in done.err
+    assert shell("lint", "chat.json").out.count("chat-message") == 6

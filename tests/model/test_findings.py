@@ -1,5 +1,6 @@
 """Findings: the one value of all checks, and what a legal body probably did not mean."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -123,3 +124,47 @@ def test_a_message_of_a_chat_api() -> None:
     assert (finding.check, finding.index) == ("chat-message", 0)
     with pytest.raises(DecodeError, match="a chat message, with a role, is not a part"):
         MessageBody.from_dicts([{"role": "user", "content": [{"type": "text", "text": "hi"}]}])
+
+
+@pytest.mark.parametrize(
+    ("member", "meant"),
+    [
+        ({"mimeType": "image/png"}, "contentType"),
+        ({"mediaType": "image/png"}, "contentType"),
+        ({"encoding": "base64"}, "contentEncoding"),
+    ],
+)
+def test_members_of_other_formats_that_change_the_meaning(
+    member: dict[str, str], meant: str
+) -> None:
+    problem = f"the member '{next(iter(member))}', which means nothing in a body: it is {meant}"
+    document = [{"content": "aGk=", **member}]
+    for is_parsed in (True, False):
+        with pytest.warns(UserWarning, match=problem):
+            body = (
+                MessageBody.from_dicts(document)
+                if is_parsed
+                else MessageBody.from_json(json.dumps(document))
+            )
+        assert body[0].extra == member  # kept for programs that know it
+        [finding] = iter_findings(body)
+        assert finding.check == "foreign-member"
+    with pytest.raises(DecodeError, match="strict"), pytest.warns(UserWarning, match=problem):
+        MessageBody.from_dicts(document, strict=True)
+
+
+def test_members_of_other_formats_beside_ours() -> None:
+    extra = {"filename": "a.txt", "url": "https://example.com", "mimeType": "text/x"}
+    body = MessageBody.from_dicts([{"content": "x", "contentType": "text/plain", **extra}])
+    assert {finding.problem for finding in iter_findings(body)} == {
+        "its member 'filename' means nothing in a body: it is name",
+        "its member 'url' means nothing in a body: it is contentUrl",
+        "its member 'mimeType' means nothing in a body: it is contentType",
+    }
+
+
+def test_content_under_another_name() -> None:
+    with pytest.raises(DecodeError, match=r"got neither; 'contentBytes' is content, with"):
+        MessageBody.from_dicts([{"contentBytes": "aGk="}])
+    with pytest.raises(DecodeError, match=r"got neither; 'text' is content here"):
+        MessageBody.from_json('[{"text": "Hi"}]')

@@ -1,5 +1,6 @@
 """Commands that show or rearrange a body: ls, tree, cat, digest, diff, rm, mv, mount."""
 
+import re
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -13,6 +14,7 @@ from messagebody._cli.options import (
     body_argument,
     complete_file,
     complete_name,
+    nearest,
     output_options,
     part_at,
     read_body,
@@ -26,6 +28,7 @@ from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.globs import content_type_pattern, name_pattern
+from messagebody.names import ancestors
 from messagebody.rendering import directory_of, listing, tree
 from messagebody.rendering._changes import compared
 from messagebody.storage._references import Resolver
@@ -92,11 +95,21 @@ def _matches(body: MessageBody, pattern: str) -> bool:
 
 
 def _meant(body: MessageBody, pattern: str) -> str:
-    """Return the advice for a pattern that is the name of a directory."""
+    """Return the advice for a pattern that is the name of a directory, or is like another."""
+    names = body.names()
     directory = slashed(pattern).rstrip("/") + "/"
-    if not any(name.startswith(directory) for name in body.names()):
-        return ""
-    return f"; it is a directory, whose parts are {quote(directory[1:] + '**')}"
+    if any(name.startswith(directory) for name in names):
+        return f"; it is a directory, whose parts are {quote(directory[1:] + '**')}"
+    # The stars stay as they are; what is before them may be misspelt.
+    literal = re.match(r"[^*{]+$|[^*{]*/", slashed(pattern))
+    start = literal[0] if literal else "/"
+    near = nearest(start, names if start == slashed(pattern) else _directories(names))
+    meant = near + slashed(pattern)[len(start) :]
+    return f"; did you mean {quote(meant[1:])}?" if near and _matches(body, meant) else ""
+
+
+def _directories(names: Iterable[str]) -> set[str]:
+    return {f"{above.rstrip('/')}/" for name in names for above in ancestors(name)}
 
 
 def described(index: int, part: Part) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import click
 
+from messagebody._base.guards import is_url
 from messagebody._base.media_types import is_text
-from messagebody._base.text import count_of, escape, quote
+from messagebody._base.text import count_of, escape, quote, redact_url
 from messagebody._cli.options import (
     STORE_HELP,
     body_argument,
@@ -104,6 +105,11 @@ def _check_usage(
     if sum(given) == 0:
         hint = "" if new or body == "-" else f"; --new starts a body with {quote(body)}"
         raise click.UsageError(f"give a FILE, --text or --url to add{hint}")
+    for file in files:
+        if is_url(file):
+            shown = quote(redact_url(file))
+            advice = "--url adds a reference to it, and nothing is fetched"
+            raise click.UsageError(f"{shown} is a URL, and a FILE is on this machine; {advice}")
     if sum(given) > 1:
         raise click.UsageError("a FILE, --text and --url cannot be used together")
     if name is not None and unnamed:
@@ -162,7 +168,8 @@ def _add_file(
     except InvalidPart as error:
         # The library's advice on directories is for Python.
         if not path.is_dir():
-            raise click.UsageError(f"can't add {source_name(file)}: {error.problem}") from error
+            problem = error.problem.removeprefix("can't add local file ")
+            raise click.UsageError(f"can't add {problem}") from error
         hint = f"pack {file} makes a body of its files"
         raise click.UsageError(f"{quote(file)} is a directory; {hint}") from error
 

@@ -16,6 +16,7 @@ from messagebody._cli.application import ExitCode
 from messagebody._cli.executors import dask_client, dask_option
 from messagebody._cli.options import (
     BODY,
+    FormatName,
     complete_file,
     complete_store,
     read_schema,
@@ -232,7 +233,7 @@ def verify(how: _How, resolver: Resolver, *, size_only: bool) -> ExitCode:
     return how.run(jobs.Verify(resolver, options, member=how.member))
 
 
-_FORMATS: Final = click.Choice([BODY, *adapter_names()])
+_FORMATS: Final = FormatName()
 _KNOWN: Final = f"One of {', '.join([BODY, *adapter_names()])}."
 
 

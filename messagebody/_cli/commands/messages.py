@@ -14,6 +14,7 @@ from messagebody._cli.application import ExitCode
 from messagebody._cli.options import (
     BODY,
     JSON_HELP,
+    FormatName,
     complete_file,
     decode_body,
     decode_json,
@@ -37,7 +38,7 @@ from messagebody.adapters._core import Format
 from messagebody.adapters.envelopes import olympus, sentient
 from messagebody.findings import Finding, is_error, iter_findings
 
-_format = click.Choice([BODY, *adapter_names()])
+_format = FormatName()
 # What `--losses` takes beside the name of a file.
 _NO_FILE = {"fail", "ignore"}
 _KNOWN = f"One of {', '.join([BODY, *adapter_names()])}."
