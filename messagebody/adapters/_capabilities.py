@@ -72,6 +72,11 @@ class Kind:
         """Return whether content of a type may be in the block."""
         return _is_among(content_type, self._types)
 
+    def opens_type(self, content_type: str) -> bool:
+        """Return whether the target opens URLs of content of a type."""
+        types = self._types if self.url_types is None else self._url_types
+        return bool(self.schemes) and _is_among(content_type, types)
+
     def opens(self, url: str, content_type: str | None = None) -> bool:
         """Return whether the target opens a URL, of content of a type or of any content."""
         scheme = url.partition(":")[0].lower()
@@ -79,8 +84,7 @@ class Kind:
             return True
         if "*" not in self.schemes and scheme not in self.schemes:
             return False
-        types = self._types if self.url_types is None else self._url_types
-        return content_type is None or _is_among(content_type, types)
+        return content_type is None or self.opens_type(content_type)
 
 
 @attrs.frozen

@@ -25,6 +25,7 @@ from messagebody.adapters._items import KEEP
 from messagebody.adapters._matching import marked
 from messagebody.adapters._places import is_withheld
 from messagebody.adapters._plain import read_plain, write_plain
+from messagebody.adapters._reaching import Reach
 from messagebody.adapters._reading import BlockReader
 from messagebody.adapters._turns import at_the_ends, joined, turns_of
 from messagebody.adapters._values import json_value, one_of
@@ -123,7 +124,9 @@ class Format(Dialect):
             carry: put name, type, size, digest and metadata of each part into the slot that the
                 format has for such things, if it has one.
             urls: what to do with references that the target does not open: "sign" them, "inline"
-                their content, or name them in a "text". The first two need a resolver.
+                their content, name them in a "text", or "auto": text goes inline and other content
+                behind a signed URL, or the other way where that is not possible. All but "text"
+                need a resolver.
             unsupported: what to do with parts that the format has no block for: a "text" that
                 names them, "omit" them, or an "error".
             max_bytes: the largest reference to inline, in bytes.
@@ -133,7 +136,8 @@ class Format(Dialect):
             LossyConversion: the format has no block for a part, and `unsupported` is "error".
             UnsafeReference: the resolver does not allow a reference that is to be inlined.
         """
-        options = WriteOptions(carry, urls, unsupported, max_bytes, resolver)
+        reach = Reach(urls, max_bytes, resolver)
+        options = WriteOptions(carry, unsupported, reach)
         body, losses = respelled(self, body, rest)
         done = self._written(body, rest, role, options)[0]
         return Converted(done.value, (*losses, *done.losses)) if losses else done
@@ -227,7 +231,7 @@ class Format(Dialect):
             **options: others of `from_body`.
         """
         role = options.pop("role", None)
-        how = WriteOptions(**options)
+        how = WriteOptions.of(**options)
         turns, losses = turns_of(self, bodies, rest)
         losses += at_the_ends(self, turns)
         made = []

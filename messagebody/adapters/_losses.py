@@ -27,10 +27,21 @@ class Losses:
     parts: list[Part]
     found: list[Loss] = attrs.field(factory=list)
     _positions: dict[int, int] = attrs.field(init=False)
+    _reasons: dict[int, str] = attrs.field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
         # By identity: equal parts have different places.
         self._positions = {id(part): index for index, part in enumerate(self.parts)}
+
+    def explain(self, part: Part, why: str) -> None:
+        """Keep why the target can't read a reference, for the loss if it does not go out."""
+        if why:
+            self._reasons[id(part)] = why
+
+    def with_reason(self, part: Part, problem: str) -> str:
+        """Return a problem with the reason that was kept for a part."""
+        why = self._reasons.get(id(part))
+        return f"{problem}: {why}" if why else problem
 
     def compare(
         self, part: Part, back: Part, sources: Mapping[str, Part], *, is_said: bool = False
@@ -49,7 +60,9 @@ class Losses:
             return
         if not _same_name(part, back):
             self._compare_names(part, back, is_said=is_said)
-        if part.content_type != back.content_type:
+        # The response to a signed URL states the type.
+        is_signed = part.is_reference and back.is_reference and part.url != back.url
+        if part.content_type != back.content_type and not is_signed:
             why = f"{part.content_type} goes out as {back.content_type}"
             self.lose(LossKind.DOWNGRADED, part, why)
         for member in ("size", "digest") if part.is_reference else ():
@@ -128,7 +141,7 @@ class Losses:
         if part.is_reference and back.is_reference:
             why = "its URL goes out as a signed one"
         elif part.is_reference and back.size != part.size and is_text(back.content_type):
-            kind, why = LossKind.OMITTED, _NAMED
+            kind, why = LossKind.OMITTED, self.with_reason(part, _NAMED)
         elif part.is_reference:
             why = "it goes out as content"
         elif back.is_reference:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._base.limits import DEFAULT_LIMITS, MIB
+from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.media_types import OCTET_STREAM, TEXT_PLAIN, is_text
 from messagebody._base.text import human_size, quote, redact_url
 from messagebody._model.body import MessageBody
@@ -36,6 +36,7 @@ from messagebody.adapters._items import (
 from messagebody.adapters._losses import Losses, aligned
 from messagebody.adapters._missed import SIGNATURES
 from messagebody.adapters._places import RESERVED, RESULT, is_withheld, items_of
+from messagebody.adapters._reaching import Reach
 from messagebody.adapters._reading import (
     BlockReader,
     content_class,
@@ -47,7 +48,6 @@ from messagebody.adapters._reading import (
 )
 from messagebody.adapters._values import one_of
 from messagebody.errors import DecodeError, EnvelopeError, LossyConversion
-from messagebody.storage._references import Resolver
 
 
 @attrs.frozen
@@ -55,14 +55,16 @@ class WriteOptions:
     """The options for writing a body; see `Format.from_body`."""
 
     carry: bool = False
-    urls: str = "text"
     unsupported: str = "text"
-    max_bytes: int = 20 * MIB
-    resolver: Resolver | None = None
+    reach: Reach = attrs.Factory(Reach)
 
     def __attrs_post_init__(self) -> None:
-        one_of("urls", self.urls, ("sign", "inline", "text"))
         one_of("unsupported", self.unsupported, ("text", "omit", "error"))
+
+    @classmethod
+    def of(cls, *, carry: bool = False, unsupported: str = "text", **reach: Any) -> "WriteOptions":
+        """Return the options of a call."""
+        return cls(carry, unsupported, Reach(**reach))
 
 
 _Found = tuple[Item | None, list[Part]]
@@ -326,7 +328,9 @@ class BlockWriter:
                 if self.options.carry or entry.get("carry"):
                     said.carried = {}
                 return [self.dialect.write(said, [])]
-        inline = self._inline(part)
+        kinds = self._kinds_at(entry, directory)
+        inline, why = self.options.reach.of(part, kinds, self.dialect.name)
+        self.losses.explain(part, why)
         kind = self._kind(inline, entry, directory)
         if kind is None:
             return self._without_kind(part, inline, directory)
@@ -381,40 +385,19 @@ class BlockWriter:
         again = self.dialect.kind(entry.get("kind"))
         if again is not None and _fits_again(part, again, entry):
             return again
-        inside = directory != "/"
-        for kind in self.kinds:
-            if not (kind.in_results if inside else kind.in_messages) or not _fits(part, kind):
-                continue
-            if not (kind.is_value and self._is_more(part, kind)):
+        for kind in self._kinds_at({}, directory):
+            if _fits(part, kind) and not (kind.is_value and self._is_more(part, kind)):
                 return kind
         return None
 
-    def _inline(self, part: Part) -> Part:
-        """Return a part that the target can read: inlined or signed if the options say so."""
-        if part.url is None:
-            return part
-        if data_urls.is_data_url(part.url):
-            _, data = data_urls.decode(part.url)
-            return Part(
-                data, name=part.name, content_type=part.content_type, metadata=part.metadata
-            )
-        if not self.options.resolver or any(kind.opens(part.url) for kind in self.kinds):
-            return part
-        if self.options.urls == "sign":
-            signed = self.options.resolver.sign(
-                part.url, content_type=part.content_type, subject=part.label
-            )
-            return part.evolve(url=signed, size=part.size, digest=part.digest)
-        if self.options.urls == "inline" and (part.size or 0) <= self.options.max_bytes:
-            return self._read_in(part)
-        return part
-
-    def _read_in(self, part: Part) -> Part:
-        data = part.read_bytes(self.options.resolver)
-        # No size was stated, so it was only known after reading.
-        if len(data) > self.options.max_bytes:
-            return part
-        return Part(data, name=part.name, content_type=part.content_type, metadata=part.metadata)
+    def _kinds_at(self, entry: dict[str, Any], directory: str) -> list[Kind]:
+        """Return the kinds of block that may stand in a message or in the result of a tool."""
+        again = self.dialect.kind(entry.get("kind"))
+        here = [
+            kind for kind in self.kinds
+            if (kind.in_messages if directory == "/" else kind.in_results)
+        ]  # fmt: skip
+        return here if again is None else [again, *here]
 
     def _without_kind(self, part: Part, inline: Part, directory: str) -> list[Any]:
         """Write a part as text: its content if that is text, or else a description."""
@@ -526,7 +509,7 @@ class BlockWriter:
         for part, back in aligned(parts, found[labels:]):
             if back is None:
                 why = f"{self.dialect.name} has no place of its own for it"
-                self.losses.lose(LossKind.OMITTED, part, why)
+                self.losses.lose(LossKind.OMITTED, part, self.losses.with_reason(part, why))
             else:
                 self.losses.compare(part, back, collector.named, is_said=labels > 0)
 

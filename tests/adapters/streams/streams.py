@@ -162,10 +162,10 @@ STREAMS: dict[str, tuple[list[Any], Any]] = {
     ),
     "messagebody": (
         [{"index": 0, "part": {"contentType": "text/plain", "content": "Look."}},
-         {"index": 1, "part": {"name": "/a.png", "contentType": "image/png", "content": PNG, "encoding": "base64"}},
+         {"index": 1, "part": {"name": "/a.png", "contentType": "image/png", "content": PNG, "contentEncoding": "base64"}},
          {"end": 2}],
         [{"contentType": "text/plain", "content": "Look."},
-         {"name": "/a.png", "contentType": "image/png", "content": PNG, "encoding": "base64"}],
+         {"name": "/a.png", "contentType": "image/png", "content": PNG, "contentEncoding": "base64"}],
     ),
 }  # fmt: skip
 
