@@ -19,10 +19,11 @@ from messagebody.filesystem._writing import BodyWriter
 from messagebody.storage._references import Resolver
 from messagebody.storage._stores import Store
 
-# Options that fsspec itself accepts for every filesystem.
+# Options that fsspec itself accepts for every filesystem, and `anon`, with which pandas asks again
+# after any PermissionError: its TypeError would hide which reference was refused.
 _FSSPEC_OPTIONS = frozenset(
     {
-        "asynchronous", "batch_size", "listings_expiry_time", "loop", "max_paths",
+        "anon", "asynchronous", "batch_size", "listings_expiry_time", "loop", "max_paths",
         "skip_instance_cache", "use_listings_cache",
     }
 )  # fmt: skip

@@ -130,11 +130,10 @@ def parameters_of(function: Callable[..., str], *, strict: bool = True) -> dict[
     for name, parameter in parameters.items():
         if name == "self":
             continue
-        kinds = [_TYPES[kind] for kind in _kinds(parameter.annotation)]
-        properties[name] = {
-            "type": kinds[0] if len(kinds) == 1 else kinds,
-            "description": " ".join(about[name].split()),
-        }
+        kinds = [{"type": _TYPES[kind]} for kind in _kinds(parameter.annotation)]
+        # Not a list of types, which Google's SDK and others refuse.
+        stated = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+        properties[name] = {**stated, "description": " ".join(about[name].split())}
     return {
         "type": "object",
         "properties": properties,

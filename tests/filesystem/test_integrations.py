@@ -25,6 +25,7 @@ from PIL import Image
 from pyarrow import dataset, parquet
 
 from messagebody import MessageBody, Part, Resolver
+from messagebody.errors import UnsafeReference
 from messagebody.samples import sample
 
 # 91 days of rides and rain: the rows of a real file, not three made up for the test.
@@ -59,6 +60,20 @@ class TestPandas:
         again = getattr(pd, f"read_{kind}")(url, storage_options=options)
         assert again["rides"].tolist() == frame["rides"].tolist()
         assert body.list("/data/rides.*")[1].name == f"/data/rides.{kind}"
+
+    @pytest.mark.parametrize("kind", ["csv", "json", "parquet", "pickle"])
+    def test_a_refused_reference_is_named(self, kind: str) -> None:
+        """Also where pandas asks a second time, with an option of S3."""
+        body = MessageBody([Part(url="https://example.com/a", name="/t/a", size=10)])
+        read = getattr(pd, f"read_{kind}")
+        for url, options in [
+            ("messagebody:///t/a", {"body": body}),
+            (body.fs.url("/t/a"), None),
+        ]:
+            with pytest.raises(UnsafeReference, match="'/t/a' points to https://example.com/a"):
+                read(url, storage_options=options)
+            with pytest.raises(TypeError, match="unexpected options: 'key'"):
+                read("messagebody:///t/a", storage_options={"body": body, "key": "x"})
 
     def test_a_message_file_by_url(self, document: Path) -> None:
         url = f"messagebody:///data/rides.csv::file://{document}"
