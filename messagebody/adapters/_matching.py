@@ -28,7 +28,7 @@ def rests_for(bodies: Sequence[MessageBody], rests: Sequence[Any]) -> list[Any]:
     """Return the rest of each body, None for a body that came from no message.
 
     A body that has not changed is found by its mark. One that has changed takes the rest that is
-    left between those of its neighbours, so editing in place needs no care.
+    left between those of its neighbours, so editing in place needs no care. Each rest is used once.
 
     Arguments:
         bodies: the bodies of a conversation.
@@ -41,7 +41,7 @@ def rests_for(bodies: Sequence[MessageBody], rests: Sequence[Any]) -> list[Any]:
     if not rests:
         return [None] * len(bodies)
     stated = [rest.get("mark") if isinstance(rest, dict) else None for rest in rests]
-    made = [_mark(body) for body in bodies]
+    made: list[str | None] = [_mark(body) for body in bodies]
     if len(bodies) == len(rests) and _are_in_place(made, stated):
         return [*rests]
     if None in stated:
@@ -49,23 +49,47 @@ def rests_for(bodies: Sequence[MessageBody], rests: Sequence[Any]) -> list[Any]:
             f"got {len(rests):,} rests for {len(bodies):,} bodies; give one for each body, "
             "None for a new one"
         )
-    found = _unchanged(made, stated, rests)
+    found = _unchanged(_without_new(made, stated), stated, rests)
     _add_changed(found, len(rests))
     return [None if index is None else rests[index] for index in found]
 
 
-def _are_in_place(made: list[str], stated: list[Any]) -> bool:
+def _are_in_place(made: list[str | None], stated: list[Any]) -> bool:
     """Return whether each body is that of the rest in its place, or has changed there."""
     known = {*stated}
     pairs = zip(made, stated, strict=True)
     return all(mark == other or other is None or mark not in known for mark, other in pairs)
 
 
-def _unchanged(made: list[str], stated: list[Any], rests: Sequence[Any]) -> list[int | None]:
-    """Return the position of the rest of each body that has not changed, None for the others."""
-    places: dict[Any, list[int]] = {}
+def _without_new(made: list[str | None], stated: list[Any]) -> list[str | None]:
+    """Return the marks of bodies, None for a new one that equals one with a rest: a rest is of one.
+
+    Raises:
+        EnvelopeError: the order of the bodies does not say which of equal ones is new.
+    """
+    places, spots = _places(stated), _places(made)
+    doubtful = {mark for mark in places if len(spots.get(mark, ())) > len(places[mark])}
+    if not doubtful:
+        return made
+    first, last = _first(stated, spots), _last(stated, spots, len(made))
+    kept = set()
     for index, mark in enumerate(stated):
-        places.setdefault(mark, []).append(index)
+        if mark not in doubtful:
+            continue
+        if first is None or last is None or first[index] != last[index]:
+            why = f"{len(spots[mark]):,} equal ones, rests for {len(places[mark]):,}"
+            raise _unclear(spots[mark][-1], why)
+        kept.add(first[index])
+    return [
+        None if mark in doubtful and number not in kept else mark
+        for number, mark in enumerate(made)
+    ]
+
+
+def _unchanged(made: list[str | None], stated: list[Any], rests: Sequence[Any]) -> list[int | None]:
+    """Return the position of the rest of each body that has not changed, None for the others."""
+    places = _places(stated)
+    unused = {mark: iter(among) for mark, among in places.items()}
     first, last = _first(made, places), _last(made, places, len(stated))
     found: list[int | None] = []
     for number, mark in enumerate(made):
@@ -75,12 +99,23 @@ def _unchanged(made: list[str], stated: list[Any], rests: Sequence[Any]) -> list
             among = among[bisect_left(among, first[number]) : bisect_right(among, last[number])]
         if any(rests[index] != rests[among[0]] for index in among):
             raise _unclear(number, "several messages have its content")
-        at = first[number] if first is not None else None
-        found.append((at if at is not None else among[0]) if among else None)
+        if not among:
+            found.append(None)
+        else:
+            found.append(next(unused[mark]) if first is None else first[number])
     return found
 
 
-def _first(made: list[str], places: dict[Any, list[int]]) -> list[int] | None:
+def _places(marks: Sequence[Any]) -> dict[Any, list[int]]:
+    """Return the positions of each mark."""
+    places: dict[Any, list[int]] = {}
+    for index, mark in enumerate(marks):
+        if mark is not None:
+            places.setdefault(mark, []).append(index)
+    return places
+
+
+def _first(made: Sequence[Any], places: dict[Any, list[int]]) -> list[int] | None:
     """Return the first places that bodies can have in their order, None if some have moved."""
     found, after = [], -1
     for mark in made:
@@ -94,7 +129,7 @@ def _first(made: list[str], places: dict[Any, list[int]]) -> list[int] | None:
     return found
 
 
-def _last(made: list[str], places: dict[Any, list[int]], end: int) -> list[int] | None:
+def _last(made: Sequence[Any], places: dict[Any, list[int]], end: int) -> list[int] | None:
     """Return the last places that bodies can have in their order, None if some have moved."""
     found, before = [], end
     for mark in reversed(made):

@@ -106,3 +106,30 @@ def test_a_long_history_is_matched_in_one_pass() -> None:
     talk = [{"role": ("user", "assistant")[n % 2], "content": f"text {n}"} for n in range(4000)]
     there = CHAT.to_bodies(talk)
     assert CHAT.from_bodies(there.value[1:], rest=there.rest).value == talk[1:]
+
+
+def test_each_rest_is_used_once() -> None:
+    """A new body that equals an old one took its id and speaker, too."""
+    lang: Any = adapter("langchain")
+    talk = [
+        {"type": "human", "content": "go"}, {"type": "ai", "content": "OK", "id": "run-1"},
+        {"type": "human", "content": "next"},
+    ]  # fmt: skip
+    there = lang.to_bodies(talk)
+    ok = MessageBody(["OK"])
+    done = lang.from_bodies([*there.value, ok], rest=there.rest).value
+    assert [(each["type"], each.get("id")) for each in done] == [
+        ("human", None), ("ai", "run-1"), ("human", None), ("human", None),
+    ]  # fmt: skip
+    go, said, following = there.value
+    for bodies in ([go, ok, said, following], [said, said.copy()], [following, said, ok]):
+        with pytest.raises(EnvelopeError, match=r"message [12]: .*2 equal ones, rests for 1"):
+            lang.from_bodies(bodies, rest=there.rest)
+    done = lang.from_bodies([said, said], rest=[there.rest[1], None]).value
+    assert [each.get("id") for each in done] == ["run-1", None]
+
+
+def test_moved_equal_messages_keep_their_number() -> None:
+    talk = [{"role": "user", "content": "ok"}] * 2 + [{"role": "assistant", "content": "No."}]
+    there = CHAT.to_bodies(talk)
+    assert CHAT.from_bodies(there.value[::-1], rest=there.rest).value == talk[::-1]
