@@ -34,10 +34,14 @@ class Turn:
         return [*items_of(self.body)]
 
     def piece(self, parts: Iterable[Part], role: str | None = None) -> "Turn":
-        """Return a turn of some of the parts; members of the message go with the first piece."""
+        """Return a turn of some of the parts; what has no part goes with the first piece."""
         rest = dict(self.rest) if isinstance(self.rest, dict) else {}
         for member in ("missed", "frame", "form", "mark"):
             rest.pop(member, None)
+        if isinstance(entries := rest.get("blocks"), list):
+            rest["blocks"] = [
+                each for each in entries if not isinstance(each, dict) or "block" not in each
+            ]
         if role is not None:
             rest["role"] = role
         return Turn(self.number, MessageBody(parts), rest or None, self.is_own)

@@ -133,3 +133,13 @@ def test_moved_equal_messages_keep_their_number() -> None:
     talk = [{"role": "user", "content": "ok"}] * 2 + [{"role": "assistant", "content": "No."}]
     there = CHAT.to_bodies(talk)
     assert CHAT.from_bodies(there.value[::-1], rest=there.rest).value == talk[::-1]
+
+
+def test_a_block_without_a_part_goes_out_once() -> None:
+    """What another speaker says in a body is a message of its own, which repeated the block."""
+    novel = {"type": "novel", "x": 1}
+    talk = [{"role": "user", "content": [{"type": "text", "text": "a"}, novel]}]
+    there = CHAT.to_bodies(talk)
+    there.value[0].append(Part("Be terse.", metadata={"role": "system"}))
+    said = {"role": "system", "content": "Be terse."}
+    assert CHAT.from_bodies(there.value, rest=there.rest).value == [*talk, said]
