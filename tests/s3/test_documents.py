@@ -10,6 +10,7 @@ from messagebody import MessageBody, Part
 from messagebody._cli.application import run
 from messagebody.errors import ObjectNotFound
 from messagebody.filesystem import MessageBodyFileSystem
+from messagebody.s3._store import S3Store
 from messagebody.storage import Bytes
 from tests.servers import Server
 
@@ -33,6 +34,21 @@ def test_load(url: str) -> None:
     assert MessageBody.load(url) == BODY
     with pytest.raises(FileNotFoundError, match=r"s3://.*/none\.json"):
         MessageBody.load(url.replace("m.json", "none.json"))
+
+
+def test_a_document_is_read_in_one_version(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = (MessageBody([Part(each * (3 << 20))]) for each in "ab")
+    first.save(url)
+    read_range = S3Store.read_range
+
+    def replaced(store: S3Store, key: str, start: int, end: int) -> bytes:
+        found = read_range(store, key, start, end)
+        second.save(url)
+        return found
+
+    monkeypatch.setattr(S3Store, "read_range", replaced)
+    assert MessageBody.load(url) == first
+    assert MessageBodyFileSystem(fo=url).body == second
 
 
 def test_the_shell(url: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote_to_bytes, urlsplit
 
-from messagebody._base.files import CREATE, READ, give_name, open_parent, temporary_name
+from messagebody._base.files import (
+    CREATE,
+    READ,
+    give_name,
+    open_parent,
+    read_at_most,
+    temporary_name,
+)
 from messagebody._base.limits import CHUNK
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
 from messagebody.storage._stores.base import Blob, Stat, Store
@@ -69,7 +76,7 @@ class FileStore(Store):
         """Return a range of a file."""
         with self._translated(key), self._open(key) as stream:
             stream.seek(start)
-            return stream.read(max(0, end - start))
+            return read_at_most(stream, end - start - 1)
 
     def stream(self, key: str) -> Iterator[bytes]:
         """Yield the content of a file in order."""

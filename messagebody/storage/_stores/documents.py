@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 
-from messagebody._base.limits import CHUNK
 from messagebody._base.text import quote, redact_url
 from messagebody.errors import InvalidArgument, ObjectNotFound
 from messagebody.storage._stores import open_store
@@ -50,16 +49,8 @@ class StoredDocument:
             StoreError: the store can't be read.
         """
         try:
-            pieces = (
-                self.store.read_range(self.key, start, min(start + CHUNK, most + 1))
-                for start in range(0, most + 1, CHUNK)
-            )
-            found = bytearray()
-            for piece in pieces:
-                found += piece
-                if len(piece) < CHUNK:
-                    break
-            return bytes(found)
+            # In one request, because pieces could belong to different versions.
+            return self.store.read_range(self.key, 0, most + 1)
         except ObjectNotFound as error:
             shown = redact_url(self.store.url_of(self.key))
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), shown) from error
