@@ -366,3 +366,13 @@ def test_public_names_are_sorted_and_there() -> None:
         assert getattr(messagebody, name) is not None
     with pytest.raises(AttributeError, match="nonsense"):
         _ = messagebody.nonsense  # type: ignore[attr-defined]
+
+
+def test_a_system_without_posix_is_told_what_to_use() -> None:
+    code = (
+        "import sys; sys.modules['fcntl'] = None\n"
+        "try: from messagebody import MessageBody\n"
+        "except ImportError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert "on Windows it runs in WSL" in done.stdout

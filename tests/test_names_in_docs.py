@@ -264,9 +264,10 @@ def test_the_table_of_the_first_page_runs(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     body = MessageBody([Part("Hello!")])
     Path("log.jsonl").write_text(f"{body.to_json()}\n")
+    frame = pytest.importorskip("pandas").DataFrame({"day": ["Mon"]})
     card = {"name": "writer", "defaultInputModes": ["text"], "defaultOutputModes": ["text"]}
     given = {
-        "body": body, "schema": MessageBodySchema([{"contentType": "text/*"}]),
+        "body": body, "frame": frame, "schema": MessageBodySchema([{"contentType": "text/*"}]),
         "cards": [agents.Agent.from_card(card)],
         "adapters": adapters, "agents": agents, "bulk": bulk, "prompts": prompts,
         "rendering": rendering,

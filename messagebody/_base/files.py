@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import fcntl
 import io
 import os
 import re
@@ -12,6 +11,14 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from messagebody._base.limits import CHUNK
+
+try:
+    import fcntl
+except ModuleNotFoundError as error:
+    raise ImportError(
+        "MessageBody needs the files of Linux or macOS; on Windows it runs in WSL, the Subsystem "
+        "for Linux"
+    ) from error
 
 DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 """Flags that open a directory, but not a link to one."""
