@@ -1,6 +1,7 @@
 """Message formats, read and written: a body is the hub between them, and each loss is reported.
 
 `adapter(name)` gives the adapter of a format: `to_body`, `from_body`, `detect`, `iter_findings`.
+`read_transcript` reads a conversation of any format to look at it.
 """
 
 from messagebody.adapters._base import (
@@ -17,17 +18,22 @@ from messagebody.adapters._base import (
     write,
 )
 from messagebody.adapters._places import is_withheld
+from messagebody.adapters._transcripts import ChatMessage, Step, Transcript, read_transcript
 
 __all__ = [
     "Adapter",
+    "ChatMessage",
     "Converted",
     "Loss",
     "LossKind",
+    "Step",
+    "Transcript",
     "adapter",
     "adapter_names",
     "detect",
     "is_withheld",
     "left_behind",
+    "read_transcript",
     "read_within",
     "register",
     "write",

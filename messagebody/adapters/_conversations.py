@@ -5,6 +5,8 @@ from typing import Any, Final
 
 from messagebody.errors import EnvelopeError
 
+USUAL: Final = "openai-chat"
+"""What a role and a text are most often, where several formats have messages of just these."""
 _HOLDERS: Final = ("messages", "contents", "input", "conversation")
 """Members that hold a conversation: of requests to services, of logs and of states of agents."""
 _LANGCHAIN: Final = frozenset({"human", "ai", "system", "tool", "function", "chat"})

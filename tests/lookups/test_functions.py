@@ -22,7 +22,16 @@ import pytest
 import messagebody as m
 from messagebody import MessageBody, MessageBodyError, MessageBodySchema, Part, Resolver, findings
 from messagebody import bulk as bulk_module
-from messagebody.adapters import Converted, adapter, adapter_names, directory, is_withheld, write
+from messagebody.adapters import (
+    ChatMessage,
+    Converted,
+    Step,
+    adapter,
+    adapter_names,
+    directory,
+    is_withheld,
+    write,
+)
 from messagebody.adapters._formats.gemini import FORMAT
 from messagebody.adapters.archives import mime, tar, zip  # noqa: A004 - what it is called
 from messagebody.adapters.envelopes import agents_api, channel, olympus, sentient
@@ -340,6 +349,8 @@ CALLS: dict[str, Call] = {
         for budget in (100, 8000, 1_000_000)
         for resolver in (None, CLOSED)
     ],
+    "ChatMessage": lambda body: ChatMessage(body).steps,
+    "Step": lambda body: Step("content", (*body,)),
     "rendering.page": lambda body: [
         page(body),
         page(body, resolver=CLOSED),

@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
@@ -33,7 +33,7 @@ from messagebody._model.body import MessageBody
 from messagebody._wire import strict_json
 from messagebody.adapters import Converted, Loss, adapter, adapter_names, detect
 from messagebody.adapters._base import left_behind, options_of, read_within, write
-from messagebody.adapters._conversations import messages_of
+from messagebody.adapters._conversations import USUAL, messages_of
 from messagebody.adapters._core import Format
 from messagebody.adapters.envelopes import olympus, sentient
 from messagebody.findings import Finding, is_error, iter_findings
@@ -202,10 +202,6 @@ def _converted(
     return [item for each in parted for item in each]
 
 
-_USUAL: Final = "openai-chat"
-"""What a role and a text are most often, where several formats have messages of just these."""
-
-
 def _format_of(name: str) -> Format | None:
     """Return a format that has conversations; None for another one."""
     found = getattr(adapter(name), "FORMAT", None)
@@ -287,11 +283,11 @@ def _chosen(found: list[str], message: str) -> str:
     """Return the format of a message; an unknown document is treated as a body with an error."""
     if not found or BODY in found:
         return BODY
-    if _USUAL in found and len(found) > 1:
-        others = " or ".join(each for each in found if each != _USUAL)
-        said = f"{source_name(message)} is read as {_USUAL}; give --from if it is {others}"
+    if USUAL in found and len(found) > 1:
+        others = " or ".join(each for each in found if each != USUAL)
+        said = f"{source_name(message)} is read as {USUAL}; give --from if it is {others}"
         click.echo(f"messagebody: {said}", err=True)
-        return _USUAL
+        return USUAL
     if len(found) > 1:
         listed = ", ".join(found)
         raise click.UsageError(f"{source_name(message)} fits {listed}: say which with --from")
