@@ -67,7 +67,7 @@ TABLES = {"_base/leaves.py", "adapters/_base.py", "adapters/streams/_assembler.p
 CORE_DOORS = {
     "attrs": {""},
     "fsspec": {"_cli/commands/models.py", "_cli/options.py", "filesystem/",
-               "storage/_stores/__init__.py", "testing/_filesystems.py", "views/"},
+               "storage/_stores/__init__.py", "views/"},
     "magic": {"_base/sniffing.py"},
     "msgspec": {"_wire/"},
     "pybase64": {"_wire/base64.py"},

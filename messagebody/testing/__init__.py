@@ -1,8 +1,8 @@
 """Tests for extensions of the toolkit: contracts, strategies and a reference implementation.
 
-Inherit `StoreContract` to test a store, `FilesystemContract` for a filesystem over bodies, and
-`AdapterContract` for the adapter of a format. `strategies` has Hypothesis strategies for bodies,
-and `wcmatch_matches` is the reference for patterns.
+Inherit `StoreContract` to test a store, and `AdapterContract` for the adapter of a format.
+`strategies` has Hypothesis strategies for bodies, and `wcmatch_matches` is the reference for
+patterns.
 
 Raises:
     MissingDependency: pytest or hypothesis is not installed.
@@ -22,13 +22,11 @@ from messagebody.errors import MissingDependency
 if TYPE_CHECKING:
     from messagebody.testing import strategies
     from messagebody.testing._adapters import AdapterContract
-    from messagebody.testing._filesystems import FilesystemContract
     from messagebody.testing._patterns import wcmatch_matches
     from messagebody.testing._stores import StoreContract
 
 __all__ = [
     "AdapterContract",
-    "FilesystemContract",
     "StoreContract",
     "strategies",
     "wcmatch_matches",
@@ -40,7 +38,6 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
         {
             "": "strategies",
             "._adapters": "AdapterContract",
-            "._filesystems": "FilesystemContract",
             "._patterns": "wcmatch_matches",
             "._stores": "StoreContract",
         },

@@ -8,7 +8,7 @@ import attrs
 
 from messagebody._base.digests import Hasher
 from messagebody._base.text import redact_url, redact_urls
-from messagebody.errors import StoreError
+from messagebody.errors import ObjectNotFound, StoreError
 
 
 class Blob(Protocol):
@@ -233,6 +233,18 @@ class Below(Store):
     def abort_upload(self, upload: Upload) -> None:
         """Delete the parts of an unfinished upload."""
         self._store.abort_upload(attrs.evolve(upload, key=self._prefix + upload.key))
+
+
+def segments_of(key: str, store: str) -> list[str]:
+    """Return the segments of a key that is a path below the root of a store.
+
+    Raises:
+        ObjectNotFound: it is no such path: it could lead out of the store, or to another object.
+    """
+    segments = key.split("/")
+    if any(segment in {"", ".", ".."} or "\x00" in segment for segment in segments):
+        raise ObjectNotFound("not a legal key", store, key)
+    return segments
 
 
 def read_back(store: Store, key: str) -> tuple[int, str]:

@@ -24,7 +24,7 @@ from messagebody._base.files import (
 )
 from messagebody._base.limits import CHUNK
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
-from messagebody.storage._stores.base import Blob, Stat, Store
+from messagebody.storage._stores.base import Blob, Stat, Store, segments_of
 
 
 class FileStore(Store):
@@ -110,7 +110,7 @@ class FileStore(Store):
     @contextlib.contextmanager
     def _directory(self, key: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
         """Open the directory of `key` segment by segment, without following links."""
-        segments = _segments(key)
+        segments = segments_of(key, self.url)
         if create:
             self.root.mkdir(parents=True, exist_ok=True)
         with open_parent(self.root, segments, create=create) as handle:
@@ -154,13 +154,6 @@ def open_url(url: str) -> FileStore:
     if has_more or not path.startswith("/") or "\x00" in path:
         raise StoreError("a file store is file:///absolute/path", "file://")
     return FileStore(path)
-
-
-def _segments(key: str) -> list[str]:
-    segments = key.split("/")
-    if any(segment in {"", ".", ".."} or "\x00" in segment for segment in segments):
-        raise ObjectNotFound("not a legal key", key=key)
-    return segments
 
 
 def _write(directory: int, name: str, blob: Blob) -> None:

@@ -11,7 +11,7 @@ from messagebody._base.limits import CHUNK
 from messagebody._base.text import escape, redact_urls
 from messagebody._base.threads import Interrupted
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
-from messagebody.storage._stores.base import Blob, Stat, Store, harmless_cause
+from messagebody.storage._stores.base import Blob, Bytes, Stat, Store, harmless_cause, segments_of
 
 # Services require parts of at least 5 MiB; larger ones only cost memory.
 _BLOCK = 8 * 1024 * 1024
@@ -77,7 +77,7 @@ class FilesystemStore(Store):
         """Yield the content of a file in order."""
         with self._translated(key):
             if self._is_memory:
-                yield bytes(self.filesystem.cat_file(self._path(key)))
+                yield from Bytes(self.filesystem.cat_file(self._path(key))).buffers(CHUNK)
                 return
             with self.filesystem.open(self._path(key), "rb") as stream:
                 while chunk := stream.read(CHUNK):
@@ -98,7 +98,7 @@ class FilesystemStore(Store):
             self.filesystem.rm_file(self._path(key))
 
     def _path(self, key: str) -> str:
-        return f"{self.root}/{key}"
+        return "/".join([self.root, *segments_of(key, self.url)])
 
     def _stat(self, key: str, info: dict[str, Any]) -> Stat | None:
         if info.get("type") != "file":

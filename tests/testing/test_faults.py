@@ -1,0 +1,55 @@
+"""Each contract passes what is honest, and each of its tests notices a fault that is seeded."""
+
+import inspect
+from typing import Any
+
+import pytest
+
+from messagebody.storage import Store
+from messagebody.testing import StoreContract
+from tests.testing import faulty_stores
+
+
+class Stores(StoreContract):
+    def __init__(self, made: type[Store] = faulty_stores.Honest) -> None:
+        self.made = made
+
+    def store(self) -> Store:  # type: ignore[override]  # a fixture is a function here
+        return self.made()
+
+
+def checks_of(contract: type[Any]) -> list[str]:
+    return [name for name, _ in inspect.getmembers(contract, inspect.isfunction)
+            if name.startswith("test_")]  # fmt: skip
+
+
+def run(contract: Any, test: str) -> None:
+    """Run a test of a contract with the fixtures that it asks for."""
+    found = getattr(contract, test)
+    found(**{name: getattr(contract, name)() for name in inspect.signature(found).parameters})
+
+
+KITS: dict[type[Any], dict[type[Any], str]] = {Stores: faulty_stores.FAULTS}
+SEEDED = [
+    pytest.param(contract, fault, test, id=fault.__name__)
+    for contract, faults in KITS.items()
+    for fault, test in faults.items()
+]
+
+
+@pytest.mark.parametrize("contract", KITS)
+def test_what_is_honest_passes(contract: type[Any]) -> None:
+    for test in checks_of(contract):
+        run(contract(), test)
+
+
+@pytest.mark.parametrize(("contract", "fault", "test"), SEEDED)
+def test_a_fault_is_noticed(contract: type[Any], fault: type[Any], test: str) -> None:
+    # Whatever is raised: the person who runs the contract sees a red test.
+    with pytest.raises((Exception, pytest.fail.Exception)):
+        run(contract(fault), test)
+
+
+@pytest.mark.parametrize("contract", KITS)
+def test_each_test_is_needed(contract: type[Any]) -> None:
+    assert {*KITS[contract].values()} == {*checks_of(contract)}
