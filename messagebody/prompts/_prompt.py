@@ -37,8 +37,8 @@ def _is_frame_like(text: str) -> bool:
     return not text.isascii() and _FRAME_LIKE.search(normalize("NFKC", text)) is not None
 
 
-_SHORTEST: Final = 80
-"""The fewest characters of a text to show; a shorter piece is listed without content."""
+_SHORTEST: Final = 300
+"""The fewest characters of a text that are worth a frame, which costs about as much."""
 _LINE: Final = 16
 """The fewest characters of a line of the list."""
 _PER_TOKEN: Final = 8
@@ -287,7 +287,10 @@ class _Composer:
             return bare if self._fits(bare) else None
         shown = min(sum(self._lengths.values()), most)
         best = self._most(shown, lambda shown: _Plan(media, self._shares(shown), listed.listed))
-        return best or listed
+        if best is None or best.characters != self._lengths:
+            return best or listed
+        # All text is shown, so the list may take the rest.
+        return self._most(lines, lambda lines: _Plan(media, self._lengths, lines)) or best
 
     def _choices_of_media(self) -> list[frozenset[int]]:
         """Return the first pictures that fit into half of the budget, and none at all."""
@@ -307,12 +310,7 @@ class _Composer:
         first = _filled({i: self._lengths[i] for i in self._unnamed}, characters - reserved)
         left = characters - sum(first.values())
         shares = {**first, **_filled({i: self._lengths[i] for i in self._named}, left)}
-        return {
-            index: share
-            for index, share in shares.items()
-            # A piece this short is not worth the frame around it.
-            if share >= min(_SHORTEST, self._lengths[index])
-        }
+        return {i: share for i, share in shares.items() if share or not self._lengths[i]}
 
     def _most(self, most: int, plan: Callable[[int], _Plan], part: int = 1) -> _Plan | None:
         """Return the largest plan found that fits, None if not even the smallest does.
@@ -412,7 +410,16 @@ def _number(value: object, what: str) -> int:
 
 
 def _filled(lengths: dict[int, int], total: int) -> dict[int, int]:
-    """Distribute a total evenly, without giving any text more than it needs."""
+    """Distribute a total evenly, without giving any text more than it needs.
+
+    If it is too little for all of them, the first ones get as much as is worth a frame.
+    """
+    shares, left = {}, total
+    for index, length in lengths.items():
+        shares[index] = min(length, _SHORTEST, left)
+        left -= shares[index]
+        if left <= 0:
+            return shares
     shares, left = {}, total
     for place, (index, length) in enumerate(sorted(lengths.items(), key=lambda pair: pair[1])):
         shares[index] = min(length, left // (len(lengths) - place))

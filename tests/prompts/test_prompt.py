@@ -197,6 +197,23 @@ def test_many_parts_are_listed_and_then_counted() -> None:
     assert text.endswith(f"[{kinds.count('unlisted'):,} more parts; list_parts lists them]")
 
 
+@pytest.mark.parametrize("number", [100, 250, 1000])
+def test_the_budget_is_used_at_any_number_of_parts(number: int) -> None:
+    texts = [Part("word " * 60, name=f"/docs/{each}.txt") for each in range(number)]
+    prompt = to_prompt(MessageBody([Part("Summarise."), *texts]), 2000)
+    assert 0.95 * 2000 <= prompt.used <= 2000
+    # The first ones are shown, the next are listed, and the rest is counted.
+    order = ["cut", "listed", "unlisted"]
+    kinds = [order.index(each.kind) for each in prompt.omitted]
+    assert kinds == sorted(kinds)
+    assert number - len(prompt.omitted) >= 10
+
+
+def test_the_list_takes_what_texts_leave() -> None:
+    parts = [Part(bytes([255, n % 256]), name=f"/data/{n}.bin") for n in range(300)]
+    assert 0.95 * 2000 <= to_prompt(MessageBody([Part("Why?"), *parts]), 2000).used <= 2000
+
+
 def test_a_reference_that_is_refused_is_listed_without_its_secret() -> None:
     body = MessageBody([Part(url="http://example.com/a?sig=s3cret", content_type="text/plain")])
     prompt = to_prompt(body)
