@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from messagebody._base.digests import digest_of_stream
 from messagebody._base.limits import CHUNK
 
 try:
@@ -191,6 +192,27 @@ def _is_current(handle: int, path: str) -> bool:
         return os.path.samestat(locked, Path(path).stat())
     except FileNotFoundError:
         return stat.S_ISDIR(locked.st_mode)
+
+
+def replace_unchanged(path: str | os.PathLike[str], data: bytes, digest: str) -> None:
+    """Write a file as `replace_file` does, unless somebody else changed it since it was read.
+
+    A file that was removed since is written: nothing can be lost.
+
+    Arguments:
+        path: the file.
+        data: its bytes.
+        digest: the digest of what was read.
+
+    Raises:
+        OSError: `ESTALE`: the content has another digest now; or the file can't be written.
+    """
+    with lock_file(os.fspath(path)):
+        with contextlib.suppress(FileNotFoundError), open(path, "rb") as stream:  # noqa: PTH123
+            if digest_of_stream(stream) != digest:
+                problem = "somebody else changed the document since it was read; read it again"
+                raise OSError(errno.ESTALE, problem, os.fspath(path))
+        replace_file(path, data)
 
 
 def give_name(directory: int, temporary: str, name: str) -> bool:

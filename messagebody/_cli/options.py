@@ -15,7 +15,8 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
-from messagebody._base.files import read_at_most, replace_file
+from messagebody._base.digests import sha256_of
+from messagebody._base.files import read_at_most, replace_file, replace_unchanged
 from messagebody._base.guards import is_store_url, is_url
 from messagebody._base.limits import CHUNK, Limits, parse_size
 from messagebody._base.text import count_of, human_size, quote, redact_url
@@ -248,7 +249,10 @@ def read_bytes(path: str) -> bytes:
         if path == "-":
             return within_limit(_all_of(_standard_input()), path)
         with Path(path).open("rb") as stream:
-            return within_limit(read_at_most(stream, limits().json_bytes), path)
+            data = within_limit(read_at_most(stream, limits().json_bytes), path)
+            if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                terminal().files[os.path.realpath(path)] = sha256_of(data)
+            return data
     except OSError as error:
         raise click.UsageError(f"can't read {source_name(path)}: {error.strerror}") from error
     except MemoryError as error:
@@ -437,12 +441,16 @@ def write_body(
 
 
 def write_document(data: bytes, output: str | None) -> None:
-    """Write a document to standard output, or to a file."""
+    """Write a document to standard output, or to a file, unless it changed since it was read."""
     if output is None or output == "-":
         write_out(data)
-    else:
-        check_local(output)
+        return
+    check_local(output)
+    before = terminal().files.get(os.path.realpath(output))
+    if before is None:
         replace_file(output, data)
+    else:
+        replace_unchanged(output, data, before)
 
 
 def write_out(data: bytes) -> None:

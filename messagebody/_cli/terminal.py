@@ -23,11 +23,14 @@ class Terminal:
         quiet: suppress progress and informational messages.
         debug: show tracebacks.
         limits: the limits for messages and schemas.
+        files: the digest of each file that was read, by its real path: a file that is written back
+            must still have it.
     """
 
     quiet: bool = False
     debug: bool = False
     limits: Limits = DEFAULT_LIMITS
+    files: dict[str, str] = attrs.field(factory=dict)
 
     @property
     def palette(self) -> Palette:

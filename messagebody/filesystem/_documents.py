@@ -1,6 +1,5 @@
 """The document that holds a body: read as a whole, and written as a whole or not at all."""
 
-import contextlib
 import errno
 import os
 import threading
@@ -12,7 +11,7 @@ from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
 from messagebody._base.digests import sha256_of
-from messagebody._base.files import lock_file, replace_file
+from messagebody._base.files import replace_unchanged
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.text import redact_url
 from messagebody._model.body import MessageBody
@@ -89,17 +88,14 @@ class Document:
                 read, because their changes would be lost.
         """
         data = body.to_json_bytes() + b"\n"
-        with self._exclusive():
-            self._check_unchanged()
-            self._replace(data)
-            self._digest = sha256_of(data)
-
-    def _exclusive(self) -> contextlib.AbstractContextManager[Any]:
-        """Lock the document, so that it can't change between the comparison and the write."""
         if self._stored is None and isinstance(self._filesystem, LocalFileSystem):
-            return lock_file(self._path)
-        # fsspec has no conditional writes, which would also guard against other processes.
-        return self._lock
+            replace_unchanged(self._path, data, self._digest)
+        else:
+            # fsspec has no conditional writes, which would also guard against other processes.
+            with self._lock:
+                self._check_unchanged()
+                self._replace(data)
+        self._digest = sha256_of(data)
 
     def _check_unchanged(self) -> None:
         try:
@@ -119,9 +115,6 @@ class Document:
     def _replace(self, data: bytes) -> None:
         if self._stored is not None:
             self._stored.replace(data)
-            return
-        if isinstance(self._filesystem, LocalFileSystem):
-            replace_file(self._path, data)
             return
         kinds = self._filesystem.protocol
         if _WHOLE.isdisjoint([kinds] if isinstance(kinds, str) else kinds):

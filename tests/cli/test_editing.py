@@ -2,6 +2,9 @@
 
 import json
 import shutil
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +80,54 @@ class TestAdd:
     def test_a_text_that_is_a_path(self, shell: Shell) -> None:
         done = shell("add", "m.json", "--text", "b.txt")
         assert (done.code, "'b.txt' is also the name of a file" in done.err) == (0, True)
+
+
+class TestWritingBack:
+    """Two people edit one file; what the first one did is there afterwards."""
+
+    COMMANDS = (
+        ["add", "m.json", "--text", "x", "-i"],
+        ["add", "m.json", "--text", "x", "-o", "./m.json"],
+        ["rm", "m.json", "s/1", "-i"],
+        ["mv", "m.json", "s/1", "s/3", "-i"],
+        ["offload", "m.json", "--to", "store", "--threshold", "0", "-i"],
+        ["convert", "m.json", "-i"],
+    )
+
+    @pytest.fixture
+    def meanwhile(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], None]:
+        """Let somebody else act after the file was read."""
+        from_json = MessageBody.from_json
+
+        def arrange(act: Callable[[], Any]) -> None:
+            def interrupted(data: bytes, **options: Any) -> MessageBody:
+                act()
+                return from_json(data, **options)
+
+            monkeypatch.setattr(MessageBody, "from_json", interrupted)
+
+        return arrange
+
+    @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+    def test_another_edit_is_kept(self, command: list[str], shell: Shell, meanwhile: Any) -> None:
+        other = (read() + MessageBody([Part("theirs", name="/theirs")])).to_json_bytes()
+        meanwhile(lambda: Path("m.json").write_bytes(other))
+        done = shell(*command)
+        assert (done.code, done.out) == (4, "")
+        assert "m.json': somebody else changed the document since it was read" in done.err
+        assert Path("m.json").read_bytes() == other
+
+    def test_a_file_that_is_gone_is_written(self, shell: Shell, meanwhile: Any) -> None:
+        meanwhile(Path("m.json").unlink)
+        assert shell("add", "m.json", "--text", "x", "-i").code == 0
+        assert Path("m.json").exists()
+
+    @pytest.mark.slow
+    def test_of_many_edits_none_is_lost(self, shell: Shell) -> None:
+        edit = [sys.executable, "-m", "messagebody", "add", "m.json", "-i", "--text"]
+        running = [subprocess.Popen([*edit, str(number)], stderr=-3) for number in range(4)]
+        done = [str(number) for number, each in enumerate(running) if each.wait() == 0]
+        assert {part.text for part in read().unnamed()} == {*done, "hello"}
 
 
 class TestAnySize:

@@ -70,7 +70,7 @@ class TestPandas:
             ("messagebody:///t/a", {"body": body}),
             (body.fs.url("/t/a"), None),
         ]:
-            with pytest.raises(UnsafeReference, match="'/t/a' points to https://example.com/a"):
+            with pytest.raises(UnsafeReference, match=r"'/t/a' points to https://example\.com/a"):
                 read(url, storage_options=options)
             with pytest.raises(TypeError, match="unexpected options: 'key'"):
                 read("messagebody:///t/a", storage_options={"body": body, "key": "x"})
