@@ -260,6 +260,7 @@ class Collector:
             if "calls" in self.keep:
                 value = {"id": item.id, "name": item.name, "arguments": item.arguments}
                 about = value if item.kind is None else {**value, "type": item.kind}
+                about = {**about, "update": True} if item.is_update else about
                 text = strict_json.dumps(about)
                 self._append(item, text, name=self._next("/tool/calls/{}.json"), content_type=JSON)
             return "calls" in self.keep
@@ -310,7 +311,10 @@ def _encoded(text: str, content_type: str) -> str | bytes:
 
 
 def _said_of(item: Result) -> dict[str, Any]:
-    about = {"id": item.id, "name": item.name, "error": item.is_error, "type": item.kind}
+    about = {
+        "id": item.id, "name": item.name, "error": item.is_error, "type": item.kind,
+        "pending": item.is_pending or None,
+    }  # fmt: skip
     return {key: value for key, value in about.items() if value is not None}
 
 

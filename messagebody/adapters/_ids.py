@@ -67,7 +67,8 @@ def _call_for(item: Result, waiting: list[list[_Waiting]]) -> _Waiting | None:
         for calls in waiting:
             for call in calls:
                 if call.stated == stated and (stated or item.name in (call.name, unnamed)):
-                    calls.remove(call)
+                    if not item.is_pending:
+                        calls.remove(call)
                     return call
     return None
 
@@ -79,7 +80,9 @@ def state_names(turns: list[Turn]) -> None:
         for item, parts in turn.items():
             if isinstance(item, Call) and item.id:
                 names[item.id] = item.name
-            elif isinstance(item, Result) and not item.name and item.id in names:
+            elif turn.is_own or not isinstance(item, Result):
+                continue
+            elif not item.name and item.id in names:
                 _say_of_result(turn, parts, "name", names[item.id])
 
 

@@ -143,12 +143,14 @@ class Call(Item):
         name: the tool.
         arguments: a JSON value, or the model's text if it is not valid JSON.
         kind: the kind of tool, if it is not a plain function.
+        is_update: whether it states again what a call of the same id is, which began before.
     """
 
     id: str | None
     name: str
     arguments: Any
     kind: str | None = None
+    is_update: bool = False
 
 
 @attrs.define
@@ -161,6 +163,7 @@ class Result(Item):
         name: the tool, if it is stated.
         is_error: whether the call failed; None if that is not stated.
         kind: the kind of tool, if it is not a plain function.
+        is_pending: whether the call still runs: it is what the call has shown so far.
         blocks: the blocks that a format finds in it, before they are read into items.
     """
 
@@ -169,6 +172,7 @@ class Result(Item):
     name: str | None = None
     is_error: bool | None = None
     kind: str | None = None
+    is_pending: bool = False
     blocks: list[Any] = attrs.field(factory=list, eq=False)
 
 

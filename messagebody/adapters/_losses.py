@@ -105,7 +105,7 @@ class Losses:
         unlike = {key for key in mine if theirs.get(key) != mine[key]}
         if mine.get("error") is True and "error" in unlike:
             self.lose(LossKind.OMITTED, part, "there is no place for the fact that the call failed")
-        if others := sorted(unlike - {"id", "name", "type", "error", "empty"}):
+        if others := sorted(unlike - {"id", "name", "type", "error", "empty", "pending"}):
             said = ", ".join(map(quote, others))
             self.lose(LossKind.OMITTED, part, f"there is no place for its result's {said}")
 

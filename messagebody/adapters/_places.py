@@ -72,7 +72,7 @@ def items_of(body: Iterable[Part]) -> Iterator[tuple[Item | None, list[Part]]]:
             parts = results[match["result"]] = [part]
             found: Item | None = Result(
                 about.get("id"), [], about.get("name"), about.get("error"), about.get("type"),
-                key=match["result"],
+                about.get("pending") is True, key=match["result"],
             )  # fmt: skip
         else:
             parts, found = [part], _item_at(part, match)
@@ -144,4 +144,7 @@ def _call_of(part: Part) -> Call | None:
         return None
     if not isinstance(texts[2] or "", str):
         return None
-    return Call(value.get("id"), texts[1], value["arguments"], value.get("type"), key=part.name)
+    return Call(
+        value.get("id"), texts[1], value["arguments"], value.get("type"),
+        value.get("update") is True, key=part.name,
+    )  # fmt: skip

@@ -1,12 +1,13 @@
 """A turn: one body of a conversation on its way to a message."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import attrs
 
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
+from messagebody.adapters._base import Loss, LossKind
 from messagebody.adapters._items import Item
 from messagebody.adapters._places import items_of
 
@@ -22,12 +23,14 @@ class Turn:
         body: the body.
         rest: the rest of the message that it came from.
         is_own: whether it came as a message of the format, and goes back as that message.
+        is_emptied: whether all that it said is told by others.
     """
 
     number: int
     body: MessageBody
     rest: Any
     is_own: bool
+    is_emptied: bool = False
 
     def items(self) -> list[Found]:
         """Return the items of the body."""
@@ -49,3 +52,12 @@ class Turn:
     def evolve(self, parts: Iterable[Part]) -> "Turn":
         """Return the turn with other parts."""
         return Turn(self.number, MessageBody(parts), self.rest, self.is_own)
+
+
+def left_of(turn: Turn) -> Iterator[Loss]:
+    """Yield a loss for each member that a reader misses of a message that became none."""
+    rest = turn.rest if isinstance(turn.rest, dict) else {}
+    names = rest.get("missed", [])
+    for name in names if isinstance(names, list) else []:
+        why = "its message goes out as a part of another"
+        yield Loss(LossKind.OMITTED, f"message {turn.number}: {name}", why)

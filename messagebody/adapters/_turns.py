@@ -15,7 +15,8 @@ from messagebody.adapters._ids import number_apart, respell, state_ids, state_na
 from messagebody.adapters._items import Call, Item, Result, is_of_provider
 from messagebody.adapters._matching import rests_for
 from messagebody.adapters._places import RESULT, is_withheld, with_results
-from messagebody.adapters._turn import Turn
+from messagebody.adapters._settling import settled
+from messagebody.adapters._turn import Turn, left_of
 
 
 def turns_of(
@@ -32,6 +33,7 @@ def turns_of(
         turns = [piece for turn in turns for piece in _by_speaker(turn)]
     if not any(turn.body.names() for turn in turns):
         return turns, losses  # calls, results and thoughts have names
+    turns = settled(turns, losses)
     state_ids(turns)
     state_names(turns)
     losses += respell(dialect, turns)
@@ -112,21 +114,12 @@ def _with_answers(turns: list[Turn], losses: list[Loss]) -> list[Turn]:
         if len(turn.body) or not items:
             made.append(turn)
         else:
-            losses += _left_of(turn)
+            losses += left_of(turn)
         calls |= {item.id: turn for item, _ in items if isinstance(item, Call) and item.id}
     for turn in made:
         if id(turn) in answers:
             turn.body = with_results(turn.body, answers[id(turn)])
     return made
-
-
-def _left_of(turn: Turn) -> Iterator[Loss]:
-    """Yield a loss for each member that a reader misses of a message that became none."""
-    rest = turn.rest if isinstance(turn.rest, dict) else {}
-    names = rest.get("missed", [])
-    for name in names if isinstance(names, list) else []:
-        why = "its message goes out as a part of another"
-        yield Loss(LossKind.OMITTED, f"message {turn.number}: {name}", why)
 
 
 # Services that take no call without its result, and no result without its call
@@ -160,7 +153,7 @@ def _answered(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> list[T
             made.append(left)
             place = len(made) - 1
         else:
-            losses += _left_of(turn)
+            losses += left_of(turn)
             continue
         if _may_say(dialect, turn, Call):
             calls |= {

@@ -485,6 +485,8 @@ class BlockWriter:
             return False
         if isinstance(item, self.dialect.alone) and not self.is_alone:
             return False
+        if isinstance(item, Result) and item.is_pending:
+            return False  # the service would take it for the answer
         # The client would be asked to run what the provider ran already.
         if isinstance(item, Call | Result) and is_of_provider(item):
             return self.dialect.has_provider_tools(item)

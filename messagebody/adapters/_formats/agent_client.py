@@ -122,13 +122,16 @@ class AgentClient(Format):
             case "thought":
                 return Reasoning(need(block, "text"), form="thought")
             case "tool_call":
-                return Call(block["id"], block["title"], block["value"], form="tool_call")
+                title, is_update = block.get("title") or "unknown", block.get("update") is True
+                return Call(
+                    block["id"], title, block["value"], is_update=is_update, form="tool_call"
+                )
             case "tool_result":
-                # None, not False: a call that is still running has not succeeded.
-                is_error = True if block.get("status") == "failed" else None
+                status = block.get("status")
                 return Result(
-                    block["id"], name=block.get("title"), is_error=is_error, form="tool_call",
-                    blocks=_of_result(block),
+                    block["id"], name=block.get("title"), blocks=_of_result(block),
+                    is_error=True if status == "failed" else None,
+                    is_pending=status in ("pending", "in_progress"), form="tool_call",
                 )  # fmt: skip
             case "value":
                 return Media("value", JSON, text=strict_json.dumps(block["value"]))
@@ -149,7 +152,7 @@ class AgentClient(Format):
             return None
         if isinstance(item, Call):
             said = {"id": call_id(item), "title": item.name, "value": item.arguments}
-            return {"type": "tool_call", **said}
+            return {"type": "tool_call", **said, **({"update": True} if item.is_update else {})}
         if isinstance(item, Result):
             return _result(item, blocks)
         return None
@@ -198,13 +201,10 @@ def _said(block: dict[str, Any], role: str) -> Any:
         case "thought":
             return _update([block], "agent_thought_chunk")
         case "tool_call":
-            return _update([block], "tool_call")
+            return _update([block], "tool_call_update" if "update" in block else "tool_call")
         case "tool_result":
             # Without a status, an editor would show a call that is still running.
-            return {
-                "status": "completed",
-                **_update([{"content": [], **block}], "tool_call_update"),
-            }
+            return {"status": "completed", **_update([block], "tool_call_update")}
     kind = "agent_message_chunk" if role == "assistant" else "user_message_chunk"
     return _update([block], kind)
 
@@ -225,14 +225,28 @@ def _of_update(update: dict[str, Any]) -> tuple[list[Any], str]:
 def _of_tool(update: dict[str, Any]) -> list[Any]:
     """Return the call and the result of an update about a tool, as far as it has them."""
     # Updates after the first leave out unchanged members, even the title.
-    about = {"id": need(update, "toolCallId"), "title": optional(update, "title") or "unknown"}
+    title = optional(update, "title")
+    about = {"id": need(update, "toolCallId"), **({"title": title} if title else {})}
     blocks: list[Any] = []
-    if "rawInput" in update:
-        blocks.append({"type": "tool_call", **about, "value": update["rawInput"]})
-    if "rawOutput" in update or isinstance(update.get("content"), list):
-        held = {key: update[key] for key in ("content", "rawOutput", "status") if key in update}
+    if update["sessionUpdate"] == "tool_call":
+        blocks.append({"type": "tool_call", **about, "value": update.get("rawInput") or {}})
+    elif "rawInput" in update:
+        value = update["rawInput"] or {}
+        blocks.append({"type": "tool_call", **about, "value": value, "update": True})
+    if is_shown(update):
+        held = {key: update[key] for key in RESULTS if key in update}
         blocks.append({"type": "tool_result", **about, **held})
     return blocks
+
+
+RESULTS: Final = ("content", "rawOutput", "status")
+"""Members of a tool that say what it has come to."""
+
+
+def is_shown(tool: dict[str, Any]) -> bool:
+    """Return whether a tool has come to something, be it only its end."""
+    has_ended = tool.get("status") in ("completed", "failed")
+    return has_ended or "rawOutput" in tool or isinstance(tool.get("content"), list)
 
 
 def _update(blocks: list[Any], kind: str) -> Any:
@@ -240,14 +254,15 @@ def _update(blocks: list[Any], kind: str) -> Any:
     if kind in _TOOLS:
         update: dict[str, Any] = {"sessionUpdate": kind}
         for block in blocks:
-            if block.get("type") not in {"tool_call", "tool_result"}:
+            if block.get("type") not in ("tool_call", "tool_result"):
                 return blocks
-            update["toolCallId"], update["title"] = block.get("id"), block.get("title")
+            update["toolCallId"] = block.get("id")
+            if block.get("title") is not None:
+                update["title"] = block["title"]
             if block["type"] == "tool_call":
                 update["rawInput"] = block["value"]
             else:
-                held = ("content", "rawOutput", "status")
-                update |= {key: block[key] for key in held if key in block}
+                update |= {key: block[key] for key in RESULTS if key in block}
         return update
     if len(blocks) != 1:
         return blocks
@@ -276,15 +291,19 @@ def _wrapped(block: dict[str, Any]) -> Item | None:
 
 
 def _result(item: Result, blocks: list[Any]) -> dict[str, Any]:
-    made: dict[str, Any] = {"type": "tool_result", "id": call_id(item), "title": item.name}
-    if item.is_error is not None:
+    made: dict[str, Any] = {"type": "tool_result", "id": call_id(item)}
+    if item.name is not None:
+        made["title"] = item.name
+    if item.is_pending:
+        made["status"] = "in_progress"
+    elif item.is_error is not None:
         made["status"] = "failed" if item.is_error else "completed"
     content = [block for block in blocks if block.get("type") != "value"]
     values = [block["value"] for block in blocks if block.get("type") == "value"]
     if content:
         wrapped = ({"type": "content", "content": block} for block in content)
         made["content"] = [
-            block if block.get("type") in {"content", "diff", "terminal"} else inside
+            block if block.get("type") in ("content", "diff", "terminal") else inside
             for block, inside in zip(content, wrapped, strict=True)
         ]
     return {**made, "rawOutput": values[0]} if len(values) == 1 else made

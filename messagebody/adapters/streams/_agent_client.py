@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from messagebody.adapters._formats.agent_client import RESULTS, is_shown
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
@@ -71,9 +72,9 @@ def _object(value: Any) -> dict[str, Any]:
 
 def _of_tool(tool: dict[str, Any]) -> list[Any]:
     """Return the call and the result of a tool."""
-    about = {"id": tool["toolCallId"], "title": tool.get("title") or "unknown"}
-    blocks: list[Any] = [{"type": "tool_call", **about, "value": tool.get("rawInput")}]
-    held = {key: tool[key] for key in ("content", "rawOutput", "status") if key in tool}
-    if held.get("content") or "rawOutput" in held:
+    about = {"id": tool["toolCallId"], **({"title": tool["title"]} if tool.get("title") else {})}
+    blocks: list[Any] = [{"type": "tool_call", **about, "value": tool.get("rawInput") or {}}]
+    if is_shown(tool):
+        held = {key: tool[key] for key in RESULTS if key in tool}
         blocks.append({"type": "tool_result", **about, **held})
     return blocks
