@@ -12,14 +12,16 @@ import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._base import sniffing
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.media_types import ALIASES, JSON, TEXT_PLAIN, essence, is_text
-from messagebody._base.text import human_size, redact_url, redact_urls
+from messagebody._base.text import count_of, human_size, redact_url, redact_urls
 from messagebody._model.access import access_of
 from messagebody._model.part import Part
-from messagebody._wire import base64, strict_json
+from messagebody._wire import strict_json
 from messagebody._wire.data_urls import decode, is_data_url
 from messagebody.errors import MessageBodyError, MissingDependency
 from messagebody.rendering import _grids as grids
 from messagebody.rendering._elements import Html, element, joined
+from messagebody.rendering._keeping import data_url, file_name, hex_lines, save_link
+from messagebody.rendering._limits import CHARACTERS, MARKUP, PageLimits, more_with
 from messagebody.rendering._markup import Sieve, is_web_link
 from messagebody.rendering._tables import kind_of
 
@@ -52,12 +54,6 @@ _SEPARATED: Final = {"text/csv": ",", "text/tab-separated-values": "\t"}
 _JSON_LINES: Final = frozenset({"application/x-ndjson", "application/jsonl"})
 _PARQUET: Final = frozenset({"application/vnd.apache.parquet", "application/x-parquet"})
 
-LONGEST_TEXT: Final = 100_000
-"""The most characters of one text to show; longer markup is slow to parse."""
-
-# Three of the longest texts, or thousands of short ones: some ten seconds in the worst case.
-_MARKUP: Final = 12_500_000
-
 
 @attrs.define
 class Room:
@@ -86,11 +82,15 @@ class Shown:
         picture: the `data:` URL if the content is only a picture, so that other pictures may be
             beside it; else empty.
         text: the content as text, if it is text.
+        data: the bytes of the content; None if they were not read.
+        is_raw: whether `html` shows the content as it was written.
     """
 
     html: Html
     picture: str = ""
     text: str | None = None
+    data: bytes | None = None
+    is_raw: bool = False
 
 
 class Contents:
@@ -99,23 +99,27 @@ class Contents:
     Arguments:
         body: the body.
         resolver: reads references; None if they are not read.
-        most: bytes of one part.
-        total: bytes of all.
+        limits: how much is shown.
+        prefix: the beginning of the anchors of parts, if a page shows several bodies.
     """
 
     def __init__(
         self,
         body: "messagebody.MessageBody",
         resolver: "messagebody.Resolver | None",
+        limits: PageLimits | None = None,
         *,
-        most: int,
-        total: int,
+        prefix: str = "",
     ) -> None:
         self._body = body
         self._resolver = resolver
-        self._most = most
-        self._room = Room(total)
-        self._markup = Room(_MARKUP)
+        self.limits = PageLimits() if limits is None else limits
+        self._prefix = prefix
+        self._room = Room(self.limits.total)
+        self._room_to_save = Room(self.limits.total)
+        self._markup = Room(MARKUP)
+        self.unread: list[str] = []
+        """Parts whose content could not be read, each with the reason."""
         self._places = {part.name: i for i, part in enumerate(body) if part.name is not None}
 
     def show(self, part: "messagebody.Part") -> Shown:
@@ -124,12 +128,33 @@ class Contents:
         Raises:
             MissingDependency: it is Markdown or HTML, and the extra `view` is not installed.
         """
-        origin = _origin(part)
         try:
             shown = self._shown(part)
         except NotShown as reason:
-            shown = Shown(element("p", str(reason), class_="note"))
-        return attrs.evolve(shown, html=joined(shown.html, origin))
+            shown = _note(reason)
+        return attrs.evolve(shown, html=joined(shown.html, _origin(part)))
+
+    def anchor(self, index: int) -> str:
+        """Return the `id` of the part at a position, which links lead to."""
+        return f"{self._prefix}part-{index}"
+
+    def keeping(self, index: int, part: "messagebody.Part", shown: Shown) -> Html:
+        """Return the raw view of a part, unless it is shown as it is, and a link that saves it."""
+        if shown.data is None:
+            return Html()
+        name = file_name(part, index)
+        if self._room_to_save.take(len(shown.data)):
+            link = save_link("Save", name, shown.data)
+        else:
+            words = f"no room to save it from this page ({more_with('total')})"
+            link = element("span", words)
+        saved = element("p", link, class_="keep")
+        return saved if shown.is_raw else joined(saved, self.raw(shown))
+
+    def raw(self, shown: Shown) -> Html:
+        """Return a folded view of a content as it was written: its text, or its bytes."""
+        text = hex_lines(shown.data or b"") if shown.text is None else shown.text
+        return fold("Raw", as_source(text, self.limits.characters))
 
     def text_of(self, part: "messagebody.Part") -> str | None:
         """Return the text of a part; None if it has none that can be shown."""
@@ -142,12 +167,19 @@ class Contents:
         data = self._bytes(part)
         if not data:
             raise NotShown("empty")
+        try:
+            shown = self._laid_out(part, data)
+        except NotShown as reason:
+            shown = _note(reason)
+        return attrs.evolve(shown, data=data)
+
+    def _laid_out(self, part: "messagebody.Part", data: bytes) -> Shown:
         kind = ALIASES.get(essence(part.content_type), essence(part.content_type))
         if kind == _SVG:
             return self._picture(_SVG, data, part)
         if is_text(part.content_type):
             text = _text(part, data)
-            return Shown(self._laid_out(part, text), text=text)
+            return attrs.evolve(self._shown_text(part, text), text=text)
         if kind in _PARQUET:
             return Shown(_grid_or_note(lambda: grids.of_parquet(data)))
         return self._shown_bytes(part, kind, data)
@@ -159,14 +191,16 @@ class Contents:
             raise NotShown("not fetched")
         try:
             size = self._size_of(part)
-            if size > self._most and not (part.text and part.is_text):
-                raise NotShown(f"{human_size(size)}: too large to show here")
+            if size > self.limits.most and not (part.text and part.is_text):
+                what = f"{human_size(size)}: too large to show here"
+                raise NotShown(f"{what} ({more_with('most')})")
             # A part may have its own resolver, but the caller of this page did not allow it.
             data = part.with_resolver(self._resolver).read_bytes()
         except (MessageBodyError, OSError) as error:
+            self.unread.append(f"{part.label}: {error}")
             raise NotShown(f"not readable: {error}") from error
-        if not self._room.take(min(len(data), self._most)):
-            raise NotShown("not shown: the page has no more room")
+        if not self._room.take(min(len(data), self.limits.most)):
+            raise NotShown(f"not shown: the page has no more room ({more_with('total')})")
         return data
 
     def _size_of(self, part: "messagebody.Part") -> int:
@@ -183,33 +217,54 @@ class Contents:
         # Made only for markup, so that a body without markup needs no extra.
         return Sieve(self._link_to, self._picture_at)
 
-    def _laid_out(self, part: "messagebody.Part", text: str) -> Html:
+    def _shown_text(self, part: "messagebody.Part", text: str) -> Shown:
         kind = essence(part.content_type)
-        if len(text) > self._most:
-            return _plain(text, part)
+        if len(text) > self.limits.most:
+            return self._plain(text, part)
         if kind in _MARKDOWN | _HTML and self._may_parse(text):
-            return self._prose(kind, text)
+            return Shown(self._prose(kind, text))
         try:
             if kind in _SEPARATED:
-                return grids.table(grids.of_csv(text, _SEPARATED[kind]))
+                return Shown(grids.table(grids.of_csv(text, _SEPARATED[kind])))
             if kind in _JSON_LINES:
-                return grids.table(grids.of_json_lines(text))
+                return Shown(grids.table(grids.of_json_lines(text)))
             if kind == JSON or kind.endswith("+json"):
-                return _json(text)
+                return self._json(text)
         except grids.NoGrid as reason:
-            return joined(as_source(text), element("p", f"not a table: {reason}", class_="note"))
-        return _plain(text, part)
+            return self._source(text, f"not a table: {reason}")
+        return self._plain(text, part)
+
+    def _plain(self, text: str, part: "messagebody.Part") -> Shown:
+        # Unnamed text is shown as text to read, and named parts as files.
+        if part.name is None and essence(part.content_type) == TEXT_PLAIN:
+            said = _cut(text, "div", self.limits.characters, class_="said")
+            return Shown(said, is_raw=True)
+        return self._source(text)
+
+    def _source(self, text: str, note: str = "") -> Shown:
+        """Return a text as it was written, and perhaps a note of why it is not laid out."""
+        source = as_source(text, self.limits.characters)
+        below = element("p", note, class_="note") if note else Html()
+        return Shown(joined(source, below), is_raw=True)
 
     def _may_parse(self, text: str) -> bool:
         # The time for nested and unfinished markup grows with the square of its length.
         cost = len(text) + len(text) ** 2 // 2_500
-        return len(text) <= LONGEST_TEXT and self._markup.take(cost)
+        return len(text) <= self.limits.characters and self._markup.take(cost)
 
     def _prose(self, kind: str, text: str) -> Html:
-        if kind in _MARKDOWN:
-            return element("div", self._sieve.markdown(text), class_="prose", dir="auto")
-        laid_out = element("div", self._sieve.html(text), class_="prose", dir="auto")
-        return joined(laid_out, fold("Source", as_source(text)))
+        cleaned = self._sieve.markdown(text) if kind in _MARKDOWN else self._sieve.html(text)
+        return element("div", cleaned, class_="prose", dir="auto")
+
+    def _json(self, text: str) -> Shown:
+        try:
+            value = strict_json.loads(text, depth=DEFAULT_LIMITS.depth)
+        except strict_json.InvalidJson as error:
+            return self._source(text, f"not JSON: {error}")
+        try:
+            return Shown(grids.table(grids.of_objects(value)))
+        except grids.NoGrid:
+            return Shown(as_source(_json_lines(value), self.limits.characters))
 
     # Bytes
 
@@ -224,7 +279,7 @@ class Contents:
             note = element("p", f"its bytes are {found}", class_="note")
             return attrs.evolve(shown, html=joined(shown.html, note), picture="")
         if found == kind == _PDF:
-            return Shown(_download(part, data))
+            return Shown(element("p", "a PDF, which is read once it is saved", class_="note"))
         what = f"binary content, {human_size(len(data))}"
         stated = "" if sniffing.agree(part.content_type, found) else f"; its bytes are {found}"
         raise NotShown(what + stated)
@@ -234,13 +289,13 @@ class Contents:
         if tag == "img":
             return self._picture(kind, data, part)
         label = part.name or part.content_type
-        player = element(tag, src=_data_url(kind, data), controls=True, preload="metadata",
+        player = element(tag, src=data_url(kind, data), controls=True, preload="metadata",
                          aria_label=label)  # fmt: skip
         return Shown(player)
 
     def _picture(self, kind: str, data: bytes, part: "messagebody.Part") -> Shown:
         # In an `img` element, an SVG runs no script and fetches nothing.
-        source = _data_url(kind, data)
+        source = data_url(kind, data)
         alt = part.name or part.content_type
         return Shown(element("img", src=source, alt=alt, loading="lazy"), source)
 
@@ -248,7 +303,7 @@ class Contents:
 
     def _link_to(self, url: str) -> str | None:
         position = self._position(url)
-        return None if position is None else f"#part-{position}"
+        return None if position is None else f"#{self.anchor(position)}"
 
     def _position(self, url: str) -> int | None:
         if url.startswith("source:"):
@@ -260,7 +315,7 @@ class Contents:
         position = self._position(url)
         try:
             if is_data_url(url):
-                kind, data = decode(url, max_bytes=self._most)
+                kind, data = decode(url, max_bytes=self.limits.most)
                 part = Part(data, content_type=kind)
             elif position is not None:
                 part = self._body[position]
@@ -270,6 +325,10 @@ class Contents:
             return self._shown(part).picture if kind_of(part) == "image" else None
         except (NotShown, ValueError, MessageBodyError):
             return None
+
+
+def _note(reason: NotShown) -> Shown:
+    return Shown(element("p", str(reason), class_="note"))
 
 
 def _text(part: "messagebody.Part", data: bytes) -> str:
@@ -296,38 +355,24 @@ def _origin(part: "messagebody.Part") -> Html:
     return element("p", link, class_="origin")
 
 
-def _plain(text: str, part: "messagebody.Part") -> Html:
-    # Unnamed text is shown as text to read, and named parts as files.
-    if part.name is None and essence(part.content_type) == TEXT_PLAIN:
-        return _cut(text, "div", class_="said")
-    return as_source(text)
+def as_source(text: str, most: int = CHARACTERS) -> Html:
+    """Return a text as it was written.
+
+    Arguments:
+        text: the text.
+        most: characters to show; a longer text is cut.
+    """
+    return _cut(text, "pre", most, tabindex="0", role="region", aria_label="Text")
 
 
-def as_source(text: str) -> Html:
-    """Return a text as it was written; a long one is cut."""
-    return _cut(text, "pre", tabindex="0", role="region", aria_label="Text")
-
-
-def _cut(text: str, tag: str, **attributes: str) -> Html:
+def _cut(text: str, tag: str, most: int, **attributes: str) -> Html:
     """Return a text as an element; a line states how much of a long text is left out."""
-    shown = element(tag, text[:LONGEST_TEXT], dir="auto", **attributes)
-    rest = len(text) - LONGEST_TEXT
-    return (
-        joined(shown, element("p", f"{rest:,} more characters", class_="note"))
-        if rest > 0
-        else shown
-    )
-
-
-def _json(text: str) -> Html:
-    try:
-        value = strict_json.loads(text, depth=DEFAULT_LIMITS.depth)
-    except strict_json.InvalidJson as error:
-        return joined(as_source(text), element("p", f"not JSON: {error}", class_="note"))
-    try:
-        return grids.table(grids.of_objects(value))
-    except grids.NoGrid:
-        return as_source(_json_lines(value))
+    shown = element(tag, text[:most], dir="auto", **attributes)
+    rest = len(text) - most
+    if rest <= 0:
+        return shown
+    words = f"{count_of(rest, 'more character')} ({more_with('characters')})"
+    return joined(shown, element("p", words, class_="note"))
 
 
 def json_text(value: Any) -> Html:
@@ -348,17 +393,6 @@ def _grid_or_note(read: Callable[[], grids.Grid]) -> Html:
         raise NotShown(str(error)) from error
 
 
-def _download(part: "messagebody.Part", data: bytes) -> Html:
-    file = part.path.name if part.path is not None else "document.pdf"
-    name = file if file.lower().endswith(".pdf") else f"{file}.pdf"
-    link = element("a", f"Save {name}", href=_data_url(_PDF, data), download=name)
-    return element("p", link, class_="download")
-
-
-def _data_url(kind: str, data: bytes) -> str:
-    return f"data:{kind};base64,{base64.encode(data)}"
-
-
-def fold(title: str, *children: str) -> Html:
-    """Return a section that the reader can open by its title."""
-    return element("details", element("summary", title), *children, class_="fold")
+def fold(title: str, *children: str, is_open: bool = False) -> Html:
+    """Return a section that the reader can open and close by its title."""
+    return element("details", element("summary", title), *children, class_="fold", open=is_open)

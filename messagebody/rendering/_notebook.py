@@ -15,7 +15,8 @@ from messagebody._base.text import count_of, escape
 from messagebody._model.body import MessageBody
 from messagebody.errors import MissingDependency
 from messagebody.rendering._contents import Contents, as_source
-from messagebody.rendering._elements import Html, element
+from messagebody.rendering._elements import Html, element, joined
+from messagebody.rendering._limits import PageLimits
 from messagebody.rendering._tables import place_of, preview, size_of, total_size, type_of
 from messagebody.rendering._verdicts import REASONS, REJECTIONS, more_reasons, on_counterexample
 
@@ -92,9 +93,11 @@ def part_html(part: "messagebody.Part") -> str:
         element("small", f"  {type_of(part)}  {size_of(part)}"),
     )
     # Room for one part and the pictures in it.
-    contents = Contents(MessageBody([part]), None, most=_MOST, total=2 * _MOST)
+    contents = Contents(MessageBody([part]), None, PageLimits(most=_MOST, total=2 * _MOST))
     try:
-        content = contents.show(part).html
+        shown = contents.show(part)
+        is_more = shown.data is not None and not shown.is_raw
+        content = joined(shown.html, contents.raw(shown)) if is_more else shown.html
     # Notebooks show a view without being asked, so it must not raise an error.
     except MissingDependency:
         content = as_source(part.text or "")

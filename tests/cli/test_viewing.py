@@ -1,5 +1,6 @@
 """The command that shows a body in a browser."""
 
+import re
 import webbrowser
 from pathlib import Path
 from urllib.request import url2pathname
@@ -80,6 +81,37 @@ def test_view_reads_references_only_when_it_is_told(tmp_path: Path, body: Messag
     ):
         assert run(["view", "message.json", "-o", "a.html", *arguments]) == 0
         assert ("far away" in Path("a.html").read_text("utf-8")) is is_read
+
+
+def test_view_says_what_it_could_not_read(
+    body: MessageBody, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "store").mkdir()
+    for number in range(22):
+        url = (tmp_path / "store" / str(number)).as_uri()
+        body.add(url=url, content_type="text/plain", name=f"/far/{number}")
+    body.save("message.json")
+    assert run(["view", "message.json", "-o", "a.html", "--allow", "store"]) == 0
+    said = capsys.readouterr().err
+    assert "not readable: part '/far/0': " in said
+    assert said.count("not readable: ") == 20
+    assert "2 more parts not readable" in said
+    # Without a resolver nothing was asked for, and nothing is missed.
+    assert run(["view", "message.json", "-o", "a.html"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_view_shows_more_where_the_page_says_so(body: MessageBody) -> None:
+    body.add("x" * 300, name="/long.txt")
+    body.save("message.json")
+    limits = {"most": "1 MiB", "total": "2 MiB", "rows": 3, "parts": 3, "characters": 100}
+    options = [each for name, limit in limits.items() for each in (f"--{name}", str(limit))]
+    assert run(["view", "message.json", "-o", "a.html", *options]) == 0
+    written = Path("a.html").read_text("utf-8")
+    assert written == page(MessageBody.load("message.json"), title="message.json", **limits)  # type: ignore[arg-type]
+    named = re.findall("more with --(\\w+)", written)
+    assert named == ["characters"]
+    assert run(["view", "message.json", "--parts", "0"]) == 2
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,14 @@ import os
 import sys
 import tempfile
 import webbrowser
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any, Final
 
 import click
 
+from messagebody._base.text import count_of
 from messagebody._cli.options import (
     body_argument,
     complete_file,
@@ -18,8 +22,14 @@ from messagebody._cli.options import (
     write_document,
 )
 from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
-from messagebody.rendering import page
+from messagebody.rendering._limits import CHARACTERS, MOST, PARTS, ROWS, TOTAL, PageLimits
+from messagebody.rendering._pages import draw
 from messagebody.storage._references import Resolver
+
+_size: Final = partial(click.option, metavar="SIZE", show_default=True)
+_number: Final = partial(click.option, metavar="N", type=click.IntRange(1), show_default=True)
+_SAID: Final = 20
+"""Parts that can't be read and are named one by one; the page names all."""
 
 
 @click.command("view")
@@ -38,11 +48,16 @@ from messagebody.storage._references import Resolver
 )
 @resolver_options
 @output_option
+@_size("--most", default=MOST, help="Show a part up to SIZE.")
+@_size("--total", default=TOTAL, help="Show contents up to SIZE, and as much to save.")
+@_number("--rows", default=ROWS, help="Show N rows of a table.")
+@_number("--parts", default=PARTS, help="Show N parts.")
+@_number("--characters", default=CHARACTERS, help="Show N characters of a text.")
 @click.option("--open", "in_browser", is_flag=True, help="Show the page in a browser.")
 @pass_terminal
 def view_command(
-    terminal: Terminal, body: str, schema: str | None, against: str | None,
-    resolver: Resolver, output: str | None, *, in_browser: bool,
+    terminal: Terminal, /, body: str, schema: str | None, against: str | None,
+    resolver: Resolver, output: str | None, *, in_browser: bool, **limits: Any,
 ) -> None:  # fmt: skip
     """The page is one HTML file without a script, which loads nothing. References are links,
     unless --allow or --public-https is given. Needs pip install 'messagebody[view]'.
@@ -56,16 +71,18 @@ def view_command(
     # In a terminal, pages with pictures would be megabytes of base64.
     if output is None and not in_browser and is_terminal(sys.stdout):
         raise click.UsageError("a page is for a browser; write it with -o FILE, or use --open")
-    document = page(
+    drawn = draw(
         read_body(body),
         schema=None if schema is None else read_schema(schema),
         against=None if against is None else read_body(against),
         resolver=None if resolver.is_closed else resolver,
         title="Message" if body == "-" else Path(body).name,
-    ).encode()
+        limits=PageLimits(**limits),
+    )
     if in_browser and output in {None, "-"}:
         output = _temporary_file()
-    write_document(document, output)
+    write_document(drawn.html.encode(), output)
+    _say_unread(terminal, drawn.unread)
     if in_browser and output is not None:
         _open(terminal, output)
 
@@ -74,6 +91,13 @@ def _check_sources(*paths: str | None) -> None:
     # The second reader would get no bytes, and report an empty file.
     if paths.count("-") > 1:
         raise click.UsageError("only one of BODY, --schema and --against can be standard input")
+
+
+def _say_unread(terminal: Terminal, unread: Sequence[str]) -> None:
+    for each in unread[:_SAID]:
+        terminal.warn(f"not readable: {each}")
+    if len(unread) > _SAID:
+        terminal.warn(f"{count_of(len(unread) - _SAID, 'more part')} not readable")
 
 
 def _temporary_file() -> str:

@@ -1,0 +1,283 @@
+"""Cards of a page: each part with its heading, remarks, content and what may be kept of it."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import groupby
+from typing import Any, Final
+
+import attrs
+
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+from messagebody._base.text import count_of
+from messagebody.rendering._changes import Changes, text_changes
+from messagebody.rendering._contents import Contents, Shown, fold, json_text
+from messagebody.rendering._directories import Directory, gathered
+from messagebody.rendering._elements import Html, element
+from messagebody.rendering._limits import COMPARED, OPEN_PARTS, PROBLEMS, more_with
+from messagebody.rendering._tables import kind_of, preview, size_of, total_size, type_of
+
+_COLOURED: Final = frozenset({"text", "image", "audio", "video"})
+_SIGNS: Final = {"+": "ins", "-": "del", "@": "b"}
+
+Place = tuple[int, "messagebody.Part", Shown]
+"""A part with its position and its content."""
+
+
+@attrs.define(slots=False)
+class Cards:
+    """Makes the list and the cards of the parts of one body.
+
+    Arguments:
+        body: the body.
+        contents: makes contents.
+        changes: between an older body and this one.
+        problems: violations by position; None for missing parts.
+    """
+
+    body: "messagebody.MessageBody"
+    contents: Contents
+    changes: Changes = attrs.field(factory=Changes)
+    problems: "dict[int | None, list[messagebody.schema.Violation]]" = attrs.field(factory=dict)
+    compared: int = attrs.field(default=COMPARED, init=False)
+
+    @cached_property
+    def _parts(self) -> "Sequence[messagebody.Part]":
+        return self.body[: self.contents.limits.parts]
+
+    @cached_property
+    def _root(self) -> Directory:
+        return gathered(part.name for part in self._parts)
+
+    @cached_property
+    def _news(self) -> frozenset[int]:
+        """The positions of parts that are new, changed or not accepted."""
+        wrong = {index for index in self.problems if index is not None}
+        return frozenset(self.changes.added | self.changes.changed.keys() | wrong)
+
+    def _is_opened(self, *positions: int) -> bool:
+        """Return whether something in a folded part or directory opens it."""
+        return len(self._news) <= OPEN_PARTS and not self._news.isdisjoint(positions)
+
+    @property
+    def _is_short(self) -> bool:
+        return len(self._parts) <= OPEN_PARTS
+
+    # The list
+
+    def listed(self) -> Html:
+        """Return the list of all parts, in which directories fold; nothing for a few parts."""
+        if len(self._parts) < 3:
+            return Html()
+        return element("nav", self._list(self._root, ""), aria_label="Parts")
+
+    def _list(self, directory: Directory, said: str) -> Html:
+        said = said if directory.is_run else directory.prefix
+        items = (
+            self._listed_directory(entry, said)
+            if isinstance(entry, Directory)
+            else self._link(entry, said)
+            for entry in directory.entries
+        )
+        return element("ol", *(element("li", item) for item in items))
+
+    def _listed_directory(self, directory: Directory, said: str) -> Html:
+        positions = list(directory.positions())
+        label = self._label(directory, said)
+        summary = element(
+            "summary", element("bdi", label), element("small", f"{len(positions):,}"),
+            *self._marks(*positions), title=label,
+        )  # fmt: skip
+        return element("details", summary, self._list(directory, said),
+                       open=self._is_short or self._is_opened(*positions))  # fmt: skip
+
+    def _link(self, index: int, said: str) -> Html:
+        part = self._parts[index]
+        name = preview(part, 40) or part.content_type if part.name is None else part.name
+        shown = name if part.name is None else name.removeprefix(said)
+        return element("a", _dot(part), element("bdi", shown), *self._marks(index),
+                       href=f"#{self.contents.anchor(index)}", title=name)  # fmt: skip
+
+    def _marks(self, *positions: int) -> Iterator[Html]:
+        if any(index in self.problems for index in positions):
+            yield element("span", "✗", class_="wrong", title="not accepted")
+        if any(index in self.changes.added for index in positions):
+            yield element("span", "+", class_="mark", title="new")
+        if any(index in self.changes.changed for index in positions):
+            yield element("span", "≠", class_="mark", title="changed")
+
+    def _label(self, directory: Directory, said: str) -> str:
+        """Return the name of a directory without what is said already, or the ends of a run."""
+        if not directory.is_run:
+            return directory.prefix.removeprefix(said)
+        ends = (self._end(directory.entries[place], said) for place in (0, -1))
+        return " … ".join(ends)
+
+    def _end(self, entry: "int | Directory", said: str) -> str:
+        if isinstance(entry, Directory):
+            return self._label(entry, said)
+        return _name(self._parts[entry], entry).removeprefix(said)
+
+    # The cards
+
+    def sections(self) -> Iterator[Html]:
+        """Yield the missing parts, the removed parts, and the parts in order."""
+        yield from _missing(self.problems.get(None, []))
+        yield from self._removed()
+        yield from self._entries(self._root, "")
+        left = len(self.body) - len(self._parts)
+        if left:
+            words = f"{count_of(left, 'more part')} ({more_with('parts')})"
+            yield element("p", words, class_="note")
+        if not len(self.body):
+            yield element("p", "This body has no parts.", class_="note")
+
+    @cached_property
+    def _shown(self) -> list[Shown]:
+        return [self.contents.show(part) for part in self._parts]
+
+    def _entries(self, directory: Directory, said: str) -> Iterator[Html]:
+        said = said if directory.is_run else directory.prefix
+        is_open = len(directory.entries) <= OPEN_PARTS
+        for kind, group in groupby(directory.entries, self._kind):
+            run = list(group)
+            places = [(i, self._parts[i], self._shown[i]) for i in run if isinstance(i, int)]
+            if kind == "directory":
+                yield from (
+                    self._directory(each, said) for each in run if not isinstance(each, int)
+                )
+            elif kind == "picture" and len(run) > 1:
+                yield self._sheet(places, said, is_open=is_open)
+            else:
+                yield from (self.card(*place, said=said, is_open=is_open) for place in places)
+
+    def _kind(self, entry: "int | Directory") -> str:
+        if isinstance(entry, Directory):
+            return "directory"
+        return "picture" if self._shown[entry].picture else "part"
+
+    def _directory(self, directory: Directory, said: str) -> Html:
+        positions = list(directory.positions())
+        size = total_size(self._parts[index] for index in positions)
+        summary = element(
+            "summary",
+            element("bdi", self._label(directory, said), class_="name"),
+            *self._counts(positions),
+            element("small", f"{count_of(len(positions), 'part')}  {size}"),
+        )
+        inside = element("div", *self._entries(directory, said), class_="inside")
+        return element("details", summary, inside, class_="part directory",
+                       open=self._is_short or self._is_opened(*positions))  # fmt: skip
+
+    def _counts(self, positions: Sequence[int]) -> Iterator[Html]:
+        """Yield how many parts of a directory are new, changed and not accepted."""
+        for word, look, found in (
+            ("new", "good", self.changes.added),
+            ("changed", "", self.changes.changed),
+            ("not accepted", "bad", self.problems),
+        ):
+            count = sum(index in found for index in positions)
+            if count:
+                yield element("span", f"{count:,} {word}", class_=f"badge {look}".strip())
+
+    def _removed(self) -> Iterator[Html]:
+        if self.changes.removed:
+            rows = [
+                element("li", element("bdi", part.name or preview(part) or "unnamed"), " ",
+                        element("small", f"{type_of(part)}, {size_of(part)}"))
+                for part in self.changes.removed[:PROBLEMS]
+            ]  # fmt: skip
+            heading = f"{count_of(len(self.changes.removed), 'part')} removed"
+            yield element("section", element("h2", heading), element("ul", *rows), class_="gone")
+
+    def _sheet(self, run: Sequence[Place], said: str, *, is_open: bool) -> Html:
+        """Return neighbouring pictures side by side; a chosen picture grows."""
+        figures = [self._figure(*each, said=said) for each in run]
+        sheet = element("div", *figures, class_="sheet")
+        summary = element("summary", f"{len(run):,} pictures")
+        is_open = is_open or self._is_opened(*(index for index, _, _ in run))
+        return element("details", summary, sheet, class_="part", open=is_open)
+
+    def _figure(self, index: int, part: "messagebody.Part", shown: Shown, *, said: str) -> Html:
+        anchor = self.contents.anchor(index)
+        larger = element("a", shown.html, href=f"#{anchor}", title="Show it larger")
+        cross = "\N{MULTIPLICATION SIGN}"
+        smaller = element("a", cross, href="#", class_="smaller", aria_label="Show it smaller")
+        caption = element("figcaption", *self._heading(index, part, said))
+        return element("figure", larger, smaller, caption, *self._remarks(index, part, shown),
+                       self.contents.keeping(index, part, shown), id=anchor)  # fmt: skip
+
+    def card(
+        self, index: int, part: "messagebody.Part", shown: Shown, *, said: str = "",
+        is_open: bool = True,
+    ) -> Html:  # fmt: skip
+        """Return one part with all that is known of it.
+
+        Arguments:
+            index: its position.
+            part: the part.
+            shown: its content.
+            said: the directory that the page says above it; the card leaves it out.
+            is_open: whether the card is unfolded; one with news is in any case.
+        """
+        # A link to an element inside opens the section, and a link to the section would not.
+        inside = element("div", *self._remarks(index, part, shown), shown.html,
+                         self.contents.keeping(index, part, shown),
+                         id=self.contents.anchor(index), class_="content")  # fmt: skip
+        summary = element("summary", *self._heading(index, part, said))
+        is_open = is_open or self._is_opened(index)
+        return element("details", summary, inside, class_="part", open=is_open)
+
+    def _heading(self, index: int, part: "messagebody.Part", said: str) -> Iterator[Html]:
+        yield _dot(part)
+        name = _name(part, index)
+        yield element("bdi", name.removeprefix(said),
+                      class_="name" if part.name is not None else "name unnamed",
+                      title=name if said else None)  # fmt: skip
+        if index in self.changes.added:
+            yield element("span", "new", class_="badge good")
+        if index in self.changes.changed:
+            yield element("span", "changed", class_="badge")
+        if index in self.problems:
+            yield element("span", "✗ not accepted", class_="badge bad")
+        size = "" if part.size is None else f"  {size_of(part)}"
+        yield element("small", f"{type_of(part)}{size}")
+
+    def _remarks(self, index: int, part: "messagebody.Part", shown: Shown) -> Iterator[Html]:
+        """Yield the remarks about a part besides its content."""
+        for violation in self.problems.get(index, [])[:PROBLEMS]:
+            yield element("p", str(violation), class_="problem")
+        if index in self.changes.changed:
+            yield self._difference(self.changes.changed[index], shown)
+        about = {**(part.metadata or {}), **part.extra}
+        if about:
+            yield fold("Metadata", json_text(about))
+
+    def _difference(self, old: "messagebody.Part", new: Shown) -> Html:
+        """Return the lines that differ, or a note that everything is different."""
+        before = self.contents.text_of(old)
+        self.compared -= 1
+        lines = None
+        if before is not None and new.text is not None and self.compared >= 0:
+            lines = text_changes(before, new.text)
+        if not lines:
+            was = f"before: {type_of(old)}, {size_of(old)}"
+            return element("p", was, class_="note")
+        signed = [element(_SIGNS.get(line[:1], "span"), line or " ") for line in lines[2:]]
+        lines_shown = element("pre", *signed, class_="diff", tabindex="0")
+        return fold("Changes", lines_shown, is_open=True)
+
+
+def _name(part: "messagebody.Part", index: int) -> str:
+    return f"part {index}" if part.name is None else part.name
+
+
+def _dot(part: "messagebody.Part") -> Html:
+    kind = kind_of(part)
+    return element("i", class_=f"dot {kind}" if kind in _COLOURED else "dot")
+
+
+def _missing(violations: Sequence[Any]) -> Iterator[Html]:
+    if violations:
+        rows = [element("li", str(each)) for each in violations[:PROBLEMS]]
+        heading = element("h2", f"{count_of(len(violations), 'part')} missing")
+        yield element("section", heading, element("ul", *rows), class_="missing")

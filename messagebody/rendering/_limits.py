@@ -1,0 +1,84 @@
+"""Limits of a page: how much it shows, and which option shows more."""
+
+from typing import Final
+
+import attrs
+
+from messagebody._base.limits import parse_size
+from messagebody._base.text import quote
+from messagebody.errors import InvalidArgument
+
+MOST: Final = "5 MiB"
+TOTAL: Final = "50 MiB"
+ROWS: Final = 200
+PARTS: Final = 5_000
+CHARACTERS: Final = 100_000
+
+OPEN_PARTS: Final = 24
+"""Up to this many parts of a page or of a directory are unfolded when a page opens."""
+RUN: Final = 100
+"""Parts of one directory that are listed one below the other; more are folded by the hundred."""
+DEPTH: Final = 8
+"""Directories inside of each other; deeper ones are not folded."""
+PROBLEMS: Final = 100
+"""Problems of a part, or of a body, that a page lists."""
+COMPARED: Final = 200
+"""Parts whose changes a page shows line by line."""
+COLUMNS: Final = 50
+"""Columns of a table."""
+CELL: Final = 200
+"""Characters of a cell."""
+ROWS_SEEN: Final = 16
+"""Rows of a table that are seen at once; the reader can unfold the others."""
+HEX_BYTES: Final = 256
+"""Bytes of binary content that its raw view shows."""
+
+# A cell or a value of JSON takes some thirty bytes of HTML, whatever it holds.
+_ITEMS_A_ROW: Final = 2_500
+# Markup and code: three of the longest texts, or thousands of short ones. In the worst case they
+# take some ten seconds.
+MARKUP: Final = 12_500_000
+
+
+@attrs.frozen
+class PageLimits:
+    """The limits of one page that its reader may lift; each field is an option of that name.
+
+    Arguments:
+        most: bytes of a part.
+        total: bytes of all contents together.
+        rows: rows of a table, and entries of a JSON array or object.
+        parts: parts of the page; many more make browsers slow.
+        characters: characters of a text; longer markup is slow to parse.
+
+    Raises:
+        InvalidSize: a size is not a number of bytes.
+        InvalidArgument: a number is not a whole number from 1.
+    """
+
+    most: int = attrs.field(default=parse_size(MOST), converter=parse_size)
+    total: int = attrs.field(default=parse_size(TOTAL), converter=parse_size)
+    rows: int = ROWS
+    parts: int = PARTS
+    characters: int = CHARACTERS
+
+    def __attrs_post_init__(self) -> None:
+        for name in ("rows", "parts", "characters"):
+            number = getattr(self, name)
+            if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+                raise InvalidArgument(f"{name}= takes a whole number from 1, got {quote(number)}")
+
+    @property
+    def items(self) -> int:
+        """Cells of tables and values of JSON on the whole page."""
+        return _ITEMS_A_ROW * self.rows
+
+
+def more_with(option: str) -> str:
+    """Return the words that name the option that shows more.
+
+    Examples:
+        >>> more_with("rows")
+        'more with --rows, in Python rows='
+    """
+    return f"more with --{option}, in Python {option}="
