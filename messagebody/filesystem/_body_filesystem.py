@@ -3,6 +3,7 @@
 import difflib
 import errno
 import os
+import weakref
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,7 +14,7 @@ from messagebody._model.access import edit
 from messagebody._model.body import MessageBody
 from messagebody.filesystem._documents import Document
 from messagebody.filesystem._paths import Live, fail, live_options, live_token
-from messagebody.filesystem._transactions import WholeTransaction, open_frame
+from messagebody.filesystem._transactions import Frame, WholeTransaction, open_frame
 from messagebody.filesystem._write_through import WriteThrough
 from messagebody.filesystem._writing import BodyWriter
 from messagebody.storage._references import Resolver
@@ -111,6 +112,7 @@ class MessageBodyFileSystem(BodyWriter):
             raise ValueError("autosave needs a document (fo=); a live body has none to save to")
         self._live = live
         self._token = ""
+        self._frames: weakref.WeakSet[Frame] = weakref.WeakSet()
         document = None if fo is None else Document(fo, target_protocol, target_options)
         shown = body if document is None else document.load()
         assert shown is not None  # noqa: S101 - one of the two is given
@@ -186,7 +188,7 @@ class MessageBodyFileSystem(BodyWriter):
         """Take what fsspec sets when a filesystem is made."""
 
     def start_transaction(self) -> WholeTransaction:
-        """Begin a transaction, which `end_transaction` commits."""
+        """Begin a transaction, which `end_transaction` commits in the same thread or task."""
         transaction = self.transaction
         transaction.start()
         return transaction

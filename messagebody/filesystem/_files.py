@@ -216,8 +216,9 @@ class Pending:
             self.file._apply(content)
 
     def discard(self) -> None:
-        """Drop the written content."""
+        """Drop the written content, and close the file: nothing that it takes would be kept."""
         self.file.discard()
+        self.file.finish()
 
 
 # Files that are still open. Each is removed when it is closed, at the latest by `let_go`.

@@ -1,6 +1,9 @@
 """Changes that wait for a commit, and are made together or not at all."""
 
+import errno
 import os
+import sys
+import threading
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from types import MappingProxyType
@@ -11,6 +14,7 @@ from fsspec.transaction import Transaction
 
 import messagebody  # noqa: TC001 - annotations may be evaluated at runtime
 from messagebody._model.access import edit
+from messagebody.filesystem._paths import fail
 
 
 @attrs.frozen
@@ -34,6 +38,17 @@ class Change:
         """Drop the change."""
 
 
+def _owner() -> tuple[int, int, int]:
+    """Return what identifies this process, thread and task of asyncio."""
+    task = None
+    if (asyncio := sys.modules.get("asyncio")) is not None:  # else there are no tasks
+        try:
+            task = asyncio.current_task()
+        except RuntimeError:  # no loop runs in this thread
+            task = None
+    return os.getpid(), threading.get_ident(), id(task)
+
+
 @attrs.define(eq=False)
 class Frame:
     """A transaction that is open, with the changes that wait for its commit.
@@ -46,18 +61,22 @@ class Frame:
     filesystem: "messagebody.filesystem.MessageBodyFileSystem"
     above: "Frame | None"
     changes: list[Any] = attrs.field(factory=list, init=False)
-    _is_open: bool = attrs.field(default=True, init=False)
-    _process: int = attrs.field(factory=os.getpid, init=False)
+    is_open: bool = attrs.field(default=True, init=False)
+    _owner: tuple[int, int, int] = attrs.field(factory=_owner, init=False)
 
-    def is_open(self) -> bool:
-        """Return whether a change may wait here; a forked process would wait for ever."""
-        return self._is_open and self._process == os.getpid()
+    def takes_changes(self) -> bool:
+        """Return whether a change that is made here waits for the commit.
+
+        A task or thread that was started in a transaction, or a forked process, gets a copy of the
+        context. Its changes could be dropped long after they were acknowledged.
+        """
+        return self.is_open and self._owner == _owner()
 
     def close(self) -> None:
         """Take no more changes."""
         # Another thread that is about to add one holds the same lock.
         with edit(self.filesystem.body):
-            self._is_open = False
+            self.is_open = False
 
 
 _FRAMES: Final[ContextVar[Mapping[int, Frame]]] = ContextVar(
@@ -65,17 +84,14 @@ _FRAMES: Final[ContextVar[Mapping[int, Frame]]] = ContextVar(
 )
 """The innermost open transaction of each filesystem, by its `id`.
 
-A context variable belongs to a thread, and to a task of asyncio; tasks that are started in the
-meantime, and threads of `asyncio.to_thread`, get a copy of it. All filesystems share one variable,
-because a context never forgets one.
+All filesystems share one variable, because a context never forgets one.
 """
 
 
 def open_frame(filesystem: Any) -> Frame | None:
     """Return the innermost transaction of a filesystem that is open here, None if there is none."""
     frame = _FRAMES.get().get(id(filesystem))
-    # A task that was started in a transaction may outlive it.
-    while frame is not None and not (frame.is_open() and frame.filesystem is filesystem):
+    while frame is not None and not (frame.takes_changes() and frame.filesystem is filesystem):
         frame = frame.above
     return frame
 
@@ -87,12 +103,16 @@ class WholeTransaction(Transaction):  # type: ignore[misc]
     fails leaves body and document as they were, and others see all changes or none.
 
     It belongs to the thread or the task of asyncio that began it: what others write meanwhile does
-    not wait for its commit, and is not dropped with it. A nested transaction belongs to the outer
-    one: its changes are made when the outer one is committed, and dropped if either raises an
-    exception.
+    not wait for its commit, and is not dropped with it, even if it started them. It may be ended
+    anywhere, by the object that began it. A nested transaction belongs to the outer one: its
+    changes are made when the outer one is committed, and dropped if either raises an exception.
     """
 
     fs: "messagebody.filesystem.MessageBodyFileSystem"
+
+    def __init__(self, filesystem: "messagebody.filesystem.MessageBodyFileSystem") -> None:
+        super().__init__(filesystem)
+        self._frames: list[Frame] = []
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.complete(commit=kind is None)
@@ -100,25 +120,43 @@ class WholeTransaction(Transaction):  # type: ignore[misc]
     def start(self) -> None:
         """Begin the transaction: hold changes back from now on."""
         frame = Frame(self.fs, above=open_frame(self.fs))
+        self._frames.append(frame)
+        self.fs._frames.add(frame)
         _FRAMES.set({**_FRAMES.get(), id(self.fs): frame})
 
     def complete(self, commit: bool = True) -> None:
-        """Make all changes, or drop them; in a nested transaction they wait for the outer one."""
-        frame = open_frame(self.fs)
-        if frame is None:
+        """Make all changes, or drop them; in a nested transaction they wait for the outer one.
+
+        Raises:
+            OSError: `EINVAL`: another thread or task began the only open transaction, and this
+                object did not; or a change is not allowed.
+        """
+        frame = self._frames.pop() if self._frames else open_frame(self.fs)
+        if frame is None and any(each.is_open for each in self.fs._frames):
+            problem = (
+                "another thread or task began the transaction; end it there, or call `complete` "
+                "of what `start_transaction` returned"
+            )
+            fail(errno.EINVAL, "/", problem)
+        if frame is None or not frame.is_open:
             return
         # End it in any case: a later write must not wait for a commit that never comes.
         frame.close()
-        above = open_frame(self.fs)
-        others = {key: each for key, each in _FRAMES.get().items() if key != id(self.fs)}
-        _FRAMES.set(others if above is None else {**others, id(self.fs): above})
+        above = frame.above
+        while above is not None and not above.is_open:
+            above = above.above
+        if _FRAMES.get().get(id(self.fs)) is frame:
+            others = {key: each for key, each in _FRAMES.get().items() if key != id(self.fs)}
+            _FRAMES.set(others if above is None else {**others, id(self.fs): above})
         if commit and above is not None:
             above.changes += frame.changes
             return
-        if commit:
-            self._commit(frame.changes)
-        for each in frame.changes:
-            each.discard()
+        try:
+            if commit:
+                self._commit(frame.changes)
+        finally:
+            for each in frame.changes:
+                each.discard()
 
     def _commit(self, changes: list[Any]) -> None:
         with edit(self.fs.body):

@@ -1,8 +1,11 @@
 """Transactions: all changes or none, whatever goes wrong, and nothing to see before."""
 
+import asyncio
 import errno
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -176,3 +179,85 @@ class TestDocuments:
         with fs.transaction:
             fs.rm("/new")
         assert MessageBodyFileSystem(fo=url).body == body
+
+
+class TestOwners:
+    """A transaction is that of the thread or task that began it, wherever it is ended."""
+
+    def test_a_task_that_was_started_in_it_writes_at_once(self, body: MessageBody) -> None:
+        fs = body.fs
+
+        async def write(path: str) -> None:
+            fs.pipe_file(path, b"kept")
+
+        async def begin() -> None:
+            with fs.transaction:
+                await asyncio.create_task(write("/task"))
+                await asyncio.to_thread(fs.pipe_file, "/thread", b"kept")
+                await write("/mine")
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            asyncio.run(begin())
+        assert body.names()[2:] == ["/task", "/thread"]
+
+    def test_a_task_of_a_document_is_told(self, document: Path) -> None:
+        fs = MessageBodyFileSystem(fo=str(document))
+
+        async def begin() -> None:
+            with fs.transaction:
+                await asyncio.to_thread(fs.pipe_file, "/thread", b"kept")
+
+        with failing(errno.EROFS, "/thread"):
+            asyncio.run(begin())
+
+    @pytest.mark.parametrize("end", ["with", "complete"])
+    def test_it_is_ended_in_another_thread(self, body: MessageBody, end: str) -> None:
+        fs = body.fs
+        transaction = fs.start_transaction() if end == "complete" else fs.transaction
+        if end == "with":
+            transaction.__enter__()
+        fs.pipe_file("/new", b"x")
+        act = transaction.complete if end == "complete" else partial(transaction.__exit__, None)
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(act).result()
+        assert "/new" in body
+        fs.pipe_file("/after", b"at once")
+        assert "/after" in body
+
+    def test_an_end_that_does_not_find_it_is_an_error(self, body: MessageBody) -> None:
+        fs = body.fs
+        fs.start_transaction()
+        fs.pipe_file("/new", b"x")
+        with ThreadPoolExecutor(1) as pool, failing(errno.EINVAL, "/"):
+            pool.submit(fs.end_transaction).result()
+        fs.end_transaction()
+        assert "/new" in body
+        fs.end_transaction()  # nothing is open
+
+    def test_a_file_of_a_transaction_that_was_undone_is_closed(self, body: MessageBody) -> None:
+        fs = body.fs
+        with pytest.raises(ZeroDivisionError), fs.transaction:  # noqa: PT012
+            files = [
+                fs.open("/a", "wb"),
+                fs.open("/b", "w"),
+                fs.open("/c", "w", compression="gzip"),
+            ]
+            for number, file in enumerate(files):
+                file.write(b"x" if number == 0 else "x")
+            raise ZeroDivisionError
+        assert body.names() == ["/1.txt", "/2.txt"]
+        for file in files:
+            with pytest.raises(ValueError, match="closed"):
+                file.write("y")
+            file.close()
+        assert body.names() == ["/1.txt", "/2.txt"]
+
+    def test_a_file_of_a_commit_that_failed_is_closed(self, body: MessageBody) -> None:
+        fs = body.fs
+        with failing(errno.ENOTDIR, "/a/b"), fs.transaction:
+            fs.pipe({"/a": b"", "/a/b": b""})
+            file = fs.open("/new", "wb")
+            file.write(b"x")
+        with pytest.raises(ValueError, match="closed"):
+            file.write(b"y")
