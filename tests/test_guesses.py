@@ -25,6 +25,7 @@ from messagebody import (
     Part,
     Resolver,
     SchemaPart,
+    adapters,
     check,
     inline,
     offload,
@@ -121,6 +122,10 @@ CALLS: list[tuple[Callable[[MessageBody], Any], str]] = [
     (lambda b: MessageBody("Hi"), "MessageBody([text]) holds a text"),
     (lambda b: MessageBody.load("cat.png"), "'cat.png' is image/png and not JSON; Part(Path(…))"),
     (lambda b: MessageBodySchema.load("cat.png"), "'cat.png' is image/png and not JSON"),
+    (lambda b: adapters.write("openai-chat", "x"), "expected a MessageBody, got a str"),  # type: ignore[arg-type]
+    (lambda b: offload(b, "memoory://x"), "did you mean memory://?"),
+    (lambda b: Part(PNG).read_text(), "image/png is read by read_bytes()"),
+    (lambda b: Part(PNG).read_json(), "image/png is read by read_bytes()"),
     (lambda b: MessageBody.load("https://example.com/m.json"), "take the URL of a store"),
     (lambda b: b.add(3), "body.add(json=…) takes JSON values"),
     (lambda b: b.add(b[0]), "body.append(part) adds it"),
@@ -245,3 +250,20 @@ def test_keywords_mean_arguments_that_exist() -> None:
     taken = {name for each in functions for name in inspect.signature(each).parameters}
     meant = {name for names in hints.KEYWORDS.values() for name in names.split()}
     assert meant <= taken
+
+
+def test_advice_names_what_exists() -> None:
+    advice = " ".join(text for table in hints.ATTRIBUTES.values() for text in table.values())
+    named = {*re.findall(r"\bmessagebody\.[\w.]+\w", advice)}
+    assert len(named) > 10
+    assert [name for name in named if not is_there(name)] == []
+    for call in {*re.findall(r"messagebody\.adapters\.write\('[\w-]+', body\)", advice)}:
+        assert eval(call, {"messagebody": messagebody, "body": MessageBody(["Hi"])}).value
+
+
+def test_a_document_that_is_broken_is_named() -> None:
+    Path("broken.json").write_text("[")
+    for load in (MessageBody.load, MessageBodySchema.load):
+        with pytest.raises(ValueError, match="JSON") as caught:
+            load("broken.json")
+        assert caught.value.__notes__ == ["in 'broken.json'"]

@@ -54,17 +54,19 @@ def write_document(
         replace_file(require_path(path), data)
 
 
-def not_json(path: str | os.PathLike[str], data: bytes) -> str:
+def not_json(path: str | os.PathLike[str], data: bytes, error: Exception) -> str:
     """Return in words what a document holds that is not text, or "" if it is text.
 
     Arguments:
         path: the file or URL.
         data: its content.
+        error: what its reader raised; for text, it gets the name of the document as a note.
     """
     from messagebody._base import sniffing
 
     shown = redact_url(os.fspath(path))
     found = sniffing.content_type(data[: sniffing.HEAD], shown)
     if is_text(found):
+        error.add_note(f"in {quote(shown)}")
         return ""
-    return f"{quote(shown)} is {found} and not JSON; Part(Path(…)) takes a file as content"
+    return f"{quote(shown)} is {found} and not JSON"

@@ -152,8 +152,9 @@ class MessageBody(PartSequence):
         try:
             return cls.from_json(data, limits=limits, strict=strict)
         except DecodeError as error:
-            if problem := not_json(path, data):
-                raise DecodeError(problem) from error
+            if problem := not_json(path, data, error):
+                advice = "Part(Path(…)) takes a file as content"
+                raise DecodeError(f"{problem}; {advice}") from error
             raise
 
     def save(

@@ -320,7 +320,7 @@ class Part(metaclass=Guided):
             return data.decode(charset)
         except UnicodeDecodeError as error:
             problem = f"byte {error.start:,} is not {escape(charset)} (0x{data[error.start]:02x})"
-            raise self._unreadable(problem) from error
+            raise self._unreadable(problem + self._no_text()) from error
         except (LookupError, UnicodeError) as error:
             raise self._unreadable(f"charset {quote(charset)} is unknown") from error
 
@@ -337,7 +337,11 @@ class Part(metaclass=Guided):
         except strict_json.InvalidJson as error:
             place = "".join(f"/{step}" for step in error.path)
             where = f"{escape(place, limit=200)}: " if place else ""
-            raise self._unreadable(f"{where}{error.problem}") from error
+            raise self._unreadable(f"{where}{error.problem}{self._no_text()}") from error
+
+    def _no_text(self) -> str:
+        """Return the call to use instead, if the content is of a type that is no text."""
+        return "" if self.is_text else f"; {self.content_type} is read by read_bytes()"
 
     def _unreadable(self, problem: str) -> DecodeError:
         placed = problem if self.name else f"{self.label}: {problem}"

@@ -7,11 +7,12 @@ from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar, cast
+from typing import Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar, Union, cast
 
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+from messagebody._base.guards import require_body
 from messagebody._base.limits import Limits
 from messagebody._base.text import escape, quote
 from messagebody.adapters._conversations import messages_of
@@ -223,16 +224,28 @@ def read_within(
 
 
 def write(
-    name: str, converted: Converted["messagebody.MessageBody"], **options: Any
+    name: str,
+    converted: Union["messagebody.MessageBody", Converted["messagebody.MessageBody"]],
+    **options: Any,
 ) -> Converted[Any]:
-    """Return the message in a format for a converted body, and for its rest if the format has any.
+    """Return the message in a format for a body, and for its rest if the format has any.
 
     Arguments:
         name: the format.
-        converted: what `to_body` of any format returned.
+        converted: a body, or what `to_body` of any format returned.
         **options: those of the format's `from_body`.
+
+    Raises:
+        InvalidArgument: it is neither.
+
+    Examples:
+        >>> from messagebody import MessageBody
+        >>> write("openai-chat", MessageBody(["Hello!"])).value
+        {'role': 'user', 'content': 'Hello!'}
     """
     from_body: Callable[..., Converted[Any]] = adapter(name).from_body
+    if not isinstance(converted, Converted):
+        return from_body(require_body(converted), **options)
     if converted.rest is not None and "rest" in options_of(name, "from_body"):
         options["rest"] = converted.rest
     return from_body(converted.value, **options)

@@ -18,6 +18,14 @@ class Misplaced(Exception):
         self.path = path
         self.problem = problem
 
+    def said_of(self, value: Any) -> str:
+        """Return the problem, with what a value has in the place of what was expected."""
+        if not self.problem.startswith("expected") or ", got " in self.problem:
+            return self.problem
+        for step in self.path.split("/")[1:]:
+            value = value.get(step) if isinstance(value, dict) else None
+        return f"{self.problem}, got {quote(value, limit=40)}"
+
 
 TYPES: Final = {
     str: "text", dict: "an object", list: "a list", bool: "true or false", int: "a whole number",

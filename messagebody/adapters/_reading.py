@@ -69,7 +69,7 @@ class BlockReader:
             blocks, form = self.dialect.split(message)
             said = self.dialect.role_of(message)
         except Misplaced as error:
-            raise _wrong(self.dialect, error.path, error.problem) from error
+            raise _wrong(self.dialect, error.path, error.said_of(message)) from error
         self._check_role(message)
         self._check_blocks(blocks, f"/{self.dialect.place}")
         self.role = self.collector.speaker = said
@@ -150,7 +150,7 @@ class BlockReader:
         try:
             return self.dialect.read(block) if is_typed else None
         except Misplaced as error:
-            raise _wrong(self.dialect, path + error.path, error.problem) from error
+            raise _wrong(self.dialect, path + error.path, error.said_of(block)) from error
         except DecodeError as error:
             raise _wrong(self.dialect, path, str(error)) from error
 

@@ -140,7 +140,7 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
         try:
             return cls.from_json(data, limits=limits)
         except InvalidSchema as error:
-            if problem := not_json(path, data):
+            if problem := not_json(path, data, error):
                 raise InvalidSchema(problem) from error
             raise
 

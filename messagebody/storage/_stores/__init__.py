@@ -173,7 +173,11 @@ def _filesystem(scheme: str, options: dict[str, Any]) -> Any:
         problem = f"a store at {scheme}:// needs a package that is not installed: {error}"
         raise StoreError(problem, f"{scheme}://") from error
     except ValueError as error:
-        raise StoreError(f"no filesystem for {scheme}:// is known", f"{scheme}://") from error
+        import difflib  # only for errors
+
+        near = difflib.get_close_matches(scheme, fsspec.available_protocols(), n=1)
+        meant = f"; did you mean {near[0]}://?" if near else ""
+        raise StoreError(f"no filesystem of this name is known{meant}", f"{scheme}://") from error
     except Exception as error:  # noqa: BLE001 - foreign code
         # Filesystems raise all kinds of errors, and many need options that a URL can't express.
         problem = (

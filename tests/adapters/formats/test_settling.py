@@ -1,4 +1,4 @@
-"""Updates of an editor's agent tell of a call bit by bit; a service gets one call and one result."""
+"""Updates of an editor's agent tell of a call bit by bit: services get one call, one result."""
 
 from typing import Any
 
