@@ -1,7 +1,9 @@
 """The programs of docs/examples, run as readers run them."""
 
 import importlib.util
+import json
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +15,7 @@ from tests import servers
 ROOT = Path(__file__).parents[1]
 RESEARCHER = ROOT / "docs/examples/researcher.py"
 
-pytestmark = pytest.mark.skipif(
+needs_langgraph = pytest.mark.skipif(
     importlib.util.find_spec("langgraph") is None, reason="runs with make test-borders"
 )
 
@@ -42,12 +44,14 @@ def check(said: list[str], page: str) -> None:
     assert "data:image/png;base64," in page  # and the chart
 
 
+@needs_langgraph
 def test_with_a_directory_as_the_store(tmp_path: Path) -> None:
     said = run((tmp_path / "store").as_uri(), tmp_path, {})
     check(said, (tmp_path / "article.html").read_text("utf-8"))
     assert len([*tmp_path.glob("store/sha256/*")]) == 2  # once, for message and checkpoints
 
 
+@needs_langgraph
 def test_with_s3(tmp_path: Path, moto_server: servers.Server) -> None:
     client = moto_server.session().client("s3", endpoint_url=moto_server.endpoint)
     client.create_bucket(Bucket="researcher")
@@ -61,3 +65,44 @@ def test_with_s3(tmp_path: Path, moto_server: servers.Server) -> None:
 
 def test_the_program_is_short() -> None:
     assert len(RESEARCHER.read_text("utf-8").splitlines()) < 65  # with what it says it needs
+
+
+@pytest.mark.skipif(importlib.util.find_spec("fastapi") is None, reason="runs with make test")
+def test_two_agents_and_a_reader(
+    tmp_path: Path, moto_server: servers.Server, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    httpx, testing = pytest.importorskip("httpx"), pytest.importorskip("fastapi.testclient")
+    client = moto_server.session().client("s3", endpoint_url=moto_server.endpoint)
+    client.create_bucket(Bucket="reports")
+    store = "s3://reports/agents"
+    here = moto_server.environment() | {"AWS_ENDPOINT_URL": moto_server.endpoint, "STORE": store}
+    for name, value in here.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    programs = ROOT / "docs/examples"
+    receiver = testing.TestClient(runpy.run_path(str(programs / "receiver.py"))["application"])
+    monkeypatch.setattr(httpx, "post", receiver.post)
+
+    monkeypatch.setattr(sys, "argv", ["sender.py", "/report", store])
+    runpy.run_path(str(programs / "sender.py"))
+    status, _, text = capsys.readouterr().out.partition(" ")
+    answer = json.loads(text)
+    assert (status, answer["text"], answer["same"]) == ("200", "Fewer ride *in the rain*.", True)
+    assert answer["tokens"] > 100
+    shown = Path("report.html").read_text("utf-8")
+    assert "<audio" in shown
+    assert ">2173</td>" in shown
+
+    message = json.loads(Path("message.json").read_text())
+    assert len(json.dumps(message)) < 3000
+    message[1]["contentType"] = "application/zip"
+    refused = receiver.post("/report", json=message)
+    assert refused.status_code == 422
+    assert "'/charts/rides.png', application/zip" in refused.json()["detail"][0]["msg"]
+
+    monkeypatch.setattr(sys, "argv", ["reader.py", "message.json", store])
+    runpy.run_path(str(programs / "reader.py"))
+    said = capsys.readouterr().out
+    assert "/sources/counter.pdf application/pdf" in said
+    assert "1356.0" in said  # the mean of the rides

@@ -71,8 +71,10 @@ class Reach:
     def _signed(self, part: Part, kinds: Sequence[Kind], service: str) -> tuple[Part, str]:
         assert self.resolver is not None  # noqa: S101 - `of` has checked it
         opening = {
-            each for kind in kinds for each in kind.schemes if kind.opens_type(part.content_type)
-        }
+            each for kind in kinds for each in kind.schemes
+            # The ids of a provider's own files are no URLs that a store could sign.
+            if kind.opens_type(part.content_type) and not each.endswith("-file")
+        }  # fmt: skip
         if not opening:
             return part, f"{service} opens no URL of {part.content_type}"
         try:
@@ -85,9 +87,7 @@ class Reach:
             return part, error.statement
         scheme = url.partition(":")[0]
         if scheme not in opening and "*" not in opening:
-            # The ids of a provider's own files are no URLs that a store could sign.
-            schemes = sorted(each for each in opening if not each.endswith("-file"))
-            opened = " and ".join(f"{each}:" for each in schemes)
+            opened = " and ".join(f"{each}:" for each in sorted(opening))
             return part, f"its store signs {scheme}: URLs, and {service} opens {opened}"
         return part.evolve(url=url, size=part.size, digest=part.digest), ""
 

@@ -172,3 +172,11 @@ def test_a_failing_store_is_an_error(store: Signing) -> None:
     store.read_range = lambda *_: next(fail("")) or b""  # type: ignore[method-assign]
     with pytest.raises(StoreError, match="down"):
         written("anthropic", body, urls="auto", resolver=Resolver(allow=store))
+
+
+def test_a_type_that_the_service_knows_only_as_its_own_file_is_said_so(store: Signing) -> None:
+    body = offload(MessageBody([sample("bell.wav")]), store, threshold=100)
+    done = written("anthropic", body, urls="auto", resolver=Resolver(allow=store))
+    assert "anthropic opens no URL of audio/wav; anthropic takes no content of audio/wav" in str(
+        done.losses[0]
+    )
