@@ -27,8 +27,8 @@ CORE = [
     {"filesystem"},
 ]
 LEAVES = [
-    {"adapters", "agents", "payloads", "rendering", "s3", "samples", "views"},
-    {"bulk", "prompts", "testing"},
+    {"adapters", "agents", "payloads", "s3", "samples", "views"},
+    {"bulk", "prompts", "rendering", "testing"},
     {"frameworks"},
     {"_cli"},
     {"__main__"},
@@ -39,6 +39,7 @@ BASES = {
     "bulk": {"adapters"},
     "frameworks": {"adapters", "payloads", "prompts"},
     "prompts": {"adapters"},
+    "rendering": {"adapters"},
     "testing": {"adapters"},
 }
 # The command line and the program are made of everything.

@@ -1,13 +1,19 @@
-"""Text and HTML for people: tables, trees and pages of parts, and graphs of agents.
+"""Text and HTML for people: tables, trees and pages of parts, pages of runs, graphs of agents.
 
 Nothing here prints. Tables, trees and verdicts read no content. A page does, and it reads
 references only through a resolver that the caller gives.
 """
 
-from messagebody.rendering._graph_page import graph_page
-from messagebody.rendering._pages import page
-from messagebody.rendering._tables import PLAIN, Palette, directory_of, folded, listing, tree
-from messagebody.rendering._verdicts import explanation
+from typing import TYPE_CHECKING
+
+from messagebody._base.faces import face
+
+if TYPE_CHECKING:
+    from messagebody.rendering._graph_page import graph_page
+    from messagebody.rendering._pages import page
+    from messagebody.rendering._run_page import run_page
+    from messagebody.rendering._tables import PLAIN, Palette, directory_of, folded, listing, tree
+    from messagebody.rendering._verdicts import explanation
 
 __all__ = [
     "PLAIN",
@@ -18,5 +24,19 @@ __all__ = [
     "graph_page",
     "listing",
     "page",
+    "run_page",
     "tree",
 ]
+
+if not TYPE_CHECKING:  # a type checker must only see the names above
+    # A terminal needs no pages, and only a run needs the formats of messages.
+    __getattr__, __dir__ = face(
+        __name__,
+        {
+            "._graph_page": "graph_page",
+            "._pages": "page",
+            "._run_page": "run_page",
+            "._tables": "PLAIN Palette directory_of folded listing tree",
+            "._verdicts": "explanation",
+        },
+    )

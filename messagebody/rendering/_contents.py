@@ -100,7 +100,6 @@ class Contents:
         body: the body.
         resolver: reads references; None if they are not read.
         limits: how much is shown.
-        prefix: the beginning of the anchors of parts, if a page shows several bodies.
     """
 
     def __init__(
@@ -108,19 +107,20 @@ class Contents:
         body: "messagebody.MessageBody",
         resolver: "messagebody.Resolver | None",
         limits: PageLimits | None = None,
-        *,
-        prefix: str = "",
     ) -> None:
-        self._body = body
         self._resolver = resolver
         self.limits = PageLimits() if limits is None else limits
-        self._prefix = prefix
         self._room = Room(self.limits.total)
         self._room_to_save = Room(self.limits.total)
         self._markup = Room(MARKUP)
         self.unread: list[str] = []
         """Parts whose content could not be read, each with the reason."""
-        self._places = {part.name: i for i, part in enumerate(body) if part.name is not None}
+        self.places = {
+            part.name: (self.anchor(i), part)
+            for i, part in enumerate(body)
+            if part.name is not None
+        }
+        """The anchors and parts that links and pictures in texts find by their names."""
 
     def show(self, part: "messagebody.Part") -> Shown:
         """Return a part's content, or the reason why it can't be shown.
@@ -136,7 +136,7 @@ class Contents:
 
     def anchor(self, index: int) -> str:
         """Return the `id` of the part at a position, which links lead to."""
-        return f"{self._prefix}part-{index}"
+        return f"part-{index}"
 
     def keeping(self, index: int, part: "messagebody.Part", shown: Shown) -> Html:
         """Return the raw view of a part, unless it is shown as it is, and a link that saves it."""
@@ -302,23 +302,23 @@ class Contents:
     # Links and pictures in Markdown and HTML
 
     def _link_to(self, url: str) -> str | None:
-        position = self._position(url)
-        return None if position is None else f"#{self.anchor(position)}"
+        place = self._place(url)
+        return None if place is None else f"#{place[0]}"
 
-    def _position(self, url: str) -> int | None:
+    def _place(self, url: str) -> "tuple[str, messagebody.Part] | None":
         if url.startswith("source:"):
-            return self._places.get(f"/sources/{unquote(url[7:])}")
-        return self._places.get("/" + unquote(url).removeprefix("./").lstrip("/"))
+            return self.places.get(f"/sources/{unquote(url[7:])}")
+        return self.places.get("/" + unquote(url).removeprefix("./").lstrip("/"))
 
     def _picture_at(self, url: str) -> str | None:
         """Return the `data:` URL of a picture that is a part, or in the URL itself."""
-        position = self._position(url)
+        place = self._place(url)
         try:
             if is_data_url(url):
                 kind, data = decode(url, max_bytes=self.limits.most)
                 part = Part(data, content_type=kind)
-            elif position is not None:
-                part = self._body[position]
+            elif place is not None:
+                part = place[1]
             else:
                 return None
             # Only pictures are shown: markup inside of markup would have no end.

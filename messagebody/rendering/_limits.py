@@ -13,6 +13,7 @@ TOTAL: Final = "50 MiB"
 ROWS: Final = 200
 PARTS: Final = 5_000
 CHARACTERS: Final = 100_000
+MESSAGES: Final = 1_000
 
 OPEN_PARTS: Final = 24
 """Up to this many parts of a page or of a directory are unfolded when a page opens."""
@@ -50,6 +51,7 @@ class PageLimits:
         rows: rows of a table, and entries of a JSON array or object.
         parts: parts of the page; many more make browsers slow.
         characters: characters of a text; longer markup is slow to parse.
+        messages: messages of a run.
 
     Raises:
         InvalidSize: a size is not a number of bytes.
@@ -61,9 +63,10 @@ class PageLimits:
     rows: int = ROWS
     parts: int = PARTS
     characters: int = CHARACTERS
+    messages: int = MESSAGES
 
     def __attrs_post_init__(self) -> None:
-        for name in ("rows", "parts", "characters"):
+        for name in ("rows", "parts", "characters", "messages"):
             number = getattr(self, name)
             if not isinstance(number, int) or isinstance(number, bool) or number < 1:
                 raise InvalidArgument(f"{name}= takes a whole number from 1, got {quote(number)}")

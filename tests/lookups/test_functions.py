@@ -41,7 +41,7 @@ from messagebody.errors import MissingDependency
 from messagebody.filesystem import MessageBodyFileSystem
 from messagebody.frameworks.values import to_values
 from messagebody.prompts import Draft, Reader, to_prompt
-from messagebody.rendering import listing, page, tree
+from messagebody.rendering import listing, page, run_page, tree
 from messagebody.storage import queues
 from messagebody.views import path_into
 from tests.lookups.network import Network
@@ -355,6 +355,10 @@ CALLS: dict[str, Call] = {
         page(body),
         page(body, resolver=CLOSED),
         page(body, against=body, schema=SCHEMA),
+    ],
+    "rendering.run_page": lambda body: [
+        run_page([body, body]),
+        run_page(body, resolver=CLOSED),
     ],
     "rendering.listing": lambda body: [*listing(body)],
     "rendering.tree": lambda body: [*tree(body)],

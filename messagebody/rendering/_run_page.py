@@ -1,0 +1,359 @@
+"""The page of a run: its messages one below the other, and each call beside its result."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+import attrs
+
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+from messagebody._base.guards import require_resolver
+from messagebody._base.text import count_of
+from messagebody._model.body import MessageBody
+from messagebody.adapters import ChatMessage, Loss, Step, Transcript, read_transcript
+from messagebody.rendering._contents import Contents
+from messagebody.rendering._elements import Html, element, joined
+from messagebody.rendering._limits import (
+    CHARACTERS,
+    MESSAGES,
+    MOST,
+    PARTS,
+    ROWS,
+    TOTAL,
+    PageLimits,
+    more_with,
+)
+from messagebody.rendering._pages import Drawn, document, style_of
+from messagebody.rendering._said import ROLES, Said, anchor_of, badge, cut, tool_line
+from messagebody.rendering._tables import kind_of, preview, total_size
+
+Place = tuple[int, int]
+"""The position of a message in its run, and of a step in its message."""
+
+_MOST_LOSSES: Final = 20
+"""Losses that are listed at one place."""
+
+
+def run_page(
+    run: "messagebody.MessageBody | Any",
+    format_name: str | None = None,
+    *,
+    resolver: "messagebody.Resolver | None" = None,
+    title: str = "Run",
+    most: int | str = MOST,
+    total: int | str = TOTAL,
+    rows: int = ROWS,
+    parts: int = PARTS,
+    characters: int = CHARACTERS,
+    messages: int = MESSAGES,
+) -> str:
+    """Return the run of an agent as an HTML page: who said what, and what each tool answered.
+
+    Messages of any format are shown, and bodies. A result stands beside its call. If a file comes
+    again under its name, the page shows what changed. What an assistant says is laid out as
+    Markdown if the extra `view` is installed. Like `page`, the page has no script and sends no
+    requests.
+
+    Arguments:
+        run: what `adapters.read_transcript` takes: the JSON of a conversation, its messages, or
+            bodies.
+        format_name: the format of the messages; None if it is to be detected.
+        resolver: reads references; None shows them as links and fetches nothing.
+        title: the title of the page.
+        most: the most bytes of a part to show; a larger part is listed with its size.
+        total: the most bytes of all contents together; those that can be saved count once more.
+        rows: the most rows of a table.
+        parts: the most texts, files, calls and results to show.
+        characters: the most characters of a text to show.
+        messages: the most messages to show.
+
+    Raises:
+        EnvelopeError: the messages have no format that is known.
+        DecodeError: they are no JSON.
+        MissingDependency: a part states that it is Markdown or HTML, and the extra `view` is not
+            installed.
+        InvalidArgument: an argument is of another type, or a number is less than 1.
+        InvalidSize: `most` or `total` is not a size.
+
+    Examples:
+        >>> text = run_page([{"role": "user", "content": "Who are you?"}])
+        >>> "1 message" in text, "Who are you?" in text
+        (True, True)
+    """
+    limits = PageLimits(most, total, rows, parts, characters, messages)
+    transcript = read_transcript(run, format_name)
+    return draw_run(transcript, resolver=resolver, title=title, limits=limits).html
+
+
+def draw_run(
+    transcript: Transcript,
+    *,
+    resolver: "messagebody.Resolver | None",
+    title: str,
+    limits: PageLimits,
+) -> Drawn:
+    """Return the page of a run and what it could not show; see `run_page` for the arguments."""
+    contents = Contents(MessageBody(), require_resolver(resolver), limits)
+    run = _Messages.of(transcript, contents)
+    shown = [*run.sections()]  # what is said in the heading and in the list follows from them
+    html = document(
+        title,
+        element("header", element("h1", title), element("p", *run.facts(), class_="facts")),
+        element("div", run.listed(), element("main", *shown), class_="columns run"),
+        style=style_of("run.css"),
+    )
+    return Drawn(html, contents.unread)
+
+
+@attrs.define
+class _Messages:
+    """Makes the sections of a page.
+
+    Arguments:
+        transcript: the messages.
+        steps: the steps of each message that are shown.
+        hidden: how many steps of each message are not shown.
+        answers: the place of the result of each call.
+        asked: the place of the call of each result.
+        said: makes what the steps say.
+    """
+
+    transcript: Transcript
+    steps: list[list[Step]]
+    hidden: list[int]
+    answers: dict[Place, Place]
+    asked: dict[Place, Place]
+    said: Said
+
+    @classmethod
+    def of(cls, transcript: Transcript, contents: Contents) -> "_Messages":
+        steps, hidden = [], []
+        left = contents.limits.parts
+        for message in transcript.messages[: contents.limits.messages]:
+            found = message.steps
+            steps.append(found[:left])
+            hidden.append(len(found) - len(steps[-1]))
+            left -= len(steps[-1])
+        answers = transcript.answers()
+        return cls(
+            transcript, steps, hidden, answers, {v: k for k, v in answers.items()}, Said(contents)
+        )
+
+    @property
+    def _calls(self) -> list[Place]:
+        return [
+            (number, position)
+            for number, steps in enumerate(self.steps)
+            for position, step in enumerate(steps)
+            if step.kind == "call"
+        ]
+
+    # Heading and list
+
+    def facts(self) -> Iterator[str]:
+        """Yield what the heading says of the run."""
+        messages = self.transcript.messages
+        if self.transcript.format is not None:
+            yield element("span", self.transcript.format)
+        parts = [part for message in messages for part in message.body]
+        yield element("span", count_of(len(messages), "message"))
+        yield element("span", total_size(parts))
+        calls = self._calls
+        if calls:
+            yield element("span", count_of(len(calls), "call"))
+        waiting = [place for place in calls if place not in self.answers]
+        if waiting:
+            words = f"{count_of(len(waiting), 'call')} without an answer"
+            yield badge(words, "bad", href=f"#{anchor_of(waiting[0][0])}")
+        unread = [i for i, message in enumerate(messages) if message.problem]
+        if unread:
+            words = f"{count_of(len(unread), 'message')} not readable"
+            yield badge(words, "bad", href=f"#{anchor_of(unread[0])}")
+        lossy = [i for i, message in enumerate(messages) if message.losses]
+        count = len(self.transcript.losses) + sum(len(messages[i].losses) for i in lossy)
+        if count:
+            words = f"{count:,} lost in reading"
+            first = "losses" if self.transcript.losses else anchor_of(lossy[0])
+            yield badge(words, "", href=f"#{first}")
+        if self.said.is_unformatted:
+            yield element("span", "Markdown as text: pip install 'messagebody[view]' lays it out")
+
+    def listed(self) -> Html:
+        """Return the list at the side, which folds."""
+        if len(self.steps) < 3:
+            return Html()
+        rows = [element("li", self._entry(number)) for number in range(len(self.steps))]
+        summary = element("summary", count_of(len(rows), "message"))
+        listed = element("details", summary, element("ol", *rows), open=True)
+        return element("nav", listed, aria_label="Messages")
+
+    def _entry(self, number: int) -> Html:
+        message = self.transcript.messages[number]
+        steps = self.steps[number]
+        role = _role_of(message, steps)
+        words = self._words(number)
+        waits = any(
+            step.kind == "call" and (number, position) not in self.answers
+            for position, step in enumerate(steps)
+        )
+        marks = []
+        if message.problem or waits or any(step.is_error for step in steps):
+            told = "not readable" if message.problem else "no answer" if waits else "an error"
+            marks.append(element("span", "✗", class_="wrong", title=told))
+        if number in self.said.news:
+            marks.append(element("span", "≠", class_="mark", title="a file changed"))
+        return element("a", element("i", class_=f"dot {role}"), element("bdi", words), *marks,
+                       href=f"#{anchor_of(number)}", title=f"{number}: {role}")  # fmt: skip
+
+    def _words(self, number: int) -> str:
+        """Return the words that tell a message from others."""
+        steps = self.steps[number]
+        for step in steps:
+            if step.kind == "content" and step.parts[0].name is None and step.parts[0].text:
+                return preview(step.parts[0], 60).strip('"')
+        tools = [self._tool((number, i)) for i in range(len(steps))]
+        names = [part.name or part.content_type for step in steps for part in step.parts]
+        told = [name for name in tools if name] or names
+        return cut(self.transcript.messages[number].name or ", ".join(told[:3]) or "empty")
+
+    def _tool(self, place: Place) -> str | None:
+        """Return the tool of a call or result; some formats name it only in the call."""
+        step = self.steps[place[0]][place[1]]
+        asked = self.asked.get(place)
+        return step.name if asked is None else self.steps[asked[0]][asked[1]].name
+
+    def _is_shown(self, place: Place) -> bool:
+        number, position = place
+        return number < len(self.steps) and position < len(self.steps[number])
+
+    # Messages
+
+    def sections(self) -> Iterator[Html]:
+        """Yield the losses of the whole, and the messages in order."""
+        yield from _losses(self.transcript.losses, id_="losses")
+        yield from map(self._message, range(len(self.steps)))
+        left = len(self.transcript.messages) - len(self.steps)
+        if left:
+            words = f"{count_of(left, 'more message')} ({more_with('messages')})"
+            yield element("p", words, class_="note")
+        if not self.steps:
+            yield element("p", "This run has no messages.", class_="note")
+
+    def _message(self, number: int) -> Html:
+        message, steps = self.transcript.messages[number], self.steps[number]
+        role = _role_of(message, steps)
+        problem = (
+            [element("p", f"not readable: {message.problem}", class_="problem")]
+            if message.problem
+            else []
+        )
+        self.said.enter(number, message.body)
+        places = enumerate(steps)
+        content = [
+            each
+            for kind, group in groupby(places, lambda place: _group(place[1]))
+            for each in self._steps(number, role, kind, [*group])
+        ]
+        if self.hidden[number]:
+            words = f"{count_of(self.hidden[number], 'more part')} ({more_with('parts')})"
+            content.append(element("p", words, class_="note"))
+        elif not steps:
+            content.append(element("p", "an empty message", class_="note"))
+        return element(
+            "article", self._heading(number, message, role), *problem,
+            *_losses(message.losses), *content, self.said.details(message.about),
+            id=anchor_of(number), class_=f"message {role}",
+        )  # fmt: skip
+
+    def _steps(
+        self, number: int, role: str, kind: str, places: list[tuple[int, Step]]
+    ) -> Iterator[Html]:  # fmt: skip
+        """Yield what neighbours of one kind say."""
+        if kind == "picture":
+            yield self.said.pictures(number, [step.parts[0] for _, step in places])
+            return
+        for position, step in places:
+            here = number, position
+            if step.kind == "call":
+                yield self._call(here, step)
+            elif step.kind == "result" and here in self.asked:
+                if role != "tool":
+                    yield element("p", self._answers(self.asked[here]), class_="note")
+            elif step.kind == "result":
+                head = tool_line(step.name or "result", badge("no call", ""), *_failed(step))
+                yield element("div", head, *self.said.result(number, step), class_="alone")
+            else:
+                yield self.said.step(number, role, step)
+
+    def _heading(self, number: int, message: ChatMessage, role: str) -> Html:
+        anchor = anchor_of(number)
+        said = [element("a", role, href=f"#{anchor}", class_="role")]
+        if message.name:
+            said.append(element("bdi", cut(message.name)))
+        model = message.about.get("model")
+        if isinstance(model, str):
+            said.append(element("small", cut(model)))
+        if role == "tool":
+            places = [(number, position) for position in range(len(self.steps[number]))]
+            said += [self._answers(self.asked[place]) for place in places if place in self.asked]
+        last = len(self.steps) - 1
+        ways = [
+            element("a", arrow, href=f"#{anchor_of(to)}", aria_label=words, title=words)
+            for to, arrow, words in (
+                (number - 1, "↑", "Previous message"), (number + 1, "↓", "Next message"),
+            )
+            if 0 <= to <= last
+        ]  # fmt: skip
+        way = element("span", element("small", f"{number}"), *ways, class_="ways")
+        return element("h2", *said, way, class_="speaker")
+
+    def _answers(self, call: Place) -> Html:
+        """Return what stands in the place of a result that is beside its call."""
+        name = self.steps[call[0]][call[1]].name or "a call"
+        link = element("a", f"message {call[0]}", href=f"#{anchor_of(call[0])}")
+        return element("span", "answers ", element("code", cut(name)), " in ", link)
+
+    def _call(self, place: Place, call: Step) -> Html:
+        asked = element("div", tool_line(call.name or "tool"), *self.said.arguments(call))
+        answer = self.answers.get(place)
+        if answer is None or not self._is_shown(answer):
+            words = "no answer" if answer is None else "the answer is not on this page"
+            answered = tool_line("result", badge(words, "bad" if answer is None else ""))
+        else:
+            result = self.steps[answer[0]][answer[1]]
+            self.said.enter(answer[0], self.transcript.messages[answer[0]].body)
+            where = f"message {answer[0]}"
+            link = element("a", where, href=f"#{anchor_of(answer[0])}")
+            head = tool_line("result", *_failed(result), element("small", link))
+            answered = joined(head, *self.said.result(answer[0], result))
+        return element("div", asked, element("div", answered, class_="answer"), class_="call")
+
+
+def _role_of(message: ChatMessage, steps: Sequence[Step]) -> str:
+    # Some formats say results in messages of the user.
+    if steps and all(step.kind == "result" for step in steps):
+        return "tool"
+    if message.role is None and any(step.kind in ("call", "thought") for step in steps):
+        return "assistant"
+    return message.role if message.role in ROLES else "message"
+
+
+def _group(step: Step) -> str:
+    """Return "picture" for a step that may stand beside others like it."""
+    is_picture = step.kind == "content" and kind_of(step.parts[0]) == "image"
+    return "picture" if is_picture and step.parts[0].name is None else "other"
+
+
+def _failed(result: Step) -> Iterator[Html]:
+    if result.is_error:
+        yield badge("error", "bad")
+
+
+def _losses(losses: Sequence[Loss], id_: str | None = None) -> Iterator[Html]:
+    if losses:
+        rows = [element("li", str(loss)) for loss in losses[:_MOST_LOSSES]]
+        if len(losses) > len(rows):
+            rows.append(element("li", f"{len(losses) - len(rows):,} more"))
+        title = f"{len(losses):,} lost in reading"
+        yield element("details", element("summary", title), element("ul", *rows),
+                      id=id_, class_="fold lost", open=True)  # fmt: skip

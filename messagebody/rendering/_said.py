@@ -1,0 +1,315 @@
+"""What the steps of a run say, as HTML: texts, files, arguments, results, and what changed."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import attrs
+
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+from messagebody._base.media_types import JSON, TEXT_PLAIN, essence
+from messagebody._base.text import escape, redact_url, redact_urls
+from messagebody._model.part import Part
+from messagebody._wire import strict_json
+from messagebody.adapters import Step
+from messagebody.errors import MissingDependency
+from messagebody.rendering._changes import key_of, text_changes
+from messagebody.rendering._contents import Contents, Shown, fold
+from messagebody.rendering._elements import Html, element, joined
+from messagebody.rendering._markup import is_web_link
+from messagebody.rendering._tables import kind_of, size_of, type_of
+
+_MOST_CITED: Final = 100
+"""Citations that are listed below one text."""
+_MOST_ARGUMENTS: Final = 20
+"""Arguments of a call that stand one below the other; more are shown as one value."""
+_FOLDED: Final = 1_200
+"""Characters of what the system says that are unfolded."""
+_SHORT: Final = 80
+"""Characters of an argument that stands beside its name."""
+_LONGEST: Final = 500
+"""Characters of a text among the members of a message that are not content."""
+ROLES: Final = frozenset({"user", "assistant", "system", "tool"})
+_NAME: Final = 200
+"""Characters of the name of a tool, a speaker or a source."""
+_CODE: Final = {"python": "text/x-python", "bash": "application/x-sh"}
+"""The types of what some tools run, by the name of the tool."""
+# Readers of formats number what has no name, so an equal name says nothing.
+_NUMBERED: Final = re.compile(r"(?:/tool/results/\d+)?/(?:(?:images|sources|code)/)?\d+")
+_RESULT: Final = re.compile(r"/tool/results/\d+(?=/)")
+_SIGNS: Final = {"+": "ins", "-": "del", "@": "b"}
+
+
+def anchor_of(number: int) -> str:
+    """Return the `id` of a message."""
+    return f"message-{number}"
+
+
+@attrs.define
+class Said:
+    """Makes what the steps of a run say.
+
+    Arguments:
+        contents: makes the contents of parts.
+    """
+
+    contents: Contents
+    news: set[int] = attrs.field(factory=set, init=False)
+    """Messages in which a file is there again, and has changed."""
+    is_unformatted: bool = attrs.field(default=False, init=False)
+    """Whether Markdown is shown as text because the extra is not installed."""
+    _bodies: "dict[int, messagebody.MessageBody]" = attrs.field(factory=dict, init=False)
+    _cited: dict[int, set[str]] = attrs.field(factory=dict, init=False)
+    _last: dict[str, tuple[int, Part]] = attrs.field(factory=dict, init=False)
+    _pictures: dict[Any, str] = attrs.field(factory=dict, init=False)
+
+    def enter(self, number: int, body: "messagebody.MessageBody") -> None:
+        """Begin a message: links in texts find its parts by their names from now on."""
+        self._bodies[number] = body
+        self._cited[number] = {
+            str(cited.get("source")) for part in body for cited in _citations(part)
+        }
+        for position, part in enumerate(body):
+            if part.name is not None:
+                self.contents.places[part.name] = f"{anchor_of(number)}-part-{position}", part
+
+    # Steps
+
+    def step(self, number: int, role: str, step: Step) -> Html:
+        """Return what a step says that is neither a call nor its result."""
+        part = step.parts[0]
+        if step.kind == "thought":
+            return fold("Thoughts", self._spoken("assistant", _unnamed(part)).html)
+        if step.kind == "refusal":
+            return joined(badge("refuses", "bad"), self._spoken(role, _unnamed(part)).html)
+        if step.kind == "code":
+            title = "Output" if (part.metadata or {}).get("outcome") else "Code"
+            return element("div", tool_line(title), self.contents.show(part).html, class_="alone")
+        if part.name is None and part.is_text:
+            return self._text(number, role, part)
+        if part.name in self._cited[number] and part.is_reference:
+            return Html()  # it is among the sources of its text
+        return self._card(number, part)
+
+    def result(self, number: int, step: Step) -> Iterator[Html]:
+        """Yield the parts of a result."""
+        for part in step.parts:
+            if (part.metadata or {}).get("tool_result", {}).get("empty"):
+                yield element("p", "an empty result", class_="note")
+            elif part.name is not None and _NUMBERED.fullmatch(part.name):
+                yield element("div", self.contents.show(part).html, class_="plain")
+            else:
+                yield self._card(number, part)
+
+    def arguments(self, call: Step) -> Iterator[Html]:
+        """Yield the arguments of a call: each with its name, if there are few."""
+        value = call.arguments
+        if not isinstance(value, dict) or len(value) > _MOST_ARGUMENTS:
+            yield self._value(value, call)
+            return
+        for name, argument in value.items():
+            key = element("b", cut(name))
+            line = argument if isinstance(argument, str) else strict_json.dumps(argument)
+            if len(line) <= _SHORT and "\n" not in line:
+                yield element("p", key, " ", element("code", line), class_="argument")
+            else:
+                yield element("div", key, self._value(argument, call), class_="argument")
+
+    def _value(self, value: Any, call: Step) -> Html:
+        """Return a JSON value; a text is shown as a text of lines."""
+        if isinstance(value, str):
+            kind = _CODE.get(call.name or "", TEXT_PLAIN)
+            return self.contents.show(Part(value, name="/argument", content_type=kind)).html
+        return self.contents.show(Part(strict_json.dumps(value), content_type=JSON)).html
+
+    def details(self, about: dict[str, Any]) -> Html:
+        """Return the members of a message that are not content, folded."""
+        if not about:
+            return Html()
+        text = redact_urls(strict_json.dumps(_shortened(about)))
+        return fold("Details", self.contents.show(Part(text, content_type=JSON)).html)
+
+    # Texts
+
+    def _text(self, number: int, role: str, part: Part) -> Html:
+        other = (part.metadata or {}).get("role")
+        speaker = other if other in ROLES else role
+        shown = self._spoken(speaker, part)
+        said = shown.html
+        if speaker == "system" and len(shown.text or "") > _FOLDED:
+            said = fold("Instructions", said)
+        label = badge(speaker) if speaker != role else Html()
+        return element("div", label, said, self._sources(number, part), class_="says")
+
+    def _spoken(self, speaker: str, part: Part) -> Shown:
+        """Return a text; models write Markdown, and their formats don't say so."""
+        is_plain = part.name is None and essence(part.content_type) == TEXT_PLAIN
+        if speaker == "assistant" and is_plain and not self.is_unformatted:
+            try:
+                return self.contents.show(part.evolve(content_type="text/markdown"))
+            except MissingDependency:
+                self.is_unformatted = True
+        return self.contents.show(part)
+
+    def _sources(self, number: int, part: Part) -> Html:
+        """Return the sources of a text as links, each once."""
+        links: dict[str, Html] = {}
+        for cited in _citations(part):
+            source = self._bodies[number].get(str(cited.get("source")))
+            url = source.url if source is not None else cited.get("url")
+            about = {} if source is None else source.metadata or {}
+            title = cited.get("title") or about.get("title")
+            if isinstance(url, str):
+                words = title if isinstance(title, str) and title else redact_url(url, limit=_NAME)
+                links.setdefault(url, joined(web_link(url, cut(words)), " ", _site(url)))
+        rows = [element("li", link) for link in [*links.values()][:_MOST_CITED]]
+        return element("ol", *rows, class_="sources") if rows else Html()
+
+    # Files
+
+    def pictures(self, number: int, parts: Sequence[Part]) -> Html:
+        """Return pictures without names side by side; one that is on the page is only named."""
+        figures = []
+        for part in parts:
+            where = self._pictures.get(_content(part))
+            if where is not None:
+                link = element("a", "the same picture", href=f"#{where}")
+                figures.append(element("p", link, " as before", class_="note"))
+                continue
+            anchor = self._pictures[_content(part)] = f"{anchor_of(number)}-picture-{len(figures)}"
+            figures.append(self._figure(anchor, number, part))
+        return element("div", *figures, class_="sheet")
+
+    def _figure(self, anchor: str, number: int, part: Part) -> Html:
+        shown = self.contents.show(part)
+        larger = element("a", shown.html, href=f"#{anchor}",
+                         title="Show it larger")  # fmt: skip
+        cross = "\N{MULTIPLICATION SIGN}"
+        smaller = element("a", cross, href=f"#{anchor_of(number)}", class_="smaller",
+                          aria_label="Show it smaller")  # fmt: skip
+        caption = element("figcaption", _facts(part))
+        kept = self.contents.keeping(number, part, shown)
+        return element("figure", larger, smaller, caption, kept, id=anchor)
+
+    def _card(self, number: int, part: Part) -> Html:
+        """Return a file; one that was there before under its name says what changed."""
+        name = part.name or part.content_type
+        key = _RESULT.sub("", name)
+        before = None if part.name is None or _NUMBERED.fullmatch(name) else self._last.get(key)
+        self._last[key] = number, part
+        marks: list[Html] = []
+        is_open = True
+        if before is None:
+            inside = self._shown(number, part)
+        elif _content(before[1]) == _content(part):
+            link = element("a", f"message {before[0]}", href=f"#{anchor_of(before[0])}")
+            inside = element("p", "the same as in ", link, class_="note")
+            marks.append(badge("unchanged"))
+            is_open = False
+        else:
+            self.news.add(number)
+            marks.append(badge("changed"))
+            inside = self._changed(before, number, part)
+        heading = element(
+            "summary", element("i", class_=f"dot {kind_of(part)}"),
+            element("bdi", _RESULT.sub("", name), class_="name"), *marks, _facts(part),
+        )  # fmt: skip
+        place = self.contents.places.get(name)
+        is_own = place is not None and place[0].startswith(f"{anchor_of(number)}-")
+        anchor = place[0] if place is not None and is_own else None
+        content = element("div", inside, id=anchor, class_="content")
+        return element("details", heading, content, class_="part", open=is_open)
+
+    def _shown(self, number: int, part: Part) -> Html:
+        shown = self.contents.show(part)
+        return joined(shown.html, self.contents.keeping(number, part, shown))
+
+    def _changed(self, before: tuple[int, Part], number: int, part: Part) -> Html:
+        """Return what changed: two pictures side by side, the lines of a text that differ."""
+        since, old = before
+        link = element("a", f"message {since}", href=f"#{anchor_of(since)}")
+        new = self.contents.show(part)
+        kept = self.contents.keeping(number, part, new)
+        if kind_of(old) == kind_of(part) == "image":
+            was = self.contents.show(old).html
+            pair = element(
+                "div",
+                element("figure", was, element("figcaption", "before, in ", link)),
+                element("figure", new.html, element("figcaption", "now")),
+                class_="pair",
+            )
+            return joined(pair, kept)
+        text = self.contents.text_of(old)
+        lines = None if text is None or new.text is None else text_changes(text, new.text)
+        if not lines:
+            was = element("p", f"before: {type_of(old)}, {size_of(old)}, in ", link, class_="note")
+            return joined(was, new.html, kept)
+        signed = [element(_SIGNS.get(line[:1], "span"), line or " ") for line in lines[2:]]
+        return joined(
+            element("p", "since ", link, class_="note"),
+            element("pre", *signed, class_="diff", tabindex="0"),
+            fold("All of it", new.html, kept),
+        )
+
+
+def _unnamed(part: Part) -> Part:
+    """Return a part as what somebody says, and not as a file."""
+    return part.evolve(name=None)
+
+
+def _content(part: Part) -> Any:
+    """Return what tells the content of a part from another content."""
+    return key_of(part)[1:3]
+
+
+def _citations(part: Part) -> list[dict[str, Any]]:
+    found = (part.metadata or {}).get("citations")
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _facts(part: Part) -> Html:
+    size = "" if part.size is None else f"  {size_of(part)}"
+    return element("small", f"{type_of(part)}{size}")
+
+
+def _site(url: str) -> Html:
+    """Return the host of a link, which a title does not tell."""
+    host = urlsplit(url).hostname if is_web_link(url) else None
+    return element("small", host) if host else Html()
+
+
+def web_link(url: str, words: str) -> Html:
+    """Return a link without the secrets of its URL; words alone if it may be no link."""
+    if not is_web_link(url):
+        return element("span", words)
+    # Query and fragment may hold signatures and tokens, and people pass pages on.
+    target = urlsplit(url)._replace(query="", fragment="").geturl()
+    return element("a", words, href=target, rel="noopener noreferrer nofollow")
+
+
+def cut(text: str) -> str:
+    """Return a name of any length, cut for the page."""
+    return escape(text, limit=_NAME)
+
+
+def badge(words: str, look: str = "", href: str | None = None) -> Html:
+    """Return a short remark, which leads to a place on the page if one is given."""
+    class_ = f"badge {look}".strip()
+    if href is None:
+        return element("span", words, class_=class_)
+    return element("a", words, href=href, class_=class_)
+
+
+def tool_line(name: str, *more: Html) -> Html:
+    """Return the line above a call or a result."""
+    return element("p", element("code", cut(name)), *more, class_="tool")
+
+
+def _shortened(value: Any) -> Any:
+    """Return a JSON value in which long texts are cut: signatures are not to be read."""
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}… {len(value):,} characters"
+    if isinstance(value, dict):
+        return {key: _shortened(each) for key, each in value.items()}
+    return [_shortened(each) for each in value] if isinstance(value, list) else value

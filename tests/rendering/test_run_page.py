@@ -1,0 +1,263 @@
+"""The page of a run: who says what, calls beside their results, changes, and that nothing acts."""
+
+import base64
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from messagebody import MessageBody, Part, Resolver
+from messagebody.adapters import adapter, adapter_names
+from messagebody.adapters._core import Format
+from messagebody.errors import EnvelopeError, InvalidArgument
+from messagebody.rendering import run_page
+from messagebody.samples import sample
+from messagebody.testing.strategies import bodies
+from tests.rendering.test_pages import Elements
+from tests.viewer.hostile import PAYLOADS
+
+FORMATS = [
+    name for name in adapter_names() if isinstance(getattr(adapter(name), "FORMAT", None), Format)
+]
+PICTURE = "data:image/png;base64," + base64.b64encode(sample("chart.png")).decode()
+
+
+def call(id_: str, name: str = "look", **arguments: Any) -> dict[str, Any]:
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"role": "assistant", "content": None,
+            "tool_calls": [{"id": id_, "type": "function", "function": function}]}  # fmt: skip
+
+
+def result(id_: str, text: str) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": id_, "content": text}
+
+
+CHAT: list[dict[str, Any]] = [
+    {"role": "system", "content": "Be kind."},
+    {"role": "user", "content": [{"type": "text", "text": "What is in it?"},
+                                 {"type": "image_url", "image_url": {"url": PICTURE}}]},
+    call("c1", at="cats"),
+    result("c1", "two cats"),
+    {"role": "assistant", "content": "Two **cats**."},
+]  # fmt: skip
+
+
+def articles(document: str) -> list[str]:
+    """Return the sections of messages."""
+    return re.findall(r"<article .*?</article>", document, re.DOTALL)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_roles_of_each_format_are_on_the_page(name: str) -> None:
+    read = adapter("openai-chat").FORMAT.to_bodies(CHAT)  # type: ignore[attr-defined]
+    messages = adapter(name).FORMAT.from_bodies(read.value, rest=read.rest).value  # type: ignore[attr-defined]
+    document = run_page(messages, name)
+    said = [
+        article.partition('class="message ')[2].partition('"')[0]
+        for article in articles(document)
+        if "What is in it?" in article or "<strong>cats</strong>" in article
+    ]
+    assert said == ["user", "assistant"]
+    assert f"<span>{name}</span>" in document
+    assert "without an answer" not in document
+    assert document.count('src="data:image/png') == (1 if "image" in str(messages) else 0)
+
+
+def test_a_result_stands_beside_its_call() -> None:
+    asks, tells = articles(run_page(CHAT))[2:4]
+    assert re.search('class="call">.*<b>at</b> <code>cats</code>.*class="answer">.*two cats', asks)
+    assert "two cats" not in tells
+    assert "answers <code>look</code> in" in tells
+    assert 'href="#message-2"' in tells
+
+
+def test_what_does_not_fit_together_is_marked() -> None:
+    document = run_page([call("c1"), result("c2", "lost")])
+    assert "1 call without an answer" in document
+    assert "no answer" in articles(document)[0]
+    assert "no call" in articles(document)[1]
+    failed = {"type": "tool_result", "tool_use_id": "c", "is_error": True, "content": "no"}
+    asks = {"type": "tool_use", "id": "c", "name": "look", "input": {}}
+    run = [{"role": "assistant", "content": [asks]}, {"role": "user", "content": [failed]}]
+    assert '<span class="badge bad">error</span>' in articles(run_page(run))[0]
+
+
+def test_a_message_that_can_not_be_read_says_why() -> None:
+    document = run_page([*CHAT, {"role": "user", "content": 5}])
+    assert "1 message not readable" in document
+    assert "not readable: " in articles(document)[5]
+
+
+def test_losses_are_at_their_messages() -> None:
+    file = {"type": "resource", "resource": {"uri": "a://b", "blob": "AAAA"}}
+    document = run_page({"messages": [{"role": "user", "content": file}], "top": 1}, "mcp")
+    assert "2 lost in reading" in document
+    assert "omitted top" in document.partition("<article")[0]
+    assert "no type is stated" in articles(document)[0]
+
+
+def test_every_message_has_an_anchor_and_ways_to_its_neighbours() -> None:
+    elements = Elements(run_page(CHAT))
+    ids = [each["id"] for _, each in elements.found if "id" in each]
+    assert len(ids) == len(set(ids))
+    assert {f"message-{number}" for number in range(5)} <= {*ids}
+    links = [each["href"] for each in elements.of("a") if (each["href"] or "").startswith("#")]
+    assert {str(link)[1:] for link in links} <= {*ids}
+    assert [each["href"] for each in elements.of("a") if "Next" in str(each.get("title"))] == [
+        f"#message-{number}" for number in range(1, 5)
+    ]
+    assert elements.of("nav") == [{"aria-label": "Messages"}]
+
+
+def test_thoughts_are_folded_and_arguments_are_lines() -> None:
+    block = {"type": "thinking", "thinking": "*Hm.*", "signature": "S"}
+    asks = {"type": "tool_use", "id": "c", "name": "python", "input": {"code": "a = 1\nprint(a)"}}
+    document = run_page([{"role": "assistant", "content": [block, asks]}])
+    assert re.search(r"<details class=\"fold\"><summary>Thoughts</summary>.*<em>Hm.</em>", document)
+    assert "a = 1\nprint(a)" in Elements(document).text
+
+
+def test_citations_are_links_with_their_titles() -> None:
+    cited = {"type": "url_citation", "url_citation": {
+        "url": "https://example.com/cats?token=s3cret", "title": "Cats <b>", "start_index": 0,
+        "end_index": 3}}  # fmt: skip
+    document = run_page([{"role": "assistant", "content": "Cats.", "annotations": [cited, cited]}])
+    assert document.count('<a href="https://example.com/cats" rel="noopener') == 1
+    assert "Cats &lt;b&gt;</a> <small>example.com</small>" in document
+    assert "s3cret" not in document
+
+
+def test_a_file_that_comes_again_says_what_changed() -> None:
+    first = MessageBody([Part("a\nb", name="/notes.txt")])
+    first.add(sample("chart.png"), name="/chart.png")
+    second = MessageBody([Part("a\nc", name="/notes.txt")])
+    second.add(sample("valley.jpg"), name="/chart.png")
+    document = run_page([first, second, second])
+    then, again = articles(document)[1:]
+    assert "<del>-b</del><ins>+c</ins>" in then
+    pair = then.partition('class="pair">')[2]
+    assert re.match('<figure><img src="data:image/png.*<figure><img src="data:image/jpeg', pair)
+    assert then.count(">changed<") == 2
+    assert again.count(">unchanged<") == 2
+    assert "data:image" not in again
+
+
+def test_a_picture_that_comes_again_is_there_once() -> None:
+    document = run_page([CHAT[1], CHAT[1]])
+    assert document.count("data:image/png") == 1
+    assert "the same picture" in articles(document)[1]
+
+
+def test_links_in_a_text_lead_to_the_last_file_of_that_name() -> None:
+    said = MessageBody([Part("[notes](/notes.txt)", content_type="text/markdown")])
+    document = run_page([MessageBody([Part("a", name="/notes.txt")]), said])
+    anchor = re.search(r'<a href="#([^"]*)"[^>]*>notes', document)
+    assert anchor is not None
+    assert f'id="{anchor[1]}"' in articles(document)[0]
+
+
+def test_members_that_are_not_content_are_folded_and_cut() -> None:
+    said = {**CHAT[4], "model": "m1", "signature": "x" * 9_000}
+    document = run_page([said])
+    assert "<small>m1</small>" in document
+    assert "9,000 characters" in document
+    assert "x" * 600 not in document
+
+
+def test_without_the_extra_markdown_is_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "nh3", None)
+    document = run_page(CHAT)
+    assert "Two **cats**." in document
+    assert "messagebody[view]" in document
+
+
+def test_nothing_is_fetched_without_a_resolver(tmp_path: Path) -> None:
+    (tmp_path / "far").write_text("far away")
+    body = MessageBody([Part(url=(tmp_path / "far").as_uri(), content_type="text/plain")])
+    assert "far away" not in run_page(body)
+    assert "far away" in run_page(body, resolver=Resolver(allow=[tmp_path]))
+
+
+# Bounds
+
+
+def test_200_messages_take_no_time_and_no_room() -> None:
+    start = time.process_time()
+    document = run_page([*CHAT] * 40)
+    assert time.process_time() - start < 2
+    assert len(document) < 1_000_000
+
+
+def test_limits_hold_and_an_option_lifts_them() -> None:
+    said = [{"role": "user", "content": "x" * 1_000}] * 30
+    document = run_page(said, messages=10, total=5_000)
+    assert len(articles(document)) == 10
+    assert "20 more messages" in document
+    assert document.count("no more room") == 5
+    assert len(articles(run_page(said))) == 30
+
+
+def test_many_steps_of_one_message_are_cut() -> None:
+    calls = [each for i in range(80) for each in call(f"c{i}")["tool_calls"]]
+    document = run_page([{"role": "assistant", "content": None, "tool_calls": calls}], parts=50)
+    assert document.count('class="call"') == 50
+    assert "30 more parts (more with --parts" in document
+
+
+# Strangers
+
+
+def hostile_run(payload: str) -> list[Any]:
+    """Return messages that have a payload in everything that may hold one."""
+    cited = {"type": "url_citation", "url_citation": {
+        "url": payload, "title": payload, "start_index": 0, "end_index": 1}}  # fmt: skip
+    body = MessageBody([Part(payload, name="/a.txt"), Part(payload, content_type="text/markdown")])
+    return [
+        {"role": "system", "content": payload, "name": payload},
+        {"role": "user", "content": payload, payload: payload},
+        {**call(payload, payload, **{payload: payload}), "content": payload, "model": payload},
+        result(payload, payload),
+        {**call("c"), "tool_calls": [{"id": payload, "type": "function",
+                                      "function": {"name": payload, "arguments": payload}}]},
+        {"role": "assistant", "content": payload, "refusal": payload, "annotations": [cited]},
+        {"role": payload, "content": payload},
+        body,
+        MessageBody([Part("x" + payload, name="/a.txt")]),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("start", range(0, len(PAYLOADS), 40))
+def test_nothing_of_strangers_acts(start: int) -> None:
+    run = [each for payload in PAYLOADS[start : start + 40] for each in hostile_run(payload)]
+    check_that_nothing_acts(run_page(run))
+
+
+def check_that_nothing_acts(document: str) -> None:
+    for tag, attributes in Elements(document).found:
+        assert tag not in {"script", "iframe", "object", "embed", "form", "base", "input", "svg"}
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+        assert (attributes.get("src") or "data:").startswith("data:")
+        if tag != "link":
+            assert (attributes.get("href") or "#").startswith(("#", "https://", "data:"))
+
+
+@given(bodies(), bodies())
+@settings(max_examples=20)
+def test_any_bodies_have_a_page(first: MessageBody, second: MessageBody) -> None:
+    check_that_nothing_acts(run_page([first, second, first]))
+
+
+@pytest.mark.parametrize("messages", [5, None, {"a": 1}])
+def test_what_is_no_run_is_refused(messages: Any) -> None:
+    with pytest.raises(EnvelopeError):
+        run_page(messages)
+
+
+def test_wrong_arguments_are_refused() -> None:
+    for arguments in ({"resolver": "s3://bucket"}, {"messages": "many"}):
+        with pytest.raises(InvalidArgument):
+            run_page(CHAT, **arguments)  # type: ignore[arg-type]
