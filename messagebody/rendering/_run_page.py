@@ -94,7 +94,7 @@ def draw_run(
 ) -> Drawn:
     """Return the page of a run and what it could not show; see `run_page` for the arguments."""
     contents = Contents(MessageBody(), require_resolver(resolver), limits)
-    run = _Messages.of(transcript, contents)
+    run = _Sections.of(transcript, contents)
     shown = [*run.sections()]  # what is said in the heading and in the list follows from them
     html = document(
         title,
@@ -106,7 +106,7 @@ def draw_run(
 
 
 @attrs.define
-class _Messages:
+class _Sections:
     """Makes the sections of a page.
 
     Arguments:
@@ -126,7 +126,7 @@ class _Messages:
     said: Said
 
     @classmethod
-    def of(cls, transcript: Transcript, contents: Contents) -> "_Messages":
+    def of(cls, transcript: Transcript, contents: Contents) -> "_Sections":
         steps, hidden = [], []
         left = contents.limits.parts
         for message in transcript.messages[: contents.limits.messages]:
