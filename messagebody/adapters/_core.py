@@ -19,7 +19,7 @@ from messagebody.adapters._conversations import (
     refuse_answer,
     refuse_conversation,
 )
-from messagebody.adapters._dialect import Dialect, Misplaced
+from messagebody.adapters._dialect import KIN, ROLES, Dialect, Misplaced
 from messagebody.adapters._ids import respelled
 from messagebody.adapters._items import KEEP
 from messagebody.adapters._matching import marked
@@ -120,7 +120,8 @@ class Format(Dialect):
             rest: what `to_body` returned as `rest`. If another format returned it, only the role is
                 used. Parts such as `/meta/<format>.json` are never sent, because they keep members
                 of a message that are not content; they are losses.
-            role: "user", "assistant", "system" or "tool"; follows from `rest` and content.
+            role: "user", "assistant", "system", "tool", or a word of some formats for one of these,
+                such as "developer"; follows from `rest` and content.
             carry: put name, type, size, digest and metadata of each part into the slot that the
                 format has for such things, if it has one.
             urls: what to do with references that the target does not open: "sign" them, "inline"
@@ -136,6 +137,8 @@ class Format(Dialect):
             LossyConversion: the format has no block for a part, and `unsupported` is "error".
             UnsafeReference: the resolver does not allow a reference that is to be inlined.
         """
+        if role is not None:
+            one_of("role", role, (*ROLES, *KIN))
         reach = Reach(urls, max_bytes, resolver)
         options = WriteOptions(carry, unsupported, reach)
         body, losses = respelled(self, body, rest)
@@ -231,6 +234,8 @@ class Format(Dialect):
             **options: others of `from_body`.
         """
         role = options.pop("role", None)
+        if role is not None:
+            one_of("role", role, (*ROLES, *KIN))
         how = WriteOptions.of(**options)
         turns, losses = turns_of(self, bodies, rest)
         losses += at_the_ends(self, turns)

@@ -65,6 +65,11 @@ def some(blocks: Any, knows: Callable[[Any], bool], *, may_be_empty: bool = Fals
 
 ROLES: Final = ("user", "assistant", "system", "tool")
 
+KIN: Final = {
+    "developer": "system", "function": "tool", "model": "assistant", "chatbot": "assistant",
+}  # fmt: skip
+"""Roles that only some formats have, and the nearest role in the others."""
+
 COPY: Final = "messagebody"
 """The member that holds the copy."""
 
@@ -110,6 +115,8 @@ class Dialect:
     """The member of a block that may hold any data of users; "" if it is the block itself."""
     roles: ClassVar[Mapping[str, str]] = {}
     """The format's own words for "user", "assistant", "system" and "tool", where they differ."""
+    own_roles: ClassVar[frozenset[str]] = frozenset()
+    """Roles that it takes beside those of all formats, such as "developer"."""
     speakers: ClassVar[Mapping[type[Item], frozenset[str]]] = {}
     """The roles, in our words, whose messages may hold an item; all roles for items not listed."""
     alone: ClassVar[tuple[type[Item], ...]] = ()

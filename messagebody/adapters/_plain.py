@@ -51,7 +51,7 @@ def write_plain(
 ) -> Converted[Any] | None:
     """Return the message of a body that is just a text, None for any other body."""
     text, role = only_text(body), role or rest.get("role")
-    if not text or role not in ROLES or not rest.keys() <= _REST:
+    if not text or role not in ROLES or role == "tool" or not rest.keys() <= _REST:
         return None
     word = dialect.roles.get(role, role)
     if role == "system" and word == dialect.roles.get("user", "user"):

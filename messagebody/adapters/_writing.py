@@ -20,7 +20,7 @@ from messagebody.adapters import _rest as differences
 from messagebody.adapters._base import Converted, Loss, LossKind, left_behind
 from messagebody.adapters._capabilities import Kind
 from messagebody.adapters._collecting import Collector, carried_member, may_say, type_of_url
-from messagebody.adapters._dialect import COPY, ROLES, TYPES, Dialect
+from messagebody.adapters._dialect import COPY, KIN, ROLES, TYPES, Dialect
 from messagebody.adapters._items import (
     KEEP,
     Call,
@@ -108,7 +108,7 @@ class BlockWriter:
         items = self._items()
         self._note_missed(items)
         stated = role or _member_of(self.rest, "role", str)
-        word = self._word(stated or _inferred_role(items))
+        word = self._word(stated or _inferred_role(items), items)
         if self.dialect.takes_files:
             # In the order of the body, because the parts of a result need not be neighbours.
             items = sorted(self._with_files(items), key=lambda each: self.losses.place(each[1][0]))
@@ -186,11 +186,12 @@ class BlockWriter:
         form: str | None = self.talk or _member_of(self._own(), "form", str)
         return form
 
-    def _word(self, role: str) -> str:
+    def _word(self, role: str, items: list[_Found]) -> str:
         """Return the format's word for a role, and remember the role in our word."""
-        if self._own().get("role") == role and role not in ROLES:
+        self.role = KIN.get(role, role if role in ROLES else "user")
+        is_kept = self._own().get("role") == role and role not in ROLES
+        if is_kept or role in self.dialect.own_roles:
             return role
-        self.role = _KIN.get(role, role if role in ROLES else "user")
         self.reader.role = self.role
         speaker = self.dialect.speaker_in(self._form(), self.role)
         self.reader.collector.speaker = speaker
@@ -198,9 +199,20 @@ class BlockWriter:
         if self.role == "assistant" != speaker and self.rest.get("role") and not self._own():
             why = f"{role}: a message of {self.dialect.name} alone does not say who speaks"
             self.losses.found.append(Loss(LossKind.OMITTED, "role", why))
-        if self.role == "system" and word == self.dialect.roles.get("user", "user"):
+        if self._has_changed(role, word, items):
             self.losses.found.append(Loss(LossKind.CONVERTED, "role", f"{role} goes out as {word}"))
         return word
+
+    def _has_changed(self, role: str, word: str, items: list[_Found]) -> bool:
+        """Return whether the word for a role names another speaker, or not as exactly."""
+        if self._own().get("role") == role:
+            return False  # it goes back as it came
+        if self.role == "tool" and any(isinstance(item, Result) for item, _ in items):
+            return False  # the result of a tool says whose it is
+        if role not in ROLES:
+            return word != role
+        words = [self.dialect.roles.get(each, each) for each in ("user", "assistant")]
+        return role in ("system", "tool") and word in words
 
     def _blocks(
         self, items: list[_Found], entries: list[dict[str, Any]], directory: str
@@ -560,8 +572,6 @@ class BlockWriter:
 
 _GENERATED: Final = re.compile(r"/images/\d+")
 """The names of files that a model made: a block for such files states no name."""
-_KIN: Final = {"developer": "system", "function": "tool", "model": "assistant"}
-"""Roles that only some formats have, and the nearest role in the others."""
 
 
 def _matched(items: list[_Found], entries: list[dict[str, Any]]) -> list[int | None]:

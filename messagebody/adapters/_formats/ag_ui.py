@@ -48,6 +48,8 @@ class AgentUserInteraction(Format):
         Kind("activity", (JSON,), in_messages=False, is_value=True),
     )
     slot = "metadata"
+    own_roles = frozenset({"developer"})
+    roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
     alone = (Result, Reasoning)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
@@ -120,9 +122,7 @@ class AgentUserInteraction(Format):
     def role_of(self, message: Any) -> str | None:
         """Return the role of a message, in the words that all formats share."""
         role = super().role_of(message)
-        return {"developer": "system", "reasoning": "assistant", "activity": "assistant"}.get(
-            role or "", role
-        )
+        return {"reasoning": "assistant", "activity": "assistant"}.get(role or "", role)
 
     def read(self, block: Any) -> Item | None:
         """Return the item of a block."""

@@ -37,6 +37,7 @@ class Haystack(Format):
 
     name = "haystack"
     title = "Haystack (haystack-ai 3.4)"
+    roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
     telling = frozenset({"meta", "_meta", "_role", "name"})
     kinds = (
         Kind("image", _IMAGES, in_results=True),
@@ -74,8 +75,6 @@ class Haystack(Format):
         # A message has the role of a tool if, and only if, it holds a result.
         if any("tool_call_result" in block for block in blocks):
             role = "tool"
-        elif role == "tool":
-            role = "user"
         about: dict[str, Any] = {"role": role, "meta": {}, "name": None}
         about["content"] = content
         return {f"_{key}": about[key] for key in about} if form == "underscored" else about

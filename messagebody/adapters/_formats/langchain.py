@@ -81,7 +81,7 @@ class LangChain(Format):
     )  # fmt: skip
     slot = "extras"
     stores_file_ids = True
-    roles = {"user": "human", "assistant": "ai"}  # noqa: RUF012 - nobody changes it
+    roles = {"user": "human", "assistant": "ai", "tool": "human"}  # noqa: RUF012 - nobody changes it
     speakers = {Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012
     alone = (Result,)
     answers_calls = True

@@ -53,6 +53,8 @@ class LlamaIndex(Format):
         Kind("document", ("*/*",), ("*",), name_slot="path", in_results=True),
     )  # fmt: skip
     speakers = {Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012
+    own_roles = frozenset({"developer", "model", "chatbot"})
+    roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
     alone = (Result,)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
@@ -100,7 +102,7 @@ class LlamaIndex(Format):
             return content[0]["text"]
         if raw:
             more["tool_calls"] = [_raw(each) for each in content if _type_of(each) == "tool_call"]
-        if role in {"tool", "function"} and "tool_call_id" not in more:
+        if role == "function" and "tool_call_id" not in more:
             role = "user"  # only an answer to a call has the role of a tool
         message = {"role": "tool" if "tool_call_id" in more else role, "additional_kwargs": more}
         if word == "string" and is_text:

@@ -62,6 +62,9 @@ class OpenAIChat(Format):
         Kind("spoken", ("*/*",), in_messages=False),
     )
     speakers = {Call: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012 - nobody changes it
+    own_roles = frozenset({"developer"})
+    # Only the result of a call has the role of a tool.
+    roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
     alone = (Result,)
     answers_calls = True
     ids = Spelling(" -~", 40)
@@ -80,6 +83,8 @@ class OpenAIChat(Format):
         if "tool_call_id" in message:
             members = {key: message[key] for key in ("tool_call_id", "content") if key in message}
             return [members], None
+        if message["role"] == "function" and isinstance(message.get("name"), str):
+            return [{"name": message["name"], "content": message.get("content")}], None
         content = message.get("content")
         if content is not None and not isinstance(content, str | list):
             raise Misplaced("/content", "expected text, a list or null")
@@ -96,8 +101,6 @@ class OpenAIChat(Format):
             return content
         if form == "text" and len(content) == 1 and content[0].keys() == {"type", "text"}:
             return content[0]["text"]
-        # Only the result of a call has the role of a tool.
-        role = "user" if role == "tool" else role
         message: dict[str, Any] = {"role": role, "content": None}
         for block in blocks:
             if not isinstance(block, dict) or _is_beside_calls(block):
@@ -112,6 +115,8 @@ class OpenAIChat(Format):
                 content.append({"type": "text", "text": block["transcript"]})
         if "tool_call_id" in message:
             message["role"] = "tool"
+        elif "name" in message:
+            message["role"] = "function"
         else:
             _put_content(message, content, form)
         return message
@@ -152,6 +157,8 @@ class OpenAIChat(Format):
         if isinstance(item, Result):
             is_text = len(blocks) == 1 and blocks[0].keys() == {"type", "text"}
             content = blocks[0]["text"] if is_text and item.form != "blocks" else blocks
+            if item.form == "function":
+                return {"name": item.name, "content": content or ""}
             return {"tool_call_id": call_id(item), "content": content or ""}
         return None
 
@@ -335,6 +342,9 @@ def _member(block: Any) -> Item | None:
         result = Result(need(block, "tool_call_id"), form="blocks" if is_list else None)
         result.blocks = content if isinstance(content, list) else texts
         return result
+    if "name" in block:
+        texts = [{"type": "text", "text": said}] if (said := optional(block, "content")) else []
+        return Result(None, name=need(block, "name"), form="function", blocks=texts)
     if "refusal" in block:
         return Refusal(need(block, "refusal"))
     if "transcript" in block:
@@ -344,7 +354,7 @@ def _member(block: Any) -> Item | None:
     if "function_call" in block:
         about = block["function_call"]
         arguments = arguments_of(need(about, "arguments"))
-        return Call(None, need(about, "name"), arguments, "function_call")
+        return Call(None, need(about, "name"), arguments, form="function_call")
     return None
 
 
@@ -363,7 +373,7 @@ def _written(item: Media) -> Any | None:
 
 
 def _written_call(item: Call) -> Any:
-    if item.kind == "function_call":
+    if item.form == "function_call":
         about = {"name": item.name, "arguments": arguments_text(item.arguments)}
         return {"function_call": about}
     if item.kind == "custom":

@@ -79,6 +79,7 @@ class OpenAIResponses(Format):
     speakers = {Refusal: frozenset({"assistant"})}  # noqa: RUF012 - nobody changes it
     turn_is_list = True
     answers_calls = True
+    own_roles = frozenset({"developer"})
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
 
     def role_of(self, message: Any) -> str | None:

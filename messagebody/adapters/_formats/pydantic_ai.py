@@ -61,6 +61,7 @@ class PydanticAI(Format):
 
     name = "pydantic-ai"
     title = "Pydantic AI (pydantic-ai-slim 2.68)"
+    roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
     telling = frozenset({"kind"})
     place = "parts"
     stores_file_ids = True

@@ -9,6 +9,7 @@ import pytest
 from messagebody import MessageBody, Part, bulk
 from messagebody.adapters import Converted, Loss, adapter, adapter_names
 from messagebody.adapters._base import write
+from messagebody.errors import EnvelopeError
 from tests.adapters.formats.messages import MESSAGES
 from tests.cli.test_commands import Shell
 
@@ -168,3 +169,64 @@ class TestResponses:
     )  # fmt: skip
     def test_who_says_items(self, items: Any, role: str | None) -> None:
         assert (adapter("openai-responses").to_body(items).rest or {}).get("role") == role
+
+
+def crossed(source: str, talk: list[Any], target: str) -> Converted[list[Any]]:
+    there: Any = adapter(source)
+    read = there.to_bodies(talk)
+    assert there.from_bodies(read.value, rest=read.rest).value == talk
+    found: Any = adapter(target)
+    done: Converted[list[Any]] = found.from_bodies(read.value, rest=read.rest)
+    return done
+
+
+@pytest.mark.parametrize("role", ["developer", "narrator", "tool", "model"])
+@pytest.mark.parametrize("target", FORMATS)
+def test_a_role_goes_on_or_is_a_loss(target: str, role: str) -> None:
+    """A developer became a system unsaid, and any other role a user."""
+    done = crossed("openai-chat", [{"role": role, "content": "Be kind."}], target)
+    message = done.value[0]
+    said = adapter(target).FORMAT.role_of(message)  # type: ignore[attr-defined]
+    is_kept = said == role or (role == "model" == message.get("role"))
+    assert is_kept != any("role" in loss.where for loss in done.losses), done
+
+
+def test_roles_that_are_in_both_formats_survive() -> None:
+    talk = [{"role": "developer", "content": "Be kind."}]
+    for target in ("openai-responses", "ag-ui", "llamaindex"):
+        done = crossed("openai-chat", talk, target)
+        assert (done.value[0]["role"], done.losses) == ("developer", ()), target
+        again = adapter(target).to_bodies(done.value)  # type: ignore[attr-defined]
+        back = adapter("openai-chat").from_bodies(again.value, rest=again.rest)  # type: ignore[attr-defined]
+        assert (back.value, back.losses) == (talk, ()), target
+
+
+LEGACY: list[Any] = [
+    {"role": "user", "content": "Weather?"},
+    {"role": "assistant", "content": None,
+     "function_call": {"name": "sun", "arguments": '{"city": "Brno"}'}},
+    {"role": "function", "name": "sun", "content": "Sunny."},
+    {"role": "assistant", "content": "Sunny."},
+]  # fmt: skip
+
+
+def test_functions_of_old_messages_are_calls_and_results() -> None:
+    """The result was said by the user, and the call was left out, as one without a result."""
+    done = crossed("openai-chat", LEGACY, "anthropic")
+    _, call, result, _ = done.value
+    assert call["content"][0]["input"] == {"city": "Brno"}
+    assert result["content"][0]["type"] == "tool_result"
+    assert result["content"][0]["tool_use_id"] == call["content"][0]["id"]
+    assert done.losses == ()
+    there = adapter("anthropic").to_bodies(done.value)  # type: ignore[attr-defined]
+    back = adapter("openai-chat").from_bodies(there.value, rest=there.rest)  # type: ignore[attr-defined]
+    assert [each["role"] for each in back.value] == ["user", "assistant", "tool", "assistant"]
+
+
+@pytest.mark.parametrize("target", FORMATS)
+def test_a_role_that_no_format_has_is_refused(target: str) -> None:
+    found: Any = adapter(target)
+    with pytest.raises(EnvelopeError, match=r"role is one of 'user', .*, got 'bogus'"):
+        found.from_body(MessageBody(["Hi!"]), role="bogus")
+    with pytest.raises(EnvelopeError, match=r"role is one of 'user', .*, got 'bogus'"):
+        found.from_bodies([MessageBody(["Hi!"])], role="bogus")
