@@ -8,6 +8,7 @@ import base64
 import binascii
 import io
 import math
+import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -242,6 +243,21 @@ def _plotly(value: Any, wanted: str | None) -> Made:
     return (value.to_html() if kind == "text/html" else value.to_json()), kind
 
 
+def _altair(value: Any, wanted: str | None) -> Made:
+    """Write an Altair chart: by default as the JSON of Vega-Lite, which every Altair reads."""
+    version = re.search(r"/v([0-9]+)\.", str(value.to_dict().get("$schema")))
+    vega = f"application/vnd.vegalite.v{version[1] if version else 5}+json"
+    kind = _one_of(wanted or vega, [vega, JSON, "text/html", "image/png", "image/svg+xml"])
+    if kind in {vega, JSON}:
+        return value.to_json(), kind
+    stream: Any = io.StringIO() if is_text(kind) else io.BytesIO()
+    value.save(stream, format=_ALTAIR[kind])
+    return stream.getvalue(), kind
+
+
+_ALTAIR: Final = {"text/html": "html", "image/png": "png", "image/svg+xml": "svg"}
+
+
 # Tables and arrays
 
 
@@ -400,6 +416,7 @@ _KNOWN: Final[dict[type | str, Maker]] = {
     "matplotlib.Figure": _figure,
     "matplotlib.Artist": _figure,
     "plotly.BaseFigure": _plotly,
+    "altair.TopLevelMixin": _altair,
     "pandas.DataFrame": _pandas,
     "pandas.Series": _pandas,
     "polars.DataFrame": _polars,

@@ -348,6 +348,23 @@ class TestFigures:
         assert added(figure, "/f.html").text == "<html></html>"
         assert added(figure, "/f.svg").text == "<svg/>svg"
 
+    def test_altair(self) -> None:
+        def save(_: Any, stream: Any, *, format: str) -> None:  # noqa: A002 - theirs
+            stream.write(b"\x89PNG" if format == "png" else f"<{format}/>")
+
+        schema = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
+        chart = stand_in(
+            "altair.vegalite.v6.api", "TopLevelMixin", save=save,
+            to_dict=lambda _: {"$schema": schema}, to_json=lambda _: '{"mark":"bar"}',
+        )  # fmt: skip
+        assert added(chart).content_type == "application/vnd.vegalite.v6+json"
+        assert added(chart, "/c.json").content_type == "application/json"
+        assert added(chart, "/c.html").text == "<html/>"
+        assert added(chart, "/c.svg").text == "<svg/>"
+        assert added(chart, "/c.png").read_bytes() == b"\x89PNG"
+        with pytest.raises(InvalidPart, match="it can be application/vnd.vegalite"):
+            added(chart, "/c.csv")
+
 
 class TestRegistering:
     @pytest.fixture(autouse=True)
