@@ -32,7 +32,7 @@ QUESTIONS = {
     "which routes lead from one agent to another": "agents/questions",
     "what a full cache of a resolver deletes": "storage/references/cache",
     "that the zip entry ../x never becomes a part": "adapters/archives/entries",
-    "which part goes into a prompt of 1,000 tokens": "prompts/prompt",
+    "which part goes into a prompt of 1,000 tokens": "prompts/shares",
     "the row that a part becomes": "bulk/tables",
     "how a killed job goes on": "bulk/run",
     "how text of a stranger is escaped in a page": "rendering/elements",

@@ -17,7 +17,7 @@ from messagebody.adapters._base import (
     register,
     write,
 )
-from messagebody.adapters._places import is_withheld
+from messagebody.adapters._places import is_withheld, withheld_among
 from messagebody.adapters._transcripts import ChatMessage, Step, Transcript, read_transcript
 
 __all__ = [
@@ -36,5 +36,6 @@ __all__ = [
     "read_transcript",
     "read_within",
     "register",
+    "withheld_among",
     "write",
 ]

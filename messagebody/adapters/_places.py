@@ -50,8 +50,24 @@ def is_withheld(part: Part) -> bool:
         >>> [is_withheld(Part("{}", name=name)) for name in names]
         [True, True, False]
     """
-    match = _MEMBERS.fullmatch(part.name) if part.name is not None else None
-    return match is not None and (match["format"] is None or match["format"] in adapter_names())
+    return bool(withheld_among([part.name]))
+
+
+def withheld_among(names: Iterable[str | None]) -> list[int]:
+    """Return the positions of the parts that `is_withheld` is true of, given the names of all.
+
+    Examples:
+        >>> withheld_among([None, "/meta/agents-api.json", "/meta/page.json"])
+        [1]
+    """
+    found = [
+        (position, match)
+        for position, name in enumerate(names)
+        # All of them end so, and the expression takes longer.
+        if name is not None and name.endswith(".json") and (match := _MEMBERS.fullmatch(name))
+    ]
+    formats = {None, *adapter_names()} if found else set()
+    return [position for position, match in found if match["format"] in formats]
 
 
 def items_of(body: Iterable[Part]) -> Iterator[tuple[Item | None, list[Part]]]:

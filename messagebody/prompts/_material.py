@@ -1,0 +1,230 @@
+"""What the parts of a body say: told from their members, and read only as far as somebody asks."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import takewhile
+from typing import Final, Literal
+
+import attrs
+
+from messagebody._base.media_types import is_text
+from messagebody._base.text import human_size
+from messagebody._base.threads import results_in_order
+from messagebody._model.access import columns, part_of, resolver_of
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody._wire.data_urls import is_data_url
+from messagebody._wire.members import PartRecord, check_text
+from messagebody.adapters import withheld_among
+from messagebody.errors import MessageBodyError
+from messagebody.globs import content_type_pattern
+from messagebody.prompts._counting import Counter
+from messagebody.storage import Resolver
+
+PER_TOKEN: Final = 8
+"""The most characters of a token, on average: longer texts are never given to the counter."""
+FRAME: Final = 40
+"""The fewest characters of a frame or a line of the list."""
+WORTH: Final = 400
+"""The characters of a text that are worth a frame and a note, which cost about as much."""
+_LARGEST: Final = 16 * 1024 * 1024
+"""The most bytes of a text that is read; a larger one is listed, and tools read it in pieces."""
+_AT_ONCE: Final = 8
+"""References that are read at a time."""
+
+Kind = Literal["text", "picture", "other"]
+
+
+@attrs.frozen
+class Texts:
+    """The texts of unnamed or of named parts that are in hand.
+
+    Arguments:
+        positions: the positions of their parts, in order.
+        is_complete: whether no other one could be read.
+    """
+
+    positions: Sequence[int]
+    is_complete: bool
+
+
+class Material:
+    """The parts of a body at one moment.
+
+    Arguments:
+        body: the body.
+        resolver: decides which references are read; the body's own if None.
+        media: a glob over the types of pictures; parts that are sent as they are.
+    """
+
+    def __init__(self, body: MessageBody, resolver: Resolver | None, media: str) -> None:
+        self._records, self.names, self._types = columns(body)
+        # The parts of a body share what reading may cost, whatever resolver reads them.
+        like = body[0] if body else None
+        self._like = like.with_resolver(resolver) if like and resolver else like
+        resolver = resolver or resolver_of(body)
+        self._is_closed = resolver is None or resolver.is_closed
+        self._is_media = content_type_pattern(media)
+        self._kinds: dict[str, Kind] = {}
+        self.withheld: Sequence[int] = withheld_among(self.names)
+        self._hidden = frozenset(self.withheld)
+        self.texts: dict[int, str] = {}
+        """The texts that are in hand, by position."""
+        self._reasons: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        """Return the number of parts that a model may see."""
+        return len(self.names) - len(self._hidden)
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the positions of the parts that a model may see."""
+        hidden = self._hidden
+        return (position for position in range(len(self.names)) if position not in hidden)
+
+    def part(self, position: int) -> Part:
+        """Return the part at a position."""
+        return part_of(self._records[position], self._like)
+
+    def type_of(self, position: int) -> str:
+        """Return the content type of the part at a position."""
+        return self._types[position]
+
+    def pictures(self) -> Iterator[int]:
+        """Yield the positions of the pictures, in order."""
+        kinds = {kind for kind in {*self._types} if self._kind(kind) == "picture"}
+        if not kinds:
+            return iter(())
+        return (position for position in self if self._types[position] in kinds)
+
+    def why(self, position: int) -> str:
+        """Return why a part is not shown, or not whole."""
+        if position in self._hidden:
+            return "it keeps members of a message"
+        part = self.part(position)
+        kind = self._kind(part.content_type)
+        if kind == "other":
+            return f"{part.content_type} is not text"
+        if kind == "text" and self._is_too_large(position):
+            return f"{human_size(part.size)} are not read"
+        if kind == "text" and self._is_refused(self._records[position]):
+            self._read(position)  # to no avail, but the error says why
+        return self._reasons.get(position, "the budget")
+
+    def total(self, position: int) -> int | None:
+        """Return the characters of a text in hand, or else the bytes of a part."""
+        text = self.texts.get(position)
+        if text is None:
+            text = self.part(position).text
+        return self.part(position).size if text is None else len(text)
+
+    # Reading
+
+    def read_texts(self, *, named: bool, room: int, budget: int, counter: Counter) -> Texts:
+        """Read the first texts, and take them in hand.
+
+        References wait until all others are read, and are only read while there is room.
+
+        Arguments:
+            named: whether to read named parts; otherwise unnamed ones.
+            room: the characters that all texts and their frames may take.
+            budget: the tokens that all texts may take.
+            counter: counts them.
+        """
+        found: list[int] = []
+        references: list[int] = []
+        positions = self._texts_of(named=named)
+        for position in positions:
+            record = self._records[position]
+            room -= FRAME
+            if self._is_refused(record):
+                room += FRAME
+            elif record.url is not None and not is_data_url(record.url):
+                references.append(position)
+            elif self._read(position):
+                found.append(position)
+                room -= min(len(self.texts[position]), WORTH)
+            if room <= 0:
+                break
+        is_complete = next(positions, None) is None
+        if references:
+            left = _TokensLeft(budget, counter)
+            for text in self.texts.values():
+                left.take(text)
+            read = [*self._read_references(references, left)]
+            is_complete &= len(read) == len(references)
+            found = sorted([*found, *(each for each in read if each in self.texts)])
+        return Texts(found, is_complete)
+
+    def _texts_of(self, *, named: bool) -> Iterator[int]:
+        hidden, names, types, kinds = self._hidden, self.names, self._types, self._kinds
+        for position, name in enumerate(names):
+            if (name is None) is named or position in hidden:
+                continue
+            kind = kinds.get(types[position]) or self._kind(types[position])
+            if kind == "text" and not self._is_too_large(position):
+                yield position
+
+    def _kind(self, content_type: str) -> Kind:
+        kind = self._kinds.get(content_type)
+        if kind is None:
+            if is_text(content_type):
+                kind = "text"
+            else:
+                kind = "picture" if self._is_media.matches(content_type) else "other"
+            self._kinds[content_type] = kind
+        return kind
+
+    def _is_too_large(self, position: int) -> bool:
+        if isinstance(self._records[position].content, str):
+            return False
+        return (self.part(position).size or 0) > _LARGEST
+
+    def _is_refused(self, record: PartRecord) -> bool:
+        """Return whether it is known without trying that a reference is not read."""
+        return self._is_closed and record.url is not None and not is_data_url(record.url)
+
+    def _read(self, position: int) -> bool:
+        """Take a text in hand, or take down why it can't be read."""
+        content = self._records[position].content
+        try:
+            # A charset may have characters that no text can hold.
+            known = isinstance(content, str)
+            text = content if known else check_text(self.part(position).read_text())
+        except MessageBodyError as error:
+            # A model reads it, so it has no advice, which would tell the model which permission to
+            # ask for.
+            self._reasons[position] = error.statement
+            return False
+        self.texts[position] = text  # type: ignore[assignment]
+        return True
+
+    def _read_references(self, positions: Iterable[int], left: "_TokensLeft") -> Iterator[int]:
+        """Read references, several at a time, until the texts fill the budget."""
+        wanted = takewhile(lambda _: not left.is_full, positions)
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            for position in results_in_order(pool, self._attempt, wanted, ahead=_AT_ONCE):
+                left.take(self.texts.get(position, ""))
+                yield position
+
+    def _attempt(self, position: int) -> int:
+        self._read(position)
+        return position
+
+
+@attrs.define
+class _TokensLeft:
+    """What is left of a budget of tokens while texts are read."""
+
+    budget: int
+    counter: Counter
+    used: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self.used >= self.budget
+
+    def take(self, text: str) -> None:
+        # The caller's counter may be slow, so it gets no text that can't fit.
+        if text and not self.is_full:
+            fits = len(text) <= PER_TOKEN * self.budget
+            self.used += self.counter.of(text, [text]) if fits else self.budget

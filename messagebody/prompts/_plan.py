@@ -1,0 +1,277 @@
+"""The search for the plan that makes most of a budget, and what the plan shows."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+import attrs
+
+from messagebody._model.access import body_of_text
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody.prompts._counting import Counter, require_tokens
+from messagebody.prompts._frames import Frames, free_tag, is_frame_like, more_parts
+from messagebody.prompts._material import FRAME, PER_TOKEN, Material, Texts
+from messagebody.prompts._shares import Plan, Shares
+
+_ENOUGH: Final = 0.97
+"""The share of a budget that ends the search."""
+_AIM: Final = 0.985
+"""The share of a budget that the search aims at."""
+_TRIES: Final = 24
+"""The most plans that are tried; three are usual."""
+_USUAL: Final = 3.5
+"""The characters of a token, with frames, with which the search begins."""
+_REFUSALS: Final = 100
+"""After so many pictures without room no other one is tried."""
+
+
+@attrs.frozen
+class Layout:
+    """What is shown of a body.
+
+    Arguments:
+        plan: the plan that it follows.
+        pictures: the positions of the pictures that are sent.
+        blocks: texts, and the positions of the pictures between them.
+        used: the tokens of all of it.
+    """
+
+    plan: Plan
+    pictures: frozenset[int]
+    blocks: list[str | int]
+    used: int
+
+
+class Planner:
+    """The search for what to show of a body.
+
+    Arguments:
+        material: the parts of the body.
+        budget: the tokens that may be used.
+        counter: counts the tokens of texts.
+        cost: the tokens of a part that is sent as it is.
+    """
+
+    def __init__(
+        self, material: Material, budget: int, counter: Counter, cost: Callable[[Part], int]
+    ) -> None:
+        self._material = material
+        self._budget = budget
+        self._counter = counter
+        self._cost = cost
+        self._costs: dict[int, int] = {}
+        self._unnamed = self._read(named=False)
+        self._named = self._read(named=True)
+        self._frames = self._made_frames()
+
+    def best(self) -> Layout:
+        """Return what shows most within the budget."""
+        pictures, is_all = self._pictures(self._budget)
+        everything = self._everything(pictures) if is_all else None
+        if everything is not None and everything.used <= self._budget:
+            return everything
+        # Half of the budget: pictures can't be shortened, and must leave room for text.
+        half, _ = self._pictures(self._budget // 2)
+        is_known = everything is not None and half == pictures
+        found = self._search(half, everything if is_known else None) or self._search(frozenset())
+        if found is None:
+            return Layout(Plan({}, []), frozenset(), [], 0)
+        return self._with_more_pictures(found)
+
+    def body(self, shown: Layout) -> MessageBody:
+        """Return the parts to send."""
+        match shown.blocks:
+            case []:
+                return MessageBody()
+            case [str(text)]:
+                return body_of_text(text)
+        return MessageBody(
+            Part(block, content_type="text/plain")
+            if isinstance(block, str)
+            # Formats write a name as a text of its own, which is not counted in the budget.
+            else self._material.part(block).evolve(name=None)
+            for block in shown.blocks
+        )
+
+    # What there is
+
+    def _read(self, *, named: bool) -> Texts:
+        return self._material.read_texts(
+            named=named,
+            room=PER_TOKEN * self._budget,
+            budget=self._budget,
+            counter=self._counter,
+        )
+
+    def _made_frames(self) -> Frames:
+        most = PER_TOKEN * self._budget
+        shown = [*self._unnamed.positions, *self._named.positions]
+        texts = [_ends(self._material.texts[position], most) for position in shown]
+        # A frame that a text forges would stand beside the real ones.
+        is_raw = bool(self._unnamed.positions) and not any(map(is_frame_like, texts))
+        names = (self._material.names[position] or "" for position in self._in_view(most))
+        # Chosen once, because otherwise each plan that is tried would search all texts again.
+        return Frames(self._material, free_tag([*texts, *names]), is_raw=is_raw)
+
+    def _in_view(self, most: int) -> Iterator[int]:
+        """Yield the positions of all parts whose names may be shown."""
+        yield from self._unnamed.positions
+        yield from self._named.positions
+        texts = len(self._unnamed.positions) + len(self._named.positions)
+        for place, position in enumerate(self._material):
+            if place > most // FRAME + texts + len(self._costs):
+                return
+            yield position
+
+    def _pictures(self, room: int) -> tuple[frozenset[int], bool]:
+        """Return the first pictures that fit into a room, and whether these are all."""
+        chosen: set[int] = set()
+        refused = 0
+        for position in self._material.pictures():
+            cost = self._cost_of(position)
+            if cost <= room:
+                chosen.add(position)
+                room -= cost
+            else:
+                refused += 1
+                if refused == _REFUSALS:
+                    break
+        return frozenset(chosen), not refused
+
+    def _cost_of(self, position: int) -> int:
+        if position not in self._costs:
+            cost = self._cost(self._material.part(position))
+            self._costs[position] = require_tokens(cost, "cost")
+        return self._costs[position]
+
+    # The search
+
+    def _shares(self, pictures: frozenset[int]) -> Shares:
+        unnamed, named = self._unnamed, self._named
+        return Shares(
+            self._material,
+            self._frames,
+            unnamed.positions,
+            named.positions,
+            pictures,
+            is_complete=unnamed.is_complete and named.is_complete,
+        )
+
+    def _everything(self, pictures: frozenset[int]) -> Layout | None:
+        """Return everything, None if it is far too long to be counted."""
+        shares = self._shares(pictures)
+        if shares.size() > PER_TOKEN * self._budget:
+            return None
+        plan = shares.everything()
+        return None if plan is None else self._shown(plan, pictures)
+
+    def _search(self, pictures: frozenset[int], known: Layout | None = None) -> Layout | None:
+        """Return what shows most of those tried that fit, None if none does.
+
+        A longer text may have a smaller count, so only plans that were tried are taken.
+
+        Arguments:
+            pictures: the pictures to send.
+            known: everything with these pictures, if it was tried and does not fit.
+        """
+        shares = self._shares(pictures)
+        beside = sum(self._costs[position] for position in pictures)
+        budget = self._budget - beside
+        span = _Span(0, 0, PER_TOKEN * budget + 1, None)
+        guess = int(_USUAL * budget)
+        if known is not None:
+            size = sum(len(block) for block in known.blocks if isinstance(block, str))
+            span = _Span(0, 0, size + FRAME, known.used - beside)
+            guess = span.guess(_AIM * budget)
+        best: Layout | None = None
+        for attempt in range(_TRIES):
+            shown = self._shown(shares.plan(guess), pictures)
+            used = shown.used - beside
+            if used <= budget:
+                span = attrs.evolve(span, low=guess, fits=used)
+                best = shown if best is None or shown.used > best.used else best
+                if shown.plan.is_everything or used >= _ENOUGH * budget:
+                    break
+            else:
+                span = attrs.evolve(span, high=guess, exceeds=used)
+            if span.high - span.low < 2:
+                break
+            # The middle, too, because counters may grow by leaps.
+            guess = span.middle if attempt % 3 == 2 else span.guess(_AIM * budget)
+        if best is None:
+            bare = self._shown(Plan({}, []), pictures)
+            return bare if bare.used <= self._budget else None
+        return best
+
+    def _with_more_pictures(self, shown: Layout) -> Layout:
+        """Return the same with the pictures that fit into the rest, if all else is shown."""
+        if not shown.plan.is_everything:
+            return shown
+        chosen, _ = self._pictures(self._budget - shown.used + self._sum(shown.pictures))
+        more = self._everything(chosen | shown.pictures)
+        return more if more is not None and shown.used < more.used <= self._budget else shown
+
+    def _sum(self, pictures: Iterable[int]) -> int:
+        return sum(self._costs[position] for position in pictures)
+
+    def _shown(self, plan: Plan, pictures: frozenset[int]) -> Layout:
+        """Return what a plan shows."""
+        frames = self._frames
+        blocks: list[str | int] = []
+        entries: list[str] = []
+        pieces: list[str] = []
+        for position in sorted([*plan.shares, *plan.listed, *pictures]):
+            if position in pictures:
+                if entries:
+                    blocks.append("\n\n".join(entries))
+                blocks.append(position)
+                entries = []
+                continue
+            share = plan.shares.get(position)
+            lines = [frames.line(position)] if share is None else frames.shown(position, share)
+            pieces += lines
+            entries.append("\n".join(lines))
+        left = len(self._material) - len(plan.shares) - len(plan.listed) - len(pictures)
+        if left:
+            entries.append(more_parts(left))
+            pieces.append(entries[-1])
+        if entries:
+            blocks.append("\n\n".join(entries))
+        text = "\n\n".join(block for block in blocks if isinstance(block, str))
+        used = self._counter.of(text, pieces) + self._sum(pictures)
+        return Layout(plan, pictures, blocks, used)
+
+
+@attrs.frozen
+class _Span:
+    """What is known of a search: the largest room that fits, and the smallest that does not.
+
+    Arguments:
+        low: the room that fits.
+        fits: its tokens.
+        high: the room that does not fit, or is not allowed.
+        exceeds: its tokens, None if they are not known.
+    """
+
+    low: int
+    fits: int
+    high: int
+    exceeds: int | None
+
+    @property
+    def middle(self) -> int:
+        return (self.low + self.high) // 2
+
+    def guess(self, aim: float) -> int:
+        """Return the room that probably has a number of tokens."""
+        if self.exceeds is not None:
+            slope = (self.high - self.low) / max(self.exceeds - self.fits, 1)
+            near = self.low + (aim - self.fits) * slope
+        else:
+            near = self.low * aim / self.fits if self.fits else self.middle
+        return max(self.low + 1, min(self.high - 1, round(near)))
+
+
+def _ends(text: str, most: int) -> str:
+    """Return the ends of a text, as much as can be shown of it."""
+    return text if len(text) <= 2 * most else f"{text[:most]}\n{text[len(text) - most :]}"

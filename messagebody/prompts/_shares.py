@@ -1,0 +1,209 @@
+"""How the room of a prompt is shared out: which texts are shown, how much of each, what is listed.
+
+Room is counted in characters here, frames included. How many tokens they are is known only when
+they are counted, so the plan for a room is a guess that `_plan` corrects.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+import attrs
+
+from messagebody.prompts._frames import Frames, more_parts, note
+from messagebody.prompts._material import FRAME, WORTH, Material
+
+_GAP: Final = len("\n\n")
+_LEAST: Final = 40
+"""The fewest characters to show of a text that is cut."""
+
+
+@attrs.frozen
+class Plan:
+    """What to show.
+
+    Arguments:
+        shares: the characters of each text that is shown, by position.
+        listed: the positions of the parts that are listed.
+        is_everything: whether all texts are shown whole and all other parts are listed.
+    """
+
+    shares: dict[int, int]
+    listed: Sequence[int]
+    is_everything: bool = False
+
+
+@attrs.frozen
+class _Candidate:
+    """What it takes to show a text.
+
+    Arguments:
+        position: its position.
+        length: its characters.
+        frame: the characters of the frame if it is whole.
+        note: the characters more if it is cut.
+    """
+
+    position: int
+    length: int
+    frame: int
+    note: int
+
+    @property
+    def whole(self) -> int:
+        return self.frame + self.length
+
+    @property
+    def least(self) -> int:
+        return self.frame + min(self.length, self.note + _LEAST)
+
+    @property
+    def worth(self) -> int:
+        return self.frame + min(self.length, WORTH + self.note)
+
+    def share(self, room: int) -> int:
+        """Return how many of its characters are shown in a room within its frame."""
+        return self.length if room >= self.length else max(room - self.note, 0)
+
+
+class Shares:
+    """The plans for a body, from a little room to room for everything.
+
+    Arguments:
+        material: the parts of the body.
+        frames: the frames around them.
+        unnamed: the positions of unnamed texts; they are the message itself and come first.
+        named: the positions of named texts.
+        pictures: the positions of the pictures that are sent.
+        is_complete: whether these are all texts that can be read.
+    """
+
+    def __init__(
+        self,
+        material: Material,
+        frames: Frames,
+        unnamed: Sequence[int],
+        named: Sequence[int],
+        pictures: Collection[int],
+        *,
+        is_complete: bool,
+    ) -> None:
+        self._material = material
+        self._frames = frames
+        self._unnamed = [self._text(position) for position in unnamed]
+        self._named = [self._text(position) for position in named]
+        self._pictures = frozenset(pictures)
+        self._is_complete = is_complete
+        self._wanted = sum(text.whole for text in self._named)
+        shown = len(unnamed) + len(named) + len(self._pictures)
+        self.others = len(material) - shown
+        """How many parts are neither texts in hand nor sent."""
+        self._more = len(more_parts(len(material))) + _GAP
+
+    def _text(self, position: int) -> _Candidate:
+        length = len(self._material.texts[position])
+        name = self._material.names[position]
+        frames = self._frames
+        frame = len(frames.opening(position)) + len(frames.closing) + _GAP
+        cut = len(note(length, name or str(position), length)) + _GAP
+        if name is None and frames.is_raw:
+            return _Candidate(position, length, _GAP, frame + cut)
+        return _Candidate(position, length, frame + _GAP, cut)
+
+    def everything(self) -> Plan | None:
+        """Return the plan that leaves nothing out that can be shown, None if there is none."""
+        if not self._is_complete:
+            return None
+        shares = {text.position: text.length for text in (*self._unnamed, *self._named)}
+        return Plan(shares, self._listed(shares, None), is_everything=True)
+
+    def size(self) -> int:
+        """Return the fewest characters of everything."""
+        return sum(text.whole for text in self._unnamed) + self._wanted + FRAME * self.others
+
+    def plan(self, room: int) -> Plan:
+        """Return the plan for a room."""
+        room -= self._more
+        # The list may take a quarter, so that there is room for text, or what texts leave.
+        shares, left, _ = self._filled(room - room // 4)
+        is_whole = self._is_whole(shares)
+        listed = self._listed(shares, left + room // 4 if is_whole else room // 4)
+        if is_whole:
+            return self._plan(shares, listed)
+        taken = self._lines(listed)
+        shares, left, missing = self._filled(room - taken)
+        # A line of the list gives way to a text that takes all that is left.
+        if left and 0 < missing <= taken:
+            shares, left, _ = self._filled(room - taken + missing)
+            taken -= missing
+        return self._plan(shares, self._listed(shares, taken + left))
+
+    def _plan(self, shares: dict[int, int], listed: Sequence[int]) -> Plan:
+        is_listed = self._is_complete and len(listed) == self.others
+        return Plan(shares, listed, is_listed and self._is_whole(shares))
+
+    def _is_whole(self, shares: dict[int, int]) -> bool:
+        return all(
+            shares.get(text.position) == text.length for text in (*self._unnamed, *self._named)
+        )
+
+    def _filled(self, room: int) -> tuple[dict[int, int], int, int]:
+        """Return shares, the room that is left, and what the next text misses.
+
+        Unnamed text comes first, but leaves a third to named text: otherwise a long one would hide
+        all files.
+        """
+        kept = min(self._wanted, room // 3)
+        first, left, missing = _filled(self._unnamed, room - kept)
+        second, rest, next_missing = _filled(self._named, left + kept)
+        if rest:
+            first, rest, missing = _filled(self._unnamed, room - (left + kept - rest))
+        return {**first, **second}, rest, next_missing or missing
+
+    def _listed(self, shares: Collection[int], room: int | None) -> list[int]:
+        """Return the first other parts whose lines fit into a room; all of them if it is None."""
+        listed: list[int] = []
+        for position in self._material:
+            if position in shares or position in self._pictures:
+                continue
+            if room is not None:
+                line = len(self._frames.line(position)) + _GAP
+                if line > room:
+                    break
+                room -= line
+            listed.append(position)
+        return listed
+
+    def _lines(self, listed: Sequence[int]) -> int:
+        return sum(len(self._frames.line(position)) + _GAP for position in listed)
+
+
+def _filled(texts: Sequence[_Candidate], room: int) -> tuple[dict[int, int], int, int]:
+    """Return the shares of texts in a room, the room that is left, and what the next text misses.
+
+    All of them get the same if that is worth a frame. Otherwise, the first ones get what is worth
+    it, and one more gets the rest.
+    """
+    texts = [text for text in texts if text.least <= room]
+    left, first = room, []
+    for text in texts:
+        if text.worth <= left:
+            left -= text.worth
+            first.append(text)
+            continue
+        if left < text.least:
+            return *_level(first, room), text.least - left
+        shares = {each.position: each.share(WORTH + each.note) for each in first}
+        return {**shares, text.position: text.share(left - text.frame)}, 0, 0
+    return *_level(texts, room), 0
+
+
+def _level(texts: Sequence[_Candidate], room: int) -> tuple[dict[int, int], int]:
+    """Return equal shares of texts, none of which gets more than it needs, and the room left."""
+    left = room - sum(text.frame for text in texts)
+    shares = {}
+    by_length = sorted(texts, key=lambda text: text.length)
+    for place, text in enumerate(by_length):
+        room_of_it = min(text.length, left // (len(texts) - place))
+        left -= room_of_it
+        shares[text.position] = text.share(room_of_it)
+    return shares, left
