@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 import click
 
 from messagebody._base.digests import sha256_of
+from messagebody._base.documents import not_json
 from messagebody._base.files import read_at_most, replace_file, replace_unchanged
 from messagebody._base.guards import is_store_url, is_url
 from messagebody._base.limits import CHUNK, Limits, parse_size
@@ -330,12 +331,19 @@ def decode_body(data: bytes, path: str) -> MessageBody:
     try:
         return MessageBody.from_json(data, limits=limits())
     except DecodeError as error:
-        found = formats_of(data)
-        hint = (
-            f"; it looks like {found[0]}: convert --from {found[0]} makes a body" if found else ""
-        )
-        text = f"{source_name(path)} is not a valid body: {error}{hint}"
-        raise click.UsageError(text) from error
+        raise click.UsageError(_no_body(data, path, error)) from error
+
+
+def _no_body(data: bytes, path: str, error: DecodeError) -> str:
+    """Return why a file is no body, and the command that its user may mean."""
+    if not data.strip():
+        return f"{source_name(path)} is empty" + ("; name a FILE" if path == "-" else "")
+    if problem := path != "-" and not_json(path, data, error):
+        return f"{problem}; messagebody add BODY {shlex.quote(path)} makes a part of it"
+    text = f"{source_name(path)} is not a valid body: {error}"
+    found = formats_of(data)
+    hint = f"; it looks like {found[0]}: convert --from {found[0]} makes a body" if found else ""
+    return text + hint
 
 
 def read_schema(path: str) -> MessageBodySchema:

@@ -299,6 +299,9 @@ LEADS = [
     ),
     (["ls", "foreign.json"], "part 0: its member 'mimeType' means nothing in a body"),
     (["ls", "neither.json"], "'contentBytes' is content, with contentEncoding base64 here"),
+    (["ls"], "standard input is empty; name a FILE"),
+    (["tree", "empty.json"], "'empty.json' is empty"),
+    (["ls", "c.png"], "'c.png' is image/png and not JSON; messagebody add BODY c.png makes a part"),
 ]
 
 
@@ -308,6 +311,8 @@ def test_a_mistake_leads_on(shell: Shell, arguments: list[str], advice: str) -> 
     deep.save("deep.json")
     Path("foreign.json").write_text('[{"content": "aGk=", "mimeType": "image/png"}]')
     Path("neither.json").write_text('[{"contentBytes": "aGk=", "mimeType": "image/png"}]')
+    Path("empty.json").touch()
+    Path("c.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     before = sorted(Path().rglob("*"))
     done = shell(*arguments)
     assert advice in done.err
