@@ -12,6 +12,7 @@ from messagebody._base.limits import DEFAULT_LIMITS, MIB, Limits
 from messagebody._base.text import escape, quote
 from messagebody._model.body import MessageBody
 from messagebody.adapters._base import Converted, Loss, LossKind
+from messagebody.adapters._citing import marks_of, renumbered, with_documents
 from messagebody.adapters._collecting import Collector
 from messagebody.adapters._conversations import (
     messages_of,
@@ -27,6 +28,7 @@ from messagebody.adapters._places import is_withheld
 from messagebody.adapters._plain import read_plain, write_plain
 from messagebody.adapters._reaching import Reach
 from messagebody.adapters._reading import BlockReader
+from messagebody.adapters._turn import Turn
 from messagebody.adapters._turns import at_the_ends, joined, turns_of
 from messagebody.adapters._values import json_value, one_of
 from messagebody.adapters._writing import BlockWriter, WriteOptions
@@ -215,6 +217,7 @@ class Format(Dialect):
             messages = self.turns([json_value(each, self._is_json, limits) for each in messages])
         made = _all(messages, lambda message, _: self.to_body(message, **options))
         rests = [*map(marked, made.rest, made.value)]
+        rests = with_documents(self, messages, rests)
         return Converted(made.value, (*losses, *made.losses), rests)
 
     def from_bodies(
@@ -250,14 +253,27 @@ class Format(Dialect):
             # A message of which nothing goes out is no message; its losses say so.
             is_refused = is_empty and self.answers_calls
             if turn.is_own or not is_refused:
-                made.append((done.value, turn.is_own))
-        messages, own = [each for each, _ in made], [is_own for _, is_own in made]
+                made.append((done.value, turn))
+        messages, own = [each for each, _ in made], [turn.is_own for _, turn in made]
+        if any(turn.is_own and "documents" in turn.rest for _, turn in made):
+            messages, found = self._renumbered(messages, [turn for _, turn in made])
+            losses += found
         if self.alternates:
             messages = joined(self, messages, own)
         if self.turn_is_list or self.talk is not None:
             # One list has the items of all messages.
             messages = [item for each in messages for item in _listed(each)]
         return Converted(messages, sorted(losses, key=_number_of))
+
+    def _renumbered(self, messages: list[Any], turns: list[Turn]) -> tuple[list[Any], list[Loss]]:
+        """Return messages whose citations count the documents that go out, and losses."""
+        marks, losses, made = marks_of(self, messages), [], []
+        for message, turn in zip(messages, turns, strict=True):
+            if turn.is_own and "documents" in turn.rest:
+                message, found = renumbered(self, message, turn.rest, marks)  # noqa: PLW2901
+                losses += [_at(turn.number, loss) for loss in found]
+            made.append(message)
+        return made, losses
 
 
 def _listed(value: Any) -> list[Any]:

@@ -264,6 +264,14 @@ class Dialect:
         """
         return False
 
+    def number_of(self, citation: Any) -> tuple[str, int] | None:  # noqa: ARG002 - some ask
+        """Return the member of a citation that counts the documents of a talk, and the number."""
+        return None
+
+    def document_of(self, block: Any) -> tuple[str, Any] | None:  # noqa: ARG002 - some ask
+        """Return the content of a document that citations count, and the member that counts it."""
+        return None
+
     def slot_of(self, block: Any, role: str = "") -> tuple[str | int, ...] | None:  # noqa: ARG002 - some ask
         """Return the path to the slot that may hold any data of users, None if a block has none.
 

@@ -147,6 +147,20 @@ class Anthropic(Format):
             return {"type": kind, "id": call_id(item), "name": item.name, "input": arguments}
         return _written_result(item, blocks) if isinstance(item, Result) else None
 
+    def number_of(self, citation: Any) -> tuple[str, int] | None:
+        """Return the number of the document, or of the search result, that a citation is about."""
+        for member in _COUNTS.values():
+            if isinstance(citation, dict) and type(citation.get(member)) is int:
+                return member, citation[member]
+        return None
+
+    def document_of(self, block: Any) -> tuple[str, Any] | None:
+        """Return the content of a document or search result."""
+        kind = block.get("type")
+        member = _COUNTS.get(kind) if isinstance(kind, str) else None
+        held = "source" if kind == "document" else "content"
+        return None if member is None else (member, block.get(held))
+
     def has_provider_tools(self, item: Call | Result) -> bool:
         """Return whether it is one of Anthropic's own tools, or of an MCP server that it asks."""
         if isinstance(item, Call):
@@ -170,6 +184,10 @@ class Anthropic(Format):
             return False
         content = value.get("content")
         return isinstance(content, str) or some(content, _is_block, may_be_empty=True)
+
+
+_COUNTS: Final = {"document": "document_index", "search_result": "search_result_index"}
+"""The blocks that citations count, and the members with their numbers."""
 
 
 def _is_block(block: Any) -> bool:

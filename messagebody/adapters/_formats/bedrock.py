@@ -152,6 +152,22 @@ class Bedrock(Format):
             return {"toolResult": {**result, **status[item.is_error]}}
         return None
 
+    def number_of(self, citation: Any) -> tuple[str, int] | None:
+        """Return the number of the document, or of the search result, that a citation is about."""
+        where = citation.get("location") if isinstance(citation, dict) else None
+        for place in where.values() if isinstance(where, dict) else ():
+            for member in _COUNTS.values():
+                if isinstance(place, dict) and type(place.get(member)) is int:
+                    return member, place[member]
+        return None
+
+    def document_of(self, block: Any) -> tuple[str, Any] | None:
+        """Return the content of a document or search result."""
+        for kind, member in _COUNTS.items():
+            if isinstance(held := block.get(kind), dict):
+                return member, held.get("source" if kind == "document" else "content")
+        return None
+
     def knows(self, block: Any) -> bool:
         """Return whether a block is one of the format."""
         return _is_block(block)
@@ -204,6 +220,9 @@ def _is_block(block: Any) -> bool:
     image = block.get("image")
     return image is None or (isinstance(image, dict) and "source" in image)
 
+
+_COUNTS: Final = {"document": "documentIndex", "searchResult": "searchResultIndex"}
+"""The blocks that citations count, and the members with their numbers."""
 
 # The members of each kind of location of a citation.
 _PLACES: Final = {

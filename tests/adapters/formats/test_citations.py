@@ -6,6 +6,7 @@ import pytest
 
 from messagebody import MessageBody, Part
 from messagebody.adapters import adapter
+from messagebody.errors import EnvelopeError
 
 CHAT: Any = adapter("openai-chat")
 RESPONSES: Any = adapter("openai-responses")
@@ -121,3 +122,79 @@ def test_sources_under_any_name_are_no_loss() -> None:
     done = CHAT.from_body(body, role="assistant")
     assert done.value["annotations"][0]["url_citation"]["end_index"] == 4
     assert not [loss for loss in done.losses if "citation" in loss.why]
+
+
+def document(text: str) -> dict[str, Any]:
+    source = {"type": "text", "media_type": "text/plain", "data": text}
+    return {"type": "document", "source": source, "title": f"{text}.txt"}
+
+
+def counted(text: str, number: int) -> dict[str, Any]:
+    return {
+        "type": "char_location", "cited_text": text, "document_index": number,
+        "document_title": f"{text}.txt", "start_char_index": 0, "end_char_index": 3,
+    }  # fmt: skip
+
+
+CITING: Any = [
+    {"role": "user", "content": [document("aaa"), document("bbb"), document("ccc")]},
+    {"role": "assistant", "content": [
+        {"type": "text", "text": "B.", "citations": [counted("bbb", 1)]},
+        {"type": "text", "text": "C.", "citations": [counted("ccc", 2)]},
+    ]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("gone", range(4))
+def test_a_citation_stays_with_its_document(gone: int) -> None:
+    """The numbers stayed when a document was deleted: they were of the one after it."""
+    target: Any = adapter("anthropic")
+    there = target.to_bodies(CITING)
+    asked = MessageBody(part for place, part in enumerate(there.value[0]) if place != gone)
+    done = target.from_bodies([asked, there.value[1]], rest=there.rest)
+    if gone == 3:
+        assert (done.value, done.losses) == (CITING, ())
+    titles = [block["title"] for block in done.value[0]["content"]]
+    said = [each for block in done.value[1]["content"] for each in block["citations"]]
+    assert {each["document_title"] for each in said} == {"bbb.txt", "ccc.txt"} & {*titles}
+    for each in said:
+        assert titles[each["document_index"]] == each["document_title"]
+    why = "the document of 1 of its citations is not here"
+    lost = [f"omitted message 1: content[{gone - 1}]: {why}"] if gone in (1, 2) else []
+    assert [*map(str, done.losses)] == lost
+
+
+def test_a_new_document_shifts_the_numbers_and_a_changed_one_does_not() -> None:
+    target: Any = adapter("anthropic")
+    there = target.to_bodies(CITING)
+    new = MessageBody([Part("zzz", name="/zzz.txt")])
+    done = target.from_bodies([new, *there.value], rest=[None, *there.rest]).value
+    said = [block["citations"][0]["document_index"] for block in done[-1]["content"]]
+    assert said == [2, 3]
+    there.value[0]["/bbb.txt"] = Part("bbb, too", name="/bbb.txt")
+    done = target.from_bodies(there.value, rest=there.rest).value
+    assert done[1] == CITING[1]
+    assert there.value[1][0].metadata["citations"][0]["document_index"] == 1
+
+
+def test_bedrock_counts_documents_as_well() -> None:
+    target: Any = adapter("bedrock")
+    talk = [
+        {"role": "user", "content": [
+            {"document": {"format": "txt", "name": each, "source": {"bytes": "YWFh" + end}}}
+            for each, end in (("a", "YQ=="), ("b", "YWE="))]},
+        {"role": "assistant", "content": [{"citationsContent": {
+            "content": [{"text": "B."}],
+            "citations": [{"location": {"documentChar": {"documentIndex": 1, "start": 0, "end": 3}},
+                           "sourceContent": [{"text": "aaa"}]}]}}]},
+    ]  # fmt: skip
+    there = target.to_bodies(talk)
+    assert target.from_bodies(there.value, rest=there.rest).value == talk
+    del there.value[0][0]
+    done = target.from_bodies(there.value, rest=there.rest)
+    said = done.value[1]["content"][0]["citationsContent"]["citations"][0]
+    assert said["location"]["documentChar"]["documentIndex"] == 0
+    for each in there.rest:
+        each["documents"] = {"documentIndex": 5}
+    with pytest.raises(EnvelopeError, match="rest is not what to_body returned"):
+        target.from_bodies(there.value, rest=there.rest)
