@@ -102,6 +102,7 @@ LEAF_DOORS = {
     "opentelemetry": {"frameworks/opentelemetry.py"},
     "ormsgpack": {"frameworks/langgraph.py"},
     "pyarrow": {"bulk/_messages.py", "bulk/tables.py", "rendering/_grids.py"},
+    "pygments": {"rendering/_code.py"},
     "pydantic_ai": {"frameworks/pydantic_ai.py"},
     "pydantic_core": {"frameworks/pydantic.py"},
     "pytest": {"testing/"},

@@ -133,7 +133,9 @@ class Cards:
 
     @cached_property
     def _shown(self) -> list[Shown]:
-        return [self.contents.show(part) for part in self._parts]
+        return self.contents.show_all(
+            [(self.contents.anchor(i), p) for i, p in enumerate(self._parts)]
+        )
 
     def _entries(self, directory: Directory, said: str) -> Iterator[Html]:
         said = said if directory.is_run else directory.prefix

@@ -1,7 +1,7 @@
 """Contents of parts as HTML: the view of each type, or the reason why it is not shown."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -19,9 +19,18 @@ from messagebody._wire import strict_json
 from messagebody._wire.data_urls import decode, is_data_url
 from messagebody.errors import MessageBodyError, MissingDependency
 from messagebody.rendering import _grids as grids
+from messagebody.rendering._code import coloured, language_of
 from messagebody.rendering._elements import Html, element, joined
+from messagebody.rendering._json_tree import items_of, tree
 from messagebody.rendering._keeping import data_url, file_name, hex_lines, save_link
-from messagebody.rendering._limits import CHARACTERS, MARKUP, PageLimits, more_with
+from messagebody.rendering._limits import (
+    CHARACTERS,
+    CODE,
+    LONGEST_CODE,
+    MARKUP,
+    PageLimits,
+    more_with,
+)
 from messagebody.rendering._markup import Sieve, is_web_link
 from messagebody.rendering._tables import kind_of
 
@@ -51,6 +60,8 @@ _PDF: Final = "application/pdf"
 _MARKDOWN: Final = frozenset({"text/markdown", "text/x-markdown"})
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _SEPARATED: Final = {"text/csv": ",", "text/tab-separated-values": "\t"}
+# It may be scrolled, so the keyboard has to reach it.
+_REGION: Final = {"tabindex": "0", "role": "region", "aria_label": "Text"}
 _JSON_LINES: Final = frozenset({"application/x-ndjson", "application/jsonl"})
 _PARQUET: Final = frozenset({"application/vnd.apache.parquet", "application/x-parquet"})
 
@@ -113,6 +124,8 @@ class Contents:
         self._room = Room(self.limits.total)
         self._room_to_save = Room(self.limits.total)
         self._markup = Room(MARKUP)
+        self._colours = Room(CODE)
+        self._items = Room(self.limits.items)
         self.unread: list[str] = []
         """Parts whose content could not be read, each with the reason."""
         self.places = {
@@ -121,6 +134,34 @@ class Contents:
             if part.name is not None
         }
         """The anchors and parts that links and pictures in texts find by their names."""
+        self._text_at = ""
+        self._pictured: dict[str, str] = {}
+        """The anchors of pictures that a text shows, each with that of the text."""
+
+    def show_all(self, parts: "Sequence[tuple[str, messagebody.Part]]") -> list[Shown]:
+        """Return the contents of parts; a picture that a text shows is shown only there.
+
+        Arguments:
+            parts: parts with their anchors.
+
+        Raises:
+            MissingDependency: there is Markdown or HTML, and the extra `view` is not installed.
+        """
+        found: dict[int, Shown] = {}
+        # Texts come first, because a picture may come before the text that shows it.
+        for index in sorted(range(len(parts)), key=lambda i: not _is_prose(parts[i][1])):
+            anchor, part = parts[index]
+            self._text_at = anchor
+            found[index] = self._in_text(anchor, self.show(part))
+        return [found[index] for index in range(len(parts))]
+
+    def _in_text(self, anchor: str, shown: Shown) -> Shown:
+        """Return a content, but for a picture that a text shows a link to that text."""
+        if not shown.picture or anchor not in self._pictured:
+            return shown
+        link = element("a", "in a text", href=f"#{self._pictured[anchor]}")
+        note = element("p", "shown ", link, class_="note")
+        return attrs.evolve(shown, html=note, picture="")
 
     def show(self, part: "messagebody.Part") -> Shown:
         """Return a part's content, or the reason why it can't be shown.
@@ -215,7 +256,7 @@ class Contents:
     @cached_property
     def _sieve(self) -> Sieve:
         # Made only for markup, so that a body without markup needs no extra.
-        return Sieve(self._link_to, self._picture_at)
+        return Sieve(self._link_to, self._picture_at, self._may_colour)
 
     def _shown_text(self, part: "messagebody.Part", text: str) -> Shown:
         kind = essence(part.content_type)
@@ -232,7 +273,16 @@ class Contents:
                 return self._json(text)
         except grids.NoGrid as reason:
             return self._source(text, f"not a table: {reason}")
+        language = language_of(part.content_type, part.name)
+        if language is not None and self._may_colour(text):
+            return self._code(text, language)
         return self._plain(text, part)
+
+    def _code(self, text: str, language: str) -> Shown:
+        try:
+            return Shown(_region("pre", coloured(text, language)), is_raw=True)
+        except MissingDependency as error:  # without colours it is read as well
+            return self._source(text, str(error))
 
     def _plain(self, text: str, part: "messagebody.Part") -> Shown:
         # Unnamed text is shown as text to read, and named parts as files.
@@ -252,6 +302,9 @@ class Contents:
         cost = len(text) + len(text) ** 2 // 2_500
         return len(text) <= self.limits.characters and self._markup.take(cost)
 
+    def _may_colour(self, code: str) -> bool:
+        return len(code) <= LONGEST_CODE and self._colours.take(len(code) ** 2)
+
     def _prose(self, kind: str, text: str) -> Html:
         cleaned = self._sieve.markdown(text) if kind in _MARKDOWN else self._sieve.html(text)
         return element("div", cleaned, class_="prose", dir="auto")
@@ -264,7 +317,10 @@ class Contents:
         try:
             return Shown(grids.table(grids.of_objects(value)))
         except grids.NoGrid:
-            return Shown(as_source(_json_lines(value), self.limits.characters))
+            rows = self.limits.rows
+        if not self._items.take(items_of(value, rows, self.limits.items)):
+            return self._source(text, f"too many values for a tree ({more_with('rows')})")
+        return Shown(tree(value, rows))
 
     # Bytes
 
@@ -316,15 +372,23 @@ class Contents:
         try:
             if is_data_url(url):
                 kind, data = decode(url, max_bytes=self.limits.most)
-                part = Part(data, content_type=kind)
-            elif place is not None:
-                part = place[1]
-            else:
+                return self._picture_of(Part(data, content_type=kind))
+            if place is None:
                 return None
-            # Only pictures are shown: markup inside of markup would have no end.
-            return self._shown(part).picture if kind_of(part) == "image" else None
+            anchor, part = place
+            if picture := self._picture_of(part):
+                self._pictured.setdefault(anchor, self._text_at)
         except (NotShown, ValueError, MessageBodyError):
             return None
+        return picture
+
+    def _picture_of(self, part: "messagebody.Part") -> str | None:
+        # Only pictures are shown: markup inside of markup would have no end.
+        return self._shown(part).picture if kind_of(part) == "image" else None
+
+
+def _is_prose(part: "messagebody.Part") -> bool:
+    return essence(part.content_type) in _MARKDOWN | _HTML
 
 
 def _note(reason: NotShown) -> Shown:
@@ -362,7 +426,11 @@ def as_source(text: str, most: int = CHARACTERS) -> Html:
         text: the text.
         most: characters to show; a longer text is cut.
     """
-    return _cut(text, "pre", most, tabindex="0", role="region", aria_label="Text")
+    return _cut(text, "pre", most, **_REGION)
+
+
+def _region(tag: str, *children: Html) -> Html:
+    return element(tag, *children, dir="auto", **_REGION)
 
 
 def _cut(text: str, tag: str, most: int, **attributes: str) -> Html:

@@ -36,9 +36,12 @@ HEX_BYTES: Final = 256
 
 # A cell or a value of JSON takes some thirty bytes of HTML, whatever it holds.
 _ITEMS_A_ROW: Final = 2_500
-# Markup and code: three of the longest texts, or thousands of short ones. In the worst case they
-# take some ten seconds.
+# Three of the longest texts, or thousands of short ones: some ten seconds in the worst case.
 MARKUP: Final = 12_500_000
+LONGEST_CODE: Final = 20_000
+"""Characters of code in colours; longer code has none."""
+# The squares of all lengths: some ten seconds in the worst case. Usual code takes milliseconds.
+CODE: Final = 500_000_000
 
 
 @attrs.frozen

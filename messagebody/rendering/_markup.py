@@ -11,6 +11,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from messagebody.errors import MissingDependency
+from messagebody.rendering._code import LOOKS, coloured, language_named
 from messagebody.rendering._elements import Html, visible
 
 # No element that loads, runs, submits or is styled, and none that closes the elements around it.
@@ -30,12 +31,17 @@ _SIDES: Final = frozenset({"left", "right", "center"})
 _ATTRIBUTES: Final = {
     "a": {"href"},
     "img": {"src", "alt"},
+    "li": {"class"},
     "ol": {"start"},
+    "span": {"class"},
     "td": {"align", "colspan", "rowspan"},
     "th": {"align", "colspan", "rowspan"},
 }
 # Schemes that reach the filter below; `source:` points to a part, as in the format's proposal.
 _SCHEMES: Final = frozenset({"https", "data", "source"})
+_BOXES: Final = {"[ ] ": "☐", "[x] ": "☑"}
+# A stranger may set these as well: they change nothing but colours and the mark of an item.
+_CLASSES: Final = LOOKS | {"task"}
 _MOST_CELLS: Final = 100
 """Columns or rows that a cell of a stranger's table may span."""
 
@@ -61,6 +67,7 @@ class Sieve:
     Arguments:
         link_to: returns the target on the page for a link inside of the message, None for no link.
         picture_at: returns the `data:` URL of a picture in the message, None if it has none.
+        may_colour: returns whether there is time to colour a block of code.
 
     Raises:
         MissingDependency: the extra `view` is not installed.
@@ -70,6 +77,7 @@ class Sieve:
         self,
         link_to: Callable[[str], str | None],
         picture_at: Callable[[str], str | None],
+        may_colour: Callable[[str], bool],
     ) -> None:
         try:
             import markdown_it
@@ -78,6 +86,7 @@ class Sieve:
             raise MissingDependency("a page of a body", "view") from error
         self._link_to = link_to
         self._picture_at = picture_at
+        self._may_colour = may_colour
         self._markdown_it: Any = markdown_it.MarkdownIt
         self._cleaner = nh3.Cleaner(
             tags=set(_TAGS),
@@ -100,22 +109,51 @@ class Sieve:
     @cached_property
     def _parser(self) -> Any:
         # Very deep lists and quotes would take extremely long, and nobody writes them.
-        parser = self._markdown_it("commonmark", {"html": False, "maxNesting": 20})
+        options = {"html": False, "maxNesting": 20, "highlight": self._highlighted}
+        parser = self._markdown_it("commonmark", options)
         parser.enable(["table", "strikethrough"])
         parser.validateLink = lambda _: True  # the sieve decides
         parser.core.ruler.push("align", _align)
+        parser.core.ruler.push("tasks", _mark_tasks)
         return parser
+
+    def _highlighted(self, code: str, word: str, _attributes: str) -> str:
+        """Return a block of code in colours; nothing if it stays as it is."""
+        language = language_named(word)
+        if language is None or not self._may_colour(code):
+            return ""
+        try:
+            return coloured(code, language)
+        except MissingDependency:  # without colours it is read as well
+            return ""
 
     def _filtered(self, _tag: str, name: str, value: str) -> str | None:
         if name == "href":
             return value if is_web_link(value) else self._link_to(value)
         if name == "src":
             return self._picture_at(value)
+        if name == "class":
+            return value if value in _CLASSES else None
         if name == "align":
             return value if value in _SIDES else None
         if name in {"colspan", "rowspan", "start"}:
             return value if value.isdecimal() and int(value[:9]) <= _MOST_CELLS else None
         return value
+
+
+def _mark_tasks(state: Any) -> None:
+    """Turn the "[x]" at the beginning of an item into a box."""
+    for item, paragraph, inline in zip(
+        state.tokens, state.tokens[1:], state.tokens[2:], strict=False
+    ):
+        is_first = item.type == "list_item_open" and paragraph.type == "paragraph_open"
+        if not is_first or not inline.children:
+            continue
+        first = inline.children[0]
+        box = _BOXES.get(first.content[:4].lower())
+        if box is not None:
+            first.content = f"{box} {first.content[4:]}"
+            item.attrs["class"] = "task"
 
 
 def _align(state: Any) -> None:

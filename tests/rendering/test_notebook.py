@@ -66,12 +66,12 @@ def test_a_body_is_a_table_of_its_parts() -> None:
         (Part(sample("chart.png"), name="/chart.png"), '<img src="data:image/png;base64,'),
         (Part(sample("bell.wav"), name="/bell.wav"), '<audio src="data:audio/wav;base64,'),
         (Part("*cute*", content_type="text/markdown"), "<em>cute</em>"),
-        (Part('{"a": [1]}', name="/a.json"), "&quot;a&quot;: ["),
+        (Part('{"a": [1]}', name="/a.json"), '>"a"</span>: [<span class="m">1</span>]'),
         (Part(url="https://example.com/a.png", content_type="image/png"), "not fetched"),
     ],
 )
 def test_a_part_shows_its_content(part: Part, expected: str) -> None:
-    assert expected in part._repr_html_()
+    assert expected in part._repr_html_().replace("&quot;", '"')
 
 
 def test_without_the_extra_markup_is_shown_as_it_was_written(

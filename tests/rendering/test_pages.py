@@ -3,7 +3,9 @@
 import base64
 import hashlib
 import io
+import json
 import re
+import sys
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
@@ -128,10 +130,30 @@ def test_pictures_of_the_body_stand_in_its_text() -> None:
         "![Rides](/chart.png) ![Far](https://example.com/a.png)", content_type="text/markdown"
     )
     elements = Elements(page(MessageBody([said, Part(sample("chart.png"), name="/chart.png")])))
-    near, far, itself = elements.of("img")
-    assert near["src"] == itself["src"]
+    near, far = elements.of("img")
+    assert base64.b64decode(str(near["src"]).partition(",")[2]) == sample("chart.png")
     assert "src" not in far
     assert far["alt"] == "Far"
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_picture_that_a_text_shows_is_shown_once(is_first: bool) -> None:
+    said = Part("![](/0.png)", content_type="text/markdown")
+    pictures = [Part(sample("chart.png"), name=f"/{number}.png") for number in range(3)]
+    elements = Elements(page(MessageBody([said, *pictures] if is_first else [*pictures, said])))
+    assert len(elements.of("img")) == 3
+    assert "2 pictures" in elements.text
+    assert {"href": f"#part-{0 if is_first else 3}"} in elements.of("a")
+    # It can be saved where it would be.
+    saved = [each["download"] for each in elements.of("a") if "download" in each]
+    assert {"0.png", "1.png", "2.png"} < set(saved)
+
+
+def test_tasks_are_boxes() -> None:
+    text = "- [x] count\n- [X] again\n- [ ] publish\n- [y] no\n\n[ ] nor this"
+    elements = shown(text, content_type="text/markdown")
+    assert [each.get("class") for each in elements.of("li")] == ["task"] * 3 + [None]
+    assert {"☑ count", "☑ again", "☐ publish", "[y] no", "[ ] nor this"} <= set(elements.words)
 
 
 def test_a_picture_in_html_may_be_in_its_url() -> None:
@@ -182,6 +204,74 @@ def test_neighbouring_pictures_stand_side_by_side() -> None:
 def test_rows_are_tables(content: str, content_type: str, cells: list[str]) -> None:
     document = page(MessageBody([Part(content, content_type=content_type)]))
     assert [each for each in re.findall("<td[^>]*>(.*?)</td>", document) if each] == cells
+
+
+# JSON and code
+
+
+def test_json_is_a_tree_that_folds() -> None:
+    value = {"name": "scout", "steps": [{"call": "search", "query": "x" * 60}, "done"], "on": True}
+    elements = shown(json.dumps(value), content_type="application/json")
+    assert elements.text.replace("  ", " ").count("2 members") == 1
+    words = {json.dumps(each, ensure_ascii=False) for each in ("name", "x" * 60, "done")}
+    assert words <= set(elements.words)
+    (top, steps, step) = [each for each in elements.of("details") if "class" not in each]
+    assert ("open" in top, "open" in steps, "open" in step) == (True, True, False)
+
+
+def test_a_tree_shows_so_many_entries_and_no_deeper_one_than_a_browser_can() -> None:
+    elements = shown(json.dumps([*range(30_000)]), content_type="application/json")
+    assert "29,800 more (more with --rows, in Python rows=)" in elements.text
+    deep = "[" * 99 + '"' + "x" * 99 + '"' + "]" * 99
+    elements = shown(deep, content_type="application/json")
+    assert len(elements.of("details")) < 70
+    assert "x" * 99 in elements.text
+
+
+def test_a_page_has_so_many_values_of_trees() -> None:
+    deep = "[" * 99 + "1" * 99 + "]" * 99
+    body = MessageBody(Part(deep, content_type="application/json") for _ in range(30))
+    elements = Elements(page(body, rows=1))
+    assert elements.text.count("too many values for a tree (more with --rows") == 5
+    assert "too many values" not in page(body)
+
+
+@pytest.mark.parametrize(
+    ("part", "word", "look"),
+    [
+        (Part("x = 1  # one", content_type="text/x-python"), "# one", "c"),
+        (Part("const x = 'a';", name="/a.js"), "const", "k"),
+        (Part("a: 'b'", name="/a.yml", content_type="text/plain"), "&#x27;b&#x27;", "s"),
+        (Part("```py\nreturn 7\n```", content_type="text/markdown"), "7", "m"),
+        (Part("<b>bold</b>", name="/a.xml"), "b", "n"),
+    ],
+)
+def test_code_has_colours(part: Part, word: str, look: str) -> None:
+    document = page(MessageBody([part]))
+    assert f'<span class="{look}">{word}' in document.replace("&lt;b", "b")
+
+
+@pytest.mark.parametrize("language", ["python", "brainfuck", "", "<b>"])
+def test_code_keeps_its_text(language: str) -> None:
+    code = "if a < b:\n\tx = '<script>' & 1\n\n\n"
+    elements = shown(f"```{language}\n{code}```", content_type="text/markdown")
+    assert code in "".join(elements.words)
+    assert len(elements.of("script")) == 0
+    assert code.rstrip() in "".join(shown(code, name="/a.py").words)
+
+
+def test_code_without_the_extra_is_read_without_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygments.lexers", None)
+    elements = shown("x = 1", name="/a.py")
+    assert "x = 1" in elements.words
+    assert "messagebody[view]" in elements.text
+    assert "x = 1\n" in shown("```py\nx = 1\n```", content_type="text/markdown").words
+
+
+def test_code_that_takes_long_has_no_colours() -> None:
+    assert "<span class" not in page(MessageBody([Part("'\\" * 10_001, name="/a.js")]))
+    body = MessageBody(Part("x = 1" + " " * 19_000, name=f"/{number}.py") for number in range(3))
+    assert page(body).count('<span class="m">1') == 1
 
 
 def test_a_long_table_is_cut_and_says_so() -> None:
@@ -440,7 +530,7 @@ def test_wrong_arguments_are_refused(arguments: dict[str, Any]) -> None:
 
 
 def test_without_the_extra_an_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "nh3", None)
+    monkeypatch.setitem(sys.modules, "nh3", None)
     with pytest.raises(MissingDependency, match=r"messagebody\[view\]"):
         page(MessageBody([Part("*cute*", content_type="text/markdown")]))
     assert "cute" in page(MessageBody([Part("cute")]))
@@ -468,6 +558,10 @@ def _luminance(colour: str) -> float:
         ("--ink", ("--paper", "--card", "--wash")),
         ("--quiet", ("--paper", "--card", "--wash")),
         ("--accent", ("--paper", "--card", "--wash")),
+        ("--key", ("--card", "--wash")),
+        ("--word", ("--card", "--wash")),
+        ("--string", ("--card", "--wash")),
+        ("--number", ("--card", "--wash")),
         ("--good", ("--good-wash",)),
         ("--bad", ("--bad-wash",)),
     ],

@@ -63,7 +63,8 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
 def views() -> str:
     body = MessageBody([Part("Why?"), Part(sample("weather.md"), content_type="text/markdown")])
     body.add(sample("rides.csv"), name="/sources/rides.csv")
-    body.add(json={"a": [1]}, name="/data.json")
+    body.add(json={"a": [1], "b": {"long": ["x" * 30, None, 0.5] * 3}}, name="/data.json")
+    body.add("import json  # once\n\n\ndef f():\n    return 'x'\n", name="/f.py")
     body.add(url="https://example.com/film.mp4", name="/film.mp4", content_type="video/mp4")
     body.add("See [this](https://example.com/) `code`.", content_type="text/markdown")
     schema = MessageBodySchema([(None, "text/plain", True), ("/x.md", "text/markdown", True)])
