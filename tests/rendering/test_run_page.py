@@ -118,7 +118,7 @@ def test_thoughts_are_folded_and_arguments_are_lines() -> None:
     asks = {"type": "tool_use", "id": "c", "name": "python", "input": {"code": "a = 1\nprint(a)"}}
     document = run_page([{"role": "assistant", "content": [block, asks]}])
     assert re.search(r"<details class=\"fold\"><summary>Thoughts</summary>.*<em>Hm.</em>", document)
-    assert "a = 1\nprint(a)" in Elements(document).text
+    assert "a = 1\nprint(a)" in "".join(Elements(document).words)
 
 
 def test_citations_are_links_with_their_titles() -> None:
