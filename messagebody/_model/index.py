@@ -195,11 +195,11 @@ class PartList:
         # No lock while a caller iterates: insertions make a new list instead of moving records.
         return (record for record in self._slots if record is not None)
 
-    def records(self) -> list[PartRecord]:
-        """Return a copy of all records, in order."""
+    def records(self, chosen: slice = slice(None)) -> list[PartRecord]:
+        """Return a copy of the records, or of some of them, in order."""
         with self.lock:
             self._close_holes()
-            return [*self._slots]  # type: ignore[list-item]
+            return self._slots[chosen]  # type: ignore[return-value]
 
     def columns(self) -> Columns:
         """Return all parts, names and content types, in order; cached until the next change."""

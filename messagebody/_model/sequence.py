@@ -89,7 +89,7 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
         if isinstance(key, str):
             return self._made(self._named(key))
         if isinstance(key, slice):
-            return Part._all_of(self._parts.records()[key], self._reading)
+            return Part._all_of(self._parts.records(key), self._reading)
         return self._made(self._parts.at(self._position(key)))
 
     def __setitem__(self, key: Any, value: Any) -> None:

@@ -4,24 +4,52 @@ The server only reads. If a model makes a mistake, the answer is an error result
 correct. Nothing ends in a traceback, and no answer says which permission to ask for.
 """
 
+import bisect
+import difflib
+import ipaddress
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache, partial
+import re
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
-from typing import Any, Final
+from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from messagebody._base.guards import require_resolver
+from messagebody._base.guards import is_url, require_body, require_resolver
 from messagebody._base.media_types import JSON, essence
 from messagebody._base.text import count_of, escape, redact_url, redact_urls
+from messagebody._base.text import quote as quoted
+from messagebody._model.access import columns, resolver_of
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import base64
 from messagebody.adapters import adapter, is_withheld
-from messagebody.errors import DecodeError, InvalidArgument, MessageBodyError, MissingDependency
-from messagebody.prompts import Reader, description_of, parameters_of
+from messagebody.errors import (
+    DecodeError,
+    InvalidArgument,
+    InvalidPart,
+    MessageBodyError,
+    MissingDependency,
+    ObjectNotFound,
+    StoreError,
+)
+from messagebody.prompts import (
+    Reader,
+    Toolbox,
+    ToolError,
+    description_of,
+    line_of,
+    parameters_of,
+    tool,
+)
 from messagebody.storage._references import Resolver
+from messagebody.storage._stores import Stat, Store
+from messagebody.storage._stores.messages import SUFFIX, StoredMessages
 
 try:
     import anyio.to_thread
@@ -29,6 +57,7 @@ try:
     from mcp.server.lowlevel import Server
     from mcp.server.transport_security import TransportSecuritySettings
     from mcp_types import (
+        INTERNAL_ERROR,
         INVALID_PARAMS,
         CallToolResult,
         ListResourcesResult,
@@ -48,7 +77,9 @@ _SCHEME: Final = "messagebody"
 _PAGE: Final = 200
 """Resources in one page of a listing."""
 _OPEN: Final = 16
-"""The most messages of a directory that are kept in memory."""
+"""The most messages of several that are kept in memory."""
+_COMPARED: Final = 1_000
+"""Names that a mistyped one is compared with."""
 _NOTE: Final = 200
 """Bytes that are reserved for the note about omitted parts."""
 _LARGEST: Final = 32 * 1024 * 1024
@@ -57,62 +88,100 @@ _INSTRUCTIONS: Final = (
     "Messages whose parts are files: list_parts names them, read_part and search_parts read them."
 )
 
+_AFTER: Final = "after:"
+"""What cursors in a list of messages begin with."""
+_TEMPLATE: Final = "messagebody://{message}/{+name}"
+_HOST_NAME: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?")
+_HTTP: Final = 80
+"""The port that requests do not state."""
+_MESSAGE: Final = {
+    "message": {
+        "type": "string",
+        "description": "The name of the message; list_messages lists them.",
+    }
+}
+
 Load = Callable[[], MessageBody]
 
+_ALL_PARTS: Final = Resource(
+    uri="messagebody:///",
+    name="manifest",
+    title="All parts",
+    description="The list of all parts: name, content type, size and digest of each.",
+    mime_type=JSON,
+)
 
-def tool_result(body: MessageBody, max_bytes: int = 50_000) -> CallToolResult:
+
+def tool_result(
+    body: MessageBody, max_bytes: int = 50_000, *, link_to: str | None = None
+) -> CallToolResult:
     """Return a body as the result of a tool, within a number of bytes as JSON.
 
     Text, pictures and sounds are sent as such as long as they fit, and other parts as resources. A
-    part that does not fit becomes a link, and a link that does not fit is counted. Parts that keep
-    members of a message, such as `/meta/agents-api.json`, are left out.
+    reference to the web becomes a link to its URL. A part that does not fit becomes a link below
+    `link_to`; without one, or if there is no room, it is counted in a last text, which lists as
+    many such parts as fit. Parts that keep members of a message, such as `/meta/agents-api.json`,
+    are left out.
 
     Arguments:
         body: the body.
         max_bytes: bytes of the blocks as JSON.
+        link_to: the URI under which a `server` serves this body, such as "messagebody:///" or
+            "messagebody://report/".
 
     Raises:
-        InvalidArgument: the number is under 500, so that not even the note would fit.
+        InvalidArgument: the number is under 500, so that not even the last text would fit, or the
+            URI is none or does not end in "/".
     """
     if not isinstance(max_bytes, int) or max_bytes < 500:
         raise InvalidArgument("max_bytes of at least 500", max_bytes)
+    require_body(body)
+    is_place = isinstance(link_to, str) and is_url(link_to) and link_to.endswith("/")
+    if link_to is not None and not is_place:
+        raise InvalidArgument("link_to as a URI that ends in '/', as messagebody:///", link_to)
     blocks: list[Any] = []
-    left, missing = max_bytes - _NOTE, 0
+    left, missing, shown = max_bytes - _NOTE, [], 0
     for index, part in enumerate(body):
         if is_withheld(part):
             continue
-        found = _blocks_within(part, index, left)
+        shown += 1
+        found = _blocks_within(part, index, left, link_to)
         if found is None:
-            missing += 1
+            missing.append(index)
             continue
         blocks += found
         left -= _length(found)
     if missing:
-        text = f"[{missing:,} of {count_of(len(body), 'part')} left out]"
-        blocks.append({"type": "text", "text": text})
-    return CallToolResult.model_validate({"content": blocks, "isError": False})
+        head = f"[{len(missing):,} of {count_of(shown, 'part')} left out]"
+        lines = _lines_within([line_of(index, body[index]) for index in missing[:_PAGE]], left)
+        blocks.append({"type": "text", "text": "\n".join([head, *lines])})
+    return _result(blocks)
 
 
-def _blocks_within(part: Part, index: int, left: int) -> list[Any] | None:
+def _blocks_within(part: Part, index: int, left: int, link_to: str | None) -> list[Any] | None:
     """Return a part as blocks, or as a link, if that has at most `left` bytes."""
+    blocks: list[Any] = []
     # Content that is larger than the room is not even encoded.
-    if part.size is not None and part.size <= left:
-        try:
+    if part.url is not None or (part.size is not None and part.size <= left):
+        with suppress(MessageBodyError):  # unreadable content becomes a link
             blocks = _blocks(part)
-        except MessageBodyError:
-            blocks = []  # unreadable content becomes a link
-        if blocks and _length(blocks) <= left:
-            return blocks
-    link = [_link("", part, index)]
-    return link if _length(link) <= left else None
+    if blocks and _length(blocks) <= left:
+        return blocks
+    link = [] if link_to is None else [_link(link_to, part, index)]
+    return link if link and _length(link) <= left else None
 
 
 def _blocks(part: Part) -> list[Any]:
-    """Return a part as blocks; none for a reference whose URL has a signature or a password."""
-    if part.url is not None and redact_url(part.url) != part.url:
+    """Return a part as blocks; a reference only as a link that anybody may open."""
+    if part.url is not None and not _is_open(part.url):
         return []
     value = adapter("mcp").from_body(MessageBody([part])).value
     return value["content"]  # type: ignore[no-any-return]
+
+
+def _is_open(url: str) -> bool:
+    """Return whether a URL is one of the web without a signature or a password."""
+    return url.startswith(("https://", "http://")) and redact_url(url) == url
 
 
 def _length(blocks: list[Any]) -> int:
@@ -120,56 +189,87 @@ def _length(blocks: list[Any]) -> int:
     return len(json.dumps(blocks, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
-def _link(message: str, part: Part, index: int) -> dict[str, Any]:
-    facts = {"size": part.size} if part.size is not None else {}
+def _lines_within(lines: Iterable[str], left: int) -> list[str]:
+    """Return the first of some lines, as many as have at most `left` bytes as JSON."""
+    found = []
+    for line in lines:
+        left -= _length([line])
+        if left < 0:
+            break
+        found.append(line)
+    return found
+
+
+def _link(place: str, part: Part, index: int) -> dict[str, Any]:
+    return {"type": "resource_link", **_resource(place, part, index)}
+
+
+def _resource(place: str, part: Part, index: int) -> dict[str, Any]:
+    """Return what a client learns of a part below the URI of its message."""
     name = part.name or f"part {index}"
+    facts = {"size": part.size} if part.size is not None else {}
     return {
-        "type": "resource_link",
-        "uri": _uri(message, part, index),
+        "uri": _uri(place, part, index),
         "name": name,
+        "title": name.rpartition("/")[2],
+        "description": line_of(index, part),
         "mimeType": part.content_type,
         **facts,
     }
 
 
-def _uri(message: str, part: Part | None = None, index: int = 0) -> str:
-    place = f"{_SCHEME}://{quote(message, safe='')}/"
-    if part is None:
-        return place
+def _uri(place: str, part: Part, index: int) -> str:
     # A path that is a number could also be a name.
     return f"{place}?part={index}" if part.name is None else place + quote(part.name[1:])
 
 
+def _place(message: str) -> str:
+    """Return the URI of a message."""
+    # File names may have bytes that are no text.
+    return f"{_SCHEME}://{quote(message, safe='', errors='surrogateescape')}/"
+
+
+def _result(blocks: list[Any]) -> CallToolResult:
+    return CallToolResult.model_validate({"content": blocks, "isError": False})
+
+
 def server(
-    source: MessageBody | Mapping[str, MessageBody | Load],
+    source: MessageBody | Store | Mapping[str, MessageBody | Load],
     *,
     resolver: Resolver | None = None,
     max_bytes: int = 50_000,
 ) -> "Server[Any]":
     """Return an MCP server over one body, or over several by their names.
 
+    Everything is served as it is at the time of a request. Of a store, every object `*.json` that
+    is not hidden is a message; one is read again when it was written again. A mapping is asked for
+    each request, and a function is called once as long as the mapping has the same one.
+
     Run it with `mcp.server.stdio` or as its `streamable_http_app()`; the command `messagebody mcp`
     does so.
 
     Arguments:
-        source: a body, or a mapping from names to bodies or to functions that load one.
+        source: a body, a store of messages, or a mapping from names to bodies or to functions that
+            load one.
         resolver: decides which references are read; the bodies' own if None. Without one none is
             read.
         max_bytes: bytes of one answer of a tool.
 
     Raises:
-        InvalidArgument: the source is neither, or the number is under 500.
+        InvalidArgument: the source is none of them, or the number is under 500.
     """
     require_resolver(resolver)
     if isinstance(source, MessageBody):
         messages: Mapping[str, Any] = {"": source}
+    elif isinstance(source, Store):
+        messages = StoredMessages(source)
     elif isinstance(source, Mapping) and "" not in source:
         messages = source
     else:
-        raise InvalidArgument("a MessageBody, or a dict of them by name", source)
+        raise InvalidArgument("a MessageBody, a store, or a dict of bodies by name", source)
     if not isinstance(max_bytes, int) or max_bytes < 500:
         raise InvalidArgument("max_bytes of at least 500", max_bytes)
-    served = _Messages(messages, resolver, max_bytes)
+    served = _Served(messages, resolver, max_bytes, is_single=isinstance(source, MessageBody))
     return Server(
         "messagebody",
         version=version("messagebody"),
@@ -182,61 +282,219 @@ def server(
     )
 
 
-class _Messages:
+class _ListedMessage(NamedTuple):
+    """A message in a list."""
+
+    shown: str
+    """Its name as text on one line, by which the list is sorted."""
+    name: str
+    stat: Stat | None
+
+
+class _Listing(Toolbox):
+    """The names of all messages, and the tool that lists them.
+
+    Arguments:
+        messages: the messages.
+        limit: characters of one answer, without its notes.
+    """
+
+    TOOLS: ClassVar = ("list_messages",)
+
+    def __init__(self, messages: Mapping[str, Any], limit: int) -> None:
+        self._messages = messages
+        self._limit = limit
+        self._entries: list[_ListedMessage] = []
+        self._lasts_until = 0.0
+
+    @tool
+    def list_messages(self, after: str | None = None) -> str:
+        """List the names of the messages.
+
+        Arguments:
+            after: the name after which the list goes on, the last one of an earlier list; null to
+                begin.
+        """
+        entries, rest = self.page(after)
+        lines: list[str] = []
+        for entry in entries:
+            if lines and sum(map(len, lines)) + len(entry.shown) > self._limit:
+                break
+            lines.append(entry.shown)
+        rest += len(entries) - len(lines)
+        if rest:
+            last = json.dumps(lines[-1], ensure_ascii=False)
+            lines.append(f"[{count_of(rest, 'more message')}; list_messages(after={last})]")
+        return "\n".join(lines) or "[no messages]"
+
+    def page(self, after: str | None) -> tuple[list[_ListedMessage], int]:
+        """Return the messages that come next, and how many come after these.
+
+        Raises:
+            StoreError: they can't be listed.
+        """
+        entries = self.entries(is_new=after is None)
+        start = 0
+        if after is not None:
+            start = bisect.bisect_right(entries, after, key=lambda entry: entry.shown)
+        page = entries[start : start + _PAGE]
+        return page, len(entries) - start - len(page)
+
+    def entries(self, *, is_new: bool) -> list[_ListedMessage]:
+        """Return all messages; those of an earlier list if it need not be new.
+
+        Raises:
+            StoreError: they can't be listed.
+        """
+        begun = time.monotonic()
+        if is_new or begun > self._lasts_until:
+            self._entries = self._listed()
+            # The pages of a huge directory must not list it as many times.
+            self._lasts_until = begun + 10 * (time.monotonic() - begun)
+        return self._entries
+
+    def _listed(self) -> list[_ListedMessage]:
+        messages = self._messages
+        stats: Mapping[str, Stat | None]
+        try:
+            if isinstance(messages, StoredMessages):
+                stats = messages.stats()
+            else:
+                stats = dict.fromkeys(messages)
+        except Exception as error:
+            _logger.warning("messages can't be listed: %s", redact_urls(str(error)))
+            raise StoreError("the messages can't be listed now") from error
+        return sorted(_ListedMessage(escape(name), name, stat) for name, stat in stats.items())
+
+    def find(self, given: str) -> str:
+        """Return the name of a message, which a model may give as that of its file, or as shown.
+
+        Raises:
+                ObjectNotFound: there is no such message; the text suggests one.
+            StoreError: the store can't be asked.
+        """
+        bare = given.removesuffix(SUFFIX)
+        for name in (given, bare):
+            if name in self._messages:
+                return name
+        entries = self.entries(is_new=False)
+        at = bisect.bisect_left(entries, given, key=lambda entry: entry.shown)
+        if at < len(entries) and entries[at].shown == given:
+            return entries[at].name
+        around = entries[max(at - _COMPARED // 2, 0) :][:_COMPARED]
+        near = _nearest(bare, [entry.shown for entry in around])
+        meant = f" (did you mean {quoted(near)}?)" if near else ""
+        raise ObjectNotFound(f"no message {quoted(given)}{meant}; list_messages lists them")
+
+
+def _nearest(given: str, names: Sequence[str]) -> str | None:
+    """Return the name that was probably meant: in another directory, or spelt otherwise."""
+    elsewhere = (name for name in names if name.endswith(f"/{given}"))
+    return next(elsewhere, None) or next(iter(difflib.get_close_matches(given, names, n=1)), None)
+
+
+class _Opened(NamedTuple):
+    """A message that is kept in memory."""
+
+    version: Any
+    """What it was opened from; another version is another message."""
+    body: MessageBody
+    reader: Reader
+
+
+class _Served:
     """The handlers of a server."""
 
     def __init__(
-        self, messages: Mapping[str, Any], resolver: Resolver | None, max_bytes: int
+        self,
+        messages: Mapping[str, Any],
+        resolver: Resolver | None,
+        max_bytes: int,
+        *,
+        is_single: bool,
     ) -> None:
         self._messages = messages
         self._resolver = resolver
         self._reaches_out = resolver is not None and resolver.public_https
         self._max_bytes = max_bytes
-        self._is_single = [*messages] == [""]
+        # A character has at most four bytes in UTF-8.
+        self._limit = max(max_bytes // 4, 100)
+        self._listing = None if is_single else _Listing(messages, self._limit)
+        self._tools = [*([] if is_single else _Listing.TOOLS), *Reader.TOOLS]
         # A model reads one message several times, and would load it from its file each time.
-        self._opened = lru_cache(_OPEN)(self._open)
+        self._kept: dict[str, _Opened] = {}
+        self._lock = threading.Lock()
 
-    def _open(self, message: str) -> tuple[MessageBody, Reader]:
-        found = self._messages[message]
-        body = found if isinstance(found, MessageBody) else _loaded(message, found)
+    def _open(self, given: str) -> tuple[str, _Opened]:
+        """Return a message as it is now, and its name.
+
+        Raises:
+            MessageBodyError: there is none, or it can't be read; a model learns neither where it
+                is kept nor why.
+        """
+        try:
+            message = given if self._listing is None else self._listing.find(given)
+            found = self._messages[message]
+        except ObjectNotFound as error:
+            raise ObjectNotFound(error.problem) from error
+        except Exception as error:
+            raise _unreadable(given, error) from error
+        # The columns of a body are other ones after each change.
+        is_body = isinstance(found, MessageBody)
+        version = columns(found) if is_body else found
+        with self._lock:
+            kept = self._kept.pop(message, None)
+            if kept is None or not (
+                kept.version is version or (not is_body and kept.version == version)
+            ):
+                kept = None
+            else:
+                self._kept[message] = kept
+        if kept is None:
+            kept = self._opened(message, version, found)
+            with self._lock:
+                self._kept[message] = kept
+                while len(self._kept) > _OPEN:
+                    del self._kept[next(iter(self._kept))]
+        return message, kept
+
+    def _opened(self, message: str, version: Any, found: MessageBody | Load) -> _Opened:
+        # A copy, because the reader has one, and both must have the same parts.
+        body = found.copy() if isinstance(found, MessageBody) else _loaded(message, found)
         if self._resolver is not None:
             body = body.with_resolver(self._resolver)
-        # A character has at most four bytes in UTF-8.
-        return body, Reader(body, limit=max(self._max_bytes // 4, 100))
+        return _Opened(version, body, Reader(body, limit=self._limit))
 
     # Resources
 
     async def list_resources(self, ctx: Any, params: Any) -> ListResourcesResult:
-        return await anyio.to_thread.run_sync(self._list_resources, _start(params))
+        list_some = self._list_parts if self._listing is None else self._list_messages
+        return await anyio.to_thread.run_sync(partial(_checked, list_some, _cursor(params)))
 
-    def _list_resources(self, start: int) -> ListResourcesResult:
-        """List the parts of one message, or the messages: listing reads no content."""
-        found: list[Resource] = []
-        if self._is_single:
-            body, _ = self._opened("")
-            if start == 0:
-                found.append(Resource(uri=_uri(""), name="manifest", mime_type=JSON))
-            for index, part in enumerate(body[start : start + _PAGE], start):
-                if is_withheld(part):
-                    continue
-                link = {k: v for k, v in _link("", part, index).items() if k != "type"}
-                found.append(Resource.model_validate(link))
-            total = len(body)
-        else:
-            # Sorted, so that a cursor has the same meaning in the next call.
-            names = sorted(self._messages)
-            total = len(names)
-            shown = names[start : start + _PAGE]
-            found = [Resource(uri=_uri(name), name=name, mime_type=JSON) for name in shown]
-        following = str(start + _PAGE) if start + _PAGE < total else None
+    def _list_parts(self, cursor: str | None) -> ListResourcesResult:
+        """List the parts of the only message; listing reads no content."""
+        start = 0 if cursor is None else _position(cursor)
+        _, (_, body, _) = self._open("")
+        found = [_ALL_PARTS] if start == 0 else []
+        for index, part in enumerate(body[start : start + _PAGE], start):
+            if not is_withheld(part):
+                found.append(Resource.model_validate(_resource(_place(""), part, index)))
+        following = str(start + _PAGE) if start + _PAGE < len(body) else None
         return ListResourcesResult(resources=found, next_cursor=following)
 
+    def _list_messages(self, cursor: str | None) -> ListResourcesResult:
+        assert self._listing is not None  # noqa: S101 - there are several messages
+        after = None if cursor is None else _name(cursor)
+        entries, rest = self._listing.page(after)
+        following = _AFTER + quote(entries[-1].shown) if rest else None
+        return ListResourcesResult(resources=[*map(_message, entries)], next_cursor=following)
+
     async def list_templates(self, ctx: Any, params: Any) -> ListResourceTemplatesResult:
-        template = (
-            "messagebody:///{+name}" if self._is_single else "messagebody://{message}/{+name}"
-        )
+        template = "messagebody:///{+name}" if self._listing is None else _TEMPLATE
         about = "A part of a message by its name; the root is the list of all parts."
-        found = ResourceTemplate(uri_template=template, name="part", description=about)
+        found = ResourceTemplate(
+            uri_template=template, name="part", title="Part of a message", description=about
+        )
         return ListResourceTemplatesResult(resource_templates=[found])
 
     async def read_resource(self, ctx: Any, params: Any) -> ReadResourceResult:
@@ -255,17 +513,16 @@ class _Messages:
         # `urlsplit` refuses some hosts, such as half of an IPv6 address.
         except ValueError as error:
             raise _unknown(uri) from error
-        message = unquote(pieces.netloc)
-        if pieces.scheme != _SCHEME or message not in self._messages:
+        message = unquote(pieces.netloc, errors="surrogateescape")
+        if pieces.scheme != _SCHEME or (self._listing is None) != (message == ""):
             raise _unknown(uri)
-        body, reader = self._opened(message)
+        _, (_, body, reader) = self._open(message)
         number = parse_qs(pieces.query).get("part")
         if pieces.path in {"", "/"} and not number:
             shown = MessageBody(part for part in body if not is_withheld(part)).manifest()
             return {"mimeType": JSON, "text": json.dumps(shown, ensure_ascii=False)}
         part = body[reader.find(number[0] if number else unquote(pieces.path))]
-        if (part.size or 0) > _LARGEST:
-            raise MCPError(INVALID_PARAMS, f"{part.label} is too large to send", data={"uri": uri})
+        _check_size(part)
         if part.is_text:
             return {"mimeType": part.content_type, "text": part.read_text()}
         return {"mimeType": part.content_type, "blob": base64.encode(part.read_bytes())}
@@ -273,18 +530,16 @@ class _Messages:
     # Tools
 
     async def list_tools(self, ctx: Any, params: Any) -> ListToolsResult:
-        _start(params)
-        tools = [] if self._is_single else [_listing()]
+        if _cursor(params) is not None:
+            raise _unknown_cursor(params.cursor)
+        tools = [] if self._listing is None else [_tool(_Listing.list_messages)]
         for name in Reader.TOOLS:
-            function = getattr(Reader, name)
-            # MCP has no strict mode: an argument with a default may be left out.
-            schema = parameters_of(function, strict=False)
-            if not self._is_single:
-                about = "The name of the message; list_messages lists them."
-                properties = {"message": {"type": "string", "description": about}}
-                schema["properties"] = properties | schema["properties"]
-                schema["required"] = ["message", *schema["required"]]
-            tools.append(_tool(name, description_of(function), schema, self._reaches_out))
+            made = _tool(getattr(Reader, name), self._reaches_out)
+            if self._listing is not None:
+                schema = made.input_schema
+                schema["properties"] = _MESSAGE | schema["properties"]
+                schema["required"] = [*_MESSAGE, *schema["required"]]
+            tools.append(made)
         return ListToolsResult(tools=tools)
 
     async def call_tool(self, ctx: Any, params: Any) -> CallToolResult:
@@ -293,81 +548,173 @@ class _Messages:
         return await anyio.to_thread.run_sync(partial(self._call, params.name, arguments))
 
     def _call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
-        if name == "list_messages" and not self._is_single:
-            return _text("\n".join(map(escape, sorted(self._messages)))[: self._max_bytes])
-        message = "" if self._is_single else arguments.pop("message", None)
-        if not isinstance(message, str) or message not in self._messages:
-            return _text("Error: no such message; list_messages lists them")
+        if name not in self._tools:
+            return _error(f"no tool {quoted(name)}; there are {', '.join(self._tools)}")
+        if self._listing is not None and name in _Listing.TOOLS:
+            return _text(self._listing.call(name, arguments))
+        given = "" if self._listing is None else arguments.pop("message", None)
+        if not isinstance(given, str):
+            return _error(f"{name}: message is string, got {quoted(given, limit=40)}")
         try:
-            body, reader = self._opened(message)
-            shown = self._shown(message, body, reader, arguments) if name == "read_part" else None
+            message, opened = self._open(given)
+            shown = self._shown(message, opened, arguments) if name == "read_part" else None
         except MessageBodyError as error:
-            return _text(f"Error: {error.statement}")
-        return shown or _text(reader.call(name, arguments))
+            return _error(error.statement)
+        return shown or _text(opened.reader.call(name, arguments))
 
     def _shown(
-        self, message: str, body: MessageBody, reader: Reader, arguments: Mapping[str, Any]
+        self, message: str, opened: _Opened, arguments: Mapping[str, Any]
     ) -> CallToolResult | None:
-        """Return a picture or sound as such, and another binary part as a link to it."""
+        """Return a picture or sound as such, and another binary part as a link to it.
+
+        Raises:
+            MessageBodyError: there is no such part, or nobody could read what the link leads to.
+        """
         wanted = arguments.get("part")
         if not isinstance(wanted, str):
             return None  # the reader reports the error
-        index = reader.find(wanted)
-        part = body[index]
+        index = opened.reader.find(wanted)
+        part = opened.body[index]
         if part.is_text:
             return None
-        link = _link(message, part, index)
+        if part.url is not None:
+            if link := _blocks(part):
+                return _result(link)
+            readable = resolver_of(part) or Resolver()
+            readable.source(part.url, subject=part.label)
         is_media = essence(part.content_type).startswith(("image/", "audio/"))
         # Base64 turns three bytes into four characters.
-        fits = part.size is not None and part.size * 4 // 3 <= self._max_bytes
-        # The model asked by name, so the name need not come back as a separate block.
-        blocks = _blocks(part.evolve(name=None)) if is_media and fits else []
-        return CallToolResult.model_validate({"content": blocks or [link], "isError": False})
+        if is_media and part.size is not None and part.size * 4 // 3 <= self._max_bytes:
+            # The model asked by name, so the name need not come back as a separate block.
+            return _result(_blocks(Part(part.read_bytes(), content_type=part.content_type)))
+        _check_size(part)
+        return _result([_link(_place(message), part, index)])
 
 
 def _loaded(message: str, load: Load) -> MessageBody:
     """Return a message from where it is kept.
 
     Raises:
-        DecodeError: it can't be read; a model learns neither where it is kept nor why.
+        DecodeError: it can't be read.
     """
     try:
         return load()
     except DecodeError:
         raise
     except Exception as error:
-        _logger.warning("message %s can't be read: %s", escape(message), redact_urls(str(error)))
-        raise DecodeError(f"message {escape(message)} can't be read now") from error
+        raise _unreadable(message, error) from error
 
 
-def host_check(hosts: Iterable[str]) -> TransportSecuritySettings:
-    """Return settings that answer only requests to some hosts, from pages of these hosts.
+def _unreadable(message: str, error: Exception) -> DecodeError:
+    _logger.warning("message %s can't be read: %s", escape(message), redact_urls(str(error)))
+    return DecodeError(f"message {escape(message)} can't be read now")
+
+
+def _check_size(part: Part) -> None:
+    """Raise `InvalidPart` for a part that is too large to send as a resource."""
+    if (part.size or 0) > _LARGEST:
+        raise InvalidPart(f"{part.label} is too large to send")
+
+
+def _message(entry: _ListedMessage) -> Resource:
+    """Return the resource of a message."""
+    facts: dict[str, Any] = {}
+    if entry.stat is not None:
+        facts["size"] = entry.stat.size
+        if entry.stat.modified is not None:
+            written = datetime.fromtimestamp(entry.stat.modified, UTC)
+            facts["annotations"] = {"lastModified": written.isoformat(timespec="seconds")}
+    about = {
+        "uri": _place(entry.name),
+        "name": entry.shown,
+        "title": entry.shown.rpartition("/")[2],
+        "description": "A message: the list of its parts, each of which is a resource below it.",
+        "mimeType": JSON,
+    }
+    return Resource.model_validate(about | facts)
+
+
+def host_check(
+    addresses: Iterable[str], port: int, names: Iterable[str] = ()
+) -> TransportSecuritySettings:
+    """Return settings that answer only requests to some addresses and names, from pages of these.
 
     Otherwise, any page that a person opens could read the messages, through a name of its own that
     points to the address of the server (DNS rebinding).
 
     Arguments:
-        hosts: names and addresses, with or without a port.
+        addresses: at which the server listens; other ports of them are refused.
+        port: the port.
+        names: other names and addresses that lead to it, such as that of a proxy, with the port
+            that requests state; without one, they state this port or none.
+
+    Raises:
+        InvalidArgument: one is neither a name nor an address.
     """
-    named = [f"[{host}]" if host.count(":") > 1 and host[0] != "[" else host for host in hosts]
-    places = [place for host in named for place in (host, f"{host}:*")]
+    places = [f"{_host(host)}:{port}" for host in addresses]
+    places += [place.removesuffix(":80") for place in places if port == _HTTP]
+    for name in names:
+        host, own = _split(name)
+        places += [f"{host}:{own}"] if own else [host, f"{host}:{port}"]
     origins = [f"{scheme}://{place}" for scheme in ("http", "https") for place in places]
     return TransportSecuritySettings(allowed_hosts=places, allowed_origins=origins)
 
 
-def _start(params: Any) -> int:
-    """Return the position of a cursor.
+def _split(name: str) -> tuple[str, str]:
+    """Return a name or an address as requests state it, and its port or ""."""
+    # A colon stands before a port or inside of IPv6, but then a port needs brackets.
+    found = re.fullmatch(r"(\[.+\]|[^:]+)(?::([0-9]{1,5}))?|(.+)", name)
+    if found is None:
+        raise InvalidArgument("a host name or an address", got=quoted(name))
+    return _host(found[1] or found[3]), found[2] or ""
+
+
+def _host(host: str) -> str:
+    """Return a name or an address as requests state it.
 
     Raises:
-        MCPError: the cursor was not made here.
+        InvalidArgument: it is neither.
     """
-    cursor = getattr(params, "cursor", None)
-    if cursor is None:
-        return 0
+    bare = host[1:-1] if host[:1] + host[-1:] == "[]" else host
+    with suppress(ValueError):
+        # The interface of an address, such as %eth0, is not part of requests.
+        address = ipaddress.ip_address(bare.partition("%")[0])
+        return f"[{address.compressed}]" if address.version == 6 else address.compressed
+    if _HOST_NAME.fullmatch(host):
+        return host.lower()
+    raise InvalidArgument("a host name or an address", got=quoted(host))
+
+
+def _checked(
+    list_some: Callable[[str | None], ListResourcesResult], cursor: str | None
+) -> ListResourcesResult:
+    try:
+        return list_some(cursor)
+    except MessageBodyError as error:
+        raise MCPError(INTERNAL_ERROR, error.statement) from error
+
+
+def _cursor(params: Any) -> str | None:
+    return getattr(params, "cursor", None)
+
+
+def _position(cursor: str) -> int:
+    """Return the position of a cursor in a list of parts."""
     # A client may send any cursor; Python refuses to read thousands of digits.
     if cursor.isascii() and cursor.isdigit() and len(cursor) < 10:
         return int(cursor)
-    raise MCPError(INVALID_PARAMS, "unknown cursor", data={"cursor": cursor})
+    raise _unknown_cursor(cursor)
+
+
+def _name(cursor: str) -> str:
+    """Return the name in a cursor in a list of messages, which may go away between two pages."""
+    if cursor.startswith(_AFTER):
+        return unquote(cursor.removeprefix(_AFTER))
+    raise _unknown_cursor(cursor)
+
+
+def _unknown_cursor(cursor: str) -> MCPError:
+    return MCPError(INVALID_PARAMS, "unknown cursor", data={"cursor": cursor})
 
 
 def _unknown(uri: str) -> MCPError:
@@ -376,16 +723,22 @@ def _unknown(uri: str) -> MCPError:
 
 def _text(text: str) -> CallToolResult:
     block = {"type": "text", "text": text}
-    return CallToolResult.model_validate({"content": [block], "isError": text.startswith("Error:")})
+    is_error = isinstance(text, ToolError)
+    return CallToolResult.model_validate({"content": [block], "isError": is_error})
 
 
-def _tool(name: str, about: str, schema: dict[str, Any], reaches_out: bool = False) -> Tool:
+def _error(text: str) -> CallToolResult:
+    return _text(ToolError(f"Error: {text}"))
+
+
+def _tool(function: Callable[..., str], reaches_out: bool = False) -> Tool:
     # A client may run tools that only read without asking its user each time, but perhaps not if
     # they open what the links of a stranger's message name.
     hints = ToolAnnotations(read_only_hint=True, open_world_hint=reaches_out)
-    return Tool(name=name, description=about, input_schema=schema, annotations=hints)
-
-
-def _listing() -> Tool:
-    schema = {"type": "object", "properties": {}, "additionalProperties": False}
-    return _tool("list_messages", "List the names of all messages.", schema)
+    return Tool(
+        name=function.__name__,
+        description=description_of(function),
+        # MCP has no strict mode: an argument with a default may be left out.
+        input_schema=parameters_of(function, strict=False),
+        annotations=hints,
+    )

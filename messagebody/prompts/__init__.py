@@ -4,8 +4,15 @@ from messagebody.prompts._counting import estimate_tokens
 from messagebody.prompts._draft import Draft
 from messagebody.prompts._output import OutputSchema, output_schema
 from messagebody.prompts._prompt import Omission, Prompt, to_prompt
-from messagebody.prompts._reader import Reader
-from messagebody.prompts._toolbox import Toolbox, description_of, parameters_of, require_toolbox
+from messagebody.prompts._reader import Reader, line_of
+from messagebody.prompts._toolbox import (
+    Toolbox,
+    ToolError,
+    description_of,
+    parameters_of,
+    require_toolbox,
+    tool,
+)
 
 __all__ = [
     "Draft",
@@ -13,11 +20,14 @@ __all__ = [
     "OutputSchema",
     "Prompt",
     "Reader",
+    "ToolError",
     "Toolbox",
     "description_of",
     "estimate_tokens",
+    "line_of",
     "output_schema",
     "parameters_of",
     "require_toolbox",
     "to_prompt",
+    "tool",
 ]

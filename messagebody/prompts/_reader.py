@@ -11,7 +11,7 @@ from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.adapters import is_withheld
 from messagebody.errors import InvalidArgument, InvalidPart, MessageBodyError
-from messagebody.prompts._toolbox import Toolbox, find_part, tool
+from messagebody.prompts._toolbox import Toolbox, ToolError, find_part, tool
 from messagebody.storage._references import Resolver
 
 _LISTED: Final = 200
@@ -74,9 +74,9 @@ class Reader(Toolbox):
             start: the number of the first part to list; 0 if null.
         """
         first = max(start or 0, 0)
-        page = self._body[first:][:_LISTED]
+        page = self._body[first : first + _LISTED]
         # Numbers are positions in the whole body, so that they agree with those of a prompt.
-        lines = [_line(first + at, part) for at, part in enumerate(page) if not is_withheld(part)]
+        lines = [line_of(first + at, part) for at, part in enumerate(page) if not is_withheld(part)]
         rest = len(self._body) - first - len(page)
         if rest > 0:
             lines.append(f"[{count_of(rest, 'more part')}; list_parts({first + _LISTED})]")
@@ -108,7 +108,7 @@ class Reader(Toolbox):
             part: the name or number of the only part to search; all if null.
         """
         if not text:
-            return "Error: search_parts: text is empty"
+            return ToolError("Error: search_parts: text is empty")
         positions: Sequence[int] = [
             position for position, each in enumerate(self._body) if not is_withheld(each)
         ]
@@ -178,7 +178,13 @@ def _called(position: int, part: Part) -> str:
     return str(position) if part.name is None else escape(part.name)
 
 
-def _line(position: int, part: Part) -> str:
+def line_of(position: int, part: Part) -> str:
+    """Return what a model reads of a part in a list: number, name, type, size, and its URL.
+
+    Examples:
+        >>> line_of(3, Part("a,b", name="/a.csv", content_type="text/csv"))
+        '3  /a.csv  text/csv  3 B'
+    """
     facts = [str(position), *([] if part.name is None else [escape(part.name)])]
     facts += [escape(part.content_type, limit=100), human_size(part.size)]
     if part.url is not None:

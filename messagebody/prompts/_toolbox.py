@@ -23,8 +23,30 @@ _TYPES: Final = {str: "string", int: "integer", bool: "boolean", type(None): "nu
 _ARGUMENT: Final = re.compile(r"^    (\w+): (.+(?:\n        .+)*)", re.MULTILINE)
 
 
+class ToolError(str):
+    """The answer of a tool that could not do what a model asked for: a text that says why."""
+
+    __slots__ = ()
+
+
 def tool(method: _F) -> _F:
-    """Make a method a tool: wrong arguments and errors become answers."""
+    """Make a method a tool: wrong arguments and errors become answers, each a `ToolError`.
+
+    Examples:
+        >>> class Clock(Toolbox):
+        ...     TOOLS = ("hour",)
+        ...
+        ...     @tool
+        ...     def hour(self, zone: str) -> str:
+        ...         '''Tell the hour.
+        ...
+        ...         Arguments:
+        ...             zone: the time zone.
+        ...         '''
+        ...         return f"noon in {zone}"
+        >>> Clock().call("hour", {"zone": "Oslo"}), Clock().call("hour", {"zone": 3})
+        ('noon in Oslo', 'Error: hour: zone is string, got 3 (int)')
+    """
 
     @functools.wraps(method)
     def answer(*given: Any, **named: Any) -> str:
@@ -33,16 +55,16 @@ def tool(method: _F) -> _F:
             # model's mistake.
             bound = inspect.signature(method).bind(*given, **named)
         except TypeError as error:
-            return f"Error: {method.__name__}: {error}"
+            return ToolError(f"Error: {method.__name__}: {error}")
         wrong = _wrong(method, bound.arguments)
         if wrong:
-            return f"Error: {method.__name__}: {wrong}"
+            return ToolError(f"Error: {method.__name__}: {wrong}")
         try:
             return method(*given, **named)
         except MessageBodyError as error:
             # Not `str(error)`, because its advice names permissions, and a model would ask for
             # them.
-            return f"Error: {error.statement}"
+            return ToolError(f"Error: {error.statement}")
 
     return answer  # type: ignore[return-value]
 
@@ -87,15 +109,15 @@ class Toolbox:
             arguments: its arguments, or their JSON.
         """
         if name not in self.TOOLS:
-            return f"Error: no tool {quote(name)}; there are {', '.join(self.TOOLS)}"
+            return ToolError(f"Error: no tool {quote(name)}; there are {', '.join(self.TOOLS)}")
         if isinstance(arguments, str):
             try:
                 # Providers send an empty string for a call without arguments.
                 arguments = json.loads(arguments or "{}")
             except (ValueError, RecursionError):
-                return f"Error: the arguments of {name} are not JSON"
+                return ToolError(f"Error: the arguments of {name} are not JSON")
         if not isinstance(arguments, Mapping):
-            return f"Error: the arguments of {name} are not an object"
+            return ToolError(f"Error: the arguments of {name} are not an object")
         # Keys become text, because a caller's mapping may have other keys, which `**` refuses.
         return getattr(self, name)(**{str(key): value for key, value in arguments.items()})  # type: ignore[no-any-return]
 

@@ -25,7 +25,7 @@ def foreign() -> MessageBody:
 def test_an_mcp_server_asks_nothing(foreign: MessageBody, monkeypatch: pytest.MonkeyPatch) -> None:
     network = Network()
     network.watch(monkeypatch)
-    served = mcp._Messages({"": foreign}, None, 50_000)
+    served = mcp._Served({"": foreign}, None, 50_000, is_single=True)
 
     async def ask() -> None:
         await served.list_resources(None, None)

@@ -3,19 +3,23 @@
 import base64
 import json
 import os
+import re
+import socket
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import anyio
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from messagebody import MessageBody, Part, Resolver, __version__
-from messagebody._cli.commands.models import _messages
 from messagebody.errors import InvalidArgument, StoreError
 from messagebody.frameworks.mcp import host_check, server, tool_result
+from messagebody.storage import offload, open_store
 from tests import servers
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(90)
@@ -67,7 +71,10 @@ async def walk(client: Any) -> None:
         "messagebody:///", "messagebody:///?part=0", "messagebody:///logs/a.txt",
         "messagebody:///charts/a-b.png", "messagebody:///raw.bin", "messagebody:///far",
     ]  # fmt: skip
-    assert found["messagebody:///raw.bin"].size == 99
+    raw = found["messagebody:///raw.bin"]
+    assert (raw.size, raw.title) == (99, "raw.bin")
+    assert raw.description == "3  /raw.bin  application/zip  99 B"
+    assert all(each.title and each.description for each in found.values())
     [manifest] = (await client.read_resource("messagebody:///")).contents
     assert len(json.loads(manifest.text)) == 5
     [picture] = (await client.read_resource("messagebody:///charts/a-b.png")).contents
@@ -170,6 +177,7 @@ def test_tools_that_open_the_web_say_so(message: MessageBody, is_open: bool) -> 
 def test_many_messages(message: MessageBody) -> None:
     many: dict[str, Any] = {f"m{number}": (lambda: message) for number in range(450)}
     many["a/b c"] = message
+    many["a\nb"] = message
 
     async def run() -> None:
         async with Client(server(many)) as client:
@@ -178,12 +186,18 @@ def test_many_messages(message: MessageBody) -> None:
             while pages == 0 or cursor:
                 page = await client.list_resources(cursor=cursor)
                 found, cursor, pages = found + page.resources, page.next_cursor, pages + 1
-            assert (len(found), pages) == (451, 3)
+            assert (len(found), pages) == (452, 3)
             assert found[0].uri == "messagebody://a%2Fb%20c/"
             [text] = (await client.read_resource(found[0].uri + "logs/a.txt")).contents
             assert text.text == "one two three"
             call = client.call_tool
-            assert text_of(await call("list_messages", {})).startswith("a/b c\nm0\n")
+            listed: list[str] = []
+            while not listed or listed[-1].startswith("["):
+                after = {"after": listed[-2]} if listed else {}
+                listed[-1:] = text_of(await call("list_messages", after)).splitlines()
+            assert listed == sorted(name.replace("\n", "\\n") for name in many)
+            arguments = {"message": "a\\nb", "part": "0"}
+            assert text_of(await call("read_part", arguments)) == "Why?"
             arguments = {"message": "m7", "part": "0"}
             assert text_of(await call("read_part", arguments)) == "Why?"
             assert (await call("read_part", {"message": "x", "part": "0"})).is_error
@@ -202,7 +216,7 @@ def test_a_tool_result_keeps_its_bound(size: int) -> None:
     body = MessageBody([Part("See the charts.")])
     for number in range(30):
         body.add(bytes(20_000), name=f"/charts/{number}.png", content_type="image/png")
-    result = tool_result(body, size)
+    result = tool_result(body, size, link_to="messagebody://report/")
     assert wire(result) <= size + 100  # what is around the blocks
     blocks = result.content
     assert blocks[0].text == "See the charts."
@@ -210,7 +224,36 @@ def test_a_tool_result_keeps_its_bound(size: int) -> None:
     assert (kinds.count("image") == 30) == (size == 1_000_000)
     shown = kinds.count("image") + kinds.count("resource_link")
     if shown < 30:
-        assert blocks[-1].text == f"[{30 - shown} of 31 parts left out]"
+        assert blocks[-1].text.startswith(f"[{30 - shown} of 31 parts left out]")
+    for block in blocks:
+        if block.type == "resource_link":
+            assert block.uri == f"messagebody://report/charts/{block.title}"
+            assert (block.size, block.description.count("image/png")) == (20_000, 1)
+
+
+@pytest.mark.parametrize("size", [500, 1_000, 50_000])
+def test_nothing_links_where_nobody_serves(size: int) -> None:
+    """A client that follows a link gets an error from a server that does not know it."""
+    body = MessageBody([Part("See the charts.")])
+    body.add(url="https://example.com/a.png", name="/open.png")
+    body.add(url="https://example.com/a.png?X-Amz-Signature=SECRET", name="/signed.png")
+    body.add(url="s3://acme/x.png", name="/stored.png")
+    for number in range(30):
+        body.add(bytes(20_000), name=f"/charts/{number}.png", content_type="image/png")
+    result = tool_result(body, size)
+    assert wire(result) <= size + 100
+    links = [block.uri for block in result.content if block.type == "resource_link"]
+    assert links == ["https://example.com/a.png"]
+    # What is left out is said, and as much of it as has room is listed.
+    head, *lines = result.content[-1].text.splitlines()
+    left = 33 - len(links) - [block.type for block in result.content].count("image")
+    assert head == f"[{left} of 34 parts left out]"
+    first = "2  /signed.png  image/png  unknown size  https://example.com/a.png?…"
+    assert lines[:1] == [first][: len(lines)]
+    assert (len(lines) == left) == (size > 2_000)
+    for wrong in ("report", "messagebody://report", 5):
+        with pytest.raises(InvalidArgument, match="ends in '/'"):
+            tool_result(body, link_to=wrong)  # type: ignore[arg-type]
 
 
 def test_bad_arguments(message: MessageBody) -> None:
@@ -219,7 +262,7 @@ def test_bad_arguments(message: MessageBody) -> None:
     with pytest.raises(InvalidArgument, match="at least 500"):
         server(message, max_bytes=3)
     for source in ([message], {"": message}, "message.json"):
-        with pytest.raises(InvalidArgument, match="a dict of them by name"):
+        with pytest.raises(InvalidArgument, match="a dict of bodies by name"):
             server(source)  # type: ignore[arg-type]
 
 
@@ -281,6 +324,168 @@ def test_over_http(message: MessageBody, tmp_path: Path) -> None:
         assert answer.status_code == 421
 
 
+def test_a_directory_is_served_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "deep" / "0.json"
+    server_of_store = server(open_store(tmp_path))
+
+    async def run() -> None:
+        async with Client(server_of_store) as client:
+            call = client.call_tool
+            assert text_of(await call("list_messages", {})) == "[no messages]"
+            assert (await client.list_resources()).resources == []
+            file.parent.mkdir()
+            MessageBody([Part("one")]).save(file)
+            assert text_of(await call("list_messages", {})) == "deep/0"
+            [found] = (await client.list_resources()).resources
+            assert (found.uri, found.name, found.title) == (
+                "messagebody://deep%2F0/",
+                "deep/0",
+                "0",
+            )
+            assert found.size == file.stat().st_size
+            written = datetime.fromisoformat(found.annotations.last_modified).timestamp()
+            assert written == int(file.stat().st_mtime)
+            assert found.description
+            for name in ("deep/0", "deep/0.json"):
+                answer = await call("read_part", {"message": name, "part": "0"})
+                assert text_of(answer) == "one"
+            for wrong in ("0", "0.json", "deep/o"):
+                answer = await call("read_part", {"message": wrong, "part": "0"})
+                assert answer.is_error
+                assert "(did you mean 'deep/0'?); list_messages lists them" in text_of(answer)
+            # An editor writes the same length, within the same tick of the clock.
+            MessageBody([Part("two")]).save(file)
+            answer = await call("read_part", {"message": "deep/0", "part": "0"})
+            assert text_of(answer) == "two"
+            [part] = (await client.read_resource(found.uri + "?part=0")).contents
+            assert part.text == "two"
+            file.unlink()
+            assert text_of(await call("list_messages", {})) == "[no messages]"
+            assert (await call("read_part", {"message": "deep/0", "part": "0"})).is_error
+            with pytest.raises(MCPError, match="no message 'deep/0'"):
+                await client.read_resource(found.uri)
+
+    anyio.run(run)
+
+
+def test_a_message_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    MessageBody([Part("one")]).save(tmp_path / "a.json")
+    os.utime(tmp_path / "a.json", (1, 1))
+    store, read = open_store(tmp_path), Mock()
+    read.side_effect = store.read_range
+    monkeypatch.setattr(store, "read_range", read)
+
+    async def run() -> None:
+        async with Client(server(store)) as client:
+            for _ in range(3):
+                await client.call_tool("read_part", {"message": "a", "part": "0"})
+                await client.call_tool("list_messages", {})
+
+    anyio.run(run)
+    assert read.call_count == 1
+
+
+def test_a_body_is_served_as_it_is(message: MessageBody) -> None:
+    async def run() -> None:
+        async with Client(server(message)) as client:
+            answer = await client.call_tool("read_part", {"part": "/new.txt"})
+            assert answer.is_error
+            message.add("new", name="/new.txt")
+            answer = await client.call_tool("read_part", {"part": "/new.txt"})
+            assert text_of(answer) == "new"
+            [part] = (await client.read_resource("messagebody:///new.txt")).contents
+            assert part.text == "new"
+
+    anyio.run(run)
+
+
+def test_a_text_that_begins_like_an_error_is_none(message: MessageBody) -> None:
+    message.add("Error: out of memory", name="/logs/error.txt")
+    names: Any = {"Error: a": message}
+
+    async def run() -> None:
+        async with Client(server(names)) as client:
+            asked = {"message": "Error: a", "part": "/logs/error.txt"}
+            for name, arguments in [("list_messages", {}), ("read_part", asked)]:
+                answer = await client.call_tool(name, arguments)
+                assert text_of(answer).startswith("Error: ")
+                assert not answer.is_error
+
+    anyio.run(run)
+
+
+def test_what_a_link_leads_to_can_be_read(message: MessageBody, tmp_path: Path) -> None:
+    """A picture in an allowed store is shown, and what nobody may read is an error."""
+    store = open_store(tmp_path)
+    message.add(bytes(99_999), name="/large.bin")
+    offloaded = offload(message, store, threshold=0)
+    offloaded.add(url="s3://acme/x.zip", name="/closed.zip", content_type="application/zip", size=9)
+
+    async def run() -> None:
+        async with Client(server(offloaded, resolver=Resolver(allow=[store]))) as client:
+            call = client.call_tool
+            [picture] = (await call("read_part", {"part": "/charts/a-b.png"})).content
+            assert base64.b64decode(picture.data) == PNG
+            for name, size in [("/raw.bin", 99), ("/large.bin", 99_999)]:
+                [link] = (await call("read_part", {"part": name})).content
+                [content] = (await client.read_resource(link.uri)).contents
+                assert len(base64.b64decode(content.blob)) == size
+            closed = await call("read_part", {"part": "/closed.zip"})
+            assert closed.is_error
+            assert "which no resolver allows" in text_of(closed)
+
+    anyio.run(run)
+
+
+def test_the_schemas_of_the_tools(message: MessageBody) -> None:
+    """Some SDKs refuse a list of types."""
+
+    async def run() -> None:
+        async with Client(server({"a": message})) as client:
+            tools = (await client.list_tools()).tools
+        assert tools[0].name == "list_messages"
+        for tool in tools:
+            for about in tool.input_schema["properties"].values():
+                kinds = about.get("anyOf", [about])
+                assert all(isinstance(kind["type"], str) for kind in kinds)
+                assert about["description"]
+
+    anyio.run(run)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
+def test_a_free_port(host: str, message: MessageBody, tmp_path: Path) -> None:
+    message.save(tmp_path / "one.json")
+    command = [sys.executable, "-m", "messagebody", "mcp", str(tmp_path), "--host", host]
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+
+    async def run(url: str) -> None:
+        async with Client(url) as client:
+            assert text_of(await client.call_tool("list_messages", {})) == "one"
+
+    with subprocess.Popen(
+        [*command, "--http", "0"], stdout=subprocess.PIPE, env=env, text=True
+    ) as served:
+        assert served.stdout is not None
+        try:
+            said = served.stdout.readline()
+            found = re.fullmatch(r"Serving at (http://(.+):([0-9]+)/mcp)\n", said)
+            assert found is not None, said
+            assert found[2] == (f"[{host}]" if ":" in host else host)
+            anyio.run(run, found[1])
+            again = subprocess.run(
+                [*command, "--http", found[3]], env=env, capture_output=True, text=True, check=False
+            )
+            assert again.returncode == 2
+            assert f"can't listen at '{host}', port {found[3]}: Address already" in again.stderr
+            # A second Host, which no browser sends, is no way around the check.
+            with socket.create_connection((host, int(found[3]))) as raw:
+                raw.sendall(b"POST /mcp HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")
+                assert raw.recv(99).startswith(b"HTTP/1.1 400 ")
+        finally:
+            served.terminate()
+
+
 def test_messages_that_can_not_be_read_are_answers(tmp_path: Path, caplog: Any) -> None:
     """A message that went away, a store that is down: a model learns no more than that."""
 
@@ -302,6 +507,10 @@ def test_messages_that_can_not_be_read_are_answers(tmp_path: Path, caplog: Any) 
                 with pytest.raises(MCPError) as caught:
                     await client.read_resource(f"messagebody://{name}/")
                 assert str(tmp_path) not in str(caught.value)
+            wrong = text_of(await client.call_tool("list_parts", {"message": "x", "a": 1}))
+            assert wrong.startswith("Error: no message 'x'")
+            wrong = text_of(await client.call_tool("list_messages", {"before": "x"}))
+            assert wrong == "Error: list_messages: got an unexpected keyword argument 'before'"
             assert "can't be read now" in text_of(
                 await client.call_tool("list_parts", {"message": "gone"})
             )
@@ -330,52 +539,42 @@ def test_no_answer_has_a_signed_url() -> None:
     anyio.run(ask)
 
 
-@pytest.mark.parametrize(
-    ("host", "answered"),
-    [
-        ("127.0.0.2", True), ("127.0.0.1", True), ("localhost", True), ("box.example", True),
-        ("evil.example", False), ("127.0.0.2.evil.example", False), ("", False),
-    ],
-)  # fmt: skip
+OWN = ["127.0.0.2", "127.0.0.1", "localhost", "::1"]
+ASKED = [
+    *[(f"{host}:8000", True) for host in ("127.0.0.2", "127.0.0.1", "localhost", "[::1]")],
+    *[(host, True) for host in ("box.example", "box.example:8000", "proxy.example:8443")],
+    ("[2001:db8::1]:8443", True),
+    *[(host, False) for host in ("127.0.0.1", "127.0.0.1:80", "127.0.0.1:80001", "localhost:*")],
+    *[(host, False) for host in ("box.example:8443", "proxy.example", "proxy.example:8000")],
+    *[(host, False) for host in ("evil.example", "127.0.0.2.evil.example", "evil.example:8000")],
+    *[(host, False) for host in ("127.0.0.1:8000@evil.example", "127.0.0.1:8000.evil.example")],
+    *[(host, False) for host in ("", "127.0.0.1:", "[::1]:8000:8000", "[::1", "::1:8000")],
+]
+
+
+@pytest.mark.parametrize(("host", "answered"), ASKED)
 def test_http_answers_only_its_own_names(host: str, answered: bool) -> None:
     from starlette.testclient import TestClient
 
-    checked = host_check(["127.0.0.2", "127.0.0.1", "localhost", "::1", "box.example"])
+    names = ["Box.example", "proxy.example:8443", "[2001:DB8:0::1]:8443"]
     app = server(MessageBody([Part("x")])).streamable_http_app(
-        host="127.0.0.2", transport_security=checked
+        host="127.0.0.2", transport_security=host_check(OWN, 8000, names)
     )
     headers = {"Accept": "application/json, text/event-stream"}
     with TestClient(app) as client:
-        for port in ("", ":8000"):
-            named = headers | {"Host": f"{host}{port}" if host else ""}
-            answer = client.post("/mcp", json={}, headers=named)
-            assert (answer.status_code != 421) == answered
-            if answered:
-                foreign = named | {"Origin": "http://evil.example"}
-                assert client.post("/mcp", json={}, headers=foreign).status_code == 403
-                own = named | {"Origin": f"http://{host}{port}"}
-                assert client.post("/mcp", json={}, headers=own).status_code != 403
+        named = headers | {"Host": host}
+        assert (client.post("/mcp", json={}, headers=named).status_code != 421) == answered
+        # A page of another site is refused, whatever name it is sent to.
+        own = headers | {"Host": "localhost:8000", "Origin": f"http://{host}"}
+        assert (client.post("/mcp", json={}, headers=own).status_code != 403) == answered
 
 
-def test_a_directory_shows_regular_files_only(tmp_path: Path) -> None:
-    """A FIFO would never end, and a link may lead anywhere."""
-    directory = tmp_path / "messages"
-    directory.mkdir()
-    MessageBody([Part("one")]).save(directory / "a.json")
-    MessageBody([Part("secret")]).save(tmp_path / "secret.json")
-    os.mkfifo(directory / "fifo.json")
-    (directory / "link.json").symlink_to(tmp_path / "secret.json")
-    (directory / "up").symlink_to(tmp_path)
-    (directory / ".hidden").mkdir()
-    for hidden in (".h.json", ".hidden/h.json"):
-        MessageBody([Part("draft")]).save(directory / hidden)
-    found: Any = _messages(str(directory))
-    assert [*found] == ["a"]
-    (directory / "a.json").unlink()
-    (directory / "a.json").symlink_to(tmp_path / "secret.json")
-    with pytest.raises(StoreError):
-        found["a"]()
-    (directory / "a.json").unlink()
-    os.mkfifo(directory / "a.json")
-    with pytest.raises((StoreError, OSError)):
-        found["a"]()
+def test_the_port_that_requests_leave_out() -> None:
+    hosts = host_check(["::1", "fe80::1%eth0"], 80).allowed_hosts
+    assert hosts == ["[::1]:80", "[fe80::1]:80", "[::1]", "[fe80::1]"]
+
+
+@pytest.mark.parametrize("name", ["", "*", "a:*", "http://a", "a/b", "a b", "[]", "a:123456", "ä"])
+def test_what_is_no_name_of_a_host(name: str) -> None:
+    with pytest.raises(InvalidArgument, match="a host name or an address"):
+        host_check(OWN, 8000, [name])

@@ -40,7 +40,7 @@ from messagebody.bulk import tables as tables_module
 from messagebody.errors import MissingDependency
 from messagebody.filesystem import MessageBodyFileSystem
 from messagebody.frameworks.values import to_values
-from messagebody.prompts import Draft, Reader, to_prompt
+from messagebody.prompts import Draft, Reader, line_of, to_prompt
 from messagebody.rendering import listing, page, run_page, tree
 from messagebody.storage import queues
 from messagebody.views import path_into
@@ -344,6 +344,7 @@ CALLS: dict[str, Call] = {
     ),
     "storage.sweep": lambda body: m.sweep(STORE, [body]),
     "storage.verify": lambda body: [m.verify(body), m.verify(body, resolver=CLOSED)],
+    "prompts.line_of": for_parts(partial(line_of, 0)),
     "prompts.to_prompt": lambda body: [
         to_prompt(body, budget, resolver=resolver)
         for budget in (100, 8000, 1_000_000)

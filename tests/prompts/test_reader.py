@@ -10,7 +10,8 @@ from jsonschema import Draft202012Validator
 
 from messagebody import MessageBody, Part
 from messagebody.errors import InvalidArgument
-from messagebody.prompts import Reader
+from messagebody.prompts import Reader, ToolError
+from tests.effort import calls
 
 
 @pytest.fixture
@@ -119,3 +120,23 @@ def test_bad_arguments() -> None:
         Reader([])  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="at least 100 characters"):
         Reader(MessageBody(), limit=3)
+
+
+def test_a_page_of_a_long_list_costs_a_page() -> None:
+    reader = Reader(MessageBody(Part("x", name=f"/{number}") for number in range(20_000)))
+    reader.list_parts()
+    assert calls(lambda: reader.list_parts(100), 20_000) > 200
+
+
+def test_what_begins_like_an_error_is_none(reader: Reader) -> None:
+    """A log may begin with that word, so an error is one by its type."""
+    body = MessageBody([Part("Error: no disk", name="/log")])
+    text = Reader(body).call("read_part", {"part": "/log"})
+    assert text == "Error: no disk"
+    assert not isinstance(text, ToolError)
+    wrong: list[tuple[str, Any]] = [
+        ("read_part", {"part": "x"}), ("drop", {}), ("read_part", {}),
+        ("search_parts", {"text": ""}), ("read_part", "{"),
+    ]  # fmt: skip
+    for name, arguments in wrong:
+        assert isinstance(reader.call(name, arguments), ToolError)

@@ -1,7 +1,7 @@
 """Commands for models: a server of the Model Context Protocol."""
 
-from collections.abc import Callable
-from functools import partial
+import socket
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -17,10 +17,11 @@ from messagebody._cli.options import (
     within_limit,
 )
 from messagebody._model.body import MessageBody
+from messagebody.errors import InvalidArgument
 from messagebody.storage._references import Resolver
-from messagebody.storage._stores import Store, open_store
+from messagebody.storage._stores import open_store
+from messagebody.storage._stores.messages import SUFFIX, StoredMessages
 
-_SUFFIX = ".json"
 _LOOPBACK = "127.0.0.1"
 _LOOPBACKS = (_LOOPBACK, "localhost", "::1")
 
@@ -33,7 +34,8 @@ _LOOPBACKS = (_LOOPBACK, "localhost", "::1")
     "port",
     type=click.IntRange(0, 65_535),
     metavar="PORT",
-    help="Serve HTTP on this port of the loopback instead of standard input and output.",
+    help="Serve HTTP on this port of the loopback instead of standard input and output; 0 picks a "
+    "free one.",
 )
 @click.option(
     "--host",
@@ -47,8 +49,9 @@ _LOOPBACKS = (_LOOPBACK, "localhost", "::1")
     "hosts",
     multiple=True,
     metavar="NAME",
-    help="Answer requests to this name, too. Those to other names than ADDRESS and the loopback "
-    "are refused, so that no page in a browser can read the messages.",
+    help="Answer requests to this name or name:port, too, as that of a proxy. Those to anything "
+    "but ADDRESS and the loopback at PORT are refused, so that no page in a browser can read the "
+    "messages.",
 )
 @click.option(
     "--max-bytes",
@@ -64,23 +67,55 @@ def mcp_command(
     """A model lists, reads and searches the parts. Nothing is written.
 
     BODY is a file or a directory (local or s3://bucket/prefix/), in which every *.json is a
-    message. A client starts the command itself and talks to it over standard input and output.
+    message, those that are saved later too. A client starts the command itself and talks to it
+    over standard input and output.
 
     \b
     messagebody mcp message.json
     messagebody mcp messages/ --http 8000
     """
-    from messagebody.frameworks.mcp import host_check, server
+    from messagebody.frameworks.mcp import server
 
     made = server(_messages(source), resolver=resolver, max_bytes=max_bytes)
     if port is None:
         _serve_stdio(made)
     else:
-        import uvicorn
+        _serve_http(made, host, port, hosts)
 
-        checked = host_check([host, *_LOOPBACKS, *hosts])
-        app = made.streamable_http_app(host=host, transport_security=checked)
-        uvicorn.run(app, host=host, port=port, log_level="warning")
+
+def _serve_http(made: Any, host: str, port: int, names: tuple[str, ...]) -> None:
+    import uvicorn
+
+    from messagebody.frameworks.mcp import host_check
+
+    sockets = _listen(host, port)
+    port = sockets[0].getsockname()[1]
+    try:
+        checked = host_check([host, *_LOOPBACKS], port, names)
+    except InvalidArgument as error:
+        raise click.UsageError(str(error)) from error
+    app = made.streamable_http_app(host=host, transport_security=checked)
+    # For a client that was started with it, and for whoever asked for a free port.
+    click.echo(f"Serving at http://{checked.allowed_hosts[0]}/mcp")
+    # Not the quicker parser that may be installed too: this one refuses a second Host.
+    config = uvicorn.Config(app, log_level="warning", http="h11")
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=sockets)
+
+
+def _listen(host: str, port: int) -> list[socket.socket]:
+    """Return a socket for each address of a host, all with one port: a free one for 0."""
+    made: list[socket.socket] = []
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, _, _, _, address in dict.fromkeys(found):
+            place = (address[0], port, *address[2:])
+            made.append(socket.create_server(place, family=family))
+            port = made[0].getsockname()[1]
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise click.UsageError(f"can't listen at {quote(host)}, port {port}: {reason}") from error
+    return made
 
 
 def _serve_stdio(made: Any) -> None:
@@ -94,8 +129,8 @@ def _serve_stdio(made: Any) -> None:
     anyio.run(serve)
 
 
-def _messages(source: str) -> MessageBody | dict[str, Callable[[], MessageBody]]:
-    """Return the body of a file, or functions that load the bodies of a directory by name."""
+def _messages(source: str) -> MessageBody | StoredMessages:
+    """Return the body of a file, or the messages of a directory as they are from now on."""
     most = limits()
     place = source if "://" in source else store_url(source)
     try:
@@ -103,20 +138,13 @@ def _messages(source: str) -> MessageBody | dict[str, Callable[[], MessageBody]]
         if data is not None:
             return decode_body(within_limit(data, source), source)
         # A store lists and reads regular files only, and follows no link below its root.
-        store = open_store(place)
-        found = sorted(each.key for each in store.iter_objects() if _is_message(each.key))
+        found = StoredMessages(open_store(place), most)
+        if not found:
+            click.echo(f"There is no file *{SUFFIX} in {quote(source)} yet.", err=True)
     except (OSError, ImportError, ValueError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise click.UsageError(f"can't read {quote(source)}: {reason}") from error
-    if not found:
-        raise click.UsageError(f"there is no file *{_SUFFIX} in {quote(source)}")
-    # Loaded when a model asks for one, in a thread that has no context of this command.
-    return {key.removesuffix(_SUFFIX): partial(_load, store, key, most) for key in found}
-
-
-def _is_message(key: str) -> bool:
-    """Return whether a file is served: hidden files are not."""
-    return key.endswith(_SUFFIX) and "/." not in f"/{key}"
+    return found
 
 
 def _read(url: str, most: Limits) -> bytes | None:
@@ -138,8 +166,3 @@ def _read(url: str, most: Limits) -> bytes | None:
         return None
     with filesystem.open(path, "rb") as stream:
         return read_at_most(stream, most.json_bytes)
-
-
-def _load(store: Store, key: str, most: Limits) -> MessageBody:
-    # One byte more than the limit is refused by the reader.
-    return MessageBody.from_json(store.read_range(key, 0, most.json_bytes + 1), limits=most)

@@ -1,0 +1,96 @@
+"""Messages in stores: every object `*.json` that is not hidden, as it is now."""
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import attrs
+
+from messagebody._base.limits import DEFAULT_LIMITS, Limits
+from messagebody._model.body import MessageBody
+from messagebody.errors import ObjectNotFound
+from messagebody.storage._stores.base import Stat, Store
+
+SUFFIX: Final = ".json"
+_SETTLED: Final = 2.0
+"""Seconds after which another write must show in the metadata: some clocks tick once a second."""
+
+
+@attrs.frozen
+class StoredMessage:
+    """A message as it was looked up; it equals a later one until the object is written again.
+
+    Arguments:
+        store: the store.
+        stat: the metadata of the object.
+        limits: the bounds of reading it.
+        seen: the time, if the object was written so shortly before that another write might not
+            show; such a message equals no other.
+    """
+
+    store: Store = attrs.field(eq=False, repr=False)
+    stat: Stat
+    limits: Limits = attrs.field(eq=False, repr=False)
+    seen: float | None = None
+
+    def __call__(self) -> MessageBody:
+        """Return the body.
+
+        Raises:
+            ObjectNotFound: the object is gone.
+            DecodeError: it is not a body, or is larger than the limits.
+        """
+        # One byte more than the limit is refused by the reader.
+        data = self.store.read_range(self.stat.key, 0, self.limits.json_bytes + 1)
+        return MessageBody.from_json(data, limits=self.limits)
+
+
+class StoredMessages(Mapping[str, StoredMessage]):
+    """The messages in a store by name, each time as they are then; nothing is watched.
+
+    The name of a message is its key without the suffix.
+
+    Arguments:
+        store: the store.
+        limits: the bounds of reading a message.
+    """
+
+    def __init__(self, store: Store, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._store = store
+        self._limits = limits
+
+    def __getitem__(self, name: str) -> StoredMessage:
+        key = name + SUFFIX
+        try:
+            found = self._store.stat(key) if _is_message(key) else None
+        except ObjectNotFound:  # no legal key
+            found = None
+        if found is None:
+            raise KeyError(name)
+        now = time.time()
+        is_settled = found.modified is not None and abs(now - found.modified) > _SETTLED
+        return StoredMessage(self._store, found, self._limits, None if is_settled else now)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.stats())
+
+    def __len__(self) -> int:
+        return len(self.stats())
+
+    def __bool__(self) -> bool:
+        # Without listing all of a bucket.
+        return any(_is_message(found.key) for found in self._store.iter_objects())
+
+    def stats(self) -> dict[str, Stat]:
+        """Return the metadata of all messages, by name."""
+        return {
+            found.key.removesuffix(SUFFIX): found
+            for found in self._store.iter_objects()
+            if _is_message(found.key)
+        }
+
+
+def _is_message(key: str) -> bool:
+    """Return whether an object is a message: hidden ones and paths to elsewhere are not."""
+    place = f"/{key}"
+    return key.endswith(SUFFIX) and "/." not in place and "//" not in place
