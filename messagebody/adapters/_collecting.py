@@ -20,7 +20,17 @@ from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import base64, data_urls, strict_json
 from messagebody.adapters._base import Loss, LossKind
-from messagebody.adapters._items import Call, Code, Item, Media, Reasoning, Refusal, Result, Text
+from messagebody.adapters._items import (
+    Call,
+    Code,
+    Item,
+    Media,
+    Reasoning,
+    Refusal,
+    Result,
+    Text,
+    is_of_provider,
+)
 from messagebody.adapters._places import RESERVED, RESULT
 from messagebody.errors import DecodeError, InvalidPart, MessageBodyError
 from messagebody.names import is_name, safe_name
@@ -365,16 +375,27 @@ def _may_be_called(
     # A file must not take the name of another part, or of an item that the speaker has no say in.
     if name is None:
         return True
-    return name not in taken and (not RESERVED.fullmatch(name) or may_say(name, speaker))
+    said = item.carried.get("metadata")
+    return name not in taken and (not RESERVED.fullmatch(name) or may_say(name, speaker, said))
 
 
-def may_say(name: str, speaker: str | None) -> bool:
+def may_say(name: str, speaker: str | None, metadata: Any = None) -> bool:
     """Return whether a speaker may say an item: the assistant its calls, the other side results.
 
-    A message that states no speaker, such as the result of a server of MCP, may say none of them:
-    it could answer the calls of other tools.
+    The assistant may say results of tools that its provider ran: they answer no other call. A
+    message that states no speaker, such as the result of a server of MCP, may say none of them: it
+    could answer the calls of other tools.
+
+    Arguments:
+        name: the name of the item's part.
+        speaker: who says it.
+        metadata: that of the part.
     """
     if name.startswith("/meta/"):
         return False
-    is_result = name.startswith("/tool/results/")
-    return speaker in ("user", "tool") if is_result else speaker == "assistant"
+    if not name.startswith("/tool/results/"):
+        return speaker == "assistant"
+    about = metadata.get(RESULT) if isinstance(metadata, dict) else None
+    kind = about.get("type") if isinstance(about, dict) else None
+    is_providers = isinstance(kind, str) and is_of_provider(Result(None, kind=kind))
+    return speaker in ("user", "tool", *(["assistant"] if is_providers else []))

@@ -56,6 +56,10 @@ class Losses:
         """
         if part == back:
             return
+        if (spoken := _spoken(part, back)) is not None:
+            self.lose(LossKind.DOWNGRADED, part, f"{spoken} goes out as plain text")
+            self._compare_metadata(part, back, sources)
+            return
         if not _same_content(part, back) and not self._compare_content(part, back):
             return
         if not _same_name(part, back):
@@ -90,6 +94,8 @@ class Losses:
         if "citations" in lost and "citations" in theirs:
             lost.remove("citations")
             self._compare_citations(part, mine["citations"], theirs["citations"], sources)
+        if "language" in lost and f"```{mine['language']}\n" in (back.text or ""):
+            lost.remove("language")  # the text around the code states it
         if "filename" in lost and not _same_name(part, back):
             lost.remove("filename")  # the name that goes out is in the loss of the name
         if lost:
@@ -144,10 +150,12 @@ class Losses:
             kind, why = LossKind.OMITTED, self.with_reason(part, _NAMED)
         elif part.is_reference:
             why = "it goes out as content"
-        elif back.is_reference:
+        elif back.is_reference or (part.size and not back.size):
             kind, why = LossKind.OMITTED, "there is no place for it"
         elif part.read_bytes() in back.read_bytes():
-            why = "it goes out as text that begins with its name"
+            starts = (f"{part.name}:", f"{str(part.name).rpartition('/')[2]}:")
+            is_named = (back.text or "").startswith(starts)
+            why = f"it goes out as text that {'begins with its name' if is_named else 'holds it'}"
         elif not is_text(part.content_type):
             kind, why = LossKind.OMITTED, _NAMED
         self.lose(kind, part, why)
@@ -158,9 +166,6 @@ class Losses:
             self.lose(LossKind.CONVERTED, part, f"it gets the name {quote(back.name)}")
         elif is_said:
             self.lose(LossKind.CONVERTED, part, "its name goes out as a text before it")
-        elif back.name is None and (what := _SPOKEN.match(part.name)) is not None:
-            why = f"{_CALLED[what[1]]} goes out as plain text"
-            self.lose(LossKind.DOWNGRADED, part, why)
         elif back.name is None:
             self.lose(LossKind.OMITTED, part, "there is no place for its name")
         else:
@@ -206,6 +211,15 @@ def _is_held(value: Any, held: Any) -> bool:
 _SPOKEN: Final = re.compile(r"/(refusals|code|reasoning)/\d+\Z")
 _CALLED: Final = {"refusals": "the refusal", "code": "the code", "reasoning": "the thought"}
 """Items whose names say what they are: without it, they would pass for what was said."""
+
+
+def _spoken(part: Part, back: Part) -> str | None:
+    """Return what a part is that goes out as plain text, None if it does not."""
+    what = _SPOKEN.match(part.name or "")
+    if what is None or back.name is not None or back.is_reference or part.is_reference:
+        return None
+    return _CALLED[what[1]] if part.read_bytes() in back.read_bytes() else None
+
 
 _NAMED: Final = "only a text that names it goes out"
 

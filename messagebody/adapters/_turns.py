@@ -188,6 +188,11 @@ def _in_order(
         yield from answers.get(place, ())
 
 
+def _is_providers(item: Item) -> bool:
+    """Return whether an item is the result of a tool that the provider ran, in its message."""
+    return isinstance(item, Result) and is_of_provider(item)
+
+
 def _may_say(dialect: Dialect, turn: Turn, kind: type[Item]) -> bool:
     """Return whether a message of the role of a turn may hold an item."""
     role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
@@ -256,7 +261,7 @@ def _pieces(dialect: Dialect, turn: Turn) -> list[Turn]:
     for item, parts in turn.items():
         if is_withheld(parts[0]):
             withheld += parts  # they make no message
-        elif isinstance(item, dialect.alone):
+        elif isinstance(item, dialect.alone) and not _is_providers(item):
             pieces.append(parts)
             is_open = False
         elif is_open:

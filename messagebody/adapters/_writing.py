@@ -302,15 +302,16 @@ class BlockWriter:
         if self.options.carry or not self.dialect.takes_files or part.name is None:
             return self.options.carry
         is_item = RESERVED.fullmatch(part.name) is not None
-        return is_item and may_say(part.name, self.reader.collector.speaker)
+        return is_item and may_say(part.name, self.reader.collector.speaker, part.metadata)
 
     def _copy(self, part: Part, entry: dict[str, Any]) -> dict[str, Any]:
         """Return the description of a part for the slot."""
         copy = carried_member(part)
         if self.options.carry or entry.get("carry") or "metadata" not in copy:
             return copy
-        # Nobody asked for the metadata: only what makes the part a result goes out.
-        said = {key: value for key, value in copy.pop("metadata").items() if key == RESULT}
+        # Nobody asked for the metadata: only what makes the part a result or code goes out.
+        kept = (RESULT, *(("language", "outcome") if str(part.name).startswith("/code/") else ()))
+        said = {key: value for key, value in copy.pop("metadata").items() if key in kept}
         return {**copy, "metadata": said} if said else copy
 
     def _is_cited(self, part: Part) -> bool:
@@ -495,13 +496,13 @@ class BlockWriter:
         # The provider's API refuses a thought without its signature.
         if isinstance(item, Reasoning) and self.dialect.signs_reasoning:
             return False
-        if isinstance(item, self.dialect.alone) and not self.is_alone:
-            return False
         if isinstance(item, Result) and item.is_pending:
             return False  # the service would take it for the answer
         # The client would be asked to run what the provider ran already.
         if isinstance(item, Call | Result) and is_of_provider(item):
             return self.dialect.has_provider_tools(item)
+        if isinstance(item, self.dialect.alone) and not self.is_alone:
+            return False
         speakers = self.dialect.speakers.get(type(item))
         return speakers is None or self.role in speakers
 
@@ -540,8 +541,8 @@ class BlockWriter:
         if self._own() or len({type(item) for item, _ in items}) < 2:
             return
         made, read = (
-            [kind for kind in (type(self.reader.item_of(block)) for block in each)
-             if kind is not Result or not self.dialect.joins_results]
+            [type(item) for item in map(self.reader.item_of, each)
+             if not isinstance(item, Result) or (item.blocks and not self.dialect.joins_results)]
             for each in (blocks, again)
         )  # fmt: skip
         if made != read:

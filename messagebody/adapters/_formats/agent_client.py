@@ -17,6 +17,7 @@ from messagebody.adapters._items import (
     Result,
     Text,
     call_id,
+    is_of_provider,
     value_of,
 )
 
@@ -72,7 +73,7 @@ class AgentClient(Format):
         """Return blocks, or the prompt or update that holds them."""
         if form == "updates":
             blocks = blocks or [{"type": "text", "text": ""}]
-            return [_said(block, role) for block in blocks]
+            return [_said(block, role) for block in _ended(blocks)]
         if form == "prompt":
             return {"prompt": blocks}
         if form == "text" and len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
@@ -152,10 +153,16 @@ class AgentClient(Format):
             return None
         if isinstance(item, Call):
             said = {"id": call_id(item), "title": item.name, "value": item.arguments}
+            if is_of_provider(item):
+                said["status"] = "completed"
             return {"type": "tool_call", **said, **({"update": True} if item.is_update else {})}
         if isinstance(item, Result):
             return _result(item, blocks)
         return None
+
+    def has_provider_tools(self, item: Call | Result) -> bool:  # noqa: ARG002 - all of them
+        """Return whether the format has a block for a tool that a provider ran: it shows all."""
+        return True
 
     def slot_of(self, block: Any, role: str = "") -> tuple[str | int, ...] | None:
         """Return the path to the slot: content in the result of a tool has it inside."""
@@ -193,6 +200,17 @@ def _is_block(block: Any) -> bool:
 
 
 # Updates
+
+
+def _ended(blocks: list[Any]) -> list[Any]:
+    """Return blocks in which a call states that it has ended only if it has no result."""
+    answered = [block.get("id") for block in blocks if block.get("type") == "tool_result"]
+    return [
+        {key: block[key] for key in block if key != "status"}
+        if block.get("type") == "tool_call" and block.get("id") in answered
+        else block
+        for block in blocks
+    ]
 
 
 def _said(block: dict[str, Any], role: str) -> Any:
@@ -261,6 +279,7 @@ def _update(blocks: list[Any], kind: str) -> Any:
                 update["title"] = block["title"]
             if block["type"] == "tool_call":
                 update["rawInput"] = block["value"]
+                update |= {"status": block["status"]} if "status" in block else {}
             else:
                 update |= {key: block[key] for key in RESULTS if key in block}
         return update

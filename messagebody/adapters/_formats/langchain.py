@@ -375,7 +375,9 @@ def _written_call(item: Call) -> Any:
     else:
         kind = "server_tool_call" if is_of_provider(item) else "tool_call"
         block = {"type": kind, **about, "args": arguments_object(item.arguments)}
-    return block if form == "content" else {_LISTS[is_invalid]: block}
+    # Programs run what is among the calls of a message; the provider has run its own.
+    is_content = form == "content" or is_of_provider(item)
+    return block if is_content else {_LISTS[is_invalid]: block}
 
 
 # Results
