@@ -82,6 +82,8 @@ class FormatName(click.Choice[str]):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name, or fail with the nearest one."""
+        # A program may register a format after this module is imported.
+        self.choices = (BODY, *adapter_names())
         if value not in self.choices:
             near = nearest(value, self.choices)
             meant = f"; did you mean {near}?" if near else ""

@@ -177,6 +177,8 @@ def register(name: str, adapter: str | Adapter) -> None:
     Raises:
         MessageBodyError: the name is taken by another adapter.
     """
+    if isinstance(adapter, type):
+        raise InvalidArgument(f"an adapter, such as {adapter.__name__}()", adapter)
     if _adapters.setdefault(name, adapter) != adapter:
         raise MessageBodyError(f"adapter {quote(name)} is registered already")
 
@@ -300,13 +302,18 @@ def detect(value: Any) -> tuple[str, ...]:
         (('openai-chat',), ('openai-chat',))
     """
     found = _detected(value)
-    messages = value if isinstance(value, list) else messages_of(value)
+    messages = value if isinstance(value, list) else messages_of(value, _is_told)
     if not found and messages is not value and messages:
         found = _detected(messages)  # some formats have lists of items
     if found or not messages:
         return found
     every = [set(_detected(each)) if isinstance(each, dict) else set() for each in messages]
     return tuple(sorted(set.intersection(*every)))
+
+
+def _is_told(value: Any) -> bool:
+    """Return whether a value looks like a message, and not like a block, which states its type."""
+    return isinstance(value, dict) and "type" not in value and bool(_detected(value))
 
 
 def _detected(value: Any) -> tuple[str, ...]:
@@ -318,7 +325,8 @@ def _detected(value: Any) -> tuple[str, ...]:
 def _evidence(name: str, value: Any) -> float:
     """Return how much of a value is of a format, 0 if it does not look like it."""
     found = adapter(name)
-    evidence = getattr(getattr(found, "FORMAT", None), "evidence", None)
+    # A module of a format holds it, and another package may register the format itself.
+    evidence = getattr(getattr(found, "FORMAT", found), "evidence", None)
     if evidence is not None:
         return float(evidence(value))
     # The adapters of envelopes and of other packages only say yes or no.

@@ -1,6 +1,7 @@
 """Conversations: lists of messages, told apart from lists of content, and what holds them."""
 
 import re
+from collections.abc import Callable
 from typing import Any, Final
 
 from messagebody.errors import EnvelopeError
@@ -15,25 +16,30 @@ _ITEM: Final = re.compile(r"reasoning|compaction|item_reference|mcp_list_tools|[
 """The types of the items of OpenAI's Responses that state no role."""
 
 
-def messages_of(value: Any) -> list[Any] | None:
+def messages_of(value: Any, is_one: Callable[[Any], bool] = lambda _: False) -> list[Any] | None:
     """Return the messages of a conversation; None if the value is not one.
 
     Arguments:
         value: parsed JSON: a list of messages, or an object that holds one, such as
             `{"messages": […]}`, or the `{"contents": […]}` of Gemini.
+        is_one: whether a value is a message of a format that is asked for, beside those of ours.
 
     Examples:
         >>> messages_of({"messages": [{"role": "user", "content": "Hello"}]})
         [{'role': 'user', 'content': 'Hello'}]
         >>> messages_of([{"type": "text", "text": "Hello"}])
     """
-    if isinstance(value, dict) and not is_message(value):
+    if isinstance(value, dict) and not (is_message(value) or is_one(value)):
         held = [value[name] for name in _HOLDERS if isinstance(value.get(name), list)]
         value = held[0] if len(held) == 1 else None
-    if not isinstance(value, list) or not all(is_message(each) or _is_item(each) for each in value):
+    if not isinstance(value, list):
         return None
+    said = [is_message(each) or _is_answer(each) or is_one(each) for each in value]
     # Blocks of content have the types of some items, but none of them speaks or answers a call.
-    return value if any(is_message(each) or _is_answer(each) for each in value) else None
+    is_talk = any(said) and all(
+        is_said or _is_item(each) for is_said, each in zip(said, value, strict=True)
+    )
+    return value if is_talk else None
 
 
 def others_of(value: Any) -> list[str]:
@@ -98,17 +104,18 @@ def refuse_answer(value: Any) -> None:
                                 f"give its {place}")  # fmt: skip
 
 
-def refuse_conversation(value: Any, reader: str = "to_bodies(…) reads all of them") -> None:
+def refuse_conversation(
+    messages: list[Any] | None, reader: str = "to_bodies(…) reads all of them"
+) -> None:
     """Refuse a conversation where one message is expected: all but one would be lost.
 
     Arguments:
-        value: parsed JSON.
+        messages: those of the conversation; None for what is none.
         reader: what reads conversations.
 
     Raises:
         EnvelopeError: it is a conversation.
     """
-    messages = messages_of(value)
     if messages is not None:
         count = len(messages)
         held = f"a conversation of {count:,} messages" if count > 1 else "a list of one message"

@@ -11,7 +11,7 @@ import attrs
 from messagebody._base.limits import DEFAULT_LIMITS, MIB, Limits
 from messagebody._base.text import escape, quote
 from messagebody._model.body import MessageBody
-from messagebody.adapters._base import Converted, Loss, LossKind
+from messagebody.adapters._base import Converted, Loss, LossKind, adapter, detect
 from messagebody.adapters._citing import marks_of, renumbered, with_documents
 from messagebody.adapters._collecting import Collector
 from messagebody.adapters._conversations import (
@@ -73,7 +73,7 @@ class Format(Dialect):
             one_of("keep", each, sorted(KEEP))
         value = json_value(message, self._is_json, limits)
         if not (isinstance(value, dict) and "role" in value) and not self.is_turn(value):
-            refuse_conversation(value)
+            refuse_conversation(self.messages_in(value))
             refuse_answer(value)
         return self._read(value, keep, rest, limits)
 
@@ -93,7 +93,12 @@ class Format(Dialect):
 
     def _is_json(self, value: Any) -> bool:
         """Return whether parsed text is a message or a conversation, and not text about JSON."""
-        return self.detect(value) or messages_of(value) is not None
+        return self.detect(value) or self.messages_in(value) is not None
+
+    def messages_in(self, value: Any) -> list[Any] | None:
+        """Return the messages of a conversation in this format; None if the value is not one."""
+        # A block of some formats is a message, too, and then a list of blocks is one message.
+        return messages_of(value, self.detect if not self.detect(value) else lambda _: False)
 
     def is_turn(self, value: Any) -> bool:
         """Return whether a value is one message, though it may look like a conversation."""
@@ -180,7 +185,7 @@ class Format(Dialect):
     def iter_findings(self, message: Any, /) -> Iterator[Finding]:
         """Yield what in a message breaks the format's rules."""
         try:
-            if self.turn_is_list and messages_of(message) is not None:
+            if self.turn_is_list and self.messages_in(message) is not None:
                 self.to_bodies(message)  # the message of a body may have items of several speakers
             else:
                 self.to_body(message)
@@ -203,7 +208,7 @@ class Format(Dialect):
         losses: tuple[Loss, ...] = ()
         if isinstance(messages, str | bytes | bytearray | memoryview | dict):
             value = json_value(messages, self._is_json, options.get("limits", DEFAULT_LIMITS))
-            found = messages_of(value)
+            found = self.messages_in(value)
             if found is None:
                 raise EnvelopeError(
                     "expected a list of messages, or an object with one as 'messages'; "
@@ -274,6 +279,30 @@ class Format(Dialect):
                 losses += [_at(turn.number, loss) for loss in found]
             made.append(message)
         return made, losses
+
+
+def format_of(name: str) -> Format | None:
+    """Return a format that has conversations, by its name; None for another adapter."""
+    found = adapter(name)
+    # A module of a format holds it, and another package may register the format itself.
+    found = getattr(found, "FORMAT", found)
+    return found if isinstance(found, Format) else None
+
+
+def messages_in(value: Any, name: str | None = None) -> list[Any] | None:
+    """Return the messages of a conversation, None if the value is not one.
+
+    Arguments:
+        value: parsed JSON.
+        name: the format, if it is known; the messages of another package's format may look like
+            those of no other.
+    """
+    found = messages_of(value)
+    if found is not None:
+        return found
+    names = detect(value) if name is None else (name,)
+    formats = [each for each in map(format_of, names) if each is not None]
+    return formats[0].messages_in(value) if len(formats) == 1 else None
 
 
 def _listed(value: Any) -> list[Any]:

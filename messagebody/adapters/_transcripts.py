@@ -22,13 +22,12 @@ from messagebody.adapters._base import (
     Converted,
     Loss,
     LossKind,
-    adapter,
     adapter_names,
     detect,
     read_within,
 )
-from messagebody.adapters._conversations import USUAL, messages_of, others_of
-from messagebody.adapters._core import Format
+from messagebody.adapters._conversations import USUAL, others_of
+from messagebody.adapters._core import format_of, messages_in
 from messagebody.adapters._items import Call, Code, Item, Reasoning, Refusal, Result
 from messagebody.adapters._places import is_withheld, items_of
 from messagebody.adapters._values import json_value
@@ -236,7 +235,7 @@ def _of_json(value: Any, format_name: str | None, limits: Limits) -> Transcript:
         if isinstance(value, dict) and isinstance(value.get(name), dict):
             beside += [str(other) for other in value if other != name]
             value = value[name]
-    messages = messages_of(value)
+    messages = messages_in(value, format_name)
     if messages is None:
         return _of_others(value, format_name, limits)
     beside += others_of(value) if messages is not value else []
@@ -283,8 +282,8 @@ def _format_of(value: Any, messages: Sequence[Any]) -> str:
 
 def _read_all(format_name: str, messages: Sequence[Any], limits: Limits) -> Transcript:
     """Return the messages of one format; read one by one if they can't be read together."""
-    found = getattr(adapter(format_name), "FORMAT", None)
-    if isinstance(found, Format):
+    found = format_of(format_name)
+    if found is not None:
         try:
             return _converted(found.to_bodies(messages, limits=limits), format_name)
         except MessageBodyError as error:

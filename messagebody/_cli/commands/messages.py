@@ -33,8 +33,8 @@ from messagebody._model.body import MessageBody
 from messagebody._wire import strict_json
 from messagebody.adapters import Converted, Loss, adapter, adapter_names, detect
 from messagebody.adapters._base import left_behind, options_of, read_within, write
-from messagebody.adapters._conversations import USUAL, messages_of
-from messagebody.adapters._core import Format
+from messagebody.adapters._conversations import USUAL
+from messagebody.adapters._core import format_of, messages_in
 from messagebody.adapters.envelopes import olympus, sentient
 from messagebody.findings import Finding, is_error, iter_findings
 
@@ -65,10 +65,9 @@ def formats_command(terminal: Terminal, *, as_json: bool) -> None:
 
 def _about(name: str) -> dict[str, Any]:
     """Return the capabilities of a format as data."""
-    found = adapter(name)
-    format_ = getattr(found, "FORMAT", None)
-    if not isinstance(format_, Format):
-        title = (inspect.getdoc(found) or name).splitlines()[0].rstrip(".")
+    format_ = format_of(name)
+    if format_ is None:
+        title = (inspect.getdoc(adapter(name)) or name).splitlines()[0].rstrip(".")
         return {"name": name, "title": title}
     kinds = [
         {
@@ -180,13 +179,13 @@ def _converted(
 ) -> Any:  # fmt: skip
     """Return the message in another format, or all messages of a conversation as a list."""
     value = None if source == BODY else _json_in(data)
-    messages = messages_of(value)
+    messages = None if value is None else messages_in(value, source)
     if messages is None:
         return _written(_body(data, message, source, rest, losses), target, options, losses)
-    reader = _format_of(source or _chosen_for_talk(value, messages, message))
+    reader = format_of(source or _chosen_for_talk(value, messages, message))
     if reader is None or len(reader.turns(messages)) == 1:
         return _written(_body(data, message, source, rest, losses), target, options, losses)
-    writer = None if target == BODY else _format_of(target)
+    writer = None if target == BODY else format_of(target)
     if writer is None:
         talk = f"a conversation of {count_of(len(messages), 'message')}"
         raise click.UsageError(
@@ -200,12 +199,6 @@ def _converted(
     # In some formats a message is a list of items, and so is the whole conversation.
     parted = [each if isinstance(each, list) else [each] for each in made.value]
     return [item for each in parted for item in each]
-
-
-def _format_of(name: str) -> Format | None:
-    """Return a format that has conversations; None for another one."""
-    found = getattr(adapter(name), "FORMAT", None)
-    return found if isinstance(found, Format) else None
 
 
 def _json_in(data: bytes) -> Any:

@@ -15,7 +15,7 @@ from messagebody._wire import strict_json
 from messagebody._wire.manifest import unlisted
 from messagebody._wire.walk import TooDeep, containers
 from messagebody.adapters import Converted, Loss, LossKind
-from messagebody.adapters._conversations import refuse_conversation
+from messagebody.adapters._conversations import messages_of, refuse_conversation
 from messagebody.adapters._missed import is_missed
 from messagebody.adapters._places import is_withheld
 from messagebody.adapters.envelopes._attachments import is_absolute_url
@@ -305,7 +305,7 @@ class Carrier:
     ) -> MessageBody:
         value = read_object(message, self.what)
         if self.place[0] not in value:
-            refuse_conversation(value, "convert each message by itself")
+            refuse_conversation(messages_of(value), "convert each message by itself")
         carried = self._carried(value)
         links = self._links(value, carried)
         named = {part.name: part for part in (*links, *files(value))}.values()

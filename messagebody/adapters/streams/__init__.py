@@ -11,7 +11,7 @@ from messagebody.adapters.streams._accumulator import (
     member,
     plain,
 )
-from messagebody.adapters.streams._assembler import Assembler, stream_names
+from messagebody.adapters.streams._assembler import Assembler, register_stream, stream_names
 from messagebody.adapters.streams._lines import part_lines, sse
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "member",
     "part_lines",
     "plain",
+    "register_stream",
     "sse",
     "stream_names",
 ]

@@ -19,7 +19,7 @@ from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.schema import MessageBodySchema, Violation
 
-_STREAMS: Final = {
+_streams: dict[str, str | type[Accumulator]] = {
     "a2a": "messagebody.adapters.streams._a2a:ArtifactUpdates",
     "a2a-0.3": "messagebody.adapters.streams._a2a:ArtifactUpdates",
     "acp": "messagebody.adapters.streams._acp:AgentEvents",
@@ -49,25 +49,43 @@ def _installed() -> dict[str, EntryPoint]:
 
 
 def _accumulator_of(format: str) -> type[Accumulator]:  # noqa: A002 - what users call it
-    if format in _STREAMS:
-        return cast("type[Accumulator]", resolve_name(_STREAMS[format]))
-    if format in _installed():
-        return cast("type[Accumulator]", _installed()[format].load())
+    found = _streams.get(format)
+    if found is None and format in _installed():
+        found = _streams[format] = cast("type[Accumulator]", _installed()[format].load())
+    if found is not None:
+        return cast("type[Accumulator]", resolve_name(found)) if isinstance(found, str) else found
     known = ", ".join(stream_names())
     raise MessageBodyError(f"no stream of {quote(format)} is known; there are {known}")
+
+
+def register_stream(name: str, accumulator: type[Accumulator]) -> None:
+    """Make the stream of a format known by name, for this program.
+
+    A package makes its stream known to each program by an entry point of the group
+    `messagebody.streams`, whose name is the format's and whose object is the class.
+
+    Arguments:
+        name: the name of the format, which `adapters.register` makes known.
+        accumulator: the class that accumulates its events.
+
+    Raises:
+        InvalidArgument: it is not a subclass of `Accumulator`.
+        MessageBodyError: the name is taken by another stream.
+    """
+    if not (isinstance(accumulator, type) and issubclass(accumulator, Accumulator)):
+        raise InvalidArgument("a subclass of Accumulator", accumulator)
+    if name in _installed() or _streams.setdefault(name, accumulator) is not accumulator:
+        raise MessageBodyError(f"the stream of {quote(name)} is registered already")
 
 
 def stream_names() -> tuple[str, ...]:
     """Return the names of the formats that can be assembled, sorted.
 
-    A package adds one by an entry point of the group `messagebody.streams`, whose name is the
-    format's and whose object is a subclass of `Accumulator`.
-
     Examples:
         >>> "anthropic" in stream_names()
         True
     """
-    return tuple(sorted({*_STREAMS, *_installed()}))
+    return tuple(sorted({*_streams, *_installed()}))
 
 
 class Assembler:

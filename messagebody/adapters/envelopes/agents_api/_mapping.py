@@ -8,7 +8,7 @@ from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import strict_json
 from messagebody.adapters import Converted
-from messagebody.adapters._conversations import refuse_conversation
+from messagebody.adapters._conversations import messages_of, refuse_conversation
 from messagebody.adapters.envelopes import _php as php
 from messagebody.adapters.envelopes._attachments import (
     is_absolute_url,
@@ -161,7 +161,7 @@ def to_body(message: Any, *, rest: str = "beside") -> Converted[MessageBody]:
         ('Hello!', 'omitted name: an envelope has no such member')
     """
     value = php.from_text(message, "agents-api message")
-    refuse_conversation(value, "convert each message by itself")
+    refuse_conversation(messages_of(value), "convert each message by itself")
     row = as_message(
         value,
         "WP_Agent_Message::normalize(): Argument #1 ($message)",
