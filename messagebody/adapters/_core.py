@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from messagebody._base.limits import DEFAULT_LIMITS, MIB, Limits
-from messagebody._base.text import escape, quote
+from messagebody._base.text import escape
 from messagebody._model.body import MessageBody
 from messagebody.adapters._base import Converted, Loss, LossKind, adapter, detect
 from messagebody.adapters._citing import marks_of, renumbered, with_documents
@@ -24,15 +24,14 @@ from messagebody.adapters._dialect import KIN, ROLES, Dialect, Misplaced
 from messagebody.adapters._ids import respelled
 from messagebody.adapters._items import KEEP
 from messagebody.adapters._matching import marked
-from messagebody.adapters._places import is_withheld
 from messagebody.adapters._plain import read_plain, write_plain
 from messagebody.adapters._reaching import Reach
 from messagebody.adapters._reading import BlockReader
-from messagebody.adapters._turn import Turn
+from messagebody.adapters._turn import Turn, with_rest
 from messagebody.adapters._turns import at_the_ends, joined, turns_of
 from messagebody.adapters._values import json_value, one_of
 from messagebody.adapters._writing import BlockWriter, WriteOptions
-from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
+from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.storage._references import Resolver
 
@@ -157,7 +156,7 @@ class Format(Dialect):
         is_talk: bool = False,
     ) -> tuple[Converted[Any], bool]:  # fmt: skip
         """Return the message of a body, and whether it says nothing."""
-        body, rest = self._with_rest(body, rest)
+        body, rest = with_rest(self.name, body, rest)
         talk = self.talk if is_talk and rest.get("format") != self.name else None
         if not options.carry and talk is None:
             plain = write_plain(self, body, rest, role)
@@ -169,18 +168,6 @@ class Format(Dialect):
         except Misplaced as error:
             # Blocks that are made of parts are right, so the mistake is in `rest`.
             raise EnvelopeError(f"rest is not what to_body returned: {error.problem}") from error
-
-    def _with_rest(self, body: MessageBody, rest: Any) -> tuple[MessageBody, Any]:
-        """Return a body without the part that holds the rest, and the rest."""
-        name = f"/meta/{self.name}.json"
-        if rest is None and (part := body.get(name)) is not None and not part.is_reference:
-            rest, body = part.read_json(), body.copy()
-            del body[name]
-        elif rest is None:
-            rest = {"role": role} if (role := _stated_role(body)) else None
-        if rest is not None and not isinstance(rest, dict):
-            raise EnvelopeError(f"rest is an object that to_body returned, got {quote(rest)}")
-        return body, rest or {}
 
     def iter_findings(self, message: Any, /) -> Iterator[Finding]:
         """Yield what in a message breaks the format's rules."""
@@ -307,21 +294,6 @@ def messages_in(value: Any, name: str | None = None) -> list[Any] | None:
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
-
-
-def _stated_role(body: MessageBody) -> str | None:
-    """Return the role in the stored rest of a message of another format, None if there is none."""
-    for part in body:
-        # Below another directory, it is the rest of a body inside this one.
-        if is_withheld(part) and part.text is not None and str(part.name).startswith("/meta/"):
-            try:
-                value = part.read_json()
-            except DecodeError:
-                continue  # somebody else's part, which is left out anyway
-            role = value.get("role") if isinstance(value, dict) else None
-            if isinstance(role, str):
-                return role
-    return None
 
 
 def _all(values: Iterable[Any], convert: Callable[[Any, int], Converted[Any]]) -> Converted[Any]:

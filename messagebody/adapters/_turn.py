@@ -5,11 +5,13 @@ from typing import Any
 
 import attrs
 
+from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.adapters._base import Loss, LossKind
 from messagebody.adapters._items import Item
-from messagebody.adapters._places import items_of
+from messagebody.adapters._places import is_withheld, items_of
+from messagebody.errors import DecodeError, EnvelopeError
 
 Found = tuple[Item | None, list[Part]]
 
@@ -61,3 +63,40 @@ def left_of(turn: Turn) -> Iterator[Loss]:
     for name in names if isinstance(names, list) else []:
         why = "its message goes out as a part of another"
         yield Loss(LossKind.OMITTED, f"message {turn.number}: {name}", why)
+
+
+def with_rest(name: str, body: MessageBody, rest: Any) -> tuple[MessageBody, dict[str, Any]]:
+    """Return a body without the part that holds the rest of a message, and the rest.
+
+    Arguments:
+        name: the format that is written.
+        body: the body.
+        rest: the rest if it is beside the body, else None.
+
+    Raises:
+        EnvelopeError: the rest is not an object.
+    """
+    part = body.get(f"/meta/{name}.json") if rest is None else None
+    if part is not None and not part.is_reference:
+        rest, body = part.read_json(), body.copy()
+        del body[str(part.name)]
+    if rest is None and (role := _stated_role(body)) is not None:
+        rest = {"role": role}
+    if rest is not None and not isinstance(rest, dict):
+        raise EnvelopeError(f"rest is an object that to_body returned, got {quote(rest)}")
+    return body, rest or {}
+
+
+def _stated_role(body: MessageBody) -> str | None:
+    """Return the role in the stored rest of a message of another format, None if there is none."""
+    for part in body:
+        # Below another directory, it is the rest of a body inside this one.
+        if is_withheld(part) and part.text is not None and str(part.name).startswith("/meta/"):
+            try:
+                value = part.read_json()
+            except DecodeError:
+                continue  # somebody else's part, which is left out anyway
+            role = value.get("role") if isinstance(value, dict) else None
+            if isinstance(role, str):
+                return role
+    return None

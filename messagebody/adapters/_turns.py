@@ -16,7 +16,8 @@ from messagebody.adapters._items import Call, Item, Result, is_of_provider
 from messagebody.adapters._matching import rests_for
 from messagebody.adapters._places import RESULT, is_withheld, with_results
 from messagebody.adapters._settling import settled
-from messagebody.adapters._turn import Turn, left_of
+from messagebody.adapters._turn import Turn, left_of, with_rest
+from messagebody.errors import EnvelopeError
 
 
 def turns_of(
@@ -26,8 +27,11 @@ def turns_of(
     turns = []
     bodies = [*bodies]
     for number, (body, rest) in enumerate(zip(bodies, rests_for(bodies, rests), strict=True)):
-        is_own = isinstance(rest, dict) and rest.get("format") == dialect.name
-        turns.append(Turn(number, body, rest, is_own))
+        try:
+            own, left = with_rest(dialect.name, body, rest)
+        except EnvelopeError as error:
+            raise EnvelopeError(f"message {number}: {error.problem}") from error
+        turns.append(Turn(number, own, left, left.get("format") == dialect.name))
     losses: list[Loss] = []
     if not dialect.says_speakers:
         turns = [piece for turn in turns for piece in _by_speaker(turn)]

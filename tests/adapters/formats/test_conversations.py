@@ -11,6 +11,7 @@ from messagebody import MessageBody, Part
 from messagebody.adapters import adapter, adapter_names, detect
 from messagebody.adapters._conversations import messages_of
 from messagebody.errors import EnvelopeError
+from tests.adapters.formats.messages import MESSAGES
 from tests.cli.test_commands import Shell
 
 FORMATS = [name for name in adapter_names() if hasattr(adapter(name), "to_bodies")]
@@ -137,3 +138,25 @@ def test_a_body_is_one_message(tmp_path: Path, shell: Shell) -> None:
         done = shell("convert", str(path), "--from", "openai-chat", "--to", target)
         assert (done.code, done.out) == (2, "")
         assert "holds a conversation of 3 messages" in done.err
+
+
+@pytest.mark.parametrize("rest", ["beside", "part"])
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_history_comes_back_as_it_was(name: str, rest: str) -> None:
+    """Results got the names of their calls; rests in parts came too late to keep anything."""
+    there: Any = adapter(name)
+    # The ends of a conversation have rules of their own.
+    talk = [each for each in MESSAGES[name] if isinstance(each, dict)]
+    read = there.to_bodies([*talk, *talk[::-1]], rest=rest)
+    done = there.from_bodies(read.value, rest=read.rest if rest == "beside" else ())
+    assert done.value == [*talk, *talk[::-1]]
+    assert not [loss for loss in done.losses if "begins with" not in loss.why]
+
+
+def test_a_result_without_a_name_gets_none() -> None:
+    there: Any = adapter("langchain")
+    call = {"name": "f", "args": {}, "id": "c", "type": "tool_call"}
+    talk = [{"type": "ai", "content": "", "tool_calls": [call]},
+            {"type": "tool", "content": "42", "tool_call_id": "c"}]  # fmt: skip
+    read = there.to_bodies(talk)
+    assert there.from_bodies(read.value, rest=read.rest).value == talk
