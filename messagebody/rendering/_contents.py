@@ -1,8 +1,9 @@
 """Contents of parts as HTML: the view of each type, or the reason why it is not shown."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -12,12 +13,12 @@ import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._base import sniffing
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.media_types import ALIASES, JSON, TEXT_PLAIN, essence, is_text
-from messagebody._base.text import count_of, human_size, redact_url, redact_urls
+from messagebody._base.text import count_of, human_size, quote, redact_url, redact_urls
 from messagebody._model.access import access_of
 from messagebody._model.part import Part
 from messagebody._wire import strict_json
 from messagebody._wire.data_urls import decode, is_data_url
-from messagebody.errors import MessageBodyError, MissingDependency
+from messagebody.errors import InvalidArgument, MessageBodyError, MissingDependency
 from messagebody.rendering import _grids as grids
 from messagebody.rendering._code import coloured, language_of
 from messagebody.rendering._elements import Html, element, joined
@@ -59,7 +60,8 @@ _SVG: Final = "image/svg+xml"
 _PDF: Final = "application/pdf"
 _MARKDOWN: Final = frozenset({"text/markdown", "text/x-markdown"})
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
-_SEPARATED: Final = {"text/csv": ",", "text/tab-separated-values": "\t"}
+_CSV: Final = "text/csv"
+_SEPARATED: Final = {_CSV: ",", "text/tab-separated-values": "\t"}
 # It may be scrolled, so the keyboard has to reach it.
 _REGION: Final = {"tabindex": "0", "role": "region", "aria_label": "Text"}
 _JSON_LINES: Final = frozenset({"application/x-ndjson", "application/jsonl"})
@@ -80,6 +82,10 @@ class Room:
         return True
 
 
+_NAMED: Final = 20
+"""Columns that an error names."""
+
+
 class NotShown(Exception):
     """Content that is not on the page; the text tells the reader why."""
 
@@ -95,6 +101,7 @@ class Shown:
         text: the content as text, if it is text.
         data: the bytes of the content; None if they were not read.
         is_raw: whether `html` shows the content as it was written.
+        grid: the rows if it is a table.
     """
 
     html: Html
@@ -102,6 +109,7 @@ class Shown:
     text: str | None = None
     data: bytes | None = None
     is_raw: bool = False
+    grid: grids.Grid | None = None
 
 
 class Contents:
@@ -111,6 +119,7 @@ class Contents:
         body: the body.
         resolver: reads references; None if they are not read.
         limits: how much is shown.
+        sort: the column that tables are sorted by; None for the order of their content.
     """
 
     def __init__(
@@ -118,9 +127,14 @@ class Contents:
         body: "messagebody.MessageBody",
         resolver: "messagebody.Resolver | None",
         limits: PageLimits | None = None,
+        *,
+        sort: str | None = None,
     ) -> None:
         self._resolver = resolver
         self.limits = PageLimits() if limits is None else limits
+        self._sort = sort
+        self._columns: dict[str, None] = {}
+        self._is_sorted = False
         self._room = Room(self.limits.total)
         self._room_to_save = Room(self.limits.total)
         self._markup = Room(MARKUP)
@@ -138,7 +152,7 @@ class Contents:
         self._pictured: dict[str, str] = {}
         """The anchors of pictures that a text shows, each with that of the text."""
 
-    def show_all(self, parts: "Sequence[tuple[str, messagebody.Part]]") -> list[Shown]:
+    def show_all(self, parts: Sequence[tuple[str, "messagebody.Part"]]) -> list[Shown]:
         """Return the contents of parts; a picture that a text shows is shown only there.
 
         Arguments:
@@ -183,14 +197,17 @@ class Contents:
         """Return the raw view of a part, unless it is shown as it is, and a link that saves it."""
         if shown.data is None:
             return Html()
-        name = file_name(part, index)
-        if self._room_to_save.take(len(shown.data)):
-            link = save_link("Save", name, shown.data)
-        else:
-            words = f"no room to save it from this page ({more_with('total')})"
-            link = element("span", words)
-        saved = element("p", link, class_="keep")
+        links = [self._save_link("Save", file_name(part, index), shown.data)]
+        if shown.grid is not None and _is_no_csv(part, shown.grid):
+            name = f"{file_name(part, index).rpartition('.')[0]}.csv"
+            links.insert(0, self._save_link("Save as CSV", name, shown.grid.csv().encode()))
+        saved = element("p", *links, class_="keep")
         return saved if shown.is_raw else joined(saved, self.raw(shown))
+
+    def _save_link(self, words: str, name: str, data: bytes) -> Html:
+        if self._room_to_save.take(len(data)):
+            return save_link(words, name, data)
+        return element("span", f"{words}: no room on this page ({more_with('total')})")
 
     def raw(self, shown: Shown) -> Html:
         """Return a folded view of a content as it was written: its text, or its bytes."""
@@ -222,7 +239,7 @@ class Contents:
             text = _text(part, data)
             return attrs.evolve(self._shown_text(part, text), text=text)
         if kind in _PARQUET:
-            return Shown(_grid_or_note(lambda: grids.of_parquet(data)))
+            return self._parquet(data)
         return self._shown_bytes(part, kind, data)
 
     def _bytes(self, part: "messagebody.Part") -> bytes:
@@ -251,6 +268,41 @@ class Contents:
         budget = access_of(part, self._resolver)["budget"]
         return self._resolver.size(part.url, subject=part.label, budget=budget)
 
+    # Tables
+
+    @property
+    def _wanted(self) -> dict[str, Any]:
+        return {"most": self.limits.rows, "sort": self._sort}
+
+    def _parquet(self, data: bytes) -> Shown:
+        try:
+            return self._table(grids.of_parquet(data, **self._wanted))
+        except grids.NoGrid as error:
+            raise NotShown(f"not readable as a table: {error}") from error
+        except MissingDependency as error:
+            raise NotShown(str(error)) from error
+
+    def _table(self, grid: grids.Grid) -> Shown:
+        self._columns.update(dict.fromkeys(grid.head))
+        self._is_sorted = self._is_sorted or grid.order is not None or bool(grid.note)
+        if not self._items.take(grid.cells):
+            raise grids.NoGrid(f"the page has too many cells ({more_with('rows')})")
+        return Shown(grids.table(grid), grid=grid)
+
+    def require_sorted(self) -> None:
+        """Raise an error if the page should be sorted by a column that no table has.
+
+        Raises:
+            InvalidArgument: no table has it; the text names those that there are.
+        """
+        if self._sort is None or self._is_sorted:
+            return
+        names = ", ".join(quote(name, limit=40) for name in islice(self._columns, _NAMED))
+        there = f"there are {names}" if names else "the page has no table"
+        if len(self._columns) > _NAMED:
+            there += f" and {len(self._columns) - _NAMED:,} more"
+        raise InvalidArgument(f"no table has a column {quote(self._sort)} to sort by; {there}")
+
     # Text
 
     @cached_property
@@ -266,9 +318,9 @@ class Contents:
             return Shown(self._prose(kind, text))
         try:
             if kind in _SEPARATED:
-                return Shown(grids.table(grids.of_csv(text, _SEPARATED[kind])))
+                return self._table(grids.of_csv(text, _SEPARATED[kind], **self._wanted))
             if kind in _JSON_LINES:
-                return Shown(grids.table(grids.of_json_lines(text)))
+                return self._table(grids.of_json_lines(text, **self._wanted))
             if kind == JSON or kind.endswith("+json"):
                 return self._json(text)
         except grids.NoGrid as reason:
@@ -315,7 +367,7 @@ class Contents:
         except strict_json.InvalidJson as error:
             return self._source(text, f"not JSON: {error}")
         try:
-            return Shown(grids.table(grids.of_objects(value)))
+            return self._table(grids.of_objects(value, **self._wanted))
         except grids.NoGrid:
             rows = self.limits.rows
         if not self._items.take(items_of(value, rows, self.limits.items)):
@@ -387,6 +439,11 @@ class Contents:
         return self._shown(part).picture if kind_of(part) == "image" else None
 
 
+def _is_no_csv(part: "messagebody.Part", grid: grids.Grid) -> bool:
+    """Return whether a table is other CSV than the content of the part."""
+    return essence(part.content_type) != _CSV or grid.order is not None
+
+
 def _is_prose(part: "messagebody.Part") -> bool:
     return essence(part.content_type) in _MARKDOWN | _HTML
 
@@ -450,15 +507,6 @@ def json_text(value: Any) -> Html:
 
 def _json_lines(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
-
-
-def _grid_or_note(read: Callable[[], grids.Grid]) -> Html:
-    try:
-        return grids.table(read())
-    except grids.NoGrid as error:
-        raise NotShown(f"not readable as a table: {error}") from error
-    except MissingDependency as error:
-        raise NotShown(str(error)) from error
 
 
 def fold(title: str, *children: str, is_open: bool = False) -> Html:

@@ -10,7 +10,7 @@ from messagebody.errors import InvalidArgument
 
 MOST: Final = "5 MiB"
 TOTAL: Final = "50 MiB"
-ROWS: Final = 200
+ROWS: Final = 1_000
 PARTS: Final = 5_000
 CHARACTERS: Final = 100_000
 MESSAGES: Final = 1_000
@@ -28,14 +28,14 @@ COMPARED: Final = 200
 COLUMNS: Final = 50
 """Columns of a table."""
 CELL: Final = 200
-"""Characters of a cell."""
+"""Characters of a cell on a page."""
 ROWS_SEEN: Final = 16
 """Rows of a table that are seen at once; the reader can unfold the others."""
 HEX_BYTES: Final = 256
 """Bytes of binary content that its raw view shows."""
 
 # A cell or a value of JSON takes some thirty bytes of HTML, whatever it holds.
-_ITEMS_A_ROW: Final = 2_500
+_ITEMS_A_ROW: Final = 500
 # Three of the longest texts, or thousands of short ones: some ten seconds in the worst case.
 MARKUP: Final = 12_500_000
 LONGEST_CODE: Final = 20_000

@@ -12,7 +12,8 @@ import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._base.guards import require_body, require_resolver, require_schema
-from messagebody._base.text import count_of
+from messagebody._base.text import count_of, quote
+from messagebody.errors import InvalidArgument
 from messagebody.rendering._cards import Cards
 from messagebody.rendering._changes import Changes
 from messagebody.rendering._contents import Contents
@@ -33,6 +34,7 @@ def page(
     rows: int = ROWS,
     parts: int = PARTS,
     characters: int = CHARACTERS,
+    sort: str | None = None,
 ) -> str:
     """Return a body as an HTML page, to look at in a browser or to keep as a file.
 
@@ -52,10 +54,13 @@ def page(
         rows: the most rows of a table.
         parts: the most parts to show.
         characters: the most characters of a text to show.
+        sort: a column that tables with such a column are sorted by; with "-" before it from the
+            largest. Equal rows keep their order, and empty cells come last.
 
     Raises:
         MissingDependency: there is Markdown or HTML, and the extra `view` is not installed.
-        InvalidArgument: an argument is of another type, or a number is less than 1.
+        InvalidArgument: an argument is of another type, a number is less than 1, or no table has
+            the column `sort`.
         InvalidSize: `most` or `total` is not a size.
 
     Examples:
@@ -67,7 +72,13 @@ def page(
     """
     limits = PageLimits(most, total, rows, parts, characters)
     return draw(
-        body, schema=schema, against=against, resolver=resolver, title=title, limits=limits
+        body,
+        schema=schema,
+        against=against,
+        resolver=resolver,
+        title=title,
+        limits=limits,
+        sort=sort,
     ).html
 
 
@@ -87,9 +98,12 @@ def draw(
     resolver: "messagebody.Resolver | None",
     title: str,
     limits: PageLimits,
+    sort: str | None,
 ) -> Drawn:
     """Return the page of a body and what it could not show; see `page` for the arguments."""
-    contents = Contents(require_body(body), require_resolver(resolver), limits)
+    if not isinstance(sort, str | None):
+        raise InvalidArgument(f"sort= takes the name of a column, got {quote(sort)}")
+    contents = Contents(require_body(body), require_resolver(resolver), limits, sort=sort)
     changes = Changes() if against is None else Changes.between(require_body(against), body)
     problems = _problems(body, schema)
     cards = Cards(body, contents, changes, problems)
@@ -99,6 +113,7 @@ def draw(
         element("header", element("h1", title), element("p", *facts, class_="facts")),
         element("div", cards.listed(), element("main", *cards.sections()), class_="columns"),
     )
+    contents.require_sorted()
     return Drawn(html, contents.unread)
 
 

@@ -114,6 +114,16 @@ def test_view_shows_more_where_the_page_says_so(body: MessageBody) -> None:
     assert run(["view", "message.json", "--parts", "0"]) == 2
 
 
+def test_view_sorts_tables(body: MessageBody, capsys: pytest.CaptureFixture[str]) -> None:
+    body.add("day,rides\nMon,1\nTue,2\n", name="/rides.csv")
+    body.save("message.json")
+    assert run(["view", "message.json", "-o", "a.html", "--sort", "-rides"]) == 0
+    assert re.findall("<td>(.*?)</td>", Path("a.html").read_text("utf-8")) == ["Tue", "Mon"]
+    assert run(["view", "message.json", "-o", "b.html", "--sort", "ride"]) == 2
+    assert "there are 'day', 'rides'" in capsys.readouterr().err
+    assert not Path("b.html").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

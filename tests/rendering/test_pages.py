@@ -221,7 +221,7 @@ def test_json_is_a_tree_that_folds() -> None:
 
 def test_a_tree_shows_so_many_entries_and_no_deeper_one_than_a_browser_can() -> None:
     elements = shown(json.dumps([*range(30_000)]), content_type="application/json")
-    assert "29,800 more (more with --rows, in Python rows=)" in elements.text
+    assert "29,000 more (more with --rows, in Python rows=)" in elements.text
     deep = "[" * 99 + '"' + "x" * 99 + '"' + "]" * 99
     elements = shown(deep, content_type="application/json")
     assert len(elements.of("details")) < 70
@@ -230,9 +230,9 @@ def test_a_tree_shows_so_many_entries_and_no_deeper_one_than_a_browser_can() -> 
 
 def test_a_page_has_so_many_values_of_trees() -> None:
     deep = "[" * 99 + "1" * 99 + "]" * 99
-    body = MessageBody(Part(deep, content_type="application/json") for _ in range(30))
+    body = MessageBody(Part(deep, content_type="application/json") for _ in range(9))
     elements = Elements(page(body, rows=1))
-    assert elements.text.count("too many values for a tree (more with --rows") == 5
+    assert elements.text.count("too many values for a tree (more with --rows") == 4
     assert "too many values" not in page(body)
 
 
@@ -275,10 +275,16 @@ def test_code_that_takes_long_has_no_colours() -> None:
 
 
 def test_a_long_table_is_cut_and_says_so() -> None:
-    rows = "\n".join(",".join(map(str, range(60))) for _ in range(1_001))
-    elements = shown(rows, content_type="text/csv")
-    assert len(elements.of("td")) == 200 * 50
-    assert "more than 200 rows, the first 200 shown; the first 50 columns shown" in elements.text
+    rows = "\n".join(",".join(map(str, range(60))) for _ in range(201))
+    body = MessageBody([Part(rows, content_type="text/csv")])
+    elements = Elements(page(body, rows=100))
+    assert len(elements.of("td")) == 100 * 50
+    assert (
+        "more than 100 rows, the first 100 shown (more with --rows, in Python rows=); "
+        "the first 50 columns shown"
+    ) in elements.text
+    assert "see them at once" in elements.text
+    assert "200 rows; the first" in Elements(page(body)).text
 
 
 def test_parquet_is_a_table() -> None:
@@ -287,11 +293,112 @@ def test_parquet_is_a_table() -> None:
 
     file = io.BytesIO()
     parquet.write_table(arrow.table({"city": ["Graz", "Wien"] * 150, "rides": range(300)}), file)
-    elements = shown(file.getvalue(), name="/rides.parquet")
+    rides = MessageBody([Part(file.getvalue(), name="/rides.parquet")])
+    elements = Elements(page(rides, rows=200))
     assert len(elements.of("td")) == 400
     assert "300 rows, the first 200 shown" in elements.text
+    assert re.findall("<td[^>]*>(.*?)</td>", page(rides, rows=3, sort="-rides")) == [
+        "Wien", "299", "Graz", "298", "Wien", "297",
+    ]  # fmt: skip
     broken = shown(file.getvalue()[:-9], content_type="application/vnd.apache.parquet")
     assert "not readable as a table" in broken.text
+
+
+def test_parquet_of_several_groups_and_of_columns_without_an_order() -> None:
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    file = io.BytesIO()
+    table = arrow.table({"n": [1, None, 3, 2], "list": [[1], [2], [3], [4]]})
+    parquet.write_table(table, file, row_group_size=1)
+    body = MessageBody([Part(file.getvalue(), name="/n.parquet")])
+    for sort, first in ((None, "1"), ("n", "1"), ("-n", "3")):
+        cells = re.findall("<td[^>]*>(.*?)</td>", page(body, sort=sort))
+        assert len(cells) == 8
+        assert cells[0] == first
+    assert "not sorted by list" in page(body, sort="list")
+
+
+ROWS = 'name,n\nb,10\na,9\nc,\nd,9\ne,x\nf,"1,000"\n'
+
+
+@pytest.mark.parametrize(
+    ("sort", "names"),
+    [
+        (None, "bacdef"),
+        ("name", "abcdef"),
+        ("-name", "fedcba"),
+        # Numbers come before words, empty cells last, and equal rows stay in their order.
+        ("n", "adbfec"),
+        ("-n", "efbadc"),
+    ],
+)
+def test_rows_are_sorted(sort: str | None, names: str) -> None:
+    objects = [
+        {"name": name, **({"n": n} if n is not None else {})}
+        for name, n in zip("bacdef", (10, 9, None, 9, "x", 1000), strict=True)
+    ]
+    lines = "\n".join(map(json.dumps, objects))
+    for content, content_type in (
+        (ROWS, "text/csv"),
+        (json.dumps(objects), "application/json"),
+        (lines, "application/jsonl"),
+    ):
+        body = MessageBody([Part(content, content_type=content_type)])
+        cells = re.findall("<td>([a-f])</td>", page(body, sort=sort))
+        assert "".join(cells) == names
+        assert "".join(re.findall("<td>([a-f])</td>", page(body, sort=sort, rows=2))) == names[:2]
+
+
+def test_the_sorted_column_is_marked() -> None:
+    document = page(MessageBody([Part(ROWS, content_type="text/csv")]), sort="-n")
+    assert '<th scope="col" aria-sort="descending">n ▼</th>' in document
+    assert '<th scope="col">name</th>' in document
+
+
+def test_a_column_may_begin_with_a_hyphen() -> None:
+    body = MessageBody([Part("-n\n2\n1\n", content_type="text/csv")])
+    for sort, cells in (("-n", ["1", "2"]), ("--n", ["2", "1"])):
+        assert re.findall('<td class="number">(.*?)</td>', page(body, sort=sort)) == cells
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(ROWS, "there are 'name', 'n'"), (None, "the page has no table")],
+)
+def test_a_column_that_no_table_has_is_an_error(content: str | None, message: str) -> None:
+    parts = [] if content is None else [Part(content, content_type="text/csv")]
+    with pytest.raises(InvalidArgument, match="no table has a column 'rides' to sort by") as caught:
+        page(MessageBody(parts), sort="rides")
+    assert message in str(caught.value)
+    with pytest.raises(InvalidArgument, match="sort= takes the name of a column"):
+        page(MessageBody(), sort=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("part", "sort", "saved"),
+    [
+        (Part(ROWS, name="/a.csv"), None, {}),
+        (Part("b\n2\n1\n", name="/a.csv"), "b", {"a.csv": "b\r\n1\r\n2\r\n"}),
+        (Part("a\tb\n1\t2,3\n", name="/a.tsv"), None, {"a.csv": 'a,b\r\n1,"2,3"\r\n'}),
+        (Part('[{"a": 1}, {"b": null}]', name="/a.json"), None,
+         {"a.csv": "a,b\r\n1,\r\n,null\r\n"}),
+    ],
+)  # fmt: skip
+def test_rows_are_saved_as_csv(part: Part, sort: str | None, saved: dict[str, str]) -> None:
+    elements = Elements(page(MessageBody([part]), sort=sort))
+    links = [each for each in elements.of("a") if str(each.get("title")).startswith("Save as CSV")]
+    assert {
+        each["download"]: base64.b64decode(str(each["href"]).partition(",")[2]).decode()
+        for each in links
+    } == saved
+
+
+def test_a_page_has_so_many_cells() -> None:
+    wide = ",".join("x" * 50) + "\n"
+    body = MessageBody(Part(wide * 2, content_type="text/csv") for _ in range(12))
+    elements = Elements(page(body, rows=1))
+    assert elements.text.count("the page has too many cells (more with --rows") == 2
 
 
 @pytest.mark.parametrize(

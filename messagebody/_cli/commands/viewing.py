@@ -48,6 +48,9 @@ _SAID: Final = 20
 )
 @resolver_options
 @output_option
+@click.option(
+    "--sort", metavar="COLUMN", help="Sort tables by COLUMN; -COLUMN begins with the largest."
+)
 @_size("--most", default=MOST, help="Show a part up to SIZE.")
 @_size("--total", default=TOTAL, help="Show contents up to SIZE, and as much to save.")
 @_number("--rows", default=ROWS, help="Show N rows of a table.")
@@ -57,7 +60,7 @@ _SAID: Final = 20
 @pass_terminal
 def view_command(
     terminal: Terminal, /, body: str, schema: str | None, against: str | None,
-    resolver: Resolver, output: str | None, *, in_browser: bool, **limits: Any,
+    resolver: Resolver, output: str | None, sort: str | None, *, in_browser: bool, **limits: Any,
 ) -> None:  # fmt: skip
     """The page is one HTML file without a script, which loads nothing. References are links,
     unless --allow or --public-https is given. Needs pip install 'messagebody[view]'.
@@ -66,6 +69,7 @@ def view_command(
       messagebody view message.json --open
       messagebody view message.json --schema schema.json -o message.html
       messagebody view new.json --against old.json -o changes.html
+      messagebody view message.json --sort -rides --rows 20 --open
     """  # noqa: D205 - the table of commands has the first line
     _check_sources(body, schema, against)
     # In a terminal, pages with pictures would be megabytes of base64.
@@ -78,6 +82,7 @@ def view_command(
         resolver=None if resolver.is_closed else resolver,
         title="Message" if body == "-" else Path(body).name,
         limits=PageLimits(**limits),
+        sort=sort,
     )
     if in_browser and output in {None, "-"}:
         output = _temporary_file()
