@@ -294,6 +294,8 @@ class _Run:
         self.shards = shards
         # One listing, because thousands of shards would need a request each.
         self.there = {stat.key: stat.size for stat in store.iter_objects()}
+        self.others = 0  # number of shards of other sources
+        self.stale: list[str] = []  # names of shards that the sources no longer have
         self.deleted = 0
         self.lines: dict[str, int] = {}  # number of lines by shard name
         self.failed: dict[str, str] = {}  # problem by shard name
@@ -301,10 +303,12 @@ class _Run:
 
     def all(self) -> Report:
         """Run the unfinished shards, and combine the results."""
-        recorded = [(shard, self._recorded(shard)) for shard in self.shards]
+        recorded = [(shard, self._recorded(shard.name)) for shard in self.shards]
+        self._sort_others()
         if not self.options.prune:
             self._keep_others(recorded)
         if self._is_to_begin_anew():
+            self._forget(shard.name for shard, record in recorded if record is not None)
             recorded = [(shard, None) for shard in self.shards]
         done = {shard.name for shard, record in recorded if self._is_done(shard, record)}
         left = [shard for shard in self.shards if shard.name not in done]
@@ -318,19 +322,44 @@ class _Run:
         return self._report()
 
     def _is_to_begin_anew(self) -> bool:
-        """Return whether results may be out of date; if so, delete the report of the last run."""
+        """Return whether results may be out of date."""
         # Without a report, the last run was interrupted, and this one continues it.
-        if self.job.is_lasting or REPORT not in self.there:
-            return False
-        self.store.delete(REPORT)
-        return True
+        return not self.job.is_lasting and REPORT in self.there
 
-    def _recorded(self, shard: Shard) -> Record | None:
+    def _forget(self, names: Iterable[str]) -> None:
+        """Delete the records of the last run, so that no later run takes them for those of this."""
+        for name in names:
+            self.store.delete(record_key(name))
+        # Last: if this run is killed before, the next one begins anew, too.
+        self.store.delete(REPORT)
+
+    def _recorded(self, name: str) -> Record | None:
         """Return this job's record of a shard, or None."""
-        if record_key(shard.name) not in self.there:
+        if record_key(name) not in self.there:
             return None
-        record = Record.read(self.store, shard.name)
+        record = Record.read(self.store, name)
         return record if record is not None and record.job == self.job.digest else None
+
+    def _sort_others(self) -> None:
+        """Tell the shards of other sources from those that the sources of this run had before.
+
+        Raises:
+            InvalidArgument: a shard has results of both, and those of the others would be lost.
+        """
+        names = {shard.name for shard in self.shards}
+        urls = {each.url for shard in self.shards for each in shard.inputs}
+        for name in filter(None, map(recorded_name, self.there)):
+            record = None if name in names else self._recorded(name)
+            if record is None:
+                continue
+            mine = [url for url in record.urls if url in urls]
+            others = [url for url in record.urls if url not in urls]
+            if self.options.prune or (mine and not others):
+                self.stale.append(name)
+            elif mine:
+                raise self._mixed(others, "are together with", mine[0])
+            else:
+                self.others += 1
 
     def _keep_others(self, recorded: list[tuple[Shard, Record | None]]) -> None:
         """Raise an error instead of overwriting results of other sources, such as an old log.
@@ -341,13 +370,15 @@ class _Run:
         for shard, record in recorded:
             others = [] if record is None else [url for url in record.urls if url not in urls]
             if others:
-                more = f" and {count_of(len(others) - 1, 'other')}" if len(others) > 1 else ""
-                raise InvalidArgument(
-                    "another place for these results, or prune=True (--prune) to replace others",
-                    got=f"{redact_url(self.store.url)}, where the results of "
-                    f"{redact_url(others[0])}{more} have the same names as those of "
-                    f"{redact_url(shard.inputs[0].url)}",
-                )
+                raise self._mixed(others, "have the same names as", shard.inputs[0].url)
+
+    def _mixed(self, others: list[str], relation: str, mine: str) -> InvalidArgument:
+        more = f" and {count_of(len(others) - 1, 'other')}" if len(others) > 1 else ""
+        return InvalidArgument(
+            "another place for these results, or prune=True (--prune) to replace others",
+            got=f"{redact_url(self.store.url)}, where the results of {redact_url(others[0])}{more} "
+            f"{relation} those of {redact_url(mine)}",
+        )
 
     def _is_done(self, shard: Shard, record: Record | None) -> bool:
         if record is None or not record.is_of(self.job, shard):
@@ -473,10 +504,10 @@ class _Run:
         for name, data in self.job.results(summaries):
             put(self.store, name, data, "application/json")
         # Second to last: the results deleted here are of shards that are in no report.
-        others = self._remove_others()
+        self._remove_stale()
         report = Report(
             self.job.name, self.store.url, len(done), dict(counts), tuple(findings),
-            tuple(self._failures()), others, self.deleted,
+            tuple(self._failures()), self.others, self.deleted,
         )  # fmt: skip
         put(self.store, REPORT, _json(report.to_dict()), "application/json")
         return report
@@ -494,34 +525,19 @@ class _Run:
             if shard.name in self.failed:
                 yield Failure(shard.name, shard.inputs[0].url, self.failed[shard.name])
 
-    def _remove_others(self) -> int:
+    def _remove_stale(self) -> None:
         """Delete the results of shards that their sources no longer have.
 
         Only files that a record of this job names, and temporary files of killed writers, are
         deleted. Other files belong to the user.
-
-        Returns:
-            the number of shards of other sources; their results are kept unless `prune` is given.
         """
-        names = {shard.name for shard in self.shards}
-        urls = {each.url for shard in self.shards for each in shard.inputs}
-        others = 0
         for key in self.there:
             if key.startswith((f"{RESULTS}/", f"{RECORDS}/")) and _is_temporary(key):
                 self._delete(key)
-            name = recorded_name(key)
-            if name is None or name in names:
-                continue
-            record = Record.read(self.store, name)
-            if record is None or record.job != self.job.digest:
-                continue
-            if self.options.prune or not urls.isdisjoint(record.urls):
-                # The record comes last: if this run is killed, it still names the other files.
-                for each in (result_key(name, self.job), errors_key(name), key):
-                    self._delete(each)
-            else:
-                others += 1
-        return others
+        for name in self.stale:
+            # The record comes last: if this run is killed, it still names the other files.
+            for key in (result_key(name, self.job), errors_key(name), record_key(name)):
+                self._delete(key)
 
     def _delete(self, key: str) -> None:
         if key in self.there:

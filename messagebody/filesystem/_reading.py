@@ -1,11 +1,11 @@
 """The content of a body's files, including the content behind references."""
 
 import errno
-import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
+from fsspec import AbstractFileSystem
 from fsspec.callbacks import DEFAULT_CALLBACK
 
 from messagebody._model.access import parts_of
@@ -13,7 +13,7 @@ from messagebody._model.part import Part
 from messagebody.filesystem._files import PartReader, described_stream
 from messagebody.filesystem._listing import BodyListing
 from messagebody.filesystem._paths import concerning, fail
-from messagebody.filesystem._transfers import Pairs, results_of_threads
+from messagebody.filesystem._transfers import FilesOnly, Pairs, results_of_threads
 
 
 class BodyReader(BodyListing):
@@ -123,7 +123,8 @@ class BodyReader(BodyListing):
         rpath = self._strip_protocol(rpath)
         if not self._is_directory(rpath):
             self._check_there(rpath)  # before a local directory is made for it
-        super().get_file(rpath, lpath, whole=True, **options)
+        source = FilesOnly(self) if self._has(rpath) else self
+        AbstractFileSystem.get_file(source, rpath, lpath, whole=True, **options)
 
     def get(
         self, rpath: Any, lpath: Any, recursive: bool = False, callback: Any = DEFAULT_CALLBACK,
@@ -136,9 +137,6 @@ class BodyReader(BodyListing):
             NotADirectoryError: a name is both a file and a directory; nothing is written.
             FileExistsError: two files would be the same local file; nothing is written.
         """
-        if recursive:
-            for each in [rpath] if isinstance(rpath, str | os.PathLike) else rpath:
-                self._refuse_clashes(self._strip_protocol(each))
         plan = Pairs(self).note_get(rpath, lpath, recursive=recursive, maxdepth=maxdepth)
         for source, target in plan:
             if "\0" in target:  # a quoted name may hold any byte, and a local one may not
@@ -151,12 +149,6 @@ class BodyReader(BodyListing):
 
         for _ in self._map_of(source for source, _ in plan)(fetch, plan):
             callback.relative_update()
-
-    def _refuse_clashes(self, path: str) -> None:
-        found = self.expand_path(path, recursive=True)
-        clashes = [name for name in found if self._has(name) and self._is_directory(name)]
-        if clashes:
-            fail(errno.ENOTDIR, path, f"{', '.join(clashes)}: both a file and a directory")
 
     def sign(self, path: str, expiration: int = 100, **_: Any) -> str:
         """Return a signed URL of a reference that an explicit allow entry covers.

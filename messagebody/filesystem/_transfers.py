@@ -4,6 +4,7 @@ import errno
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, TypeVar
 
 from fsspec import AbstractFileSystem
@@ -26,11 +27,25 @@ class Pairs:
     """
 
     def __init__(self, filesystem: Any) -> None:
-        self.expand_path = filesystem.expand_path
-        self.isdir = filesystem.isdir
+        self._filesystem = filesystem
         self._strip_protocol = filesystem._strip_protocol
+        self._files: set[str] = set()
+        """The sources that are files."""
         self.pairs: list[tuple[str, str]] = []
         """Source and target of every file and directory."""
+
+    def expand_path(self, *args: Any, **options: Any) -> list[str]:
+        """Return the sources."""
+        found: list[str] = self._filesystem.expand_path(*args, **options)
+        self._note_files(found)
+        return found
+
+    def _note_files(self, sources: Iterable[str]) -> None:
+        self._files |= {each for each in sources if self._filesystem.isfile(each)}
+
+    def isdir(self, path: str) -> bool:
+        """Return whether a path is a directory; a source that is a file, too, is to be copied."""
+        return path not in self._files and bool(self._filesystem.isdir(path))
 
     def cp_file(self, path1: str, path2: str, **_: Any) -> None:
         """Record a copy."""
@@ -50,6 +65,7 @@ class Pairs:
         AbstractFileSystem.copy(self, path1, path2, recursive, maxdepth, on_error="raise")
         strip = self._strip_protocol
         self.pairs = [(strip(old), strip(new)) for old, new in self.pairs]
+        self._note_files(old for old, _ in self.pairs)
         self.refuse_clashes()
         self.refuse_loops()
         return self.pairs
@@ -61,9 +77,12 @@ class Pairs:
 
         Raises:
             FileExistsError: two files would be the same local file.
+            NotADirectoryError: a local file would be a directory, too.
         """
         AbstractFileSystem.get(self, rpath, lpath, recursive=recursive, maxdepth=maxdepth)
+        self._note_files(old for old, _ in self.pairs)
         self.refuse_clashes()
+        self._refuse_files_above()
         return self.pairs
 
     def note_put(
@@ -91,6 +110,14 @@ class Pairs:
                 text = f"both {sources[path]} and {source} would be this file"
                 raise FileExistsError(errno.EEXIST, text, target)
 
+    def _refuse_files_above(self) -> None:
+        files = {os.path.normpath(new): old for old, new in self.pairs if old in self._files}
+        for source, target in self.pairs:
+            for above in map(str, Path(os.path.normpath(target)).parents):
+                if above in files:
+                    text = f"{files[above]}: both a file and a directory, because of {source}"
+                    raise NotADirectoryError(errno.ENOTDIR, text, files[above])
+
     def refuse_loops(self) -> None:
         """Raise an error if a copy would change a file that is still to be copied.
 
@@ -105,6 +132,22 @@ class Pairs:
                 raise OSError(errno.EINVAL, f"{source} would be inside itself", target)
             if target in waiting and not self.isdir(target):
                 raise FileExistsError(errno.EEXIST, "the file is to be copied or moved too", target)
+
+
+class FilesOnly:
+    """A stand-in for a filesystem in which every path is a file, also if it is a directory, too.
+
+    Arguments:
+        filesystem: the filesystem to read.
+    """
+
+    def __init__(self, filesystem: Any) -> None:
+        self.open = filesystem.open
+        self.blocksize = filesystem.blocksize
+
+    def isdir(self, path: str) -> bool:
+        """Return False."""
+        return False
 
 
 def results_of_threads(

@@ -167,6 +167,28 @@ class TestJobs:
         assert verified().counts["invalid"] >= 1
         assert len(done) == 1
 
+    def test_verify_looks_at_all_again_after_a_kill(self, log: Path, tmp_path: Path) -> None:
+        job_on("offload", log, tmp_path / "small")
+
+        def verified(progress: Callable[[Progress], object] = lambda _: None) -> bulk.Report:
+            return bulk.verify(
+                tmp_path / "small/shards", resolver=Resolver(allow=tmp_path / "store"),
+                out=tmp_path / "checked", workers=0, progress=progress,
+            )  # fmt: skip
+
+        def kill(_: Progress) -> None:
+            raise SystemExit
+
+        assert verified()
+        for path in (tmp_path / "store").rglob("sha256/*"):
+            path.unlink()
+        with pytest.raises(SystemExit):
+            verified(kill)
+        left = verified()
+        assert left.shards > 2
+        shutil.rmtree(tmp_path / "checked")
+        assert verified() == left
+
     def test_inline_names_the_lines_that_lack_something(self, log: Path, tmp_path: Path) -> None:
         job_on("offload", log, tmp_path / "small")
         report = bulk.inline(
@@ -496,6 +518,22 @@ class TestOnce:
         assert more.counts["messages"] == 31
         less = bulk.digest(tmp_path / narrow, out=tmp_path / "out", workers=0, prune=True)
         assert less.counts["messages"] < 31
+
+    def test_some_files_of_another_shard_do_not_replace_its_results(self, tmp_path: Path) -> None:
+        """Shards of two messages each: the third one is done alone, and the fourth stays."""
+        files = [tmp_path / f"d/m{number}.json" for number in range(1, 5)]
+        for file in files:
+            write_log(file, [MessageBody([Part("same length")])])
+        out, size = tmp_path / "out", files[0].stat().st_size
+        assert bulk.digest(files, out=out, workers=0, shard_bytes=2 * size).shards == 2
+        before = tree(out)
+        with pytest.raises(
+            InvalidArgument, match=r"m4\.json are together with those of .*m3\.json"
+        ):
+            bulk.digest(files[:3], out=out, workers=0, shard_bytes=9 * size)
+        assert tree(out) == before
+        assert bulk.digest(files[:3], out=out, workers=0, shard_bytes=9 * size, prune=True)
+        assert bulk.digest(files, out=out, workers=0, shard_bytes=9 * size).shards == 1
 
     def test_links_in_a_directory_are_left_out_and_named(self, tmp_path: Path) -> None:
         (tmp_path / "d").mkdir()

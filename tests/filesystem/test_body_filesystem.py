@@ -137,7 +137,37 @@ class TestListing:
         fs.rm("/a")
         assert body.names() == ["/a/b"]
 
-    @pytest.mark.parametrize("path", ["/", "/a", "/a/", "/*", ["/0", "/a"]])
+    @pytest.mark.parametrize("path", ["/a", ["/a"], "/[ax]"])
+    def test_a_file_beside_its_directory_is_copied_and_moved(
+        self, path: Any, tmp_path: Path
+    ) -> None:
+        body = MessageBody([Part("file", name="/a"), Part("below", name="/a/b")])
+        body.fs.cp(path, "/new/")
+        assert [part.text for part in body] == ["file", "below", "file"]
+        body.fs.get(path, f"{tmp_path}/out/")
+        assert len([*tmp_path.rglob("*")]) == 2
+        assert [each.read_text() for each in tmp_path.glob("out/*")] == ["file"]
+        body.fs.get_file("/a", tmp_path / "one" / "a")
+        assert (tmp_path / "one/a").read_text() == "file"
+        body.fs.mv("/a", "/moved/")
+        assert body.names()[:2] == ["/moved/a", "/a/b"]
+
+    @pytest.mark.parametrize("path", ["/**", ["/a", "/a/b"]])
+    def test_get_without_recursion_refuses_a_clash_too(self, path: Any, tmp_path: Path) -> None:
+        body = MessageBody([Part("file", name="/a"), Part("below", name="/a/b")])
+        target = [str(tmp_path / each) for each in ("out/a", "out/a/b")]
+        with pytest.raises(NotADirectoryError, match="/a: both a file and a directory"):
+            body.fs.get(path, target if isinstance(path, list) else str(tmp_path / "out"))
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_copy_onto_what_is_still_to_be_copied_is_refused(self) -> None:
+        names = ["/a", "/a/b", "/c"]
+        body = MessageBody(Part(name, name=name) for name in names)
+        with pytest.raises(FileExistsError):
+            body.fs.mv(["/c", "/a"], ["/a", "/d"])
+        assert [(part.name, part.text) for part in body] == [(name, name) for name in names]
+
+    @pytest.mark.parametrize("path", ["/", "/a", "/a/", "/*"])
     def test_get_refuses_a_clash_before_writing(self, path: Any, tmp_path: Path) -> None:
         body = MessageBody(
             [Part("z", name="/0"), Part("file", name="/a"), Part("below", name="/a/b")]
