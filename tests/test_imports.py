@@ -57,7 +57,7 @@ SHARED = {
         "_attachments", "_embedding", "_json_schema", "_php", "_rests", "_sidecar",
     },
     "adapters.streams": {"_accumulator", "_lines"},
-    "frameworks": {"values"},
+    "frameworks": {"langgraph", "values"},
     "storage._stores": {"base"},
 }  # fmt: skip
 # Tables of modules by name, which are loaded on first use.

@@ -319,7 +319,12 @@ def _standard_input() -> Any:
 
 def read_body(path: str) -> MessageBody:
     """Return the body in a file, or on standard input for "-"; say if it looks like another."""
-    body = decode_body(read_bytes(path), path)
+    return checked_body(read_bytes(path), path)
+
+
+def checked_body(data: bytes, path: str) -> MessageBody:
+    """Return the body in some bytes; say if it looks like something else."""
+    body = decode_body(data, path)
     found = [*itertools.islice(iter_strangers(body), _STRANGERS + 1)]
     for finding in found[:_STRANGERS]:
         terminal().warn(str(finding))

@@ -84,7 +84,7 @@ def page(
 
 @attrs.frozen
 class Drawn:
-    """A page, and the parts whose content could not be read, each with the reason."""
+    """A page, and the parts and messages that could not be read, each with the reason."""
 
     html: str
     unread: Sequence[str]

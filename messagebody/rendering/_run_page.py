@@ -46,6 +46,7 @@ def run_page(
     parts: int = PARTS,
     characters: int = CHARACTERS,
     messages: int = MESSAGES,
+    sort: str | None = None,
 ) -> str:
     """Return the run of an agent as an HTML page: who said what, and what each tool answered.
 
@@ -66,13 +67,15 @@ def run_page(
         parts: the most texts, files, calls and results to show.
         characters: the most characters of a text to show.
         messages: the most messages to show.
+        sort: a column that tables with such a column are sorted by, as in `page`.
 
     Raises:
         EnvelopeError: the messages have no format that is known.
         DecodeError: they are no JSON.
         MissingDependency: a part states that it is Markdown or HTML, and the extra `view` is not
             installed.
-        InvalidArgument: an argument is of another type, or a number is less than 1.
+        InvalidArgument: an argument is of another type, a number is less than 1, or no table has
+            the column `sort`.
         InvalidSize: `most` or `total` is not a size.
 
     Examples:
@@ -82,7 +85,7 @@ def run_page(
     """
     limits = PageLimits(most, total, rows, parts, characters, messages)
     transcript = read_transcript(run, format_name)
-    return draw_run(transcript, resolver=resolver, title=title, limits=limits).html
+    return draw_run(transcript, resolver=resolver, title=title, limits=limits, sort=sort).html
 
 
 def draw_run(
@@ -91,18 +94,22 @@ def draw_run(
     resolver: "messagebody.Resolver | None",
     title: str,
     limits: PageLimits,
+    sort: str | None,
 ) -> Drawn:
     """Return the page of a run and what it could not show; see `run_page` for the arguments."""
-    contents = Contents(MessageBody(), require_resolver(resolver), limits)
+    contents = Contents(MessageBody(), require_resolver(resolver), limits, sort=sort)
     run = _Sections.of(transcript, contents)
     shown = [*run.sections()]  # what is said in the heading and in the list follows from them
+    contents.require_sorted()
     html = document(
         title,
         element("header", element("h1", title), element("p", *run.facts(), class_="facts")),
         element("div", run.listed(), element("main", *shown), class_="columns run"),
         style=style_of("run.css"),
     )
-    return Drawn(html, contents.unread)
+    problems = ((i, each.problem) for i, each in enumerate(transcript.messages))
+    wrong = [f"message {number}: {problem}" for number, problem in problems if problem]
+    return Drawn(html, [*wrong, *contents.unread])
 
 
 @attrs.define

@@ -325,7 +325,13 @@ def test_a_mistake_leads_on(shell: Shell, arguments: list[str], advice: str) -> 
 
 @pytest.mark.parametrize(
     "arguments",
-    [["ls"], ["tree"], ["digest"], ["view", "-o", "page.html"], ["offload", "--to", "store"]],
+    [
+        ["ls"],
+        ["tree"],
+        ["digest"],
+        ["view", "--from", "body", "-o", "page.html"],
+        ["offload", "--to", "store"],
+    ],
 )
 def test_a_chat_that_is_read_as_a_body_is_said(shell: Shell, arguments: list[str]) -> None:
     chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo"}] * 3

@@ -1,5 +1,6 @@
 """The command that shows a body in a browser."""
 
+import json
 import re
 import webbrowser
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from messagebody import MessageBody
 from messagebody._cli.application import run
-from messagebody.rendering import page
+from messagebody.rendering import page, run_page
 
 
 @pytest.fixture
@@ -95,7 +96,7 @@ def test_view_says_what_it_could_not_read(
     said = capsys.readouterr().err
     assert "not readable: part '/far/0': " in said
     assert said.count("not readable: ") == 20
-    assert "2 more parts not readable" in said
+    assert "2 more not readable" in said
     # Without a resolver nothing was asked for, and nothing is missed.
     assert run(["view", "message.json", "-o", "a.html"]) == 0
     assert capsys.readouterr().err == ""
@@ -122,6 +123,90 @@ def test_view_sorts_tables(body: MessageBody, capsys: pytest.CaptureFixture[str]
     assert run(["view", "message.json", "-o", "b.html", "--sort", "ride"]) == 2
     assert "there are 'day', 'rides'" in capsys.readouterr().err
     assert not Path("b.html").exists()
+
+
+# Runs
+
+
+HELLO = {"role": "user", "content": "Hello"}
+ANSWER = {"role": "assistant", "content": "Yes"}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        json.dumps([HELLO, ANSWER]),
+        json.dumps({"messages": [HELLO, ANSWER]}),
+        json.dumps({"values": {"messages": [HELLO, ANSWER]}}),
+        json.dumps(HELLO) + "\n" + json.dumps(ANSWER) + "\n",
+    ],
+)
+def test_view_shows_a_run(body: MessageBody, written: str) -> None:
+    Path("run.json").write_text(written)
+    assert run(["view", "run.json", "-o", "a.html"]) == 0
+    shown = Path("a.html").read_text("utf-8")
+    assert shown == run_page(written, title="run.json")
+    assert shown.count("<article") == 2
+    assert run(["view", "run.json", "-o", "a.html", "--from", "anthropic", "--messages", "1"]) == 0
+    shown = Path("a.html").read_text("utf-8")
+    assert "<span>anthropic</span>" in shown
+    assert "1 more message (more with --messages" in shown
+
+
+def test_view_shows_the_messages_of_a_directory_in_order(body: MessageBody) -> None:
+    Path("run").mkdir()
+    Path("run/10.json").write_text(json.dumps(ANSWER))
+    Path("run/2.json").write_text(json.dumps(HELLO))
+    Path("run/3.json").write_text("no JSON")
+    Path("run/chat.jsonl").write_text(f"{json.dumps(HELLO)}\n{json.dumps(ANSWER)}\n")
+    Path("run/notes.txt").write_text("not a message")
+    Path("run/.hidden.json").write_text("{}")
+    body.save("run/20.json")
+    assert run(["view", "run", "-o", "a.html"]) == 0
+    shown = Path("a.html").read_text("utf-8")
+    names = re.findall('class="role">(\\w+)</a><bdi>([\\w.]+)', shown)
+    assert names == [
+        ("user", "2.json"), ("message", "3.json"), ("assistant", "10.json"),
+        ("message", "20.json"), ("user", "chat.jsonl"), ("assistant", "chat.jsonl"),
+    ]  # fmt: skip
+
+
+def test_view_says_which_messages_it_could_not_read(
+    body: MessageBody, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("run.json").write_text(json.dumps([HELLO, {"role": "user", "content": 5}]))
+    assert run(["view", "run.json", "-o", "a.html"]) == 0
+    assert "not readable: message 1: " in capsys.readouterr().err
+
+
+def test_a_body_is_not_a_run(body: MessageBody) -> None:
+    Path("odd.json").write_text('[{"contentType": "text/plain", "content": "a", "role": "user"}]')
+    for name in ("message.json", "odd.json"):
+        assert run(["view", name, "-o", "a.html"]) == 0
+        assert "<article" not in Path("a.html").read_text("utf-8")
+    Path("run.json").write_text(json.dumps([HELLO]))
+    assert run(["view", "run.json", "-o", "a.html", "--from", "body"]) == 0
+    assert "<article" not in Path("a.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["run.json", "--schema", "s.json"], "'run.json' holds a run, and --schema is for a body"),
+        (["empty"], "there are no messages (*.json, *.jsonl, *.ndjson) in 'empty'"),
+        (["run.json", "--thread", "1"], "'run.json' is no database, and --thread is for one"),
+        (["run.json", "--from", "opnai-chat"], "did you mean openai-chat?"),
+        (["other.json", "--from", "anthropic"], "'other.json' is not a run: "),
+    ],
+)
+def test_view_says_why_it_shows_no_run(
+    body: MessageBody, arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("run.json").write_text(json.dumps([HELLO]))
+    Path("other.json").write_text("no JSON")
+    Path("empty").mkdir()
+    assert run(["view", *arguments]) == 2
+    assert problem in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The command that shows a body in a browser: view."""
+"""The command that shows a body or a run in a browser: view."""
 
 import os
 import sys
@@ -11,29 +11,55 @@ from typing import Any, Final
 
 import click
 
-from messagebody._base.text import count_of
 from messagebody._cli.options import (
+    FormatName,
     body_argument,
+    checked_body,
     complete_file,
+    complete_store,
+    existing_store_url,
     output_option,
     read_body,
     read_schema,
     resolver_options,
+    source_name,
     write_document,
 )
 from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
-from messagebody.rendering._limits import CHARACTERS, MOST, PARTS, ROWS, TOTAL, PageLimits
-from messagebody.rendering._pages import draw
+from messagebody._cli.transcripts import read_run
+from messagebody.adapters import Transcript
+from messagebody.rendering._limits import (
+    CHARACTERS,
+    MESSAGES,
+    MOST,
+    PARTS,
+    ROWS,
+    TOTAL,
+    PageLimits,
+)
+from messagebody.rendering._pages import Drawn, draw
+from messagebody.rendering._run_page import draw_run
 from messagebody.storage._references import Resolver
 
 _size: Final = partial(click.option, metavar="SIZE", show_default=True)
 _number: Final = partial(click.option, metavar="N", type=click.IntRange(1), show_default=True)
 _SAID: Final = 20
-"""Parts that can't be read and are named one by one; the page names all."""
+"""Parts and messages that can't be read and are named one by one; the page names all."""
 
 
 @click.command("view")
 @body_argument
+@click.option(
+    "--from", "source", type=FormatName(), metavar="FORMAT",
+    help="The format of the messages of a run, or body. Detected if not given.",
+)  # fmt: skip
+@click.option(
+    "--thread", metavar="ID", help="The thread of a LangGraph database, if it has several.",
+)  # fmt: skip
+@click.option(
+    "--store", metavar="STORE", shell_complete=complete_store,
+    help="Where a LangGraph database keeps large contents: a URL or a directory.",
+)  # fmt: skip
 @click.option(
     "--schema",
     metavar="FILE",
@@ -56,17 +82,24 @@ _SAID: Final = 20
 @_number("--rows", default=ROWS, help="Show N rows of a table.")
 @_number("--parts", default=PARTS, help="Show N parts.")
 @_number("--characters", default=CHARACTERS, help="Show N characters of a text.")
+@_number("--messages", default=MESSAGES, help="Show N messages of a run.")
 @click.option("--open", "in_browser", is_flag=True, help="Show the page in a browser.")
 @pass_terminal
 def view_command(
-    terminal: Terminal, /, body: str, schema: str | None, against: str | None,
-    resolver: Resolver, output: str | None, sort: str | None, *, in_browser: bool, **limits: Any,
+    terminal: Terminal, /, body: str, source: str | None, thread: str | None, store: str | None,
+    schema: str | None, against: str | None, resolver: Resolver, output: str | None,
+    sort: str | None, *, in_browser: bool, **limits: Any,
 ) -> None:  # fmt: skip
     """The page is one HTML file without a script, which loads nothing. References are links,
     unless --allow or --public-https is given. Needs pip install 'messagebody[view]'.
 
+    BODY may also be a run: a conversation of any format, a line of JSON for each message, a
+    directory of messages, or a SQLite database of LangGraph. Its page has each call beside its
+    result.
+
     \b
       messagebody view message.json --open
+      messagebody view run.json --open
       messagebody view message.json --schema schema.json -o message.html
       messagebody view new.json --against old.json -o changes.html
       messagebody view message.json --sort -rides --rows 20 --open
@@ -75,21 +108,37 @@ def view_command(
     # In a terminal, pages with pictures would be megabytes of base64.
     if output is None and not in_browser and is_terminal(sys.stdout):
         raise click.UsageError("a page is for a browser; write it with -o FILE, or use --open")
-    drawn = draw(
-        read_body(body),
-        schema=None if schema is None else read_schema(schema),
-        against=None if against is None else read_body(against),
+    if store is not None and resolver.is_closed:
+        resolver = Resolver(allow=existing_store_url(store))
+    drawn = _drawn(
+        read_run(body, source, thread, store), body, schema, against,
         resolver=None if resolver.is_closed else resolver,
         title="Message" if body == "-" else Path(body).name,
-        limits=PageLimits(**limits),
-        sort=sort,
-    )
+        sort=sort, limits=PageLimits(**limits),
+    )  # fmt: skip
     if in_browser and output in {None, "-"}:
         output = _temporary_file()
     write_document(drawn.html.encode(), output)
     _say_unread(terminal, drawn.unread)
     if in_browser and output is not None:
         _open(terminal, output)
+
+
+def _drawn(
+    found: Transcript | bytes, path: str, schema: str | None, against: str | None, **options: Any
+) -> Drawn:
+    """Return the page of a run, or of the body in some bytes."""
+    if isinstance(found, bytes):
+        return draw(
+            checked_body(found, path),
+            schema=None if schema is None else read_schema(schema),
+            against=None if against is None else read_body(against),
+            **options,
+        )
+    given = "--schema" if schema else "--against" if against else None
+    if given is not None:
+        raise click.UsageError(f"{source_name(path)} holds a run, and {given} is for a body")
+    return draw_run(found, **options)
 
 
 def _check_sources(*paths: str | None) -> None:
@@ -102,7 +151,7 @@ def _say_unread(terminal: Terminal, unread: Sequence[str]) -> None:
     for each in unread[:_SAID]:
         terminal.warn(f"not readable: {each}")
     if len(unread) > _SAID:
-        terminal.warn(f"{count_of(len(unread) - _SAID, 'more part')} not readable")
+        terminal.warn(f"{len(unread) - _SAID:,} more not readable")
 
 
 def _temporary_file() -> str:

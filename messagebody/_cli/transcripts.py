@@ -1,0 +1,166 @@
+"""What a command reads as a run: a conversation, a directory of messages, a LangGraph thread."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import click
+
+from messagebody._base.text import human_size, quote
+from messagebody._cli.options import (
+    BODY,
+    existing_store_url,
+    limits,
+    read_bytes,
+    read_file_of_directory,
+    source_name,
+)
+from messagebody._wire import strict_json
+from messagebody.adapters import ChatMessage, Transcript, detect, read_transcript
+from messagebody.adapters._conversations import is_message, messages_of
+from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MessageBodyError
+
+_OWN: Final = frozenset({"contentType", "contentUrl", "contentEncoding"})
+"""Members that only parts of a body have."""
+_STATES: Final = ("values", "channel_values")
+"""Members of a state of LangGraph."""
+_FILES: Final = frozenset({".json", ".jsonl", ".ndjson"})
+_DATABASE: Final = b"SQLite format 3\0"
+_NUMBER: Final = re.compile(r"(\d+)")
+
+
+def read_run(
+    path: str, format_name: str | None, thread: str | None, store: str | None
+) -> Transcript | bytes:
+    """Return the run at a path, or the bytes of what is to be read as a body.
+
+    Arguments:
+        path: a file, a directory, a URL of a store, or "-" for standard input.
+        format_name: the format that the user gave.
+        thread: the thread of a LangGraph database.
+        store: where such a database keeps large contents.
+    """
+    place = Path(path)
+    if place.is_dir():
+        return transcript_in(place, format_name)
+    if place.is_file() and _is_database(place):
+        return _thread_of(place, thread, store)
+    if thread is not None or store is not None:
+        option = "--thread" if thread is not None else "--store"
+        raise click.UsageError(f"{source_name(path)} is no database, and {option} is for one")
+    data = read_bytes(path)
+    found = transcript_of(data, path, format_name)
+    return data if found is None else found
+
+
+def _is_database(file: Path) -> bool:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(len(_DATABASE)) == _DATABASE
+    except OSError:
+        return False  # reading it as a body says why
+
+
+def _thread_of(file: Path, thread: str | None, store: str | None) -> Transcript:
+    # Only this needs the extra `langgraph`.
+    from messagebody.frameworks.langgraph_threads import read_thread
+
+    try:
+        return read_thread(file, thread, store=None if store is None else existing_store_url(store))
+    except InvalidArgument as error:
+        raise click.UsageError(f"{source_name(str(file))}: {error} (--thread ID)") from error
+    except (DecodeError, EnvelopeError) as error:
+        raise click.UsageError(str(error)) from error
+
+
+def transcript_of(data: bytes, path: str, format_name: str | None) -> Transcript | None:
+    """Return the conversation in some bytes; None if they are to be read as a body.
+
+    Arguments:
+        data: the bytes.
+        path: the file that they are of, for errors.
+        format_name: the format that the user gave.
+    """
+    if format_name == BODY or (format_name is None and not _is_run(data)):
+        return None
+    try:
+        return read_transcript(data, format_name, limits=limits())
+    except MessageBodyError as error:
+        raise click.UsageError(f"{source_name(path)} is not a run: {error}") from error
+
+
+def _is_run(data: bytes) -> bool:
+    """Return whether bytes are messages, and not a body."""
+    try:
+        value = strict_json.loads(data, depth=limits().depth)
+    except strict_json.InvalidJson:
+        lines = data.strip().split(b"\n", 1)
+        return len(lines) > 1 and all(map(_is_json, lines[:1])) and lines[0][:1] in (b"{", b"[")
+    if isinstance(value, dict):
+        is_state = any(isinstance(value.get(name), dict) for name in _STATES)
+        return is_message(value) or is_state or bool(messages_of(value) or detect(value))
+    parts = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    if any(_OWN & part.keys() for part in parts):
+        return False
+    return messages_of(value) is not None or (bool(parts) and bool(detect(value)))
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def transcript_in(directory: Path, format_name: str | None) -> Transcript:
+    """Return the messages in the files of a directory, in the order of their names.
+
+    A file that can't be read is a message with the reason.
+    """
+    files = sorted((each for each in directory.iterdir() if _is_listed(each)), key=_order)
+    if not files:
+        kinds = ", ".join(f"*{suffix}" for suffix in sorted(_FILES))
+        raise click.UsageError(f"there are no messages ({kinds}) in {quote(str(directory))}")
+    return Transcript.joined(_of_files(files, format_name))
+
+
+def _of_files(files: list[Path], format_name: str | None) -> Iterator[Transcript]:
+    left = limits().json_bytes
+    for file in files:
+        data = read_file_of_directory(str(file))
+        left -= len(data)
+        if left < 0:
+            raise click.UsageError(
+                f"the messages have more than {human_size(limits().json_bytes)}; "
+                "--limit SIZE allows more"
+            )
+        yield _of_file(data, file.name, None if format_name == BODY else format_name)
+
+
+def _of_file(data: bytes, name: str, format_name: str | None) -> Transcript:
+    try:
+        read = read_transcript(data, format_name, limits=limits())
+    except MessageBodyError as error:
+        # The other files of a run tell what came before and after.
+        empty = read_transcript([]).messages[0]
+        return Transcript((attrs.evolve(empty, name=name, problem=str(error)),))
+    return attrs.evolve(read, messages=tuple(_named(each, name) for each in read.messages))
+
+
+def _named(message: ChatMessage, name: str) -> ChatMessage:
+    said = name if message.name is None else f"{message.name}, {name}"
+    return attrs.evolve(message, name=said)
+
+
+def _is_listed(file: Path) -> bool:
+    return file.suffix.lower() in _FILES and not file.name.startswith(".") and file.is_file()
+
+
+def _order(file: Path) -> list[Any]:
+    """Return a key by which 2.json comes before 10.json."""
+    pieces = _NUMBER.split(file.name)
+    return [int(each[:400]) if i % 2 else each for i, each in enumerate(pieces)]
