@@ -1,5 +1,6 @@
 """The content of a body's files, including the content behind references."""
 
+import contextlib
 import errno
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -14,10 +15,16 @@ from messagebody.filesystem._files import PartReader, described_stream
 from messagebody.filesystem._listing import BodyListing
 from messagebody.filesystem._paths import concerning, fail
 from messagebody.filesystem._transfers import FilesOnly, Pairs, results_of_threads
+from messagebody.filesystem._wholes import Wholes
+from messagebody.storage._references.sources import NoRanges
 
 
 class BodyReader(BodyListing):
     """A body as files to list and read."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self._wholes = Wholes()
+        super().__init__(*arguments, **options)
 
     def _inline(self, path: str) -> bytes | None:
         """Return content that is in the message; None if it is elsewhere or the part is missing."""
@@ -63,15 +70,26 @@ class BodyReader(BodyListing):
         start, end = start or 0, end or 0
         # Complete content can be verified, so it is.
         is_whole = size is not None and (start, end) == (0, size)
-        resolver, budget = self._access(part)
-        if is_whole or resolver.require_digest:
-            return part.read_bytes()[start:end]
+        if is_whole:
+            return part.read_bytes()
         if part.is_reference:
-            url = str(part.url)
-            return resolver.read_range(url, start, end, subject=part.label, budget=budget)
+            return self._range_of_reference(part, start, end)
         with part.open() as stream:
             stream.seek(start)
             return stream.read(max(end - start, 0))
+
+    def _range_of_reference(self, part: Part, start: int, end: int) -> bytes:
+        resolver, budget = self._access(part)
+        url, size, digest = str(part.url), part.size, part.digest
+        key = resolver, url, size, digest
+        if not (resolver.require_digest or self._wholes.has(key)):
+            # Some servers send everything, whatever range is asked for.
+            with contextlib.suppress(NoRanges):
+                return resolver.read_range(
+                    url, start, end, subject=part.label, budget=budget, skips=False
+                )
+        fetch = partial(resolver.fetch, url, size=size, digest=digest, subject=part.label)
+        return self._wholes.cut(key, start, end, partial(fetch, budget=budget))
 
     def cat(
         self, path: Any, recursive: bool = False, on_error: str = "raise", **options: Any

@@ -1,5 +1,6 @@
 """How much a server sends, for files that are read in pieces; counted, never timed."""
 
+import hashlib
 import http.server
 import threading
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ import attrs
 import pytest
 
 from messagebody import MessageBody, Part, Resolver
-from messagebody.errors import LimitExceeded
+from messagebody.errors import LimitExceeded, UnsafeReference
 from messagebody.storage import FetchLimits
 
 MIB = 1 << 20
@@ -152,3 +153,46 @@ def test_one_file_has_one_budget(plain: Plain) -> None:
         file.seek(MIB)
         with pytest.raises(LimitExceeded, match="limit fetches"):
             file.read(10)
+
+
+def filesystem_over(plain: Plain, **options: Any) -> Any:
+    digest = "sha256:" + hashlib.sha256(bytes(plain.size)).hexdigest()
+    part = Part(url=plain.url + "a", name="/a", size=plain.size, digest=digest)
+    return MessageBody([part]).filesystem(resolver=Resolver(allow=[plain.url], **options))
+
+
+@pytest.mark.parametrize("options", [{}, {"require_digest": True}], ids=str)
+def test_ranges_of_a_file_cost_it_once(plain: Plain, options: Any) -> None:
+    plain.size = 4 * MIB
+    fs = filesystem_over(plain, **options)
+    for number in range(1, 20):
+        assert fs.cat_file("/a", number * 1000, number * 1000 + 10) == bytes(10)
+    found = fs.cat_ranges(["/a"] * 20, [*range(5, 25)], [*range(15, 35)], on_error="raise")
+    assert found == [bytes(10)] * 20
+    assert fs.cat_file("/a", plain.size - 2, plain.size + 9) == bytes(2)
+    assert plain.requests <= 2
+    assert plain.sent <= 2 * plain.size
+
+
+def test_threads_that_ask_for_ranges_cost_the_file_once(plain: Plain) -> None:
+    plain.size = 4 * MIB
+    fs = filesystem_over(plain, require_digest=True)
+    assert fs.cat_ranges(["/a"] * 9, 1, 3, on_error="raise") == [bytes(2)] * 9
+    assert plain.requests == 1
+
+
+def test_few_whole_files_are_kept(plain: Plain) -> None:
+    plain.size = MIB
+    body = MessageBody(Part(url=f"{plain.url}{n}", name=f"/{n}") for n in range(6))
+    fs = body.filesystem(resolver=Resolver(allow=[plain.url]))
+    for name in body.names() * 2:
+        assert fs.cat_file(name, 1, 2) == b"\0"
+    assert 12 < plain.requests <= 24
+
+
+def test_a_kept_file_is_not_for_another_resolver(plain: Plain) -> None:
+    fs = filesystem_over(plain)
+    assert fs.cat_file("/a", 1, 2) == b"\0"
+    fs.resolver = Resolver()
+    with pytest.raises(UnsafeReference):
+        fs.cat_file("/a", 1, 2)
