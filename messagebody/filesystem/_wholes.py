@@ -2,6 +2,7 @@
 
 import os
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Final
@@ -59,6 +60,7 @@ class _Whole:
         with self._lock:
             if self._spool is None:
                 self._spool = fetch()
+                weakref.finalize(self, self._spool.close)
             stream = self._spool.stream()
             stream.seek(start)
             return stream.read(max(0, end - start))
