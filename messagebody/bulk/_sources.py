@@ -12,6 +12,7 @@ from enum import StrEnum
 from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote_to_bytes
 
 import attrs
 
@@ -316,8 +317,7 @@ def _say_links(
 def _named_file_or_directory(
     source: str, options: dict[str, Any], results: Store | None, left_out: Callable[[str], object]
 ) -> tuple[_Base, list[Input]]:
-    if "://" not in source:
-        source = os.path.realpath(source)
+    source = _real(source)
     above, _, name = source.rstrip("/").rpartition("/")
     # A bucket has no parent that could be listed.
     if name and not above.endswith(":/"):
@@ -329,6 +329,14 @@ def _named_file_or_directory(
     found = [stat for stat in _without_results(store, results) if _is_listed(stat.key)]
     _say_links(store, _is_shown, left_out)
     return _all_of(store, found, source)
+
+
+def _real(source: str) -> str:
+    """Return where a path or file URL leads: a link that is named is followed."""
+    path = source
+    if source.startswith("file:///"):
+        path = os.fsdecode(unquote_to_bytes(source.removeprefix("file://")))
+    return source if "://" in path or "\0" in path else os.path.realpath(path)
 
 
 def open_place(place: str | os.PathLike[str] | Store, options: Mapping[str, Any]) -> Store:

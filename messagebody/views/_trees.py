@@ -33,6 +33,10 @@ def attach_tree(
     refusals: list[InvalidName | str] = []
     for found, info in filesystem.find(root, detail=True).items():
         name = f"{prefix.rstrip('/')}/{str(found).removeprefix(root).lstrip('/')}"
+        if info["type"] != "file" and not filesystem.isfile(found):
+            what = "not a regular file, or a link to none; links to directories are not followed"
+            refusals.append(f"{quote(name)}: {what}")
+            continue
         try:
             parts.append(_reference(check_name(name), filesystem, str(found), info))
         except InvalidName as error:

@@ -550,6 +550,17 @@ class TestOnce:
                 "left out 1 link, which is read if it is a source: file:" in str(report)
             ) is bool(left_out)
 
+    @pytest.mark.parametrize("url", ["{}", "file://{}"])
+    def test_a_link_that_is_named_is_read(self, url: str, tmp_path: Path) -> None:
+        write_log(tmp_path / "elsewhere/a b.jsonl", bodies(3))
+        (tmp_path / "link.jsonl").symlink_to("elsewhere/a b.jsonl")
+        (tmp_path / "all").symlink_to("elsewhere")
+        (tmp_path / "elsewhere/loop").symlink_to("..")
+        for number, name in enumerate(("link.jsonl", "all", "elsewhere/loop/link.jsonl")):
+            source = url.format(tmp_path / name)
+            report = bulk.digest(source, out=tmp_path / f"out{number}", workers=0)
+            assert report.counts["messages"] == 3
+
     def test_a_result_of_the_same_size_is_made_again(self, log: Path, tmp_path: Path) -> None:
         job_on("validate", log, tmp_path / "out")
         before = tree(tmp_path / "out")

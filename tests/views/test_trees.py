@@ -1,5 +1,6 @@
 """Trees of files elsewhere, attached to a body as references."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,20 @@ def test_all_or_nothing(tree: Path) -> None:
         body.attach("/other", tree)
     assert len(caught.value.refusals) == 2
     assert body.names() == ["/data/a.csv"]
+
+
+def test_links_to_directories_are_not_files(tree: Path) -> None:
+    (tree / "link.csv").symlink_to("a.csv")
+    body = MessageBody()
+    body.attach("/data", tree)
+    assert body["/data/link.csv"].read_text(Resolver(allow=[tree])) == "a.csv"
+    (tree / "loop").symlink_to(".")
+    (tree / "out").symlink_to(tree.parent)
+    (tree / "broken").symlink_to("nothing")
+    os.mkfifo(tree / "fifo")
+    with pytest.raises(RefusedPaths, match="links to directories are not followed") as caught:
+        body.attach("/other", tree)
+    assert len(caught.value.refusals) == 4
 
 
 INNER = MessageBody([Part("found", name="/sources/1"), Part("shown")])
