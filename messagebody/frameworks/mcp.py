@@ -28,7 +28,7 @@ from messagebody._model.access import columns, resolver_of
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import base64
-from messagebody.adapters import adapter, is_withheld
+from messagebody.adapters import adapter, is_withheld, withheld_among
 from messagebody.errors import (
     DecodeError,
     InvalidArgument,
@@ -64,7 +64,6 @@ try:
         ListResourceTemplatesResult,
         ListToolsResult,
         ReadResourceResult,
-        Resource,
         ResourceTemplate,
         Tool,
         ToolAnnotations,
@@ -74,7 +73,7 @@ except ImportError as error:
 
 _logger: Final = logging.getLogger(__name__)
 _SCHEME: Final = "messagebody"
-_PAGE: Final = 200
+_PAGE: Final = 1000
 """Resources in one page of a listing."""
 _OPEN: Final = 16
 """The most messages of several that are kept in memory."""
@@ -103,13 +102,13 @@ _MESSAGE: Final = {
 
 Load = Callable[[], MessageBody]
 
-_ALL_PARTS: Final = Resource(
-    uri="messagebody:///",
-    name="manifest",
-    title="All parts",
-    description="The list of all parts: name, content type, size and digest of each.",
-    mime_type=JSON,
-)
+_ALL_PARTS: Final = {
+    "uri": "messagebody:///",
+    "name": "manifest",
+    "title": "All parts",
+    "description": "The list of all parts: name, content type, size and digest of each.",
+    "mimeType": JSON,
+}
 
 
 def tool_result(
@@ -207,14 +206,14 @@ def _link(place: str, part: Part, index: int) -> dict[str, Any]:
 def _resource(place: str, part: Part, index: int) -> dict[str, Any]:
     """Return what a client learns of a part below the URI of its message."""
     name = part.name or f"part {index}"
-    facts = {"size": part.size} if part.size is not None else {}
+    size = part.size
     return {
         "uri": _uri(place, part, index),
         "name": name,
         "title": name.rpartition("/")[2],
         "description": line_of(index, part),
         "mimeType": part.content_type,
-        **facts,
+        **({} if size is None else {"size": size}),
     }
 
 
@@ -475,19 +474,22 @@ class _Served:
         """List the parts of the only message; listing reads no content."""
         start = 0 if cursor is None else _position(cursor)
         _, (_, body, _) = self._open("")
-        found = [_ALL_PARTS] if start == 0 else []
-        for index, part in enumerate(body[start : start + _PAGE], start):
-            if not is_withheld(part):
-                found.append(Resource.model_validate(_resource(_place(""), part, index)))
+        page = body[start : start + _PAGE]
+        withheld = {*withheld_among(part.name for part in page)}
+        found = [
+            _resource(_place(""), part, start + position)
+            for position, part in enumerate(page)
+            if position not in withheld
+        ]
         following = str(start + _PAGE) if start + _PAGE < len(body) else None
-        return ListResourcesResult(resources=found, next_cursor=following)
+        return _resources([_ALL_PARTS, *found] if start == 0 else found, following)
 
     def _list_messages(self, cursor: str | None) -> ListResourcesResult:
         assert self._listing is not None  # noqa: S101 - there are several messages
         after = None if cursor is None else _name(cursor)
         entries, rest = self._listing.page(after)
         following = _AFTER + quote(entries[-1].shown) if rest else None
-        return ListResourcesResult(resources=[*map(_message, entries)], next_cursor=following)
+        return _resources([*map(_message, entries)], following)
 
     async def list_templates(self, ctx: Any, params: Any) -> ListResourceTemplatesResult:
         template = "messagebody:///{+name}" if self._listing is None else _TEMPLATE
@@ -616,8 +618,12 @@ def _check_size(part: Part) -> None:
         raise InvalidPart(f"{part.label} is too large to send")
 
 
-def _message(entry: _ListedMessage) -> Resource:
-    """Return the resource of a message."""
+def _resources(found: list[dict[str, Any]], following: str | None) -> ListResourcesResult:
+    return ListResourcesResult.model_validate({"resources": found, "nextCursor": following})
+
+
+def _message(entry: _ListedMessage) -> dict[str, Any]:
+    """Return what a client learns of a message."""
     facts: dict[str, Any] = {}
     if entry.stat is not None:
         facts["size"] = entry.stat.size
@@ -631,7 +637,7 @@ def _message(entry: _ListedMessage) -> Resource:
         "description": "A message: the list of its parts, each of which is a resource below it.",
         "mimeType": JSON,
     }
-    return Resource.model_validate(about | facts)
+    return about | facts
 
 
 def host_check(
