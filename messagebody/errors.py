@@ -49,6 +49,7 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Final
 
+from messagebody._base.leaves import FoundTuple
 from messagebody._base.text import count_of, escape, quote
 
 _SHOWN: Final = 20
@@ -294,7 +295,7 @@ class InvalidBody(MessageBodyError, ValueError):
     _fields = ("violations",)
 
     def __init__(self, violations: Iterable[Any]) -> None:
-        self.violations = tuple(violations)
+        self.violations = FoundTuple(violations)
         heading = count_of(len(self.violations), "violation")
         super().__init__(_sentences(heading, self.violations))
 
@@ -560,7 +561,7 @@ class EnvelopeError(MessageBodyError, ValueError):
 
     def __init__(self, problem: str, findings: Iterable[Any] = ()) -> None:
         super().__init__(problem)
-        self.findings = tuple(findings)
+        self.findings = FoundTuple(findings)
 
 
 class LossyConversion(MessageBodyError, ValueError):
@@ -570,7 +571,7 @@ class LossyConversion(MessageBodyError, ValueError):
     _fields = ("losses",)
 
     def __init__(self, losses: Iterable[Any]) -> None:
-        self.losses = tuple(losses)
+        self.losses = FoundTuple(losses)
         super().__init__("; ".join(str(loss) for loss in self.losses))
 
 

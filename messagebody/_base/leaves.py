@@ -6,11 +6,11 @@ body stays quick, and lower modules don't depend on higher ones.
 """
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from messagebody.errors import MissingDependency
+_T = TypeVar("_T")
 
 LEAVES: Final = {
     "Resolver": "messagebody.storage._references:Resolver",
@@ -28,12 +28,14 @@ LEAVES: Final = {
     "attach_tree": "messagebody.views._trees:attach_tree",
     "references_of": "messagebody.views._kerchunk:references_of",
     "body_from_references": "messagebody.views._kerchunk:body_from_references",
+    "MissingDependency": "messagebody.errors:MissingDependency",
     "explanation": "messagebody.rendering:explanation",
     "body_html": "messagebody.rendering._notebook:body_html",
     "part_html": "messagebody.rendering._notebook:part_html",
     "schema_html": "messagebody.rendering._notebook:schema_html",
     "verdict_html": "messagebody.rendering._notebook:verdict_html",
     "violation_html": "messagebody.rendering._notebook:violation_html",
+    "listed_html": "messagebody.rendering._notebook:listed_html",
     "pydantic": "messagebody.frameworks.pydantic",
 }
 """The place of each view: a module, or a module and an attribute."""
@@ -56,9 +58,9 @@ def leaf(name: str) -> Any:
         loaded = importlib.import_module(module)
         return getattr(loaded, attribute) if attribute else loaded
     except ImportError as error:
-        if name not in _EXTRAS or isinstance(error, MissingDependency):
+        if name not in _EXTRAS or isinstance(error, leaf("MissingDependency")):
             raise
-        raise MissingDependency(*_EXTRAS[name]) from error
+        raise leaf("MissingDependency")(*_EXTRAS[name]) from error
 
 
 class LazySerializer:
@@ -92,3 +94,39 @@ class PydanticHook:
         if instance is None or not self._of_value:
             return partial(getattr(leaf("pydantic"), self._of_type), owner)
         return partial(getattr(leaf("pydantic"), self._of_value), instance)
+
+
+class _Readable:
+    __slots__ = ()
+
+    def __str__(self: Iterable[Any]) -> str:
+        return "\n".join(map(str, self))
+
+    def _repr_html_(self) -> str:
+        return leaf("listed_html")(self)  # type: ignore[no-any-return]
+
+
+class FoundTuple(_Readable, tuple[_T, ...]):
+    """A tuple of violations, findings or losses: printed as one line each, a table in a notebook.
+
+    Examples:
+        >>> print(FoundTuple(["a", "b"]))
+        a
+        b
+        >>> FoundTuple(["a", "b"])
+        ('a', 'b')
+    """
+
+    __slots__ = ()
+
+
+class FoundList(_Readable, list[_T]):
+    """A list of violations or findings with the face of `FoundTuple`.
+
+    Examples:
+        >>> print(FoundList(["a", "b"]))
+        a
+        b
+    """
+
+    __slots__ = ()

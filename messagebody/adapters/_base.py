@@ -13,6 +13,7 @@ import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._base.guards import require_body
+from messagebody._base.leaves import FoundTuple
 from messagebody._base.limits import Limits
 from messagebody._base.text import escape, quote
 from messagebody.adapters._conversations import messages_of
@@ -85,7 +86,7 @@ class Converted(_Conversion[T]):
     rest: Any = None
 
     def __new__(cls, value: T, losses: Iterable[Loss] = (), rest: Any = None) -> Self:
-        made: Self = tuple.__new__(cls, (value, tuple(losses)))
+        made: Self = tuple.__new__(cls, (value, FoundTuple(losses)))
         made.rest = rest
         return made
 

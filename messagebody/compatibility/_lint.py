@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import attrs
 
 from messagebody._base.guards import require_schema
+from messagebody._base.leaves import FoundList
 from messagebody._base.text import quote
 from messagebody.compatibility._inclusion import Compatibility, check
 from messagebody.compatibility._relations import dead_parts, satisfiable
@@ -42,7 +43,7 @@ def lint(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[Findi
         found += _on_parts(schema, steps)
     for index, part in enumerate(schema):
         found += _on_patterns(index, part)
-    return sorted(found, key=_order)
+    return FoundList(sorted(found, key=_order))
 
 
 def _order(finding: Finding) -> int:

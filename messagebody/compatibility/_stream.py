@@ -7,6 +7,7 @@ used names.
 
 from typing import Any, Final, Literal, NamedTuple, Self, cast
 
+from messagebody._base.leaves import FoundList
 from messagebody._model.part import Part
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.languages import PartSet, members
@@ -135,7 +136,7 @@ class Stream:
 
     def finish(self) -> list[Violation]:
         """End the message and return all its violations."""
-        return list(self._schema.iter_violations(cast("list[Part]", self._seen)))
+        return FoundList(self._schema.iter_violations(cast("list[Part]", self._seen)))
 
     def _takes_a_chance(self, name: str | None) -> bool:
         """Return whether a missing part with finitely many names could have had this name."""

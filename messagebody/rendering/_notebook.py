@@ -6,25 +6,30 @@ nothing.
 
 import importlib.resources
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._base.text import count_of, escape
 from messagebody._model.body import MessageBody
 from messagebody.errors import MissingDependency
+from messagebody.findings import Finding, Severity
 from messagebody.rendering._contents import Contents, as_source
 from messagebody.rendering._elements import Html, element, joined
 from messagebody.rendering._limits import PageLimits
-from messagebody.rendering._tables import place_of, preview, size_of, total_size, type_of
+from messagebody.rendering._tables import kind_of, place_of, preview, size_of, total_size, type_of
 from messagebody.rendering._verdicts import REASONS, REJECTIONS, more_reasons, on_counterexample
+from messagebody.schema import Violation
 
 # A view is saved in the notebook's file, with all its content.
 _MOST_ROWS: Final = 100
 _MOST: Final = 5 * 1024 * 1024
 _LONGEST: Final = 2_000
 _PREVIEW: Final = 80
+# Pictures of the table of a body: small ones, and not many.
+_THUMBNAIL: Final = "256 KiB"
+_THUMBNAILS: Final = "1 MiB"
 _VERDICTS: Final = {"always": "badge good", "undecided": "badge"}
 
 
@@ -52,7 +57,7 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]], caption: str = ""
 def body_html(body: "messagebody.MessageBody") -> str:
     """Return a body as a table of its parts; a long one is cut.
 
-    Content is not embedded, and no URL becomes a link or a picture.
+    Small pictures are embedded, other content is not, and no URL becomes a link or a picture.
 
     Examples:
         >>> from messagebody import MessageBody
@@ -66,8 +71,9 @@ def body_html(body: "messagebody.MessageBody") -> str:
 
 def _parts_table(body: "messagebody.MessageBody") -> Html:
     shown = list(itertools.islice(body, _MOST_ROWS))
+    contents = Contents(MessageBody(), None, PageLimits(most=_THUMBNAIL, total=_THUMBNAILS))
     rows: list[tuple[str, ...]] = [
-        (str(index), part.name or "", type_of(part), size_of(part), _content(part))
+        (str(index), part.name or "", type_of(part), size_of(part), _content(part, contents))
         for index, part in enumerate(shown)
     ]
     caption = count_of(len(body), "part")
@@ -78,7 +84,10 @@ def _parts_table(body: "messagebody.MessageBody") -> Html:
     return _table(("", "Name", "Content type", "Size", "Content"), rows, caption)
 
 
-def _content(part: "messagebody.Part") -> str:
+def _content(part: "messagebody.Part", contents: Contents) -> str:
+    if kind_of(part) == "image" and (picture := contents.show(part).picture):
+        return element("img", src=picture, alt=part.name or part.content_type, class_="thumbnail",
+                       loading="lazy")  # fmt: skip
     return preview(part, _PREVIEW) if part.text is not None else place_of(part)
 
 
@@ -151,6 +160,36 @@ def _on_counterexample(result: "messagebody.Compatibility") -> Iterator[Html]:
         yield element("p", said[:1].upper() + said[1:])
     if result.counterexample:
         yield _parts_table(result.counterexample)
+
+
+def listed_html(values: Sequence[Any]) -> str:
+    """Return violations, findings or losses as a table; a long list is cut."""
+    shown = values[:_MOST_ROWS]
+    head: tuple[str, ...] = ("",)
+    rows: list[tuple[str, ...]] = [(escape(str(value), limit=_LONGEST),) for value in shown]
+    if all(isinstance(value, Violation) for value in shown):
+        head, rows = ("Part", "Got", "Expected", "Differs"), [*map(_violation_row, shown)]
+    elif all(isinstance(value, Finding) for value in shown):
+        head, rows = ("", "Where", "Problem", "Check"), [*map(_finding_row, shown)]
+    if len(values) > len(shown):
+        rows.append((f"… {len(values) - len(shown):,} more", *[""] * (len(head) - 1)))
+    if not rows:
+        return _view(element("p", "nothing", class_="note"))
+    return _view(_table(head, rows, f"{len(values):,}"))
+
+
+def _violation_row(violation: Violation) -> tuple[str, ...]:
+    place = "missing" if violation.part_index is None else f"part {violation.part_index}"
+    nearest = "" if violation.schema_index is None else f"schema part {violation.schema_index} "
+    expected = f"{nearest}{violation.expected}" or "nothing: there is no schema part"
+    return place, violation.got, expected, violation.differs or ""
+
+
+def _finding_row(finding: Finding) -> tuple[str, ...]:
+    look = "badge bad" if finding.severity is Severity.ERROR else "badge"
+    severity = element("span", str(finding.severity).lower(), class_=look)
+    place = escape(finding.place or finding.where, limit=200)
+    return severity, place, finding.problem, finding.check
 
 
 def violation_html(violation: "messagebody.Violation") -> str:

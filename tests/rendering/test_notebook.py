@@ -1,5 +1,6 @@
 """What a notebook shows of bodies, parts, schemas, verdicts and violations."""
 
+import pickle
 import re
 import sys
 from html.parser import HTMLParser
@@ -8,6 +9,9 @@ import pytest
 from hypothesis import given
 
 from messagebody import MessageBody, MessageBodySchema, Part, check
+from messagebody.adapters import adapter
+from messagebody.compatibility import lint
+from messagebody.errors import InvalidBody
 from messagebody.samples import sample
 from messagebody.testing.strategies import bodies
 
@@ -98,6 +102,55 @@ def test_a_verdict_shows_reasons_and_a_counterexample() -> None:
     assert set(answer.counterexample.names()) <= set(cells(shown))
     assert "other name" in cells(shown)
     assert 'class="badge good">always' in check(SENDER, SENDER)._repr_html_()
+
+
+def test_pictures_are_thumbnails_as_far_as_there_is_room() -> None:
+    body = MessageBody([Part("x"), Part(sample("chart.png"), name="/a.png")])
+    body.add(sample("valley.jpg") + bytes(300_000), name="/large.jpg")
+    body.add(url="https://example.com/b.png", name="/b.png", content_type="image/png")
+    body.add(b"no picture", name="/c.png", content_type="image/png")
+    pictures = Tags(body._repr_mimebundle_()["text/html"]).found
+    (picture,) = [attributes for tag, attributes in pictures if tag == "img"]
+    assert picture["alt"] == "/a.png"
+    many = MessageBody([Part(sample("chart.png"))] * 90)
+    many.extend([Part(sample("valley.jpg") + bytes(200_000))] * 10)
+    shown = many._repr_mimebundle_()["text/html"]
+    assert 90 <= shown.count("<img") < 96
+    assert len(shown) < 2 * 1024 * 1024
+
+
+def test_lists_of_what_was_found_are_tables() -> None:
+    body = MessageBody([Part("x", name="/a", content_type="x/y"), *[Part("x")] * 120])
+    with pytest.raises(InvalidBody) as caught:
+        TAKER.validate(body)
+    found = caught.value.violations
+    assert str(found).splitlines() == [str(each) for each in found]
+    shown = found._repr_html_()
+    assert cells(shown)[:4] == [
+        "part 0", "&#x27;/a&#x27;, x/y",
+        "schema part 0 &#x27;/b&#x27; image/*", "name and type",
+    ]  # fmt: skip
+    assert "… 22 more" in shown
+    assert isinstance(found, tuple)
+    assert found == tuple(TAKER.iter_violations(body))
+    assert pickle.loads(pickle.dumps(caught.value)) == caught.value
+
+    twice = lint(MessageBodySchema([(None, "text/*"), (None, "text/plain")]))
+    (line,) = twice
+    assert str(twice) == str(line)
+    assert cells(twice._repr_html_())[1:2] == ["schema part 1"]  # type: ignore[attr-defined]
+    assert "nothing" in lint(SENDER)._repr_html_()  # type: ignore[attr-defined]
+
+
+def test_losses_are_a_table() -> None:
+    losses = (
+        adapter("openai-chat")
+        .from_body(MessageBody([Part(url="s3://b/a", content_type="video/mp4")]))
+        .losses
+    )
+    assert len(losses) > 0
+    assert len(cells(losses._repr_html_())) == len(losses)  # type: ignore[attr-defined]
+    assert str(losses).count("\n") == len(losses) - 1
 
 
 def test_a_violation_is_a_line() -> None:

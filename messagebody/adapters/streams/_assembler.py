@@ -8,6 +8,7 @@ from pkgutil import resolve_name
 from typing import Any, Final, cast
 
 from messagebody._base.guards import require_limits
+from messagebody._base.leaves import FoundTuple
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
@@ -199,7 +200,8 @@ class Assembler:
             InvalidArgument: the assembler has no schema.
         """
         verdict = self._checked()
-        return tuple(verdict.finish()) if verdict.status in {"invalid", "hopeless"} else ()
+        is_final = verdict.status in {"invalid", "hopeless"}
+        return FoundTuple(verdict.finish() if is_final else ())
 
     def _checked(self) -> "_ArrivingCheck":
         if self._verdict is None:
