@@ -269,6 +269,7 @@ def test_the_table_of_the_first_page_runs(tmp_path: Path, monkeypatch: pytest.Mo
     given = {
         "body": body, "frame": frame, "schema": MessageBodySchema([{"contentType": "text/*"}]),
         "cards": [agents.Agent.from_card(card)],
+        "chat": [{"role": "user", "content": "Hello!"}],
         "adapters": adapters, "agents": agents, "bulk": bulk, "prompts": prompts,
         "rendering": rendering,
     }  # fmt: skip

@@ -1,16 +1,17 @@
 """Make the pictures of pages: `make pictures`.
 
-Each is what Chromium shows of a page about the sample message.
+Each is what Chromium shows of a page about the sample message, or about the sample run.
 """
 
+import json
 import pathlib
 import shutil
 import subprocess
 import tempfile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from messagebody import MessageBody, MessageBodySchema
-from messagebody.rendering import page
+from messagebody.rendering import page, run_page
 from messagebody.samples import sample
 
 PICTURES = pathlib.Path(__file__).parents[1] / "pictures"
@@ -40,8 +41,11 @@ def main() -> None:
             page(report, title="message.json", schema=MessageBodySchema(_SCHEMA)), 1280, 900
         ),
         "changes": View(page(report, title="message.json", against=older), 1280, 900, True),
+        "run": View(run_page(make_run(5), title="run.json"), 1280, 1330),
+        "run-dark": View(run_page(make_run(), title="run.json"), 1280, 1000, True),
         # No window of Chromium is narrower than 500 pixels.
         "phone": View(shown, 500, 1000, True),
+        "run-phone": View(run_page(make_run(2), title="run.json"), 500, 1000),
     }
     for name, view in views.items():
         draw(view, PICTURES / f"view-{name}.png")
@@ -66,6 +70,12 @@ def make_older(body: MessageBody) -> MessageBody:
     older = MessageBody([body[0].evolve(content=draft), *body[1:4]])
     older.add("Ask for the numbers of May.", name="/notes/open-questions.txt")
     return older
+
+
+def make_run(start: int = 0) -> list[Any]:
+    """Return the messages of the sample run from one of them on."""
+    messages: list[Any] = json.loads(sample("run.json"))["messages"]
+    return messages[start:]
 
 
 def draw(view: View, file: pathlib.Path) -> None:

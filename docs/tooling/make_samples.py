@@ -8,14 +8,18 @@ Everything is computed here, from a fixed seed: nothing is copied from anywhere,
 under the project's own licence. The counts, the weather and the valley are made up.
 """
 
+import base64
 import csv
 import datetime as dt
 import io
+import json
 import math
 import pathlib
 import random
+import re
 import struct
 import wave
+from typing import Any
 
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
@@ -57,7 +61,12 @@ def mean_of(counts: list[int], rain: list[float], wanted: range) -> int:
 GROUPS = {"dry": range(1), "1-4 mm": range(1, 5), "5-9 mm": range(5, 10), "10+ mm": range(10, 99)}
 
 
-def chart_png(rain: list[float], counts: list[int]) -> bytes:
+DRAFT = {"dry": range(1), "rain": range(1, 99)}
+
+
+def chart_png(
+    rain: list[float], counts: list[int], groups: dict[str, range], *, has_numbers: bool = True
+) -> bytes:
     """Mean rides a day by rain, as bars."""
     scale = 2
     image = Image.new("RGB", (480 * scale, 300 * scale), "white")
@@ -66,13 +75,14 @@ def chart_png(rain: list[float], counts: list[int]) -> bytes:
     draw.text((24 * scale, 14 * scale), "Rides a day, by rain", "#222222", font)
     base, top = 250 * scale, 50 * scale
     draw.line((24 * scale, base, 456 * scale, base), "#888888", scale)
-    means = {name: mean_of(counts, rain, wanted) for name, wanted in GROUPS.items()}
+    means = {name: mean_of(counts, rain, wanted) for name, wanted in groups.items()}
     for column, (name, mean) in enumerate(means.items()):
         left = (48 + 104 * column) * scale
         height = (base - top) * mean / (max(means.values()) * 1.08)
         draw.rectangle((left, base - height, left + 72 * scale, base), "#2f6f9f")
         middle = left + 36 * scale
-        draw.text((middle, base - height - 4 * scale), f"{mean:,}", "#222222", font, "mb")
+        if has_numbers:
+            draw.text((middle, base - height - 4 * scale), f"{mean:,}", "#222222", font, "mb")
         draw.text((middle, base + 8 * scale), name, "#222222", font, "mt")
     reduced = image.resize((480, 300), Image.Resampling.LANCZOS).quantize(32)
     data = io.BytesIO()
@@ -200,19 +210,95 @@ How much it rained is from [the weather report](source:weather.md).
 """.encode()
 
 
+def run_json(files: dict[str, bytes], draft: bytes) -> bytes:
+    """The run that wrote the report, as the state of a LangGraph thread."""
+    rows = b"\n".join(files["rides.csv"].splitlines()[:8]).decode()
+    code = """import pandas as pd
+import matplotlib.pyplot as plot
+
+rides = pd.read_csv("rides.csv")
+means = rides.groupby(group_of(rides.rain_mm)).rides.mean()
+bars = plot.bar(means.index, means)  # mm of rain
+plot.bar_label(bars)
+plot.savefig("chart.png")"""
+    messages = [
+        said("system", "You write short reports. Say where each number comes from."),
+        said("human", "Do people cycle in the rain? This is where the counter stands.",
+             picture("image/jpeg", files["valley.jpg"])),
+        asked("I read what was counted, and how much it rained.",
+              call("call_1", "read_file", path="rides.csv", lines=8),
+              call("call_2", "get_weather", place="Lower Valley", month="April"),
+              thought="Rides and rain are in one file. I need the days first, then a chart."),
+        answered("call_1", "read_file", rows),
+        answered("call_2", "get_weather", "no answer within 30 seconds", status="error"),
+        asked("The file has the rain as well. I draw it.",
+              call("call_3", "python", code=code.replace("plot.bar_label(bars)\n", ""))),
+        answered("call_3", "python", picture("image/png", draft, "chart.png")),
+        asked("Two bars hide how much rain matters, and the numbers are missing.",
+              call("call_4", "python", code=code)),
+        answered("call_4", "python", picture("image/png", files["chart.png"], "chart.png")),
+        reported(files["report.md"].decode()),
+        said("human", "Good. Send it to the council."),
+        asked("", call("call_5", "send_mail", to="council@example.com", attach=["chart.png"])),
+    ]  # fmt: skip
+    return json.dumps({"messages": messages}, indent=1).encode() + b"\n"
+
+
+def said(role: str, text: str, *more: Any) -> dict[str, Any]:
+    content = [{"type": "text", "text": text}, *more] if more else text
+    return {"type": role, "content": content}
+
+
+def asked(text: str, *calls: Any, thought: str = "") -> dict[str, Any]:
+    content: Any = text
+    if thought:
+        content = [{"type": "reasoning", "reasoning": thought}, {"type": "text", "text": text}]
+    model = {"model_name": "writer-1"}
+    return {"type": "ai", "content": content, "tool_calls": [*calls], "response_metadata": model}
+
+
+def call(id_: str, name: str, **arguments: Any) -> dict[str, Any]:
+    return {"type": "tool_call", "id": id_, "name": name, "args": arguments}
+
+
+def answered(id_: str, name: str, content: Any, status: str = "success") -> dict[str, Any]:
+    content = content if isinstance(content, str) else [content]
+    return {"type": "tool", "tool_call_id": id_, "name": name, "content": content, "status": status}
+
+
+def picture(kind: str, data: bytes, name: str = "") -> dict[str, Any]:
+    block = {"type": "image", "mime_type": kind, "base64": base64.b64encode(data).decode()}
+    return {**block, "extras": {"filename": f"/{name}"}} if name else block
+
+
+def reported(report: str) -> dict[str, Any]:
+    """The report as an answer: its links are citations."""
+    text = re.sub(r"\[(.*?)\]\(source:.*?\)", r"\1", report)
+    sources = {
+        "https://example.com/counter/rides": "Rides at the counter, April to June",
+        "https://example.com/weather/april-june": "The weather, April to June",
+    }
+    cited = [
+        {"type": "citation", "url": url, "title": title, "start_index": 0, "end_index": len(text)}
+        for url, title in sources.items()
+    ]
+    return {"type": "ai", "content": [{"type": "text", "text": text, "annotations": cited}]}
+
+
 def main() -> None:
     dice = random.Random(20250401)
     rain = weather(dice)
     counts = rides(dice, rain)
     files = {
         "report.md": report_md(rain, counts),
-        "chart.png": chart_png(rain, counts),
+        "chart.png": chart_png(rain, counts, GROUPS),
         "valley.jpg": photo_jpeg(dice),
         "rides.csv": rides_csv(rain, counts),
         "weather.md": weather_md(rain),
         "counter.pdf": counter_pdf(),
         "bell.wav": bell_wav(),
     }
+    files["run.json"] = run_json(files, chart_png(rain, counts, DRAFT, has_numbers=False))
     for name, data in files.items():
         (SAMPLES / name).write_bytes(data)
         print(f"{len(data):7,} {name}")

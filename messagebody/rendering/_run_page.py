@@ -30,6 +30,7 @@ from messagebody.rendering._tables import kind_of, preview, total_size
 Place = tuple[int, int]
 """The position of a message in its run, and of a step in its message."""
 
+_MODELS: Final = ("model", "model_name", "model_id", "modelId")
 _MOST_LOSSES: Final = 20
 """Losses that are listed at one place."""
 
@@ -162,7 +163,9 @@ class _Sections:
         messages = self.transcript.messages
         if self.transcript.format is not None:
             yield element("span", self.transcript.format)
-        parts = [part for message in messages for part in message.body]
+        # A source that is only cited has no size here.
+        bodies = (message.body for message in messages)
+        parts = [part for body in bodies for part in body if part.size is not None]
         yield element("span", count_of(len(messages), "message"))
         yield element("span", total_size(parts))
         calls = self._calls
@@ -199,18 +202,25 @@ class _Sections:
         steps = self.steps[number]
         role = _role_of(message, steps)
         words = self._words(number)
-        waits = any(
-            step.kind == "call" and (number, position) not in self.answers
-            for position, step in enumerate(steps)
-        )
-        marks = []
-        if message.problem or waits or any(step.is_error for step in steps):
-            told = "not readable" if message.problem else "no answer" if waits else "an error"
-            marks.append(element("span", "✗", class_="wrong", title=told))
+        wrong = "not readable" if message.problem else self._wrong(number)
+        marks = [element("span", "✗", class_="wrong", title=wrong)] if wrong else []
         if number in self.said.news:
             marks.append(element("span", "≠", class_="mark", title="a file changed"))
         return element("a", element("i", class_=f"dot {role}"), element("bdi", words), *marks,
                        href=f"#{anchor_of(number)}", title=f"{number}: {role}")  # fmt: skip
+
+    def _wrong(self, number: int) -> str:
+        """Return what is wrong with the calls and results of a message, or nothing."""
+        steps = self.steps[number]
+        answers = [
+            self.answers.get((number, position))
+            for position, step in enumerate(steps)
+            if step.kind == "call"
+        ]
+        if None in answers:
+            return "no answer"
+        told = [self.steps[a[0]][a[1]] for a in answers if a is not None and self._is_shown(a)]
+        return "an error" if any(step.is_error for step in [*steps, *told]) else ""
 
     def _words(self, number: int) -> str:
         """Return the words that tell a message from others."""
@@ -297,8 +307,8 @@ class _Sections:
         said = [element("a", role, href=f"#{anchor}", class_="role")]
         if message.name:
             said.append(element("bdi", cut(message.name)))
-        model = message.about.get("model")
-        if isinstance(model, str):
+        model = _model_in(message.about)
+        if model:
             said.append(element("small", cut(model)))
         if role == "tool":
             places = [(number, position) for position in range(len(self.steps[number]))]
@@ -343,6 +353,14 @@ def _role_of(message: ChatMessage, steps: Sequence[Step]) -> str:
     if message.role is None and any(step.kind in ("call", "thought") for step in steps):
         return "assistant"
     return message.role if message.role in ROLES else "message"
+
+
+def _model_in(about: Any) -> str | None:
+    """Return the name of the model, which formats state at different places."""
+    if not isinstance(about, dict):
+        return None
+    found = next((about[name] for name in _MODELS if isinstance(about.get(name), str)), None)
+    return found or _model_in(about.get("response_metadata"))
 
 
 def _group(step: Step) -> str:

@@ -33,7 +33,7 @@ _LONGEST: Final = 500
 ROLES: Final = frozenset({"user", "assistant", "system", "tool"})
 _NAME: Final = 200
 """Characters of the name of a tool, a speaker or a source."""
-_CODE: Final = {"python": "text/x-python", "bash": "application/x-sh"}
+_CODE: Final = {"python": "text/x-python", "bash": "text/x-shellscript"}
 """The types of what some tools run, by the name of the tool."""
 # Readers of formats number what has no name, so an equal name says nothing.
 _NUMBERED: Final = re.compile(r"(?:/tool/results/\d+)?/(?:(?:images|sources|code)/)?\d+")
