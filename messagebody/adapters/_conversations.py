@@ -31,6 +31,8 @@ def messages_of(value: Any, is_one: Callable[[Any], bool] = lambda _: False) -> 
     """
     if isinstance(value, dict) and not (is_message(value) or is_one(value)):
         held = [value[name] for name in _HOLDERS if isinstance(value.get(name), list)]
+        if held == [[]] and "type" not in value:
+            return []  # nobody has said anything yet
         value = held[0] if len(held) == 1 else None
     if not isinstance(value, list):
         return None
@@ -118,5 +120,5 @@ def refuse_conversation(
     """
     if messages is not None:
         count = len(messages)
-        held = f"a conversation of {count:,} messages" if count > 1 else "a list of one message"
+        held = f"a conversation of {count:,} messages" if count != 1 else "a list of one message"
         raise EnvelopeError(f"expected one message, got {held}; {reader}")

@@ -103,7 +103,7 @@ class Format(Dialect):
         """Return whether a value is one message, though it may look like a conversation."""
         if not isinstance(value, list):
             return self.detect(value)
-        said = {self.turn_of(each) for each in value}
+        said = {self.turn_in(each) for each in value}
         return len(said) == 1 and None not in said
 
     def from_body(
@@ -167,7 +167,7 @@ class Format(Dialect):
             return writer.write(role), writer.is_empty
         except Misplaced as error:
             # Blocks that are made of parts are right, so the mistake is in `rest`.
-            raise EnvelopeError(f"rest is not what to_body returned: {error.problem}") from error
+            raise EnvelopeError(f"rest is not what to_body returned: {error.detail}") from error
 
     def iter_findings(self, message: Any, /) -> Iterator[Finding]:
         """Yield what in a message breaks the format's rules."""
@@ -195,7 +195,7 @@ class Format(Dialect):
         losses: tuple[Loss, ...] = ()
         if isinstance(messages, str | bytes | bytearray | memoryview | dict):
             value = json_value(messages, self._is_json, options.get("limits", DEFAULT_LIMITS))
-            found = self.messages_in(value)
+            found = [] if value == [] else self.messages_in(value)
             if found is None:
                 raise EnvelopeError(
                     "expected a list of messages, or an object with one as 'messages'; "

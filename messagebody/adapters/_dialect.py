@@ -9,22 +9,33 @@ from typing import Any, ClassVar, Final
 from messagebody._base.text import quote
 from messagebody.adapters._capabilities import Kind, Spelling
 from messagebody.adapters._items import Call, Item, Result
+from messagebody.errors import EnvelopeError
+from messagebody.findings import Finding
 
 
-class Misplaced(Exception):
-    """Report a member of a block that is missing or of a wrong type."""
+class Misplaced(EnvelopeError):
+    """Report a member of a block that is missing or of a wrong type; readers say of which one.
 
-    def __init__(self, path: str, problem: str) -> None:
+    Arguments:
+        path: a JSON pointer to it, from the block.
+        detail: what is wrong.
+    """
+
+    __slots__ = ("detail", "path")
+    _fields = ("path", "detail")
+
+    def __init__(self, path: str, detail: str) -> None:
         self.path = path
-        self.problem = problem
+        self.detail = detail
+        super().__init__(f"{path or 'the message'}: {detail}", (Finding("shape", path, detail),))
 
     def said_of(self, value: Any) -> str:
         """Return the problem, with what a value has in the place of what was expected."""
-        if not self.problem.startswith("expected") or ", got " in self.problem:
-            return self.problem
+        if not self.detail.startswith("expected") or ", got " in self.detail:
+            return self.detail
         for step in self.path.split("/")[1:]:
             value = value.get(step) if isinstance(value, dict) else None
-        return f"{self.problem}, got {quote(value, limit=40)}"
+        return f"{self.detail}, got {quote(value, limit=40)}"
 
 
 TYPES: Final = {
@@ -237,7 +248,7 @@ class Dialect:
         made: list[Any] = []
         speaker: str | None = None
         for message in messages:
-            said = self.turn_of(message)
+            said = self.turn_in(message)
             if said is not None and said == speaker:
                 made[-1].append(message)
             else:
@@ -248,6 +259,13 @@ class Dialect:
     def turn_of(self, message: Any) -> str | None:  # noqa: ARG002 - some ask
         """Return whose turn a message belongs to with its neighbours, None if it stands alone."""
         return None
+
+    def turn_in(self, message: Any) -> str | None:
+        """Return `turn_of` a message, None if it is not right: reading it says what is wrong."""
+        try:
+            return self.turn_of(message)
+        except Misplaced:
+            return None
 
     def kinds_of(self, role: str) -> tuple[Kind, ...]:
         """Return the kinds of block that a message of some role may have."""

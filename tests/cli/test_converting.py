@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -122,3 +123,37 @@ def test_formats_are_listed(shell: Shell) -> None:
     assert "image: image/png" in said
     assert "at most 32 MiB" in said
     assert "resource_link: no content; any URL" in said
+
+
+ONE = {"role": "assistant", "content": "Hello"}
+
+
+@pytest.mark.parametrize("held", [[ONE], {"messages": [ONE]}])
+@pytest.mark.parametrize("source", [[], ["--from", "openai-chat"]])
+def test_a_conversation_of_one_message(shell: Shell, held: Any, source: list[str]) -> None:
+    """It was a body, whose part had lost its role, or an error that names a function of Python."""
+    data = json.dumps(held).encode()
+    done = shell("convert", *source, "--to", "gemini", stdin=data)
+    assert json.loads(done.out) == [{"role": "model", "parts": [{"text": "Hello"}]}]
+    done = shell("convert", *source, stdin=data)
+    assert MessageBody.from_json(done.out)[0].text == "Hello"
+    done = shell("convert", *source, "--lines", "--to", "gemini", stdin=data)
+    assert [each["role"] for each in json.loads(done.out)] == ["model"]
+
+
+@pytest.mark.parametrize("held", ["[]", '{"messages": []}'])
+def test_a_conversation_without_messages(shell: Shell, held: str) -> None:
+    """It was one message without content, which services refuse."""
+    done = shell("convert", "--from", "openai-chat", "--to", "anthropic", stdin=held.encode())
+    assert (done.code, json.loads(done.out)) == (0, [])
+    done = shell("convert", "--from", "openai-chat", stdin=held.encode())
+    assert done.code == 2
+    assert "a conversation of 0 messages" in done.err
+
+
+def test_blank_lines_are_no_messages(shell: Shell) -> None:
+    lines = b"\n" + json.dumps(ONE).encode() + b"\r\n  \n\n"
+    done = shell("convert", "--lines", "--from", "openai-chat", "--to", "gemini", stdin=lines)
+    assert [json.loads(line)["role"] for line in done.out.splitlines()] == ["model"]
+    done = shell("convert", "--lines", "--from", "openai-chat", "--to", "gemini", stdin=b"\n\n")
+    assert (done.code, done.out) == (0, "")

@@ -180,12 +180,17 @@ def _converted(
     """Return the message in another format, or all messages of a conversation as a list."""
     value = None if source == BODY else _json_in(data)
     messages = None if value is None else messages_in(value, source)
+    if value == [] and source not in (None, BODY):
+        messages = []  # a conversation before its first message, since a body is not meant
     if messages is None:
         return _written(_body(data, message, source, rest, losses), target, options, losses)
     reader = format_of(source or _chosen_for_talk(value, messages, message))
-    if reader is None or len(reader.turns(messages)) == 1:
+    if reader is None or (isinstance(value, dict) and reader.is_turn(value)):
         return _written(_body(data, message, source, rest, losses), target, options, losses)
     writer = None if target == BODY else format_of(target)
+    if writer is None and len(messages) == 1:
+        data = strict_json.dumps(messages[0]).encode()
+        return _written(_body(data, message, reader.name, rest, losses), target, options, losses)
     if writer is None:
         talk = f"a conversation of {count_of(len(messages), 'message')}"
         raise click.UsageError(
@@ -227,7 +232,7 @@ def _converted_lines(
 ) -> bytes:  # fmt: skip
     """Return the messages of a conversation, one line for each."""
     made = []
-    for number, line in enumerate(data.splitlines()):
+    for number, line in enumerate(filter(bytes.strip, data.splitlines())):
         lost: list[Loss] = []
         value = _converted(line, f"message {number}", source, target, rest, options, lost)
         losses += (Loss(loss.kind, f"message {number}: {loss.where}", loss.why) for loss in lost)

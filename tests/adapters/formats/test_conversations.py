@@ -89,7 +89,7 @@ class TestEveryFormat:
 
 @pytest.mark.parametrize(
     "value",
-    [{"role": "user", "content": "hi"}, {"messages": ["hi"]}, {"messages": []}, "[]", "hi", b"{}",
+    [{"role": "user", "content": "hi"}, {"messages": ["hi"]}, "hi", b"{}",
      {"messages": [{"role": "user"}], "contents": [{"role": "user"}]}],
 )  # fmt: skip
 def test_what_is_no_conversation(value: Any) -> None:

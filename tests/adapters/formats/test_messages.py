@@ -457,6 +457,25 @@ class TestHostile:
                     continue
                 assert done.value == json.loads(json.dumps(done.value))
 
+    @formats
+    def test_mutated_histories(self, name: str) -> None:
+        """An error of a member of an update said neither whose it is, nor was it ours."""
+        chance = random.Random(7)
+        whole: Any = adapter(name)
+        for message in MESSAGES[name]:
+            for _ in range(8):
+                try:
+                    there = whole.to_bodies([message, _mutated(message, chance)])
+                    whole.from_bodies(there.value, rest=there.rest)
+                except MessageBodyError:
+                    continue
+
+    def test_a_member_of_an_update_is_said_with_its_message(self) -> None:
+        update = {"sessionUpdate": "tool_call", "toolCallId": [{}], "title": "Read"}
+        whole: Any = adapter("agent-client")
+        with pytest.raises(EnvelopeError, match=r"message 1: .*agent-client: /toolCallId: expec"):
+            whole.to_bodies([{"sessionUpdate": "tool_call", "toolCallId": "t"}, update])
+
     @every
     def test_a_role_is_text(self, name: str, message: Any) -> None:
         if isinstance(message, dict) and "role" in message:
