@@ -23,7 +23,7 @@ from messagebody import compatibility as comp
 from messagebody.adapters import directory
 from messagebody.agents import Agent, Registry
 from messagebody.errors import InvalidArgument
-from messagebody.storage import open_store
+from messagebody.storage import Bodies, open_store
 
 SCHEMA = MessageBodySchema([("/a/*", "image/*")])
 PART = Part("x", name="/x")
@@ -138,7 +138,7 @@ ENTRANCES: dict[str, Callable[[Any], Any]] = {
     "migrate": lambda v: m.migrate(v, MEMORY, resolver=RESOLVER),
     "migrate, store": lambda v: m.migrate(body(), v, resolver=RESOLVER),
     "migrate, resolver": lambda v: m.migrate(body(), MEMORY, resolver=v),
-    "sweep, store": lambda v: m.sweep(v, [body()]),
+    "sweep, store": lambda v: m.sweep(v, Bodies([body()])),
     "sweep, bodies": lambda v: m.sweep(MEMORY, v),
     "put_content, store": lambda v: m.put_content(v, b"x"),
     "put_content": lambda v: m.put_content(MEMORY, v),
@@ -191,7 +191,8 @@ def test_wrong_values_are_refused_in_our_words(
         (lambda: MessageBody('[{"content": "x"}]'), r"MessageBody\.from_json"),
         (lambda: MessageBodySchema.infer([body()]), "each body by itself"),  # type: ignore[list-item]
         (lambda: m.fetch(body(), "/x"), r"a Part, got .*body\[…\]"),  # type: ignore[arg-type]
-        (lambda: m.sweep(MEMORY, "[]"), r"sweep\(store, \[body\]\)"),
+        (lambda: m.sweep(MEMORY, "[]"), r"sweep\(store, Bodies\(\[body\]\)\)"),  # type: ignore[arg-type]
+        (lambda: m.sweep(MEMORY, body()), r"an owner of objects, got .*Bodies"),  # type: ignore[arg-type]
         (lambda: comp.check(SCHEMA, SCHEMA, steps=-1), "a whole number from 0 on, got -1"),
         (lambda: MessageBody.from_json("[]", limits=3), r"Limits\(json_bytes=…\)"),  # type: ignore[arg-type]
     ],

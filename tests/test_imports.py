@@ -58,7 +58,7 @@ SHARED = {
     },
     "adapters.streams": {"_accumulator", "_lines"},
     "frameworks": {"langgraph", "values"},
-    "storage._stores": {"base"},
+    "storage._stores": {"base", "owners"},
 }  # fmt: skip
 # Tables of modules by name, which are loaded on first use.
 TABLES = {"_base/leaves.py", "adapters/_base.py", "adapters/streams/_assembler.py",

@@ -25,6 +25,7 @@ from messagebody.names import is_name, safe_name
 from messagebody.storage._offloading import offload
 from messagebody.storage._references import Resolver
 from messagebody.storage._stores import Store, open_store
+from messagebody.storage._stores.owners import owned
 
 try:
     from deepagents.backends.protocol import (
@@ -68,6 +69,8 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
         store: the store for large parts when they are written: a store, its URL, or a directory's
             path. If None, they stay in the body.
         threshold: parts of more bytes go to the store.
+        owner: the name of the owner of the parts there; `Bodies(bodies, name="agent-files")` is
+            the owner for `sweep`, with the bodies of all backends.
         resolver: decides which references are read; the body's own if None. Parts that this backend
             stored itself are always read.
         read_only: refuse every change.
@@ -80,13 +83,17 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
         *,
         store: str | os.PathLike[str] | Store | None = None,
         threshold: int | str = "256 KiB",
+        owner: str = "agent-files",
         resolver: Resolver | None = None,
         read_only: bool = False,
         max_read: int | str = "10 MiB",
     ) -> None:
         self._body = MessageBody() if body is None else require_body(body)
         self._resolver = require_resolver(resolver)
-        self._store = None if store is None else open_store(store).below("agent-files")
+        ask = "storage.Bodies(bodies, name)"
+        self._store = (
+            None if store is None else owned(open_store(store), owner, kind="files", ask=ask)
+        )
         self._own = None if self._store is None else Resolver(allow=self._store)
         self._threshold = parse_size(threshold)
         self._read_only = read_only

@@ -15,7 +15,7 @@ import logging
 import os
 import re
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any, Final, Literal
 
@@ -45,8 +45,10 @@ from messagebody.payloads import (
     join_text,
     split_text,
 )
+from messagebody.storage._offloading._owners import Needs, Owner
 from messagebody.storage._references import Resolver
 from messagebody.storage._stores import Store, open_store
+from messagebody.storage._stores.owners import owned
 
 try:
     import ormsgpack
@@ -106,12 +108,12 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
             one refers to the content again. Errors of the store are always raised.
         max_bytes: the most bytes of contents that come back for one value: a short checkpoint may
             refer to one content often.
+        owner: the name of the owner of the contents, for `sweep`; they lie below it in the store.
+            Each database needs one of its own.
         storage_options: the options of `storage.open_store`, if `store` is not an open store.
         **options: the options of `JsonPlusSerializer`. Unlike there, only the types that LangGraph
             calls safe are built by default: a checkpoint that somebody else wrote must not call any
             function. Allow yours with `allowed_msgpack_modules=[("my.module", "MyClass")]`.
-
-    Contents lie below `langgraph` in the store, see `contents`.
 
     Raises:
         InvalidSize: the threshold is under 1 KiB.
@@ -126,13 +128,17 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
         cipher: Cipher | None = None,
         missing: Literal["raise", "placeholder"] = "raise",
         max_bytes: int | str = DEFAULT_MAX_BYTES,
+        owner: str = "langgraph",
         storage_options: dict[str, Any] | None = None,
         **options: Any,
     ) -> None:
         super().__init__(**{"allowed_msgpack_modules": None, **options})
         if missing not in {"raise", "placeholder"}:
             raise ValueError(f"missing is 'raise' or 'placeholder', got {quote(missing)}")
-        opened = open_store(store, **(storage_options or {})).below("langgraph")
+        whole = open_store(store, **(storage_options or {}))
+        ask = "messagebody.frameworks.langgraph.owner(checkpointer)"
+        opened = owned(whole, owner, kind="langgraph", ask=ask)
+        self.owner_name = owner
         self._threshold = checked_threshold(threshold, _SMALLEST)
         self._objects = Objects(
             opened, cache=parse_size(cache), cipher=cipher, max_bytes=parse_size(max_bytes)
@@ -157,7 +163,7 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
 
     @property
     def contents(self) -> Store:
-        """The store of the contents, for `sweep`."""
+        """The store of the contents."""
         return self._objects.store
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
@@ -464,7 +470,7 @@ def _differ(one: object, other: object) -> bool:
 
 
 def _reference(form: str, head: str, stored: Stored) -> _Extension:
-    # Digests are written as text, so that `references` finds them without decoding values.
+    # Digests are written as text, so that `owner` finds them without decoding values.
     facts = [form, head, stored.digest, stored.size, stored.cipher]
     return _Extension(_OURS, _pack(facts))
 
@@ -475,9 +481,8 @@ def _reference(form: str, head: str, stored: Stored) -> _Extension:
 class _Noting(JsonPlusSerializer):  # type: ignore[misc]
     """A serializer that fetches and builds nothing, and records every digest that it finds."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._store = store
         self._noted: set[str] = set()
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
@@ -486,24 +491,35 @@ class _Noting(JsonPlusSerializer):  # type: ignore[misc]
         kind = kind.removeprefix(f"{_TAG}-")
         return _unpack(packed, _nothing) if kind == "msgpack" else None
 
-    def take(self) -> MessageBody:
-        """Return a body of references to all digests recorded since the last call."""
+    def take(self) -> list[str]:
+        """Return all digests recorded since the last call."""
         digests = [*map(from_hex_digits, sorted(self._noted))]
         self._noted.clear()
-        return MessageBody(
-            Part(url=self._store.url_of(key_of(digest)), digest=digest) for digest in digests
-        )
+        return digests
 
 
 def _nothing(tag: int, data: bytes) -> None:
     """Stand for every value that is not plain."""
 
 
-def references(saver: Any) -> Iterator[MessageBody]:
-    """Yield, for each checkpoint of a saver, a body of references to its contents in the store.
+@attrs.frozen
+class _Checkpoints:
+    """The owner of the contents of a checkpointer, which is asked anew each time."""
 
-    With them, `sweep` keeps all contents that a checkpoint needs, and those that bodies in it refer
-    to. No contents are fetched, and no objects of a checkpoint are built.
+    name: str
+    _copied: Any
+    _noting: _Noting
+
+    def needed(self) -> Iterator[str]:
+        for _ in self._copied.list(None):
+            yield from self._noting.take()
+
+
+def owner(saver: Any) -> Owner:
+    """Return the owner of the contents of all checkpoints, for `sweep`.
+
+    It needs all contents that a checkpoint needs, and those that bodies in it refer to. No contents
+    are fetched, and no objects of a checkpoint are built.
 
     Arguments:
         saver: a checkpointer whose serializer is an `OffloadingSerializer`, or one around it.
@@ -511,25 +527,25 @@ def references(saver: Any) -> Iterator[MessageBody]:
     Raises:
         InvalidArgument: its serializer is another.
     """
-    noting, copied = _noting(saver)
-    for _ in copied.list(None):
-        yield noting.take()
+    return _checkpoints(saver)
 
 
-async def areferences(saver: Any) -> AsyncIterator[MessageBody]:
-    """Yield the same as `references`, for an asynchronous checkpointer."""
-    noting, copied = _noting(saver)
-    async for _ in copied.alist(None):
-        yield noting.take()
+async def aowner(saver: Any) -> Owner:
+    """Return the same as `owner`, for an asynchronous checkpointer, which is asked at once."""
+    asked = _checkpoints(saver)
+    needed: set[str] = set()
+    async for _ in asked._copied.alist(None):
+        needed.update(asked._noting.take())
+    return Needs(asked.name, needed)
 
 
-def _noting(saver: Any) -> tuple[_Noting, Any]:
-    """Return a serializer that records digests, and a copy of the saver that uses it."""
+def _checkpoints(saver: Any) -> _Checkpoints:
     serde: Any = getattr(saver, "serde", None)
     inner = serde.serde if isinstance(serde, EncryptedSerializer) else serde
     if not isinstance(inner, OffloadingSerializer):
         raise InvalidArgument("a checkpointer with an OffloadingSerializer", saver)
-    noting = _Noting(inner._objects.store)
+    # A copy of the saver with a serializer that records digests.
+    noting = _Noting()
     copied = copy.copy(saver)
     copied.serde = noting if inner is serde else EncryptedSerializer(serde.cipher, noting)
-    return noting, copied
+    return _Checkpoints(inner.owner_name, copied, noting)

@@ -4,9 +4,9 @@ import asyncio
 import os
 from typing import Any
 
-from messagebody._model.body import MessageBody
 from messagebody.errors import MissingDependency
 from messagebody.payloads import Payloads
+from messagebody.storage._offloading._owners import Needs
 from messagebody.storage._stores import Store
 
 try:
@@ -26,6 +26,7 @@ class OffloadingSession(SessionABC):  # type: ignore[misc]
         session: the session that keeps the items, such as a `SQLiteSession`.
         store: a store, its URL, or a directory's path.
         threshold: strings of more bytes are stored.
+        owner: the name of the owner of the contents, for `sweep`; they lie below it in the store.
 
     Raises:
         InvalidSize: the threshold is under 256 bytes.
@@ -37,11 +38,13 @@ class OffloadingSession(SessionABC):  # type: ignore[misc]
         store: str | os.PathLike[str] | Store,
         *,
         threshold: int | str = "16 KiB",
+        owner: str = "sessions",
     ) -> None:
         self.session_id = session.session_id
         self.session_settings = session.session_settings
         self._session = session
-        self._payloads = Payloads(store, threshold=threshold, owner="sessions")
+        ask = "await session.owner() of each session"
+        self._payloads = Payloads(store, threshold=threshold, owner=owner, kind="sessions", ask=ask)
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
         """Return the last items, or all, with their contents.
@@ -67,13 +70,12 @@ class OffloadingSession(SessionABC):  # type: ignore[misc]
         item = await self._session.pop_item()
         return None if item is None else await asyncio.to_thread(self._payloads.inline, item)
 
-    async def references(self) -> MessageBody:
-        """Return a body of references to the contents of all items, for `sweep` to keep.
+    async def owner(self) -> Needs:
+        """Return the owner of the contents of all items, for `sweep`.
 
-        Contents of this kind of session lie below `sessions` in the store. Give `sweep` those of
-        every session that has its contents there.
+        Give `sweep` those of every session that has the same owner.
         """
-        return self._payloads.references(await self._session.get_items())
+        return self._payloads.owner(await self._session.get_items())
 
     async def clear_session(self) -> None:
         """Remove all items; their contents stay in the store until `sweep` removes them."""

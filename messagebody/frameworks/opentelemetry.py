@@ -44,6 +44,7 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
         store: a store, its URL, or a directory's path.
         threshold: texts and bytes of more bytes become separate objects.
         waiting: the most calls whose contents may wait for the store.
+        owner: the name of the owner of the contents, for `sweep`; they lie below it in the store.
 
     Raises:
         InvalidSize: the threshold is under 256 bytes.
@@ -56,10 +57,13 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
         *,
         threshold: int | str = "4 KiB",
         waiting: int = 100,
+        owner: str = "telemetry",
     ) -> None:
         if type(waiting) is not int or waiting < 1:
             raise InvalidArgument("a positive number of waiting calls", waiting)
-        self._payloads = Payloads(store, threshold=threshold, owner="telemetry")
+        # Spans are elsewhere, and nobody knows which of them are still looked at.
+        kind, ask = "telemetry", "storage.Recent(name, seconds)"
+        self._payloads = Payloads(store, threshold=threshold, owner=owner, kind=kind, ask=ask)
         self._pool = Pool(4, "messagebody-completions")
         self._places = threading.BoundedSemaphore(waiting)
         self._lock = threading.Lock()

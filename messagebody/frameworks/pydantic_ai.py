@@ -8,14 +8,14 @@ import asyncio
 import copy
 import dataclasses
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from messagebody._model.body import MessageBody
 from messagebody._wire import base64
 from messagebody.errors import InvalidArgument, MissingDependency
 from messagebody.payloads import Payloads
 from messagebody.prompts import Toolbox, description_of, parameters_of, require_toolbox
+from messagebody.storage._offloading._owners import Needs
 from messagebody.storage._stores import Store
 
 try:
@@ -63,6 +63,7 @@ class OffloadingConversationStore(ConversationStore):  # type: ignore[misc]
         conversations: the store that keeps records and messages.
         store: the store of contents: a store, its URL, or a directory's path.
         threshold: texts and bytes of more bytes are stored.
+        owner: the name of the owner of the contents, for `sweep`; they lie below it in the store.
 
     Raises:
         InvalidSize: the threshold is under 256 bytes.
@@ -75,11 +76,13 @@ class OffloadingConversationStore(ConversationStore):  # type: ignore[misc]
         store: str | os.PathLike[str] | Store,
         *,
         threshold: int | str = "16 KiB",
+        owner: str = "conversations",
     ) -> None:
         if not isinstance(conversations, ConversationStore):
             raise InvalidArgument("a ConversationStore", conversations)
         self._conversations = conversations
-        self._payloads = Payloads(store, threshold=threshold, owner="conversations")
+        kind, ask = "conversations", "await conversations.owner()"
+        self._payloads = Payloads(store, threshold=threshold, owner=owner, kind=kind, ask=ask)
 
     async def read_record(self, conversation_id: str) -> ConversationRecord | None:
         """Return the record of a conversation, None if there is none."""
@@ -139,12 +142,12 @@ class OffloadingConversationStore(ConversationStore):  # type: ignore[misc]
         entries = await self._conversations.read_history(head_id, limit=limit)
         return await asyncio.to_thread(self._inline, entries)
 
-    async def references(self) -> AsyncIterator[MessageBody]:
-        """Yield, for each conversation, a body of references to its contents, for `sweep` to keep.
+    async def owner(self) -> Needs:
+        """Return the owner of the contents of all conversations, for `sweep`.
 
-        Contents lie below `conversations` in the store. What no conversation's history reaches any
-        more is not in it.
+        What no conversation's history reaches any more is not needed.
         """
+        needed: set[str] = set()
         for record in await self._conversations.read_records():
             found: list[str] = []
 
@@ -153,7 +156,8 @@ class OffloadingConversationStore(ConversationStore):  # type: ignore[misc]
                 return leaf
 
             _mapped(await self._conversations.read_history(record.head_id), note)
-            yield self._payloads.references(found)
+            needed.update(self._payloads.owner(found).needed())
+        return Needs(self._payloads.owner_name, needed)
 
     def _offload(self, entries: Sequence[ConversationEntry]) -> list[ConversationEntry]:
         def as_text(leaf: str | bytes) -> str:

@@ -6,14 +6,15 @@ a payload is stored as a whole. The driver handles other large payloads.
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from messagebody._base.digests import is_digest
-from messagebody._model.body import MessageBody
 from messagebody.errors import DecodeError, MessageBodyError, MissingDependency
 from messagebody.payloads import Objects, Stored
+from messagebody.storage._offloading._owners import Needs
 from messagebody.storage._stores import Store, open_store
+from messagebody.storage._stores.owners import owned
 
 try:
     from temporalio.api.common.v1 import Payload
@@ -30,11 +31,20 @@ class BodyStorageDriver(StorageDriver):  # type: ignore[misc]
     Arguments:
         store: a store, its URL, or a directory's path.
         name: the name by which the driver is found when payloads are read.
+        owner: the name of the owner of the payloads, for `sweep`; they lie below it in the store.
     """
 
-    def __init__(self, store: str | os.PathLike[str] | Store, *, name: str = "messagebody") -> None:
+    def __init__(
+        self,
+        store: str | os.PathLike[str] | Store,
+        *,
+        name: str = "messagebody",
+        owner: str = "temporal",
+    ) -> None:
         self._name = name
-        self._objects = Objects(open_store(store).below("temporal"))
+        self._owner = owner
+        ask = "driver.owner(claims) or storage.Recent(name, seconds)"
+        self._objects = Objects(owned(open_store(store), owner, kind="temporal", ask=ask))
 
     def name(self) -> str:
         """Return the name that claims carry."""
@@ -69,15 +79,16 @@ class BodyStorageDriver(StorageDriver):  # type: ignore[misc]
         """
         return await asyncio.to_thread(self._retrieve, claims)
 
-    def references(self, claims: Sequence[StorageDriverClaim]) -> MessageBody:
-        """Return a body of references to the payloads of claims, for `sweep` to keep.
+    def owner(self, claims: Iterable[StorageDriverClaim]) -> Needs:
+        """Return the owner of the payloads of claims, for `sweep`.
 
-        Payloads lie below `temporal` in the store.
+        A workflow that has ended needs nothing after its retention time, so
+        `storage.Recent("temporal", seconds)` may do without claims.
 
         Raises:
             DecodeError: a claim is not one of this driver's.
         """
-        return self._objects.references(map(_stored, claims))
+        return Needs(self._owner, [_stored(claim).digest for claim in claims])
 
     def _retrieve(self, claims: Sequence[StorageDriverClaim]) -> list[Payload]:
         wanted = [_stored(claim) for claim in claims]

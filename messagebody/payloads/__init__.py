@@ -15,7 +15,7 @@ from messagebody.payloads._objects import (
     checked_threshold,
 )
 from messagebody.payloads._texts import join_text, split_text
-from messagebody.payloads._values import Payloads, inline, offload, references
+from messagebody.payloads._values import Payloads, inline, offload, owner
 
 __all__ = [
     "DEFAULT_MAX_BYTES",
@@ -28,6 +28,6 @@ __all__ = [
     "inline",
     "join_text",
     "offload",
-    "references",
+    "owner",
     "split_text",
 ]

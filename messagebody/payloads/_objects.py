@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
@@ -14,9 +14,7 @@ from messagebody._base.limits import parse_size
 from messagebody._base.media_types import OCTET_STREAM
 from messagebody._base.text import quote
 from messagebody._base.threads import Stop
-from messagebody._model.body import MessageBody
 from messagebody._model.content import Reference
-from messagebody._model.part import Part
 from messagebody.errors import DecodeError, InvalidSize, MessageBodyError
 from messagebody.storage._offloading._jobs import run_all
 from messagebody.storage._stores import Store, fetch, keep
@@ -108,13 +106,6 @@ class Objects:
     def reference(self, stored: Stored) -> Reference:
         """Return a reference to a content."""
         return Reference(self.store.url_of(key_of(stored.digest)), stored.size, stored.digest)
-
-    def references(self, wanted: Iterable[Stored]) -> MessageBody:
-        """Return a body of references to contents, each once."""
-        return MessageBody(
-            Part(url=each.url, size=each.size, digest=each.digest)
-            for each in map(self.reference, dict.fromkeys(wanted))
-        )
 
     def fetch_all(self, wanted: Sequence[Stored]) -> dict[Stored, bytes | MessageBodyError]:
         """Return verified contents, or errors in their place; several are fetched at a time.

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from messagebody._base.digests import from_hex_digits, hex_digits
 from messagebody._base.limits import DEFAULT_LIMITS, parse_size
-from messagebody._model.body import MessageBody
 from messagebody._wire import base64
 from messagebody.errors import DecodeError, InvalidPart, MessageBodyError
 from messagebody.payloads._objects import (
@@ -22,7 +21,9 @@ from messagebody.payloads._objects import (
     checked_threshold,
 )
 from messagebody.payloads._texts import Split, join_text, split_text
+from messagebody.storage._offloading._owners import Needs
 from messagebody.storage._stores import Store, open_store
+from messagebody.storage._stores.owners import owned
 
 _PREFIX: Final = "x-messagebody:"
 # The escape before a caller's own string that begins like a reference; otherwise it would be
@@ -45,12 +46,14 @@ class Payloads:
         store: a store, its URL, or a directory's path.
         threshold: strings of more bytes are stored.
         cache: bytes of fetched contents to hold in memory.
-        owner: the prefix of the contents in the store: what one framework needs, a sweep for
-            another one must not take.
+        owner: the name of the owner of the contents, for `sweep`; they lie below it in the store.
         max_bytes: the most bytes that `inline` makes of one value.
+        kind: what the owner is, which the store says, too.
+        ask: the call that makes the owner for `sweep`.
 
     Raises:
         InvalidSize: the threshold is under 256 bytes, where references would save nothing.
+        InvalidArgument: the owner's name is not a segment of a key.
     """
 
     def __init__(
@@ -61,10 +64,15 @@ class Payloads:
         cache: int | str = "16 MiB",
         owner: str = "payloads",
         max_bytes: int | str = DEFAULT_MAX_BYTES,
+        kind: str = "payloads",
+        ask: str = "payloads.owner(value)",
     ) -> None:
         self.threshold = checked_threshold(threshold, _SMALLEST)
+        self.owner_name = owner
         self.objects = Objects(
-            open_store(store).below(owner), cache=parse_size(cache), max_bytes=parse_size(max_bytes)
+            owned(open_store(store), owner, kind=kind, ask=ask),
+            cache=parse_size(cache),
+            max_bytes=parse_size(max_bytes),
         )
 
     def offload(self, value: Any) -> Any:
@@ -126,9 +134,9 @@ class Payloads:
 
         return _mapped(value, replaced)
 
-    def references(self, value: Any) -> MessageBody:
-        """Return a body of references to the contents of a value; see `payloads.references`."""
-        return self.objects.references(_stored_in(value))
+    def owner(self, value: Any) -> Needs:
+        """Return the owner of the contents of a value; see `payloads.owner`."""
+        return owner(value, name=self.owner_name)
 
 
 def _stored_in(value: Any) -> list[Stored]:
@@ -157,7 +165,7 @@ def offload(
         value: any JSON value: dicts with string keys, lists, strings, numbers, true, false, null.
         store: a store, its URL, or a directory's path.
         threshold: strings of more bytes are stored, those in base64 decoded.
-        owner: the prefix of the contents in the store; those of other owners are not seen.
+        owner: the name of the owner of the contents; they lie below it in the store.
 
     Raises:
         InvalidSize: the threshold is under 256 bytes, where references would save nothing.
@@ -187,7 +195,8 @@ def inline(
         value: what `offload` returned.
         store: the store, its URL, or a directory's path.
         max_bytes: the most bytes that come back: a short value may refer to one content often.
-        owner: the prefix of the contents, "telemetry" for what the hook of OpenTelemetry wrote.
+        owner: the name of the owner of the contents, "telemetry" for what the hook of
+            OpenTelemetry wrote.
 
     Raises:
         DecodeError: a string looks like a reference but is not one, or too many bytes would come
@@ -198,30 +207,23 @@ def inline(
     return Payloads(store, max_bytes=max_bytes, owner=owner).inline(value)
 
 
-def references(
-    value: Any, store: str | os.PathLike[str] | Store, *, owner: str = "payloads"
-) -> MessageBody:
-    """Return a body of references to all that a value has in the store, for `sweep` to keep.
-
-    Nothing is fetched.
+def owner(value: Any, *, name: str = "payloads") -> Needs:
+    """Return the owner of all that a value has in the store, for `sweep`; nothing is fetched.
 
     Arguments:
-        value: what `offload` returned.
-        store: the store, its URL, or a directory's path.
-        owner: the prefix of the contents.
+        value: what `offload` returned, or a list of all of it that is still in use.
+        name: the owner's name, as it was given to `offload`.
 
     Raises:
         DecodeError: a string looks like a reference but is not one.
 
     Examples:
         >>> from messagebody import payloads, sweep
-        >>> from messagebody.storage._stores import open_store
-        >>> store = open_store("memory://payloads")
-        >>> small = payloads.offload({"content": "cats " * 10_000}, store)
-        >>> print(sweep(store.below("payloads"), [payloads.references(small, store)]))
+        >>> small = payloads.offload({"content": "cats " * 10_000}, "memory://payloads")
+        >>> print(sweep("memory://payloads", payloads.owner([small])))
         0 objects (0 B) and 0 unfinished uploads could be deleted
     """
-    return Payloads(store, owner=owner).references(value)
+    return Needs(name, {each.digest for each in _stored_in(value)})
 
 
 def _reference(pieces: Split, batch: Batch) -> str:

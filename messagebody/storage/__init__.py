@@ -11,6 +11,11 @@ from messagebody._base.faces import face
 
 if TYPE_CHECKING:
     from messagebody.storage._offloading import (
+        Bodies,
+        KeptObjects,
+        Needs,
+        Owner,
+        Recent,
         ReferenceFinding,
         Stop,
         Swept,
@@ -50,9 +55,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Blob",
+    "Bodies",
     "Bytes",
     "FetchBudget",
     "FetchLimits",
+    "KeptObjects",
+    "Needs",
+    "Owner",
+    "Recent",
     "ReferenceFile",
     "ReferenceFinding",
     "Resolver",
@@ -86,8 +96,9 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
     __getattr__, __dir__ = face(
         __name__,
         {
-            "._offloading": "ReferenceFinding Stop Swept Verification ainline aoffload apresent "
-            "fetch inline migrate offload parse_size present put_content sweep verify",
+            "._offloading": "Bodies KeptObjects Needs Owner Recent ReferenceFinding Stop Swept "
+            "Verification ainline aoffload apresent fetch inline migrate offload parse_size "
+            "present put_content sweep verify",
             "._references": "FetchBudget FetchLimits ReferenceFile Resolver Spool "
             "measure_reference open_reference read_reference",
             "._stores": "Blob Bytes Stat Store Upload open_store read_back",

@@ -55,7 +55,7 @@ def test_items_of_a_session_come_back_and_the_database_stays_small(
         database.close()
 
     anyio.run(run)
-    sizes = sorted(each.size for each in store.iter_objects())
+    sizes = sorted(each.size for each in store.below("sessions").iter_objects())
     assert sizes == [100_000, len(PICTURE)]
 
 
@@ -162,7 +162,7 @@ def test_conversations_of_pydantic_ai_come_back_and_stay_small(store: Store) -> 
         assert await conversations.load("1") is None
 
     anyio.run(run)
-    sizes = sorted(each.size for each in store.iter_objects())
+    sizes = sorted(each.size for each in store.below("conversations").iter_objects())
     assert sizes == [18_000, 100_000, len(PICTURE)]  # the picture once, as bytes and in base64
 
 
@@ -238,7 +238,7 @@ def test_bodies_pass_temporals_external_storage(store: Store) -> None:
         assert again == small
 
     anyio.run(run)
-    assert len([*store.iter_objects()]) == 2  # the payload once, and the part
+    assert len([*store.iter_objects()]) == 3  # the payload once, the part, and a record
 
 
 def test_claims_that_fail(store: Store) -> None:

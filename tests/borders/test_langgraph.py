@@ -39,10 +39,10 @@ from messagebody.errors import (
 from messagebody.frameworks.langgraph import (
     TYPES,
     OffloadingSerializer,
-    areferences,
-    references,
+    aowner,
+    owner,
 )
-from messagebody.storage import Bytes, Store, open_store
+from messagebody.storage import Bytes, Owner, Store, open_store
 from messagebody.storage._stores import keep
 from tests import servers
 from tests.borders.conftest import Trip
@@ -214,8 +214,8 @@ def test_a_picture_is_stored_as_offload_would(store: Store) -> None:
     ours = OffloadingSerializer(store)
     block = {"type": "image_url", "image_url": {"url": URL}}
     kind, data = ours.dumps_typed({"messages": [HumanMessage([block])]})
-    [found] = store.iter_objects()
-    assert found.key == f"langgraph/{key_of(sha256_of(PICTURE))}"
+    [found] = store.below("langgraph").iter_objects()
+    assert found.key == key_of(sha256_of(PICTURE))
     assert len(data) < 1500
     assert ours.loads_typed((kind, data))["messages"][0].content == [block]
     with pytest.raises(NotImplementedError, match="messagebody-msgpack"):
@@ -292,8 +292,10 @@ def test_a_body_comes_back_lazy_and_no_url_is_in_the_database(store: Store) -> N
         # sweep keeps what checkpoints need, and nothing else
         place = store.below("langgraph")
         other = offload(MessageBody([Part("y" * 500)]), place, threshold="1 B")
-        swept = sweep(store.below("langgraph"), references(saver), grace=-60)
-        assert [each.key for each in swept.objects] == [key_of(other[0].digest or "")]
+        swept = sweep(store, owner(saver), grace=-60)
+        assert [each.key for each in swept.objects] == [
+            f"langgraph/{key_of(other[0].digest or '')}"
+        ]
 
 
 def test_the_body_opens_this_store_only(store: Store, tmp_path: Path) -> None:
@@ -473,7 +475,7 @@ def test_bad_arguments(store: Store) -> None:
     with pytest.raises(ValueError, match="'raise' or 'placeholder'"):
         OffloadingSerializer(store, missing="skip")  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="with an OffloadingSerializer"):
-        next(references(InMemorySaver()))
+        owner(InMemorySaver())
 
 
 # Encryption, and the asynchronous savers
@@ -487,24 +489,24 @@ def test_with_a_cipher_neither_place_can_be_read(store: Store) -> None:
         graph = graph_of(State, saver, lambda _: {"body": MessageBody([])})
         graph.invoke({"body": MessageBody([Part(secret)])}, THREAD)
         assert graph.get_state(THREAD).values["body"] == MessageBody([Part(secret)])
-        assert sweep(store.below("langgraph"), references(saver), grace=-60).objects == ()
+        assert sweep(store, owner(saver), grace=-60).objects == ()
     objects = [store.read_range(each.key, 0, 10**6) for each in store.iter_objects()]
     assert objects
     assert not any(b"secret" in each for each in objects)
 
 
-def test_references_of_an_asynchronous_saver(store: Store) -> None:
-    async def run() -> list[MessageBody]:
+def test_the_owner_of_an_asynchronous_saver(store: Store) -> None:
+    async def run() -> Owner:
         async with sqlite_saver(OffloadingSerializer(store)) as saver:
             graph = graph_of(State, saver, lambda _: {"body": MessageBody([])})
             await graph.ainvoke({"body": MessageBody([Part(PICTURE)])}, THREAD)
-            return [body async for body in areferences(saver)]
+            return await aowner(saver)
 
-    bodies = anyio.run(run)
-    assert {part.digest for body in bodies for part in body} == {sha256_of(PICTURE)}
+    found = anyio.run(run)
+    assert (found.name, {*found.needed()}) == ("langgraph", {sha256_of(PICTURE)})
 
 
-def test_references_of_postgres(store: Store, postgres: str) -> None:
+def test_the_owner_of_postgres(store: Store, postgres: str) -> None:
     from langgraph.checkpoint.postgres import PostgresSaver
 
     with PostgresSaver.from_conn_string(postgres) as saver:
@@ -513,7 +515,7 @@ def test_references_of_postgres(store: Store, postgres: str) -> None:
         graph = graph_of(State, saver, lambda _: {"body": MessageBody([])})
         graph.invoke({"body": MessageBody([Part(PICTURE)])}, THREAD)
         assert graph.get_state(THREAD).values["body"][0].read_bytes() == PICTURE
-        assert sweep(store.below("langgraph"), references(saver), grace=-60).objects == ()
+        assert sweep(store, owner(saver), grace=-60).objects == ()
 
 
 def test_langgraphs_own_serializer_takes_our_types(caplog: pytest.LogCaptureFixture) -> None:

@@ -18,11 +18,11 @@ from temporalio.api.common.v1 import Payload
 
 from messagebody import MessageBody, Part, Resolver, offload, payloads, sweep
 from messagebody.errors import StoreError
-from messagebody.frameworks.langgraph import OffloadingSerializer, references
+from messagebody.frameworks.langgraph import OffloadingSerializer, owner
 from messagebody.frameworks.openai_agents import OffloadingSession
 from messagebody.frameworks.pydantic_ai import OffloadingConversationStore
 from messagebody.frameworks.temporal import BodyStorageDriver
-from messagebody.storage import open_store
+from messagebody.storage import Bodies, Owner
 
 LONG = "Cats are cute. " * 10_000
 
@@ -68,47 +68,52 @@ class Users:
         assert payloads.inline(self.small, self.store) == {"text": LONG}
         assert self.body[0].read_text(Resolver(allow=self.store)) == LONG * 3
 
-    async def needed(self) -> dict[str, list[MessageBody]]:
-        """Return what each still needs, by its prefix."""
-        return {
-            "langgraph": [*references(self.saver)],
-            "sessions": [await self.session.references()],
-            "conversations": [each async for each in self.conversations.references()],
-            "temporal": [self.driver.references(self.claims)],
-            "payloads": [payloads.references(self.small, self.store)],
-        }
+    async def owners(self) -> list[Owner]:
+        """Return all of them, as owners of what they still need."""
+        return [
+            owner(self.saver),
+            await self.session.owner(),
+            await self.conversations.owner(),
+            self.driver.owner(self.claims),
+            payloads.owner(self.small),
+            Bodies(self.body),
+        ]
 
 
 @pytest.fixture
 def users(tmp_path: Path) -> Users:
     found = Users(tmp_path / "store")
-    old = time.time() - 10 * 86_400
-    for file in found.store.rglob("*"):
-        if file.is_file():
-            os.utime(file, (old, old))
+    make_old(found.store)
     return found
 
 
-def test_a_sweep_for_one_leaves_the_others_alone(users: Users) -> None:
-    needed = anyio.run(users.needed)
-    for owner, bodies in needed.items():
-        place = open_store(users.store).below(owner)
-        assert sweep(place, bodies, delete=True).objects == ()
-        users.check_all()
-        # Nor does one of the whole store, with the references of one of them.
-        with pytest.raises(StoreError, match="no given body refers to this store"):
-            sweep(users.store, bodies, delete=True)
-    assert sweep(users.store, [users.body], delete=True).objects == ()
+def make_old(store: Path) -> None:
+    old = time.time() - 10 * 86_400
+    for file in store.rglob("*"):
+        if file.is_file():
+            os.utime(file, (old, old))
+
+
+def test_a_sweep_needs_all_of_them(users: Users) -> None:
+    owners = anyio.run(users.owners)
+    assert sweep(users.store, owners, delete=True).objects == ()
     users.check_all()
+    for missing in owners:
+        others = [each for each in owners if each is not missing]
+        with pytest.raises(StoreError, match=rf": {missing.name} \([^)]*\(.*; for one"):
+            sweep(users.store, others, delete=True)
+        users.check_all()
 
 
 def test_what_one_does_not_need_any_more_goes(users: Users) -> None:
-    users.saver.delete_thread("1")
     other: Any = {"configurable": {"thread_id": "2"}}
+    users.graph.invoke({"notes": ["birds " * 20_000]}, other)
+    make_old(users.store)
+    users.saver.delete_thread("2")
     users.graph.invoke({"notes": ["dogs " * 20_000]}, other)
-    place = users.saver.serde.contents
-    swept = sweep(place, references(users.saver), delete=True)
-    assert [each.size for each in swept.objects] == [len(LONG)]
+    swept = sweep(users.store, anyio.run(users.owners), delete=True)
+    assert [each.size for each in swept.objects] == [120_000]
+    assert {each.owner for each in swept.kept} == {each.name for each in anyio.run(users.owners)}
     assert users.graph.get_state(other).values["notes"][0] == "dogs " * 20_000
     anyio.run(users._recall)
     assert payloads.inline(users.small, users.store) == {"text": LONG}

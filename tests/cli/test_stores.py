@@ -11,6 +11,7 @@ import pytest
 
 from messagebody import MessageBody, Part, sweep
 from messagebody.s3 import S3Store
+from messagebody.storage import Bodies
 from tests import servers
 from tests.cli.test_commands import Shell
 from tests.cli.test_processes import on_a_terminal
@@ -303,7 +304,7 @@ class TestSweep:
         assert shell("sweep", store, "other", "--grace", "a while").code == 2
         young = ["sweep", store, "other", "--grace", "0s", "--delete", "--json"]
         mistake = shell(*young)
-        assert (mistake.code, "no given body refers to this store" in mistake.err) == (
+        assert (mistake.code, "messages needs nothing of this store" in mistake.err) == (
             4,
             True,
         )
@@ -332,7 +333,7 @@ class TestSweep:
             client.create_multipart_upload(Bucket=bucket, Key=each)
         mine = moto_store.below("mine")
         assert [each.key for each in mine.iter_uploads()] == [key]
-        swept = sweep(mine, [MessageBody()], delete=True)
+        swept = sweep(mine, Bodies(MessageBody()), delete=True)
         assert [each.key for each in swept.uploads] == [key]
         left = S3Store(moto_store.clients, bucket).iter_uploads()
         assert sorted(each.key for each in left) == [f"mine/{key}", f"tenant/{key}"]

@@ -14,7 +14,7 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, inline, offload, sweep
 from messagebody.s3 import S3Store
-from messagebody.storage import open_store
+from messagebody.storage import Bodies, open_store
 from tests import servers
 from tests.faults.proxy import Exchange, Proxy
 
@@ -96,7 +96,12 @@ def test_killed_while_it_sends_to_s3(
         data = b"".join(moto_store.stream(found.key))
         assert found.key == "sha256/" + hashlib.sha256(data).hexdigest()
     swept = sweep(
-        moto_store, [large_body(SENT)], grace=-60, delete=True, unsafe=True, everything=True
+        moto_store,
+        Bodies(large_body(SENT)),
+        grace=-60,
+        delete=True,
+        unsafe=True,
+        everything=True,
     )
     if how is signal.SIGINT:
         assert not swept.uploads
@@ -121,6 +126,6 @@ def test_killed_while_it_writes_to_a_directory(
             assert path.name == hashlib.sha256(path.read_bytes()).hexdigest()
     small = offload(large_body(WRITTEN), store)
     assert inline(small, resolver=Resolver(allow=store)) == large_body(WRITTEN)
-    swept = sweep(store, [small], grace=-60, delete=True, unsafe=True)
+    swept = sweep(store, Bodies(small), grace=-60, delete=True, unsafe=True)
     assert all(each.key.startswith("sha256/.messagebody-") for each in swept.objects)
     assert len(list(store.iter_objects())) == 2

@@ -27,7 +27,7 @@ from messagebody.errors import (
 )
 from messagebody.s3 import S3Store
 from messagebody.s3._client import Clients
-from messagebody.storage import Bytes
+from messagebody.storage import Bodies, Bytes
 from tests import servers
 from tests.faults import proxy as faults
 from tests.faults.proxy import Proxy
@@ -89,7 +89,7 @@ def check_nothing_is_half_there(direct: S3Store) -> None:
     # An upload that the server began while its answer was lost: nobody knows its number. It is
     # empty, and sweep removes it when it is old.
     client = direct.client
-    for upload in sweep(direct, [MessageBody()], grace=-60).uploads:
+    for upload in sweep(direct, Bodies(MessageBody()), grace=-60).uploads:
         address: Any = {"Bucket": direct.bucket, "Key": upload.key, "UploadId": upload.id}
         assert "Parts" not in client.list_parts(**address)
         direct.abort_upload(upload)

@@ -42,14 +42,14 @@ from messagebody.filesystem import MessageBodyFileSystem
 from messagebody.frameworks.values import to_values
 from messagebody.prompts import Draft, Reader, line_of, to_prompt
 from messagebody.rendering import listing, page, run_page, tree
-from messagebody.storage import queues
+from messagebody.storage import Bodies, queues
 from messagebody.views import path_into
 from tests.lookups.network import Network
 
 STORE = "memory://lookups"
 # Classes whose objects are or hold a body or a part: each public member is a way to read it.
 HOLDERS = (MessageBody, Part, MessageBodyFileSystem, Reader)
-TAKES = re.compile(r"\b(MessageBody|Part|PartSequence|Bodies)\b")
+TAKES = re.compile(r"\b(MessageBody|Part|PartSequence|Messages)\b")
 
 Call = Callable[[MessageBody], Any]
 
@@ -342,7 +342,8 @@ CALLS: dict[str, Call] = {
     "storage.present": lambda body: each(
         lambda resolver: m.present(body, resolver=resolver), [None, CLOSED]
     ),
-    "storage.sweep": lambda body: m.sweep(STORE, [body]),
+    "storage.sweep": lambda body: m.sweep(STORE, Bodies(body)),
+    "Bodies": lambda body: [*Bodies(body).needed()],
     "storage.verify": lambda body: [m.verify(body), m.verify(body, resolver=CLOSED)],
     "prompts.line_of": for_parts(partial(line_of, 0)),
     "prompts.to_prompt": lambda body: [

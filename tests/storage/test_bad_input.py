@@ -26,7 +26,7 @@ from messagebody import (
 from messagebody.errors import AccessDenied, DigestMismatch, ObjectNotFound, StoreError
 from messagebody.s3 import S3Store
 from messagebody.s3._client import Clients
-from messagebody.storage import Bytes, Store, open_store
+from messagebody.storage import Bodies, Bytes, Store, open_store
 from tests import servers
 from tests.faults import proxy as faults
 from tests.faults.proxy import Proxy
@@ -160,7 +160,14 @@ class TestStores:
         offload(a_body(), at.bucket)
         store = arrange(at)
         with pytest.raises(StoreError, match=words) as caught:
-            sweep(store, [MessageBody()], grace=-60, delete=True, unsafe=True, everything=True)
+            sweep(
+                store,
+                Bodies(MessageBody()),
+                grace=-60,
+                delete=True,
+                unsafe=True,
+                everything=True,
+            )
         assert type(caught.value) is kind
         assert caught.value.store == f"s3://{store.bucket}"
         assert not any(secret in shown(caught.value) for secret in SECRETS)
@@ -181,7 +188,7 @@ class TestStores:
         open_store,
         lambda place: offload(a_body(), place),
         lambda place: migrate(MessageBody(), place),
-        lambda place: sweep(place, [MessageBody()]),
+        lambda place: sweep(place, Bodies(MessageBody())),
         lambda place: Resolver(allow=place),
         lambda place: present(MessageBody([Part(url=place)]), resolver=Resolver()),
         lambda place: inline(MessageBody([Part(url=place, name="/a")]), all=True),

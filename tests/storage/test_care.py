@@ -40,7 +40,7 @@ from messagebody.errors import (
     UnsafeReference,
 )
 from messagebody.s3 import S3Store
-from messagebody.storage import Bytes, Stop, Upload, open_store
+from messagebody.storage import Bodies, Bytes, Stop, Upload, open_store
 from messagebody.storage._stores.directory import FileStore
 
 KIB = 1024
@@ -125,14 +125,14 @@ class TestSweep:
             directory.put(name, Bytes(b"mine"), content_type="a/b")
         directory.put("sha256/.messagebody-" + "0" * 16, Bytes(b"left"), content_type="a/b")
         young = [*directory.iter_objects()]
-        assert not sweep(directory, [small]).objects
+        assert not sweep(directory, Bodies(small)).objects
         for each in young:
             os.utime(directory.root / each.key, OLD)
-        found = sweep(directory, [small.to_json()])
+        found = sweep(directory, Bodies([small.to_json()]))
         assert len(found.objects) == 3
         assert str(found) == "3 objects (603 KiB) and 0 unfinished uploads could be deleted"
         assert len([*directory.iter_objects()]) == len(young)
-        assert "3 objects" in str(sweep(directory, [small], delete=True))
+        assert "3 objects" in str(sweep(directory, Bodies(small), delete=True))
         left = {each.key for each in directory.iter_objects()}
         assert left >= set(foreign)
         assert len(left) == len(young) - 3
@@ -142,18 +142,18 @@ class TestSweep:
         small = offload(body_of(300 * KIB), directory)
         within = directory.root / "sha256"
         with pytest.raises(StoreError, match="directory of objects inside a store; the store is"):
-            sweep(within, [small])
+            sweep(within, Bodies(small))
         # A store may have that name, too.
         other = FileStore(directory.root / "x" / "sha256")
-        assert not sweep(other, [small]).objects
-        assert not sweep(other, [offload(body_of(300 * KIB), other)]).objects
+        assert not sweep(other, Bodies(small)).objects
+        assert not sweep(other, Bodies([offload(body_of(300 * KIB), other)])).objects
 
     def test_a_presented_body_keeps_its_objects(self, directory: FileStore) -> None:
         small = offload(body_of(300 * KIB), directory)
         os.utime(next(iter(directory.root.glob("sha256/*"))), OLD)
         key = (small[0].url or "")[-71:]
         signed = MessageBody([small[0].evolve(url=f"https://x.example/{key}?X-Amz-Signature=1")])
-        assert not sweep(directory, [signed]).objects
+        assert not sweep(directory, Bodies(signed)).objects
 
     def test_a_short_grace_is_refused_unless_nobody_offloads(self, directory: FileStore) -> None:
         """`offload` renews an object only after half the usual grace: a reused one may be older."""
@@ -162,20 +162,20 @@ class TestSweep:
         os.utime(next(iter(directory.root.glob("sha256/*"))), (hours, hours))
         fresh = offload(body_of(300 * KIB), directory)
         with pytest.raises(ValueError, match="unsafe=True"):
-            sweep(directory, [MessageBody()], grace=3600, delete=True)
+            sweep(directory, Bodies(MessageBody()), grace=3600, delete=True)
         assert inline(fresh, resolver=Resolver(allow=directory))
-        assert len(sweep(directory, [MessageBody()], grace=3600).objects) == 1
-        assert len(sweep(directory, [MessageBody()], grace=3600, delete=True, unsafe=True,
+        assert len(sweep(directory, Bodies(MessageBody()), grace=3600).objects) == 1
+        assert len(sweep(directory, Bodies(MessageBody()), grace=3600, delete=True, unsafe=True,
                          everything=True).objects)  # fmt: skip
         assert not verify(gone, resolver=Resolver(allow=directory))
 
     def test_is_refused_without_bodies_and_with_broken_ones(self, directory: FileStore) -> None:
         small = offload(body_of(300 * KIB), directory)
         os.utime(next(iter(directory.root.glob("sha256/*"))), OLD)
-        with pytest.raises(StoreError, match="no body was given"):
-            sweep(directory, [], delete=True)
+        with pytest.raises(StoreError, match="messages needs nothing of this store"):
+            sweep(directory, Bodies([]), delete=True)
         with pytest.raises(DecodeError):
-            sweep(directory, [small, "{"], delete=True)
+            sweep(directory, Bodies([small, "{"]), delete=True)
         assert len([*directory.iter_objects()]) == 1
 
     def test_an_object_renewed_meanwhile_stays(
@@ -193,7 +193,7 @@ class TestSweep:
 
         monkeypatch.setattr(FileStore, "iter_objects", slow)
         other = offload(body_of(300 * KIB + 1), FileStore(directory.root))
-        assert not sweep(directory, [other], delete=True).objects
+        assert not sweep(directory, Bodies(other), delete=True).objects
         assert len(list(listing(directory))) == 2
 
     def test_references_to_another_store_are_a_mistake(
@@ -204,21 +204,22 @@ class TestSweep:
         os.utime(next(iter(directory.root.glob("sha256/*"))), OLD)
         for given in ([MessageBody()], [body_of(300 * KIB + 1)], [offload(body_of(400 * KIB),
                       tmp_path / "elsewhere")]):  # fmt: skip
-            assert len(sweep(directory, given).objects) == 1
-            with pytest.raises(StoreError, match="no given body refers to this store"):
-                sweep(directory, given, delete=True)
-        assert not sweep(directory, [elsewhere], delete=True).objects  # of the same content
-        assert not sweep(directory, [small], delete=True).objects
-        assert not sweep(directory, small, delete=True).objects
-        assert len(sweep(directory, [MessageBody()], delete=True, everything=True).objects) == 1
+            assert len(sweep(directory, Bodies(given)).objects) == 1
+            with pytest.raises(StoreError, match="messages needs nothing of this store"):
+                sweep(directory, Bodies(given), delete=True)
+        assert not sweep(directory, Bodies(elsewhere), delete=True).objects  # of the same content
+        assert not sweep(directory, Bodies(small), delete=True).objects
+        assert (
+            len(sweep(directory, Bodies(MessageBody()), delete=True, everything=True).objects) == 1
+        )
 
     def test_old_uploads_are_aborted(self, moto_store: S3Store) -> None:
         client = moto_store.client
         for key in (f"tenant/sha256/{'a' * 64}", "other/x"):
             client.create_multipart_upload(Bucket=moto_store.bucket, Key=key)
-        swept = sweep(moto_store, [MessageBody()], grace=10**9)
+        swept = sweep(moto_store, Bodies(MessageBody()), grace=10**9)
         assert not swept.uploads
-        found = sweep(moto_store, [MessageBody()], grace=-60, delete=True, unsafe=True)
+        found = sweep(moto_store, Bodies(MessageBody()), grace=-60, delete=True, unsafe=True)
         assert [upload.key for upload in found.uploads] == [f"sha256/{'a' * 64}"]
         (left,) = client.list_multipart_uploads(Bucket=moto_store.bucket)["Uploads"]
         assert left["Key"] == "other/x"

@@ -16,7 +16,7 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, fetch, inline, migrate, offload, sweep, verify
 from messagebody.errors import ObjectNotFound, StoreError
-from messagebody.storage import Bytes, Store, open_store
+from messagebody.storage import Bodies, Bytes, Store, open_store
 from messagebody.testing import StoreContract
 from tests.servers import free_port, running
 from tests.storage.test_directory import Breaking
@@ -103,8 +103,10 @@ def test_bodies_come_back(store: Store, tmp_path: Path) -> None:
 
 def test_sweep(store: Store) -> None:
     offload(large_body(), store, threshold=0)
-    assert not sweep(store, [MessageBody()], delete=True).objects  # all of it is young
-    swept = sweep(store, [MessageBody()], grace=-60, delete=True, unsafe=True, everything=True)
+    assert not sweep(store, Bodies(MessageBody()), delete=True).objects  # all of it is young
+    swept = sweep(
+        store, Bodies(MessageBody()), grace=-60, delete=True, unsafe=True, everything=True
+    )
     assert len(swept.objects) == 2
     assert list(store.iter_objects()) == []
 

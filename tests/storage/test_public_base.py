@@ -6,7 +6,7 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, inline, migrate, offload, present, sweep
 from messagebody.errors import StoreError
-from messagebody.storage import open_store
+from messagebody.storage import Bodies, open_store
 
 CDN = "https://cdn.example.com/files"
 
@@ -31,8 +31,8 @@ def test_what_lives_long_knows_it() -> None:
     small = offload(MessageBody([Part(os.urandom(1000), name="/a")]), store, threshold=0)
     assert present(small) == small
     assert migrate(small, store) == small
-    assert not sweep(store, [small], grace=-60).objects
-    assert len(sweep(store, [MessageBody()], grace=-60).objects) == 1
+    assert not sweep(store, Bodies(small), grace=-60).objects
+    assert len(sweep(store, Bodies(MessageBody()), grace=-60).objects) == 1
 
 
 @pytest.mark.parametrize(

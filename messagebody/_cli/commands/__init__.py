@@ -55,7 +55,7 @@ SECTIONS = {
         "verify": Entry("stores", "Verify the size and digest of every reference."),
         "present": Entry("stores", "Make a copy with signed links."),
         "migrate": Entry("stores", "Copy referenced content to another store."),
-        "sweep": Entry("stores", "Find and delete stored objects that no message refers to."),
+        "sweep": Entry("sweeping", "Find and delete stored objects that nothing needs any more."),
     },
     "Use many messages": {
         "bulk": Entry("bulk", "Do one thing with the messages of many files."),

@@ -1,7 +1,6 @@
-"""Commands for stored content: offload, inline, fetch, verify, sweep, migrate, present."""
+"""Commands for stored content: offload, inline, fetch, verify, migrate, present."""
 
 import os
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,12 @@ from messagebody._cli.options import (
     complete_file,
     complete_name,
     complete_store,
-    decode_body,
     existing_store_url,
     output_option,
     output_options,
     part_at,
     progress,
     read_body,
-    read_file_of_directory,
     resolver_options,
     seconds,
     size,
@@ -40,13 +37,11 @@ from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.storage._offloading import (
     ReferenceFinding,
-    Swept,
     fetch,
     inline,
     migrate,
     offload,
     present,
-    sweep,
     verify,
 )
 from messagebody.storage._references import Resolver
@@ -223,103 +218,6 @@ def _described(finding: ReferenceFinding) -> dict[str, Any]:
 
 def _in_words(finding: ReferenceFinding) -> str:
     return escape(in_shell_words(str(finding)), limit=4000)
-
-
-_SAFE = 7 * 86_400
-"""Seconds: an offload that runs now may refer to anything younger than a week."""
-
-
-@click.command("sweep")
-@click.argument("store")
-@click.argument("bodies", nargs=-1, metavar="BODY...")
-@click.option("--delete", is_flag=True, help="Delete them instead of listing them.")
-@click.option(
-    "--grace", callback=seconds, default="7 days", show_default=True, metavar="TIME",
-    help="Leave younger objects alone: 12h, '7 days'.",
-)  # fmt: skip
-@click.option(
-    "--everything", is_flag=True, help="Delete although no BODY refers to an object of STORE."
-)
-@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
-@pass_terminal
-def sweep_command(
-    terminal: Terminal, store: str, bodies: tuple[str, ...], grace: float, *, delete: bool,
-    everything: bool, as_json: bool,
-) -> int:  # fmt: skip
-    """Without --delete, the objects of STORE that no BODY refers to are only listed.
-
-    Give every message that is still in use: files, directories of messages, or - for standard
-    input. All objects that they do not mention are garbage. So a file that is not a message stops
-    the sweep before anything is listed. Objects that offloading did not make are never touched.
-
-    Objects of messages still being offloaded are not referenced yet: the grace time protects
-    them. With less than 7 days, make sure that nothing is offloaded to STORE meanwhile.
-
-    Exit code 0: nothing is left to delete. 1: without --delete, something was found.
-
-    \b
-      messagebody sweep s3://bucket/prefix messages/
-      messagebody sweep s3://bucket/prefix messages/ archive.json --delete
-    """
-    # All names are read first, because an empty directory must not mean "no message is in use".
-    files = [*_files(bodies)]
-    if not files:
-        raise click.UsageError("give every BODY in use: without one, all objects are garbage")
-    if delete and grace < _SAFE:
-        terminal.warn("a grace under 7 days is safe only while nothing is offloaded")
-    swept = sweep(
-        existing_store_url(store), _read(files), delete=delete, grace=grace, unsafe=True,
-        everything=everything,
-    )  # fmt: skip
-    if as_json:
-        terminal.say_json(_described_sweep(swept))
-    else:
-        terminal.say(_lines(swept))
-    is_clean = delete or not (swept.objects or swept.uploads)
-    return ExitCode.YES if is_clean else ExitCode.NO
-
-
-def _files(paths: Iterable[str]) -> Iterator[tuple[str, bool]]:
-    """Yield files, including all files below a directory, and whether the user named them.
-
-    None may be skipped, because its objects would be deleted.
-    """
-    for path in paths:
-        if path == "-" or not Path(path).is_dir():
-            yield path, True
-            continue
-        for each in sorted(Path(path).rglob("*")):
-            # Anything else is read or refused, even a FIFO or a broken link.
-            if not each.is_dir():
-                yield str(each), False
-
-
-def _read(files: Iterable[tuple[str, bool]]) -> Iterator[MessageBody]:
-    for path, is_named in files:
-        if is_named:
-            yield read_body(path)
-        else:
-            yield decode_body(read_file_of_directory(path), path)
-
-
-def _lines(swept: Swept) -> Iterator[str]:
-    for each in swept.objects:
-        yield f"{human_size(each.size):>10}  {escape(each.key)}"
-    for upload in swept.uploads:
-        yield f"{'upload':>10}  {escape(upload.key)}"
-    yield str(swept)
-
-
-def _described_sweep(swept: Swept) -> dict[str, Any]:
-    return {
-        "deleted": swept.deleted,
-        "size": swept.size,
-        "objects": [
-            {"key": each.key, "size": each.size, "modified": each.modified}
-            for each in swept.objects
-        ],
-        "uploads": [{"key": each.key, "started": each.started} for each in swept.uploads],
-    }
 
 
 @click.command("migrate")

@@ -6,12 +6,18 @@ from messagebody.storage._offloading._async import ainline, aoffload, apresent
 from messagebody.storage._offloading._inline import fetch, inline
 from messagebody.storage._offloading._migrate import migrate
 from messagebody.storage._offloading._offload import offload
+from messagebody.storage._offloading._owners import Bodies, Needs, Owner, Recent
 from messagebody.storage._offloading._present import present
 from messagebody.storage._offloading._put import put_content
-from messagebody.storage._offloading._sweep import Swept, sweep
+from messagebody.storage._offloading._sweep import KeptObjects, Swept, sweep
 from messagebody.storage._offloading._verify import ReferenceFinding, Verification, verify
 
 __all__ = [
+    "Bodies",
+    "KeptObjects",
+    "Needs",
+    "Owner",
+    "Recent",
     "ReferenceFinding",
     "Stop",
     "Swept",

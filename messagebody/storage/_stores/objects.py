@@ -12,11 +12,12 @@ from messagebody._base.text import redact_url
 from messagebody._model.content import Reference
 from messagebody.errors import DigestMismatch, DigestUnknown, ObjectNotFound
 from messagebody.storage._stores.base import Blob, Bytes, Stat, Store, read_back
+from messagebody.storage._stores.owners import wait_for_sweep
 
 Verify = Literal["size", "digest"]
 
 GRACE: Final = 7 * 24 * 3600.0
-"""The minimum age in seconds of unreferenced objects that `sweep` deletes."""
+"""The minimum age in seconds of objects that `sweep` deletes, because no owner needs them."""
 
 # Sending a smaller object again costs less than a `stat` before it.
 _STAT_FIRST: Final = 1024 * 1024
@@ -137,8 +138,14 @@ def ensure(
 
 def _renew(store: Store, key: str, blob: Blob, content_type: str, digest: str) -> None:
     """Write an existing object again if it is damaged, or old enough for `sweep` to delete it."""
-    if not _is_fresh(store.stat(key), blob.size, digest):
+    if _is_fresh(store.stat(key), blob.size, digest):
+        return
+    while True:
         store.put(key, blob, content_type=content_type, if_absent=False)
+        # A sweep that saw the old object may delete the new one.
+        wait_for_sweep(store, key)
+        if store.stat(key) is not None:
+            return
 
 
 def _is_fresh(found: Stat | None, size: int, digest: str) -> bool:

@@ -1,0 +1,186 @@
+"""The command that cleans a store of several owners."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+
+from messagebody._base.text import escape, human_size
+from messagebody._cli.application import ExitCode
+from messagebody._cli.options import (
+    JSON_HELP,
+    decode_body,
+    decode_json,
+    existing_store_url,
+    read_body,
+    read_bytes,
+    read_file_of_directory,
+    seconds,
+)
+from messagebody._cli.terminal import Terminal, pass_terminal
+from messagebody._model.body import MessageBody
+from messagebody._wire import strict_json
+from messagebody.storage._offloading import Bodies, Needs, Owner, Recent, Swept, sweep
+
+_SAFE = 7 * 86_400
+"""Seconds: what is written now may refer to anything younger than a week."""
+_LINES = (".jsonl", ".ndjson")
+
+
+def _pairs(
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> list[tuple[str, str]]:
+    """Split the values of an option such as NAME=FILE."""
+    pairs = [value.partition("=") for value in values]
+    for name, sign, rest in pairs:
+        if not (name and sign and rest) or rest == "-":
+            raise click.BadParameter(f"write {parameter.metavar}, for example chat=chat.json")
+    return [(name, rest) for name, _, rest in pairs]
+
+
+@click.command("sweep")
+@click.argument("store")
+@click.argument("bodies", nargs=-1, metavar="[BODY...]")
+@click.option(
+    "--owner", "owners", multiple=True, callback=_pairs, metavar="NAME=FILE",
+    help="All JSON that another owner of objects still has.",
+)  # fmt: skip
+@click.option(
+    "--recent", multiple=True, callback=_pairs, metavar="NAME=TIME",
+    help="Keep what another owner wrote in the last time: telemetry='90 days'.",
+)  # fmt: skip
+@click.option("--forget", multiple=True, metavar="NAME", help="An owner that is gone for good.")
+@click.option("--delete", is_flag=True, help="Delete them instead of listing them.")
+@click.option(
+    "--grace", callback=seconds, default="7 days", show_default=True, metavar="TIME",
+    help="Leave younger objects alone: 12h, '7 days'.",
+)  # fmt: skip
+@click.option(
+    "--everything", is_flag=True, help="Delete although an owner needs no object of STORE."
+)
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@pass_terminal
+@click.pass_context
+def sweep_command(
+    context: click.Context, terminal: Terminal, store: str, bodies: tuple[str, ...],
+    owners: list[tuple[str, str]], recent: list[tuple[str, str]], forget: tuple[str, ...],
+    grace: float, *, delete: bool, everything: bool, as_json: bool,
+) -> int:  # fmt: skip
+    """Without --delete, the objects of STORE that no owner needs are only listed.
+
+    Give every message that is still in use: files, directories of messages, or - for standard
+    input. All objects that they do not mention are garbage. So a file that is not a message stops
+    the sweep before anything is listed. Objects that offloading did not make are never touched.
+
+    Other programs with objects in STORE are named in it, and each has to be given, too: what it
+    still has as JSON (.jsonl has a value in each line), the time for which it needs anything, or
+    that it is gone. Checkpoints are asked in Python: see the page "Keep checkpoints small".
+
+    Objects of messages still being offloaded are not referenced yet: the grace time protects
+    them. With less than 7 days, make sure that nothing is offloaded to STORE meanwhile.
+
+    Exit code 0: nothing is left to delete. 1: without --delete, something was found.
+
+    \b
+      messagebody sweep s3://bucket/prefix messages/
+      messagebody sweep s3://bucket/prefix messages/ archive.json --delete
+      messagebody sweep ./store messages/ --owner payloads=jobs.jsonl --recent telemetry=90d
+    """
+    given: list[Owner] = [
+        *([Bodies(_Found(bodies))] if bodies else []),
+        *(Needs(name, _JsonFile(file)) for name, file in owners),
+        *(Recent(name, _time(context, each)) for name, each in recent),
+    ]
+    if not (given or forget):
+        raise click.UsageError("give every BODY in use: without one, all objects are garbage")
+    if delete and grace < _SAFE:
+        terminal.warn("a grace under 7 days is safe only while nothing is offloaded")
+    swept = sweep(
+        existing_store_url(store), given, delete=delete, grace=grace, unsafe=True,
+        everything=everything, forget=forget,
+    )  # fmt: skip
+    if as_json:
+        terminal.say_json(_described(swept))
+    else:
+        terminal.say(_lines(swept))
+    is_clean = delete or not (swept.objects or swept.uploads)
+    return ExitCode.YES if is_clean else ExitCode.NO
+
+
+def _time(context: click.Context, text: str) -> float:
+    return seconds(context, context.command.params[0], text)
+
+
+@attrs.define
+class _Found:
+    """The messages in files and directories, read anew each time; standard input only once."""
+
+    paths: tuple[str, ...]
+    _piped: MessageBody | None = None
+
+    def __iter__(self) -> Iterator[MessageBody]:
+        # All names are read first, because an empty directory must not mean "nothing is in use".
+        files = [*_files(self.paths)]
+        if not files:
+            raise click.UsageError("give every BODY in use: without one, all objects are garbage")
+        for path, is_named in files:
+            if path == "-":
+                self._piped = self._piped or read_body(path)
+                yield self._piped
+            elif is_named:
+                yield read_body(path)
+            else:
+                yield decode_body(read_file_of_directory(path), path)
+
+
+@attrs.define
+class _JsonFile:
+    """The JSON values of a file as texts, read anew each time."""
+
+    path: str
+
+    def __iter__(self) -> Iterator[str]:
+        data = read_bytes(self.path)
+        lines = data.splitlines() if self.path.endswith(_LINES) else [data]
+        for line in filter(bytes.strip, lines):
+            # Written anew, because JSON can spell every character in several ways.
+            yield strict_json.dumps(decode_json(line, self.path))
+
+
+def _files(paths: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """Yield files, including all files below a directory, and whether the user named them.
+
+    None may be skipped, because its objects would be deleted.
+    """
+    for path in paths:
+        if path == "-" or not Path(path).is_dir():
+            yield path, True
+            continue
+        for each in sorted(Path(path).rglob("*")):
+            # Anything else is read or refused, even a FIFO or a broken link.
+            if not each.is_dir():
+                yield str(each), False
+
+
+def _lines(swept: Swept) -> Iterator[str]:
+    for each in swept.objects:
+        yield f"{human_size(each.size):>10}  {escape(each.key)}"
+    for upload in swept.uploads:
+        yield f"{'upload':>10}  {escape(upload.key)}"
+    yield from (escape(str(each)) for each in swept.kept)
+    yield str(swept)
+
+
+def _described(swept: Swept) -> dict[str, Any]:
+    return {
+        "deleted": swept.deleted,
+        "size": swept.size,
+        "objects": [
+            {"key": each.key, "size": each.size, "modified": each.modified}
+            for each in swept.objects
+        ],
+        "uploads": [{"key": each.key, "started": each.started} for each in swept.uploads],
+        "kept": [attrs.asdict(each) for each in swept.kept],
+    }

@@ -1,0 +1,332 @@
+"""A store with several owners: nothing of one goes with what another does not need."""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from messagebody import MessageBody, Part, offload, payloads, sweep
+from messagebody.errors import InvalidArgument, StoreError
+from messagebody.storage import Bodies, Bytes, Needs, Recent, Store
+from messagebody.storage._stores.directory import FileStore
+from messagebody.storage._stores.owners import Mark, owned, wait_for_sweep
+
+DAY = 86_400
+KEY = f"sha256/{'a' * 64}"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FileStore:
+    return FileStore(tmp_path)
+
+
+def age(store: FileStore, days: float = 8) -> None:
+    then = time.time() - days * DAY
+    for each in store.iter_objects():
+        os.utime(store.root / each.key, (then, then))
+
+
+def message(text: str, store: Store) -> MessageBody:
+    return offload(MessageBody([Part(text * 100)]), store, threshold=0)
+
+
+def value(text: str, store: Store, **options: Any) -> Any:
+    return payloads.offload({"text": text * 1000}, store, threshold=256, **options)
+
+
+class TestNames:
+    def test_an_owner_names_itself_before_its_first_object(
+        self, store: FileStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        written: list[str] = []
+        put = FileStore.put
+
+        def noted(store: FileStore, key: str, *given: Any, **options: Any) -> bool:
+            written.append(key)
+            return put(store, key, *given, **options)
+
+        monkeypatch.setattr(FileStore, "put", noted)
+        value("a", store)
+        first, second = written
+        assert first == "owners/payloads.json"
+        assert second.startswith("payloads/sha256/")
+        assert json.loads((store.root / first).read_bytes()) == {
+            "name": "payloads", "kind": "payloads", "ask": "payloads.owner(value)"
+        }  # fmt: skip
+
+    def test_once_an_hour(self, store: FileStore, monkeypatch: pytest.MonkeyPatch) -> None:
+        mine = owned(store, "chat", kind="langgraph", ask="owner(saver)")
+        record = store.root / "owners/chat.json"
+        mine.put("a", Bytes(b"1"), content_type="")
+        record.unlink()
+        mine.put("b", Bytes(b"1"), content_type="")
+        assert not record.exists()
+        now = time.monotonic()
+        monkeypatch.setattr(time, "monotonic", lambda: now + 3601)
+        mine.put("c", Bytes(b"1"), content_type="")
+        assert record.exists()
+
+    def test_one_name_for_two_kinds_is_refused(self, store: FileStore) -> None:
+        value("a", store, owner="chat")
+        other = owned(store, "chat", kind="langgraph", ask="owner(saver)")
+        with pytest.raises(StoreError, match="the owner chat is 'payloads'; choose another"):
+            other.put(KEY, Bytes(b"1"), content_type="")
+        assert store.stat(f"chat/{KEY}") is None
+
+    @pytest.mark.parametrize("name", ["", "a/b", "..", "messages", "owners", "sha256", "x" * 65])
+    def test_is_a_segment_of_a_key(self, store: FileStore, name: str) -> None:
+        with pytest.raises(InvalidArgument, match="an owner's name"):
+            payloads.Payloads(store, owner=name)
+
+
+class TestSweep:
+    @pytest.fixture
+    def shared(self, store: FileStore) -> dict[str, Any]:
+        """Three owners, each with something old that it needs and that it does not."""
+        found: dict[str, Any] = {
+            "messages": message("m", store), "payloads": value("p", store),
+            "chat": value("c", store, owner="chat"),
+        }  # fmt: skip
+        message("m-gone", store)
+        value("p-gone", store)
+        value("c-gone", store, owner="chat")
+        age(store)
+        return found
+
+    def owners(self, shared: dict[str, Any]) -> list[Any]:
+        return [
+            Bodies(shared["messages"]), payloads.owner(shared["payloads"]),
+            payloads.owner([shared["chat"]], name="chat"),
+        ]  # fmt: skip
+
+    def test_each_keeps_what_it_needs(self, store: FileStore, shared: dict[str, Any]) -> None:
+        before = {each.key for each in store.iter_objects()}
+        listed = sweep(store, self.owners(shared))
+        assert {each.key for each in store.iter_objects()} == before
+        swept = sweep(store, self.owners(shared), delete=True)
+        assert {each.key for each in swept.objects} == {each.key for each in listed.objects}
+        assert sorted(each.size for each in swept.objects) == [600, 4500, 4500]
+        assert sorted(map(str, swept.kept)) == [
+            "1 object (100 B) kept: needed by messages",
+            "1 object (750 B) kept: needed by chat",
+            "1 object (750 B) kept: needed by payloads",
+        ]
+        assert payloads.inline(shared["chat"], store, owner="chat") == {"text": "c" * 1000}
+        assert {each.key for each in store.iter_objects()} == before - {
+            each.key for each in swept.objects
+        }
+
+    def test_is_refused_where_one_is_missing(
+        self, store: FileStore, shared: dict[str, Any]
+    ) -> None:
+        for delete in (False, True):
+            for missing in self.owners(shared):
+                others = [each for each in self.owners(shared) if each.name != missing.name]
+                with pytest.raises(StoreError) as caught:
+                    sweep(store, others, delete=delete)
+                assert f"needs: {missing.name} (" in str(caught.value)
+        assert "(payloads: payloads.owner(value))" in str(caught.value)
+        assert len([*store.iter_objects()]) == 8
+
+    def test_an_owner_that_fails_keeps_everything(
+        self, store: FileStore, shared: dict[str, Any]
+    ) -> None:
+        class Down:
+            name = "chat"
+
+            def needed(self) -> Iterator[str]:
+                yield "sha256:"
+                raise ConnectionError("the database is down")
+
+        with pytest.raises(ConnectionError):
+            sweep(store, [*self.owners(shared)[:2], Down()], delete=True)
+        assert len([*store.iter_objects()]) == 8
+
+    def test_what_moves_between_owners_meanwhile_is_seen(
+        self, store: FileStore, shared: dict[str, Any]
+    ) -> None:
+        messages, values, chat = self.owners(shared)
+        moving = [message("m-gone", store)[0].digest or ""]
+        age(store)
+
+        class Giving:
+            name = "payloads"
+
+            def needed(self) -> list[str]:
+                # Asked after the first, and it has given its reference to it meanwhile.
+                kept.extend(moving)
+                moving.clear()
+                return [*values.needed()]
+
+        kept = [*messages.needed()]
+
+        class Taking:
+            name = "messages"
+
+            def needed(self) -> list[str]:
+                return [*kept]
+
+        swept = sweep(store, [Taking(), Giving(), chat], delete=True)
+        assert sorted(each.size for each in swept.objects) == [4500, 4500]
+
+    def test_one_that_needs_nothing_is_probably_a_mistake(
+        self, store: FileStore, shared: dict[str, Any]
+    ) -> None:
+        owners = [*self.owners(shared)[:2], Needs("chat", [])]
+        with pytest.raises(StoreError, match="the owner chat needs nothing of this store"):
+            sweep(store, owners, delete=True)
+        assert len([*store.iter_objects()]) == 8
+        assert len(sweep(store, owners, delete=True, everything=True).objects) == 4
+
+    def test_one_that_is_gone_is_forgotten_with_its_last_object(
+        self, store: FileStore, shared: dict[str, Any]
+    ) -> None:
+        value("young", store, owner="chat")
+        owners = self.owners(shared)[:2]
+        for left in (1, 0):
+            assert store.stat("owners/chat.json") is not None
+            sweep(store, owners, delete=True, forget=["chat"])
+            assert len([*store.below("chat").iter_objects()]) == left
+            age(store)
+        assert store.stat("owners/chat.json") is None
+        assert sweep(store, owners, delete=True).objects == ()
+
+    def test_recent_needs_what_is_younger(self, store: FileStore, shared: dict[str, Any]) -> None:
+        owners = [*self.owners(shared)[:2], Recent("chat", 30 * DAY)]
+        assert len(sweep(store, owners).objects) == 2
+        age(store, 36)
+        assert len(sweep(store, owners).objects) == 2
+        age(store, 38)
+        assert len(sweep(store, owners, delete=True).objects) == 4
+
+    def test_places_of_nobody_stay(self, store: FileStore, shared: dict[str, Any]) -> None:
+        for key in (f"mine/{KEY}", f"messages/{KEY}", f"a/b/{KEY}", "owners/x.txt"):
+            store.put(key, Bytes(b"1"), content_type="")
+        age(store)
+        swept = sweep(store, self.owners(shared), delete=True)
+        assert "1 object (1 B) kept: of no owner of mine" in map(str, swept.kept)
+        assert len(swept.objects) == 3
+        assert store.stat(f"messages/{KEY}")
+
+    @pytest.mark.parametrize("record", [b"", b"{", b"[" * 9999, b'{"kind": "\\u001b"}', b"\xff"])
+    def test_a_damaged_record_still_names_its_owner(
+        self, store: FileStore, shared: dict[str, Any], record: bytes
+    ) -> None:
+        store.put("owners/chat.json", Bytes(record), content_type="", if_absent=False)
+        with pytest.raises(StoreError, match=r"needs: chat \(unknown: an object with"):
+            sweep(store, self.owners(shared)[:2])
+
+    def test_a_record_of_a_stranger_prints_nothing_odd(self, store: FileStore) -> None:
+        odd = json.dumps({"kind": "\x1b[31m", "ask": "x" * 9999}).encode()
+        store.put("owners/chat.json", Bytes(odd), content_type="")
+        with pytest.raises(StoreError) as caught:
+            sweep(store, [])
+        assert "\x1b" not in str(caught.value)
+        assert len(str(caught.value)) < 600
+
+
+class TestMark:
+    def test_a_second_sweep_waits_for_the_first(self, store: FileStore) -> None:
+        small = message("m", store)
+        message("gone", store)
+        age(store)
+        with Mark(store):
+            with pytest.raises(StoreError, match="another sweep deletes here"):
+                sweep(store, Bodies(small), delete=True)
+            assert len(sweep(store, Bodies(small)).objects) == 1
+        assert len(sweep(store, Bodies(small), delete=True).objects) == 1
+        assert [each.key[:7] for each in store.iter_objects()] == ["sha256/"]
+
+    def test_the_mark_of_a_killed_sweep_is_taken_over(self, store: FileStore) -> None:
+        small = message("m", store)
+        message("gone", store)
+        Mark(store).__enter__()
+        age(store)
+        assert len(sweep(store, Bodies(small), delete=True).objects) == 1
+
+    def test_a_sweep_that_lost_its_mark_stops(
+        self, store: FileStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with Mark(store) as first:
+            age(store, 1)
+            now = time.monotonic()
+            with Mark(store) as second:
+                monkeypatch.setattr(time, "monotonic", lambda: now + 15)
+                with pytest.raises(StoreError, match="another sweep deletes here"):
+                    first.renew()
+                assert first.is_young()
+                second.renew()
+            monkeypatch.setattr(time, "monotonic", lambda: now + 25)
+            assert not first.is_young()
+
+    @pytest.mark.parametrize("hours", [-50, 50])
+    def test_a_wrong_clock_deletes_nothing(
+        self, store: FileStore, monkeypatch: pytest.MonkeyPatch, hours: int
+    ) -> None:
+        small = message("m", store)
+        message("gone", store)
+        age(store, 30)
+        now = time.time()
+        monkeypatch.setattr(time, "time", lambda: now + hours * 3600)
+        with pytest.raises(StoreError, match=f"the clock of this machine is {abs(hours)} hours"):
+            sweep(store, Bodies(small), delete=True)
+        assert len([*store.iter_objects()]) == 2
+
+    def test_a_writer_of_an_old_object_waits_and_looks(
+        self, store: FileStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The sweep saw that the object is old; a writer renews it; then the sweep deletes it."""
+        again = message("again", store)
+        age(store)
+        [found] = store.iter_objects()
+        waits: list[float] = []
+        with Mark(store) as mark:
+
+            def deleted_meanwhile(seconds: float) -> None:
+                waits.append(seconds)
+                store.delete(found.key)
+                mark.__exit__(None, None, None)
+
+            monkeypatch.setattr(time, "sleep", deleted_meanwhile)
+            assert message("again", store) == again
+        assert len(waits) == 1
+        assert [each.key for each in store.iter_objects()] == [found.key]
+
+    def test_a_slow_sweep_looks_again(
+        self, store: FileStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Between its look and the deletion more time passed than writers wait."""
+        small = message("m", store)
+        again = message("again", store)
+        age(store)
+        stat, offset = FileStore.stat, [0.0]
+        now = time.monotonic
+        monkeypatch.setattr(time, "monotonic", lambda: now() + offset[0])
+        monkeypatch.setattr(time, "sleep", lambda seconds: offset.__setitem__(0, offset[0] + 20))
+
+        def slow(self: FileStore, key: str) -> Any:
+            found = stat(self, key)
+            if key in (again[0].url or "") and not offset[0]:
+                offset[0] = 1.0  # this once
+                assert message("again", store) == again
+            return found
+
+        listed = [*store.iter_objects()]
+        monkeypatch.setattr(FileStore, "iter_objects", lambda _: iter(listed))
+        monkeypatch.setattr(FileStore, "stat", slow)
+        assert sweep(store, Bodies(small), delete=True).objects == ()
+        assert offset[0] > 60
+        assert (store.root / (again[0].url or "")[-71:]).exists()
+
+    def test_a_stale_mark_costs_writers_nothing(
+        self, store: FileStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        Mark(store).__enter__()
+        age(store, 1)
+        store.put(KEY, Bytes(b""), content_type="")
+        monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("waited"))
+        wait_for_sweep(store, KEY)
