@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 from unicodedata import normalize
 
@@ -39,6 +40,10 @@ def free_tag(texts: Iterable[str]) -> str:
     return f"part-{next(number for number in range(len(taken) + 1) if number not in taken)}"
 
 
+# Most parts have one of a few types.
+_type_attribute = lru_cache(256)(xml_attribute)
+
+
 class Frames:
     """The frames of a prompt.
 
@@ -53,7 +58,6 @@ class Frames:
         self._tag = tag
         self.is_raw = is_raw
         self.closing = f"</{tag}>"
-        self._types: dict[str, str] = {}
         self._known: dict[int, str] = {}
 
     def opening(self, position: int) -> str:
@@ -75,10 +79,7 @@ class Frames:
         # A name has no characters that need an escape.
         name = self._material.names[position]
         called = f'number="{position}"' if name is None else f'name="{name}"'
-        content_type = self._material.type_of(position)
-        kind = self._types.get(content_type)
-        if kind is None:
-            kind = self._types[content_type] = xml_attribute(content_type)
+        kind = _type_attribute(self._material.type_of(position))
         size = human_size(self._material.part(position).size)
         return f'{self._tag} {called} type={kind} size="{size}"'
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import takewhile
-from typing import Final, Literal
+from typing import Final
 
 import attrs
 
@@ -31,8 +31,6 @@ _LARGEST: Final = 16 * 1024 * 1024
 """The most bytes of a text that is read; a larger one is listed, and tools read it in pieces."""
 _AT_ONCE: Final = 8
 """References that are read at a time."""
-
-Kind = Literal["text", "picture", "other"]
 
 
 @attrs.frozen
@@ -64,8 +62,8 @@ class Material:
         self._like = like.with_resolver(resolver) if like and resolver else like
         resolver = resolver or resolver_of(body)
         self._is_closed = resolver is None or resolver.is_closed
-        self._is_media = content_type_pattern(media)
-        self._kinds: dict[str, Kind] = {}
+        self._media = content_type_pattern(media)
+        self._known: dict[str, bool] = {}
         self.withheld: Sequence[int] = withheld_among(self.names)
         self._hidden = frozenset(self.withheld)
         self.texts: dict[int, str] = {}
@@ -91,7 +89,10 @@ class Material:
 
     def pictures(self) -> Iterator[int]:
         """Yield the positions of the pictures, in order."""
-        kinds = {kind for kind in {*self._types} if self._kind(kind) == "picture"}
+        # A million types may be different, and most begin otherwise.
+        begin = self._media.prefix
+        likely = (kind for kind in {*self._types} if kind.lower().startswith(begin))
+        kinds = {kind for kind in likely if self._is_picture(kind)}
         if not kinds:
             return iter(())
         return (position for position in self if self._types[position] in kinds)
@@ -100,13 +101,13 @@ class Material:
         """Return why a part is not shown, or not whole."""
         if position in self._hidden:
             return "it keeps members of a message"
-        part = self.part(position)
-        kind = self._kind(part.content_type)
-        if kind == "other":
-            return f"{part.content_type} is not text"
-        if kind == "text" and self._is_too_large(position):
-            return f"{human_size(part.size)} are not read"
-        if kind == "text" and self._is_refused(self._records[position]):
+        content_type = self._types[position]
+        if not self._is_text(content_type):
+            is_sent = self._is_picture(content_type)
+            return "the budget" if is_sent else f"{content_type} is not text"
+        if self._is_too_large(position):
+            return f"{human_size(self.part(position).size)} are not read"
+        if self._is_refused(self._records[position]):
             self._read(position)  # to no avail, but the error says why
         return self._reasons.get(position, "the budget")
 
@@ -156,28 +157,29 @@ class Material:
         return Texts(found, is_complete)
 
     def _texts_of(self, *, named: bool) -> Iterator[int]:
-        hidden, names, types, kinds = self._hidden, self.names, self._types, self._kinds
-        for position, name in enumerate(names):
+        hidden, types = self._hidden, self._types
+        for position, name in enumerate(self.names):
             if (name is None) is named or position in hidden:
                 continue
-            kind = kinds.get(types[position]) or self._kind(types[position])
-            if kind == "text" and not self._is_too_large(position):
+            if self._is_text(types[position]) and not self._is_too_large(position):
                 yield position
 
-    def _kind(self, content_type: str) -> Kind:
-        kind = self._kinds.get(content_type)
-        if kind is None:
-            if is_text(content_type):
-                kind = "text"
-            else:
-                kind = "picture" if self._is_media.matches(content_type) else "other"
-            self._kinds[content_type] = kind
-        return kind
+    def _is_text(self, content_type: str) -> bool:
+        # A dict, because a body has a few types and perhaps a million parts.
+        found = self._known.get(content_type)
+        if found is None:
+            found = self._known[content_type] = is_text(content_type)
+        return found
+
+    def _is_picture(self, content_type: str) -> bool:
+        return not self._is_text(content_type) and self._media.matches(content_type)
 
     def _is_too_large(self, position: int) -> bool:
-        if isinstance(self._records[position].content, str):
+        record = self._records[position]
+        if isinstance(record.content, str):
             return False
-        return (self.part(position).size or 0) > _LARGEST
+        size = self.part(position).size if record.url is None else record.size
+        return (size or 0) > _LARGEST
 
     def _is_refused(self, record: PartRecord) -> bool:
         """Return whether it is known without trying that a reference is not read."""

@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import Any, Literal, overload
 
@@ -119,15 +120,24 @@ class _Omissions(Sequence[Omission]):
     def __init__(self, material: Material, shown: Layout) -> None:
         self._material = material
         self._shares = shown.plan.shares
+        self._pictures = shown.pictures
         self._listed = frozenset(shown.plan.listed)
-        whole = {each for each, share in self._shares.items() if share == material.total(each)}
-        skipped = sorted({*whole, *shown.pictures, *material.withheld})
-        # How many omitted parts lie before each part that is not.
-        self._before = [position - place for place, position in enumerate(skipped)]
-        self._content = len(material.names) - len(skipped)
+
+    @cached_property
+    def _before(self) -> list[int]:
+        """How many parts that are omitted lie before each part that is not."""
+        total = self._material.total
+        whole = {each for each, share in self._shares.items() if share == total(each)}
+        skipped = sorted({*whole, *self._pictures, *self._material.withheld})
+        return [position - place for place, position in enumerate(skipped)]
+
+    @property
+    def _seen(self) -> int:
+        """How many parts are omitted that a model may see."""
+        return len(self._material.names) - len(self._before)
 
     def __len__(self) -> int:
-        return self._content + len(self._material.withheld)
+        return self._seen + len(self._material.withheld)
 
     @overload
     def __getitem__(self, index: int) -> Omission: ...
@@ -155,8 +165,8 @@ class _Omissions(Sequence[Omission]):
 
     def _at(self, index: int) -> Omission:
         # Parts that are withheld come last.
-        if index >= self._content:
-            return self._omission(self._material.withheld[index - self._content], "withheld")
+        if index >= self._seen:
+            return self._omission(self._material.withheld[index - self._seen], "withheld")
         position = index + bisect_right(self._before, index)
         if position in self._shares:
             return self._omission(position, "cut")

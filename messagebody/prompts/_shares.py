@@ -4,7 +4,9 @@ Room is counted in characters here, frames included. How many tokens they are is
 they are counted, so the plan for a room is a guess that `_plan` corrects.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+from itertools import chain
 from typing import Final
 
 import attrs
@@ -89,17 +91,47 @@ class Shares:
     ) -> None:
         self._material = material
         self._frames = frames
-        self._unnamed = [self._text(position) for position in unnamed]
-        self._named = [self._text(position) for position in named]
+        self._positions = unnamed, named
         self._pictures = frozenset(pictures)
         self._is_complete = is_complete
-        self._wanted = sum(text.whole for text in self._named)
-        shown = len(unnamed) + len(named) + len(self._pictures)
-        self.others = len(material) - shown
-        """How many parts are neither texts in hand nor sent."""
-        self._more = len(more_parts(len(material))) + _GAP
+        self.others = len(material) - len(unnamed) - len(named) - len(self._pictures)
+        """How many parts are neither texts in hand nor pictures that are sent."""
 
-    def _text(self, position: int) -> _Candidate:
+    def size(self) -> int:
+        """Return the fewest characters of everything."""
+        texts = self._material.texts
+        return sum(len(texts[position]) for position in self._shown) + FRAME * self.others
+
+    def everything(self) -> Plan | None:
+        """Return the plan that leaves nothing out that can be shown, None if there is none."""
+        if not self._is_complete:
+            return None
+        shares = {position: len(self._material.texts[position]) for position in self._shown}
+        return Plan(shares, self._listed(shares, None), is_everything=True)
+
+    @property
+    def _shown(self) -> Iterator[int]:
+        return chain(*self._positions)
+
+    # Made on demand, because a body that fits needs none of them.
+
+    @cached_property
+    def _unnamed(self) -> list[_Candidate]:
+        return [self._candidate(position) for position in self._positions[0]]
+
+    @cached_property
+    def _named(self) -> list[_Candidate]:
+        return [self._candidate(position) for position in self._positions[1]]
+
+    @cached_property
+    def _wanted(self) -> int:
+        return sum(text.whole for text in self._named)
+
+    @cached_property
+    def _more(self) -> int:
+        return len(more_parts(len(self._material))) + _GAP
+
+    def _candidate(self, position: int) -> _Candidate:
         length = len(self._material.texts[position])
         name = self._material.names[position]
         frames = self._frames
@@ -108,17 +140,6 @@ class Shares:
         if name is None and frames.is_raw:
             return _Candidate(position, length, _GAP, frame + cut)
         return _Candidate(position, length, frame + _GAP, cut)
-
-    def everything(self) -> Plan | None:
-        """Return the plan that leaves nothing out that can be shown, None if there is none."""
-        if not self._is_complete:
-            return None
-        shares = {text.position: text.length for text in (*self._unnamed, *self._named)}
-        return Plan(shares, self._listed(shares, None), is_everything=True)
-
-    def size(self) -> int:
-        """Return the fewest characters of everything."""
-        return sum(text.whole for text in self._unnamed) + self._wanted + FRAME * self.others
 
     def plan(self, room: int) -> Plan:
         """Return the plan for a room."""
