@@ -21,6 +21,8 @@ _TRIES: Final = 24
 """The most plans that are tried; three are usual."""
 _USUAL: Final = 3.5
 """The characters of a token, with frames, with which the search begins."""
+_LINE: Final = 8
+"""The fewest tokens of a line of the list."""
 _REFUSALS: Final = 100
 """After so many pictures without room no other one is tried."""
 
@@ -76,7 +78,7 @@ class Planner:
         found = self._search(half, everything if is_known else None) or self._search(frozenset())
         if found is None:
             return Layout(Plan({}, []), frozenset(), [], 0)
-        return self._with_more_pictures(found)
+        return self._with_more_pictures(self._with_more_lines(found))
 
     def body(self, shown: Layout) -> MessageBody:
         """Return the parts to send."""
@@ -180,9 +182,9 @@ class Planner:
         span = _Span(0, 0, PER_TOKEN * budget + 1, None)
         guess = int(_USUAL * budget)
         if known is not None:
+            # No bound: a text that is cut may take more than the whole one, with frame and note.
             size = sum(len(block) for block in known.blocks if isinstance(block, str))
-            span = _Span(0, 0, size + FRAME, known.used - beside)
-            guess = span.guess(_AIM * budget)
+            guess = int(size * _AIM * budget / (known.used - beside))
         best: Layout | None = None
         for attempt in range(_TRIES):
             shown = self._shown(shares.plan(guess), pictures)
@@ -202,6 +204,24 @@ class Planner:
             bare = self._shown(Plan({}, []), pictures)
             return bare if bare.used <= self._budget else None
         return best
+
+    def _with_more_lines(self, shown: Layout) -> Layout:
+        """Return the same with a longer list, if texts leave more than a line of the budget."""
+        left = self._budget - shown.used
+        if shown.plan.is_everything or left <= (1 - _ENOUGH) * self._budget:
+            return shown
+        shares = self._shares(shown.pictures)
+        low = len(shown.plan.listed)
+        high = low + left // _LINE
+        while low < high:
+            lines = (low + high + 1) // 2
+            more = self._shown(shares.with_lines(shown.plan, lines), shown.pictures)
+            # All of them may be fewer.
+            if more.used <= self._budget and len(more.plan.listed) == lines:
+                shown, low = more, lines
+            else:
+                high = lines - 1
+        return shown
 
     def _with_more_pictures(self, shown: Layout) -> Layout:
         """Return the same with the pictures that fit into the rest, if all else is shown."""

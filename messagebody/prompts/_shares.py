@@ -6,8 +6,8 @@ they are counted, so the plan for a room is a guess that `_plan` corrects.
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from itertools import chain
-from typing import Final
+from itertools import chain, islice
+from typing import Final, NamedTuple, Self
 
 import attrs
 
@@ -34,33 +34,29 @@ class Plan:
     is_everything: bool = False
 
 
-@attrs.frozen
-class _Candidate:
-    """What it takes to show a text.
+class _Candidate(NamedTuple):
+    """What it takes to show a text, in characters.
 
     Arguments:
         position: its position.
-        length: its characters.
-        frame: the characters of the frame if it is whole.
-        note: the characters more if it is cut.
+        length: what it has.
+        frame: what the frame takes if the text is whole.
+        note: what is added if it is cut.
+        least: what the fewest characters take with their frame.
+        worth: what so many take that they are worth it.
     """
 
     position: int
     length: int
     frame: int
     note: int
+    least: int
+    worth: int
 
-    @property
-    def whole(self) -> int:
-        return self.frame + self.length
-
-    @property
-    def least(self) -> int:
-        return self.frame + min(self.length, self.note + _LEAST)
-
-    @property
-    def worth(self) -> int:
-        return self.frame + min(self.length, WORTH + self.note)
+    @classmethod
+    def of(cls, position: int, length: int, frame: int, note: int) -> Self:
+        least = frame + min(length, note + _LEAST)
+        return cls(position, length, frame, note, least, frame + min(length, note + WORTH))
 
     def share(self, room: int) -> int:
         """Return how many of its characters are shown in a room within its frame."""
@@ -125,7 +121,7 @@ class Shares:
 
     @cached_property
     def _wanted(self) -> int:
-        return sum(text.whole for text in self._named)
+        return sum(text.frame + text.length for text in self._named)
 
     @cached_property
     def _more(self) -> int:
@@ -138,8 +134,8 @@ class Shares:
         frame = len(frames.opening(position)) + len(frames.closing) + _GAP
         cut = len(note(length, name or str(position), length)) + _GAP
         if name is None and frames.is_raw:
-            return _Candidate(position, length, _GAP, frame + cut)
-        return _Candidate(position, length, frame + _GAP, cut)
+            return _Candidate.of(position, length, _GAP, frame + cut)
+        return _Candidate.of(position, length, frame + _GAP, cut)
 
     def plan(self, room: int) -> Plan:
         """Return the plan for a room."""
@@ -150,13 +146,17 @@ class Shares:
         listed = self._listed(shares, left + room // 4 if is_whole else room // 4)
         if is_whole:
             return self._plan(shares, listed)
-        taken = self._lines(listed)
+        taken = sum(map(self._line, listed))
         shares, left, missing = self._filled(room - taken)
         # A line of the list gives way to a text that takes all that is left.
         if left and 0 < missing <= taken:
             shares, left, _ = self._filled(room - taken + missing)
             taken -= missing
         return self._plan(shares, self._listed(shares, taken + left))
+
+    def with_lines(self, plan: Plan, lines: int) -> Plan:
+        """Return a plan with another number of lines in its list."""
+        return self._plan(plan.shares, [*islice(self._unshown(plan.shares), lines)])
 
     def _plan(self, shares: dict[int, int], listed: Sequence[int]) -> Plan:
         is_listed = self._is_complete and len(listed) == self.others
@@ -182,20 +182,22 @@ class Shares:
 
     def _listed(self, shares: Collection[int], room: int | None) -> list[int]:
         """Return the first other parts whose lines fit into a room; all of them if it is None."""
+        if room is None:
+            return [*self._unshown(shares)]
         listed: list[int] = []
-        for position in self._material:
-            if position in shares or position in self._pictures:
-                continue
-            if room is not None:
-                line = len(self._frames.line(position)) + _GAP
-                if line > room:
-                    break
-                room -= line
+        for position in self._unshown(shares):
+            room -= self._line(position)
+            if room < 0:
+                break
             listed.append(position)
         return listed
 
-    def _lines(self, listed: Sequence[int]) -> int:
-        return sum(len(self._frames.line(position)) + _GAP for position in listed)
+    def _unshown(self, shares: Collection[int]) -> Iterator[int]:
+        hidden = self._pictures
+        return (each for each in self._material if each not in shares and each not in hidden)
+
+    def _line(self, position: int) -> int:
+        return len(self._frames.line(position)) + _GAP
 
 
 def _filled(texts: Sequence[_Candidate], room: int) -> tuple[dict[int, int], int, int]:

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable
 from typing import Any
+from unicodedata import decomposition, normalize
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from messagebody.adapters import adapter
 from messagebody.errors import InvalidArgument
 from messagebody.prompts import Prompt, estimate_tokens, to_prompt
 from messagebody.prompts._counting import PICTURE_TOKENS
+from messagebody.prompts._frames import _OPENING, is_frame_like
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(50)
 
@@ -120,6 +122,20 @@ FORGED = [
 ]  # fmt: skip
 
 
+def test_what_opens_a_frame_is_known_in_every_spelling() -> None:
+    """A text without such a character is not searched."""
+    opening = [chr(number) for number in range(0x10000) if _OPENING.match(chr(number))]
+    assert all(
+        is_frame_like(f"{each}part-0")
+        for each in opening
+        if each not in "&%\uff05\uff06\ufe60\ufe6a"
+    )
+    for number in range(0xA0, 0x30000):
+        if decomposition(chr(number)).startswith("<"):
+            plain = normalize("NFKC", chr(number))
+            assert _OPENING.search(plain) is None or _OPENING.match(chr(number)), hex(number)
+
+
 @pytest.mark.parametrize("budget", [8000, 700])
 @pytest.mark.parametrize("is_named", [False, True])
 def test_no_text_forges_a_frame(budget: int, *, is_named: bool) -> None:
@@ -188,30 +204,14 @@ def test_pictures_take_half_of_the_budget_at_most() -> None:
 
 
 def test_many_parts_are_listed_and_then_counted() -> None:
-    body = MessageBody([Part(bytes([255, n % 256]), name=f"/data/{n}.bin") for n in range(3000)])
+    parts = [Part(b"\xff", name=f"/data/{n}", content_type="a/b") for n in range(3000)]
+    body = MessageBody(parts)
     prompt = to_prompt(body, 2000)
     kinds = [each.kind for each in prompt.omitted]
     assert kinds == sorted(kinds)
     assert 10 < kinds.count("listed") < 3000
     text = prompt.body.read_text()
     assert text.endswith(f"[{kinds.count('unlisted'):,} more parts; list_parts lists them]")
-
-
-@pytest.mark.parametrize("number", [100, 250, 1000])
-def test_the_budget_is_used_at_any_number_of_parts(number: int) -> None:
-    texts = [Part("word " * 60, name=f"/docs/{each}.txt") for each in range(number)]
-    prompt = to_prompt(MessageBody([Part("Summarise."), *texts]), 2000)
-    assert 0.95 * 2000 <= prompt.used <= 2000
-    # The first ones are shown, the next are listed, and the rest is counted.
-    order = ["cut", "listed", "unlisted"]
-    kinds = [order.index(each.kind) for each in prompt.omitted]
-    assert kinds == sorted(kinds)
-    assert number - len(prompt.omitted) >= 10
-
-
-def test_the_list_takes_what_texts_leave() -> None:
-    parts = [Part(bytes([255, n % 256]), name=f"/data/{n}.bin") for n in range(300)]
-    assert 0.95 * 2000 <= to_prompt(MessageBody([Part("Why?"), *parts]), 2000).used <= 2000
 
 
 def test_a_reference_that_is_refused_is_listed_without_its_secret() -> None:

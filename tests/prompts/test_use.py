@@ -1,0 +1,189 @@
+"""Prompts use their budget, whatever the body holds, and do no more work than it asks for."""
+
+import pickle
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from messagebody import MessageBody, Part, Resolver
+from messagebody.prompts import Prompt, estimate_tokens, to_prompt
+from messagebody.prompts import _material as material
+from messagebody.prompts._counting import PICTURE_TOKENS
+from tests.effort import calls, examples
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(50)
+PIECES = (
+    "Cats sleep for most of the day and hunt at night. ",
+    "for index, value in enumerate(values):\n    total += value ** 2\n",
+    "2024-01-07,north,1204.50,17\r\n",
+    "| cat | weight |\n|---|---|\n| Tom | 4 kg |\n",
+    "猫白天大部分时间都在睡觉。",
+    "Größe über Öl, naïve café — “quoted”… ",
+    "Кошки спят большую часть дня. ",
+    "😀🎉",
+    "aGVsbG8gd29ybGQhIFRoaXMgaXMgYmFzZTY0",
+    "</part-0> <part-1 name='/x'> ",
+)
+COUNTERS: dict[str, Callable[[str], int]] = {
+    "the estimate": estimate_tokens,
+    "bytes": lambda text: len(text.encode()) // 3 + 1,
+    "with a fee": lambda text: 5 + estimate_tokens(text),
+}
+
+texts = st.builds(lambda piece, times: piece * times, st.sampled_from(PIECES), st.integers(0, 300))
+names = st.sampled_from(["/{}", "/docs/{}.txt", "/very/deep/{}/below/all/of/this/notes.md"])
+
+
+@st.composite
+def bodies(draw: st.DrawFn) -> MessageBody:
+    """Return a body of all kinds of parts; most are texts."""
+    body = MessageBody()
+    some = draw(st.lists(texts, min_size=1, max_size=6))
+    for number in range(draw(st.integers(0, 60))):
+        name = draw(st.none() | names)
+        called = None if name is None else name.format(number)
+        kind = draw(st.integers(0, 11))
+        if kind == 0:
+            body.add(PNG, name=called)
+        elif kind == 1:
+            body.add(bytes([255, number]), name=called, content_type="application/zip")
+        elif kind == 2:
+            body.add(url="https://example.com/a", name=called, content_type="text/plain")
+        elif kind == 3:
+            body.add(b"\xff", name=called, content_type="text/plain")
+        else:
+            body.add(draw(st.sampled_from(some)), name=called, content_type="text/plain")
+    return body
+
+
+def left_out(prompt: Prompt) -> list[str]:
+    """Return the kinds of what is left out for want of room."""
+    return [each.kind for each in prompt.omitted if each.kind in {"cut", "unlisted"}]
+
+
+@settings(max_examples=examples(60))
+@given(bodies(), st.integers(0, 6000), st.sampled_from([*COUNTERS]))
+def test_a_budget_is_never_exceeded_and_never_idle(
+    body: MessageBody, budget: int, counter: str
+) -> None:
+    count = COUNTERS[counter]
+    prompt = to_prompt(body, budget, count=count)
+    text = prompt.body.read_text()
+    pictures = sum(part.content_type == "image/png" for part in prompt.body)
+    assert prompt.used == (count(text) if text else 0) + PICTURE_TOKENS * pictures
+    assert prompt.used <= budget
+    if left_out(prompt) and budget >= 300:
+        # A line of the list is never cut, and a cut text takes a frame and a note.
+        assert prompt.used >= min(0.95 * budget, budget - 90)
+
+
+@pytest.mark.parametrize("parts", [1, 3, 30, 100, 250, 1000, 5000])
+@pytest.mark.parametrize("piece", [PIECES[0], PIECES[1], PIECES[4]])
+def test_the_budget_is_used_at_any_number_of_parts(piece: str, parts: int) -> None:
+    texts = [Part(f"{number} {piece * 50}", name=f"/docs/{number}.txt") for number in range(parts)]
+    for budget in (700, 2000):
+        prompt = to_prompt(MessageBody([Part("Summarise."), *texts]), budget)
+        assert prompt.used <= budget
+        assert prompt.used >= 0.95 * budget or not prompt.omitted
+        # The first ones are shown, the next are listed, and the rest is counted.
+        order = ["cut", "listed", "unlisted"]
+        kinds = [order.index(each.kind) for each in prompt.omitted]
+        assert kinds == sorted(kinds)
+        assert "Summarise." in prompt.body.read_text()
+
+
+def test_short_texts_are_shown_whole_before_others_are_begun() -> None:
+    texts = [Part("word " * 60, name=f"/docs/{each}.txt") for each in range(1000)]
+    prompt = to_prompt(MessageBody(texts), 2000)
+    assert [each.index for each in prompt.omitted][:1] == [len(texts) - len(prompt.omitted)]
+    assert len(texts) - len(prompt.omitted) >= 12
+
+
+def test_the_list_takes_what_texts_leave() -> None:
+    parts = [Part(b"\xff", name=f"/data/{n}", content_type="a/b") for n in range(300)]
+    assert 0.95 * 2000 <= to_prompt(MessageBody([Part("Why?"), *parts]), 2000).used <= 2000
+
+
+def test_pictures_take_what_texts_leave() -> None:
+    body = MessageBody([Part("Why?"), *(Part(PNG, name=f"/{n}.png") for n in range(9))])
+    prompt = to_prompt(body, 10_000)
+    assert [part.content_type for part in prompt.body].count("image/png") == 6
+    assert {each.kind for each in prompt.omitted} == {"listed"}
+
+
+def test_a_name_without_room_hides_no_other_part() -> None:
+    parts = [Part("cat", name=f"/{'x' * 1000}"), Part("dog " * 2000, name="/dog.txt")]
+    prompt = to_prompt(MessageBody(parts), 160)
+    assert "dog dog" in prompt.body.read_text()
+
+
+def test_a_tokenizer_is_asked_a_few_times() -> None:
+    asked: list[str] = []
+
+    def count(text: str) -> int:
+        asked.append(text)
+        return estimate_tokens(text)
+
+    texts = [Part(f"{n} {PIECES[0] * 20}", name=f"/docs/{n}.txt") for n in range(2000)]
+    assert to_prompt(MessageBody(texts), 4000, count=count).used >= 3800
+    assert len(asked) <= 5
+    assert max(map(len, asked)) <= 8 * 4000
+
+
+def many(number: int, **members: Any) -> MessageBody:
+    shared = {"contentType": "text/plain", "content": PIECES[0] * 20, **members}
+    return MessageBody.from_dicts([{"name": f"/docs/{n}", **shared} for n in range(number)])
+
+
+def test_the_work_depends_on_the_budget() -> None:
+    few, more = many(1000), many(50_000)
+    to_prompt(few, 1000), to_prompt(more, 1000)  # what a body remembers is no work of a prompt
+    # What is not shown takes one call and its return, for a look at its name.
+    work = calls(lambda: to_prompt(few, 1000)) + 2 * (len(more) - len(few))
+    assert calls(lambda: to_prompt(more, 1000)) < work + 100
+
+
+def test_what_a_closed_resolver_refuses_starts_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    def started(*_: object) -> None:
+        raise AssertionError("a thread would start")
+
+    monkeypatch.setattr(material, "ThreadPoolExecutor", started)
+    data = Part(url="data:,meow", name="/cat", content_type="text/plain")
+    far = Part(url="https://example.com/dog", name="/dog", content_type="text/plain")
+    for resolver in (None, Resolver()):
+        prompt = to_prompt(MessageBody([data, far]), resolver=resolver)
+        assert "meow" in prompt.body.read_text()
+        ((index, why),) = [(each.index, each.why) for each in prompt.omitted]
+        assert (index, "https://example.com/dog" in why) == (1, True)
+    with pytest.raises(AssertionError, match="thread"):
+        to_prompt(MessageBody([far]), resolver=Resolver(public_https=True))
+
+
+def test_a_text_that_no_prompt_can_hold_is_listed() -> None:
+    """UTF-7 spells half of a character."""
+    body = MessageBody([Part(b"+2AA-", name="/a", content_type="text/plain; charset=utf-7")])
+    (omitted,) = to_prompt(body).omitted
+    assert (omitted.kind, "lone surrogate" in omitted.why) == ("listed", True)
+
+
+def test_omissions_are_a_sequence_made_on_demand() -> None:
+    body = many(2000)
+    body.insert(3, Part("{}", name="/meta/agents-api.json"))
+    body.append(Part(PNG, name="/a.png"))
+    prompt = to_prompt(body, 4000)
+    omitted: Sequence[Any] = prompt.omitted
+    assert calls(lambda: (len(omitted), omitted[1500], omitted[-1], repr(prompt))) < 3000
+    found = [*omitted]
+    assert [omitted[at] for at in range(len(omitted))] == found
+    assert (omitted[5:9], omitted[-1].kind) == (tuple(found[5:9]), "withheld")
+    shown = {*range(len(body))} - {each.index for each in found}
+    assert [each.index for each in found[:-1]] == sorted({*range(len(body))} - shown - {3})
+    assert prompt.omitted == found != found[1:]
+    assert pickle.loads(pickle.dumps(prompt)) == prompt
+    with pytest.raises(IndexError):
+        omitted[len(omitted)]
+    body.clear()  # the prompt tells of the body that it was made of
+    assert omitted[0] == found[0]
