@@ -342,8 +342,7 @@ CALLS: dict[str, Call] = {
     "storage.present": lambda body: each(
         lambda resolver: m.present(body, resolver=resolver), [None, CLOSED]
     ),
-    "storage.sweep": lambda body: m.sweep(STORE, Bodies(body)),
-    "Bodies": lambda body: [*Bodies(body).needed()],
+    "Bodies": lambda body: m.sweep(STORE, Bodies(body)),
     "storage.verify": lambda body: [m.verify(body), m.verify(body, resolver=CLOSED)],
     "prompts.line_of": for_parts(partial(line_of, 0)),
     "prompts.to_prompt": lambda body: [
