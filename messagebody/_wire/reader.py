@@ -60,7 +60,7 @@ def decode(
     """
     document = data if type(data) is bytes else _bytes_of(data, limits)
     if len(document) > limits.json_bytes:
-        raise _too_large(len(document), limits)
+        raise too_large(len(document), limits)
     # With a limit below the depth of an empty part, the reference reader refuses everything.
     if limits.depth >= _FLAT:
         records = decode_flawless(document, limits, strict)
@@ -85,11 +85,12 @@ def _bytes_of(data: str | bytes | bytearray | memoryview, limits: Limits) -> byt
         return data.encode("utf-8", "surrogatepass")
     size = memoryview(data).nbytes
     if size > limits.json_bytes:
-        raise _too_large(size, limits)
+        raise too_large(size, limits)
     return bytes(data)
 
 
-def _too_large(size: int, limits: Limits) -> DecodeError:
+def too_large(size: int, limits: Limits) -> DecodeError:
+    """Return the error for a document of more bytes than the limit."""
     limit = human_size(limits.json_bytes)
     return DecodeError(f"{human_size(size)} of JSON; the limit json_bytes is {limit}")
 

@@ -49,7 +49,7 @@ from messagebody.prompts import (
 )
 from messagebody.storage._references import Resolver
 from messagebody.storage._stores import Stat, Store
-from messagebody.storage._stores.messages import SUFFIX, StoredMessages
+from messagebody.storage._stores.messages import SUFFIX, StoredMessage, StoredMessages
 
 try:
     import anyio.to_thread
@@ -77,6 +77,8 @@ _PAGE: Final = 1000
 """Resources in one page of a listing."""
 _OPEN: Final = 16
 """The most messages of several that are kept in memory."""
+_OPEN_BYTES: Final = 256 * 1024 * 1024
+"""The most bytes of JSON of stored messages that are kept, beside the one that is read."""
 _COMPARED: Final = 1_000
 """Names that a mistyped one is compared with."""
 _NOTE: Final = 200
@@ -400,6 +402,17 @@ class _Opened(NamedTuple):
     body: MessageBody
     reader: Reader
 
+    @property
+    def size(self) -> int:
+        """The bytes of its JSON, if it is stored."""
+        return self.version.stat.size if isinstance(self.version, StoredMessage) else 0
+
+    def is_of(self, version: Any) -> bool:
+        """Return whether it was opened from this version."""
+        # Columns are compared by what they are, not part by part.
+        is_stored = isinstance(version, StoredMessage)
+        return self.version is version or (is_stored and self.version == version)
+
 
 class _Served:
     """The handlers of a server."""
@@ -439,23 +452,22 @@ class _Served:
         except Exception as error:
             raise _unreadable(given, error) from error
         # The columns of a body are other ones after each change.
-        is_body = isinstance(found, MessageBody)
-        version = columns(found) if is_body else found
+        version = columns(found) if isinstance(found, MessageBody) else found
         with self._lock:
             kept = self._kept.pop(message, None)
-            if kept is None or not (
-                kept.version is version or (not is_body and kept.version == version)
-            ):
-                kept = None
-            else:
-                self._kept[message] = kept
-        if kept is None:
-            kept = self._opened(message, version, found)
-            with self._lock:
-                self._kept[message] = kept
-                while len(self._kept) > _OPEN:
-                    del self._kept[next(iter(self._kept))]
-        return message, kept
+            if kept is not None and kept.is_of(version):
+                self._kept[message] = kept  # now the latest
+                return message, kept
+        opened = self._opened(message, version, found)
+        with self._lock:
+            self._kept[message] = opened
+            while len(self._kept) > 1 and self._is_too_much():
+                del self._kept[next(iter(self._kept))]
+        return message, opened
+
+    def _is_too_much(self) -> bool:
+        total = sum(opened.size for opened in self._kept.values())
+        return len(self._kept) > _OPEN or total > _OPEN_BYTES
 
     def _opened(self, message: str, version: Any, found: MessageBody | Load) -> _Opened:
         # A copy, because the reader has one, and both must have the same parts.
@@ -608,8 +620,9 @@ def _loaded(message: str, load: Load) -> MessageBody:
 
 
 def _unreadable(message: str, error: Exception) -> DecodeError:
-    _logger.warning("message %s can't be read: %s", escape(message), redact_urls(str(error)))
-    return DecodeError(f"message {escape(message)} can't be read now")
+    shown = quoted(message)
+    _logger.warning("message %s can't be read: %s", shown, redact_urls(str(error)))
+    return DecodeError(f"message {shown} can't be read now")
 
 
 def _check_size(part: Part) -> None:

@@ -21,6 +21,7 @@ from messagebody.errors import InvalidArgument, StoreError
 from messagebody.frameworks import mcp
 from messagebody.frameworks.mcp import host_check, server, tool_result
 from messagebody.storage import offload, open_store
+from messagebody.storage._stores.messages import StoredMessages
 from tests import servers
 from tests.effort import calls
 
@@ -387,6 +388,21 @@ def test_a_message_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert read.call_count == 1
 
 
+def test_few_messages_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(20):
+        MessageBody([Part("x" * 1_000)]).save(tmp_path / f"{number}.json")
+    served = mcp._Served(StoredMessages(open_store(tmp_path)), None, 50_000, is_single=False)
+    for number in range(20):
+        served._open(str(number))
+    assert [*served._kept] == [str(number) for number in range(4, 20)]
+    monkeypatch.setattr(mcp, "_OPEN_BYTES", 3_500)
+    served._open("0")
+    assert [*served._kept] == ["18", "19", "0"]
+    monkeypatch.setattr(mcp, "_OPEN_BYTES", 10)
+    served._open("1")
+    assert [*served._kept] == ["1"]
+
+
 def test_a_page_of_a_huge_body_costs_a_page() -> None:
     """100,000 parts are listed in less than a second on a quiet machine."""
     body = MessageBody(Part("x", name=f"/logs/{number}.txt") for number in range(20_000))
@@ -518,6 +534,8 @@ def test_messages_that_can_not_be_read_are_answers(tmp_path: Path, caplog: Any) 
                 with pytest.raises(MCPError) as caught:
                     await client.read_resource(f"messagebody://{name}/")
                 assert str(tmp_path) not in str(caught.value)
+            wrong = text_of(await client.call_tool("list_parts", {"message": "x" * 9_999}))
+            assert len(wrong) < 300
             wrong = text_of(await client.call_tool("list_parts", {"message": "x", "a": 1}))
             assert wrong.startswith("Error: no message 'x'")
             wrong = text_of(await client.call_tool("list_messages", {"before": "x"}))

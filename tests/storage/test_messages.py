@@ -113,3 +113,9 @@ def test_a_message_has_limits(tmp_path: Path) -> None:
     messages = StoredMessages(open_store(tmp_path), Limits(json_bytes=99))
     with pytest.raises(DecodeError, match="json_bytes is 99 B"):
         messages["a"]()
+    # Nobody waits for a file of three gigabytes, which takes no room on the disk.
+    (tmp_path / "huge.json").touch()
+    os.truncate(tmp_path / "huge.json", 3 * 2**30)
+    messages = StoredMessages(open_store(tmp_path))
+    with pytest.raises(DecodeError, match="3 GiB of JSON; the limit json_bytes is 256 MiB"):
+        messages["huge"]()

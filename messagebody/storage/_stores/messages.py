@@ -8,6 +8,7 @@ import attrs
 
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._model.body import MessageBody
+from messagebody._wire.reader import too_large
 from messagebody.errors import ObjectNotFound
 from messagebody.storage._stores.base import Stat, Store
 
@@ -40,7 +41,10 @@ class StoredMessage:
             ObjectNotFound: the object is gone.
             DecodeError: it is not a body, or is larger than the limits.
         """
-        # One byte more than the limit is refused by the reader.
+        # Without reading it, as a file without blocks may have any size.
+        if self.stat.size > self.limits.json_bytes:
+            raise too_large(self.stat.size, self.limits)
+        # It may have grown meanwhile; one byte more than the limit is refused by the reader.
         data = self.store.read_range(self.stat.key, 0, self.limits.json_bytes + 1)
         return MessageBody.from_json(data, limits=self.limits)
 
