@@ -14,7 +14,7 @@ from messagebody._wire import strict_json
 from messagebody.adapters._base import Loss, LossKind
 from messagebody.adapters._capabilities import Spelling
 from messagebody.adapters._dialect import Dialect
-from messagebody.adapters._items import Call, Result, is_of_provider
+from messagebody.adapters._items import Call, Result, call_id, is_of_provider
 from messagebody.adapters._places import RESULT
 from messagebody.adapters._turn import Turn
 
@@ -25,13 +25,15 @@ def state_ids(turns: list[Turn]) -> None:
     Some formats state none, and two messages may use the same one.
     """
     given: set[str] = set()
+    found = [item for turn in turns for item, _ in turn.items() if isinstance(item, Call)]
+    stated = {item.id for item in found if item.id}
     waiting: list[list[_Waiting]] = []
     for turn in turns:
         # Results mostly answer the latest calls, so those are searched first.
         waiting.insert(0, [])
         for item, parts in turn.items():
             if isinstance(item, Call):
-                new = str(item.id) if turn.is_own and item.id else _unused(item.id, given)
+                new = str(item.id) if turn.is_own and item.id else _unused(item.id, given, stated)
                 given.add(new)
                 waiting[0].append(_Waiting(item.id or None, item.name, new))
                 if new != item.id and not turn.is_own:
@@ -52,11 +54,13 @@ class _Waiting(NamedTuple):
     given: str
 
 
-def _unused(stated: str | None, given: set[str]) -> str:
-    if stated and stated not in given:
-        return stated
-    base = stated or "call"
-    return next(name for n in count(1) if (name := f"{base}_{n}") not in given)
+def _unused(wanted: str | None, given: set[str], stated: set[str]) -> str:
+    """Return an id that no call has got, and that no other one states."""
+    if wanted and wanted not in given:
+        return wanted
+    base = wanted or "call"
+    taken = given | stated
+    return next(name for n in count(1) if (name := f"{base}_{n}") not in taken)
 
 
 def _call_for(item: Result, waiting: list[list[_Waiting]]) -> _Waiting | None:
@@ -95,6 +99,9 @@ def respelled(dialect: Dialect, body: MessageBody, rest: Any) -> tuple[MessageBo
         return body, []
     is_own = isinstance(rest, dict) and rest.get("format") == dialect.name
     turn = Turn(0, body, rest, is_own)
+    calls = [call_id(item) for item, _ in turn.items() if isinstance(item, Call)]
+    if len(calls) > len({*calls}):
+        state_ids([turn])
     losses = [
         attrs.evolve(loss, where=loss.where.partition(": ")[2]) for loss in respell(dialect, [turn])
     ]
@@ -105,8 +112,12 @@ def respell(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
     """Spell ids and names in the service's way, a call and its result alike, and return losses."""
     found = [(turn, *each) for turn in turns for each in turn.items()]
     items = [(turn, item, parts) for turn, item, parts in found if isinstance(item, Call | Result)]
-    ids = _spellings(dialect.ids, [item.id for _, item, _ in items])
-    names = _spellings(dialect.tools, [item.name for _, item, _ in items])
+    # The service, or its provider, has given the others itself.
+    kept = [item for turn, item, _ in items if turn.is_own or is_of_provider(item)]
+    ids = _spellings(dialect.ids, [item.id for _, item, _ in items], [each.id for each in kept])
+    names = _spellings(
+        dialect.tools, [item.name for _, item, _ in items], [each.name for each in kept]
+    )
     losses, called = [], {item.id for _, item, _ in items if isinstance(item, Call)}
     for turn, item, parts in items if ids or names else ():
         if turn.is_own or is_of_provider(item):
@@ -128,13 +139,15 @@ def respell(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
     return losses
 
 
-def _spellings(spelling: Spelling | None, stated: Iterable[str | None]) -> dict[str, str]:
+def _spellings(
+    spelling: Spelling | None, stated: Iterable[str | None], kept: Iterable[str | None]
+) -> dict[str, str]:
     """Return another spelling for each text that a service refuses, no two of them alike."""
     texts = dict.fromkeys(filter(None, stated)) if spelling is not None else {}
     found: dict[str, str] = {}
     if spelling is None:
         return found
-    given = {text for text in texts if spelling.takes(text)}
+    given = {text for text in texts if spelling.takes(text)} | {*filter(None, kept)}
     for text in texts:
         if text not in given:
             made = spelling.of(text)
