@@ -90,8 +90,9 @@ _HIGH_CONTROLS: Final = bytes(range(0x80, 0xA0))
 def content_type(data: bytes, name: str | None = None) -> str:
     """Return the content type of bytes that may have a name.
 
-    Text that is not UTF-8 states its charset. Text in no encoding that can be recognised is
-    `application/octet-stream`.
+    Text in UTF-16 or UTF-32, which has a byte order mark, states its charset. Other text that is
+    not UTF-8 looks like any other bytes. It is `application/octet-stream`, unless its name or its
+    beginning says that it is text; its charset is then ISO 8859-1 or Windows-1252.
 
     Arguments:
         data: the content, or its first bytes: except for text, `HEAD` bytes are enough.
@@ -102,8 +103,10 @@ def content_type(data: bytes, name: str | None = None) -> str:
         'application/pdf'
         >>> content_type(b"# Cats", "/notes.md")
         'text/markdown'
+        >>> content_type("Katzen sind süß.".encode("latin-1"), "/notes.md")
+        'text/markdown; charset=iso-8859-1'
         >>> content_type("Katzen sind süß.".encode("latin-1"))
-        'text/plain; charset=iso-8859-1'
+        'application/octet-stream'
     """
     expected, is_of_text = _expected(name or "")
     if expected and is_of_text and _is_surely_text(data[:_MAGIC_HEAD]):
@@ -116,6 +119,8 @@ def content_type(data: bytes, name: str | None = None) -> str:
         return found
     # Controls don't matter if the name says that it is text and the bytes are UTF-8.
     charset = "utf-8" if _is_encoded(data, "utf-8") else charset_of(data)
+    if charset is None and (is_of_text or found in _DEFINITE_TEXT):
+        charset = _charset_of_one_byte(data)
     if charset is None:
         return OCTET_STREAM
     return found if charset == "utf-8" else f"{found}; charset={charset}"
@@ -145,10 +150,7 @@ def _is_cut_utf8(head: bytes) -> bool:
 
 
 def charset_of(data: bytes) -> str | None:
-    r"""Return the encoding of text, None if the bytes are not text in a known encoding.
-
-    The known encodings are UTF-8, UTF-16 and UTF-32 with a byte order mark, ISO 8859-1 and
-    Windows-1252.
+    r"""Return the encoding of text: UTF-8, or UTF-16 or UTF-32 with a byte order mark; else None.
 
     Arguments:
         data: the text, or its first bytes.
@@ -160,10 +162,14 @@ def charset_of(data: bytes) -> str | None:
     for mark, charset in _BYTE_ORDER_MARKS.items():
         if data.startswith(mark):
             return charset if _is_encoded(data, charset) else None
+    is_text = len(data.translate(None, _NO_TEXT)) == len(data) and _is_encoded(data, "utf-8")
+    return "utf-8" if is_text else None
+
+
+def _charset_of_one_byte(data: bytes) -> str | None:
+    """Return the encoding of bytes that are known to be text, and are not in Unicode."""
     if len(data.translate(None, _NO_TEXT)) != len(data):
         return None
-    if _is_encoded(data, "utf-8"):
-        return "utf-8"
     if len(data.translate(None, _HIGH_CONTROLS)) == len(data):
         return "iso-8859-1"
     return "windows-1252" if _is_encoded(data, "windows-1252") else None
@@ -327,9 +333,9 @@ def _from_libmagic(data: bytes) -> str:
 
 def _kind_of_text(found: str, head: bytes) -> str:
     """Return the type of bytes that libmagic takes for text, which may be an array of numbers."""
-    if charset_of(head) is None:
-        return ""
-    return found if found in _DEFINITE_TEXT else TEXT_PLAIN
+    if found in _DEFINITE_TEXT:
+        return found if charset_of(head) or _charset_of_one_byte(head) else ""
+    return TEXT_PLAIN if charset_of(head) else ""
 
 
 def _in_zip(head: bytes) -> str | None:

@@ -385,6 +385,9 @@ class TestCharsets:
     def test_text_that_is_typed_as_text_can_be_read(self, charset: str, name: str | None) -> None:
         text = "Käse — 5 €\n" if charset != "iso-8859-1" else "Käse\n"
         part = Part(text.encode(charset), name=name)
+        if name is None and charset in ("iso-8859-1", "windows-1252"):
+            assert part.content_type == "application/octet-stream"  # nothing says that it is text
+            return
         if charset == "utf-32" and not part.content_type.startswith("text/"):
             assert name is None  # libmagic takes no UTF-32 for text
             return
@@ -397,6 +400,29 @@ class TestCharsets:
 
     def test_bytes_in_no_known_encoding_are_not_text(self) -> None:
         assert Part(b"\xff\0\x81\x01", name="/a.txt").content_type == "application/octet-stream"
+
+    @pytest.mark.parametrize("name", [None, "/key", "/data.bin"])
+    @pytest.mark.parametrize(
+        "data",
+        [
+            bytes(range(160, 256)), b"\xe9\n", "Käse".encode("latin-1"), b"a b\xa0" * 40,
+            "日本語".encode("shift-jis"), "日本語".encode("euc-jp"), "Привет".encode("koi8-r"),
+        ],
+    )  # fmt: skip
+    def test_bytes_that_are_not_unicode_are_no_text(
+        self, data: bytes, name: str | None, tmp_path: Path
+    ) -> None:
+        (tmp_path / "a").write_bytes(data)
+        body = MessageBody()
+        body.fs.pipe_file("/written", data)
+        assert Part(data, name=name).content_type == "application/octet-stream"
+        assert (
+            Part(tmp_path / "a").content_type == body[0].content_type == "application/octet-stream"
+        )
+
+    def test_a_page_says_that_it_is_text(self) -> None:
+        page = "<!DOCTYPE html><html><p>Käse</p></html>".encode("latin-1")
+        assert Part(page).content_type == "text/html; charset=iso-8859-1"
 
     def test_a_cut_character_is_no_flaw(self, tmp_path: Path) -> None:
         data = b"a" * (sniffing.HEAD - 1) + "é".encode() + b"b"
