@@ -191,7 +191,7 @@ def read_transcript(
     if isinstance(value, MessageBody):
         return Transcript((ChatMessage(value, _stored_role(value)),))
     if isinstance(value, str | bytes | bytearray | memoryview):
-        data = value.encode() if isinstance(value, str) else bytes(value)
+        data = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else bytes(value)
         return _of_bytes(data, format_name, limits)
     if isinstance(value, list | tuple) and any(isinstance(each, MessageBody) for each in value):
         return Transcript.joined(

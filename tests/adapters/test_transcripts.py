@@ -135,7 +135,15 @@ def test_an_id_may_be_used_again() -> None:
     assert read_transcript([*pair, *pair]).answers() == {(0, 1): (1, 0), (2, 1): (3, 0)}
 
 
-@pytest.mark.parametrize("value", [5, None, {"a": 1}, [1, 2], ["a"], "no JSON", b"\xff"])
+@pytest.mark.parametrize("value", [5, None, {"a": 1}, [1, 2], ["a"], "no JSON", b"\xff", "\udcb3"])
 def test_what_is_no_run_is_refused(value: Any) -> None:
     with pytest.raises((EnvelopeError, DecodeError)):
         read_transcript(value)
+
+
+def test_an_odd_update_of_a_tool_does_not_stop_the_others() -> None:
+    odd = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": []}
+    said = {"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": "Hi"}}
+    run = read_transcript([said, odd], "agent-client")
+    assert run.messages[0].body.text == "Hi"
+    assert "/title" in (run.messages[1].problem or "")

@@ -5,8 +5,10 @@ import hashlib
 import io
 import json
 import os
+import re
 import socket
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -32,6 +34,7 @@ from messagebody.agents import Agent, Registry
 from messagebody.compatibility.certificates import verify
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.names import is_name, safe_name
+from messagebody.rendering import run_page
 from messagebody.storage._references.sources import StoreSource
 from tests.adapters.envelopes.test_hostile_values import MESSAGES
 from tests.adapters.formats import messages as formats
@@ -415,6 +418,17 @@ def read_archive(name: str, data: bytes, seed: int) -> bool:
     return all(part.is_reference or part.size <= 2**20 for part in body)
 
 
+RUNS = [[*seeds] for seeds in formats.MESSAGES.values()]
+
+
+def read_run(messages: Any, seed: int) -> None:
+    """Show a run: what a reader can't read is on the page, and nothing on it acts."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "a part has the member ", UserWarning)
+        document = run_page(messages, title=str(seed))
+    same(re.findall(r"<script|<iframe|<img src=\"(?!data:)", document), [], "what may act")
+
+
 READERS = {
     reader.name: reader
     for reader in [
@@ -438,6 +452,7 @@ READERS = {
             Reader(name, [adapter(name).from_body(_ARCHIVED).value], partial(read_archive, name))
             for name in ARCHIVES
         ),
+        Reader("runs", RUNS, read_run),
         Reader("registry files", AGENTS, read_registry),
         Reader("registry databases", [kept_registry()], read_kept_registry),
         Reader("command line", COMMANDS, read_command),

@@ -109,9 +109,12 @@ class AgentClient(Format):
         """Return who speaks in an update: each has one block, so several make a turn."""
         update = message.get("update", message) if isinstance(message, dict) else None
         kind = update.get("sessionUpdate") if isinstance(update, dict) else None
-        if kind in _TOOLS:
-            # An update with a call and its result is a turn of its own.
-            return "assistant" if len(_of_tool(update or {})) == 1 else None
+        if isinstance(kind, str) and kind in _TOOLS:
+            try:
+                # An update with a call and its result is a turn of its own.
+                return "assistant" if len(_of_tool(update or {})) == 1 else None
+            except Misplaced:
+                return None  # reading it says what is wrong
         return _CHUNKS.get(kind) if isinstance(kind, str) else None
 
     def read(self, block: Any) -> Item | None:
