@@ -38,7 +38,7 @@ NOT_OFFERED = {
     "a resource of a server made for the test": {
         "resources-read-binary", "resources-read-text", "resources-templates-read",
     },
-    "a message does not change while it is served": {
+    "nothing watches the messages": {
         "resources-subscribe", "resources-unsubscribe",
     },
     "there are no prompts": {
