@@ -25,8 +25,8 @@ def state_ids(turns: list[Turn]) -> None:
     Some formats state none, and two messages may use the same one.
     """
     given: set[str] = set()
-    found = [item for turn in turns for item, _ in turn.items() if isinstance(item, Call)]
-    stated = {item.id for item in found if item.id}
+    every = [item for turn in turns for item, _ in turn.items() if isinstance(item, Call)]
+    stated = {item.id for item in every if item.id}
     waiting: list[list[_Waiting]] = []
     for turn in turns:
         # Results mostly answer the latest calls, so those are searched first.

@@ -12,7 +12,7 @@ CLAUDE: Any = adapter("anthropic")
 
 
 def called(number: int, identity: str | None, name: str = "f") -> Part:
-    value = {"id": identity, "name": name, "arguments": {}}
+    value: dict[str, Any] = {"id": identity, "name": name, "arguments": {}}
     place = f"/tool/calls/{number}.json"
     return Part(json.dumps(value), name=place, content_type="application/json")
 
