@@ -4,6 +4,7 @@ Both layers hold alone: what is on the page, and the policy in its head.
 """
 
 import itertools
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from messagebody import MessageBody, MessageBodySchema, Part
-from messagebody.rendering import page
+from messagebody.rendering import page, run_page
 from messagebody.rendering._graph_page import graph_page
 from messagebody.samples import sample
+from tests.rendering.test_run_page import hostile_run
 from tests.viewer.chromium import PROGRAM, Decoy, Tab, a_tab
 from tests.viewer.hostile import PAYLOADS
 
@@ -126,6 +128,19 @@ def test_agents_may_have_any_name(has_policy: bool, tab: Tab, decoy: Decoy, tmp_
         assert seen(tab, decoy, document, tmp_path) == []
 
 
+@pytest.mark.parametrize("has_policy", [True, False], ids=["policy", "no-policy"])
+@pytest.mark.parametrize("start", range(0, len(PAYLOADS), 20))
+def test_runs_may_say_anything(
+    start: int, has_policy: bool, tab: Tab, decoy: Decoy, tmp_path: Path
+) -> None:
+    said = [payload.replace("URL", decoy.url) for payload in PAYLOADS[start : start + 20]]
+    document = run_page([each for payload in said for each in hostile_run(payload)])
+    if not has_policy:
+        document, count = re.subn(r"<meta http-equiv=[^>]*>", "", document, count=1)
+        assert count == 1
+    assert seen(tab, decoy, document, tmp_path) == []
+
+
 def test_an_agent_that_is_chosen_shows_what_fits(tab: Tab, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(graph_page("abc", [("a", "b"), ("b", "c")]), "utf-8")
     tab.open(tmp_path / "page.html")
@@ -149,13 +164,19 @@ def test_no_screen_has_to_scroll_sideways(
     body.add("# " + "x" * 300 + "\n\n|" + "a|" * 40 + "\n|" + "-|" * 40, name="/wide.md")
     for name in ("chart.png", "valley.jpg", "bell.wav", "counter.pdf"):
         body.add(sample(name), name=f"/{name}")
-    (tmp_path / "page.html").write_text(page(body, title="t" * 300, against=MessageBody()), "utf-8")
+    said = json.loads(sample("run.json"))["messages"]
+    said += [{"type": "human", "content": "word" * 200, "name": "n" * 300}]
+    call = {"id": "c", "name": "t" * 300, "args": {"a" * 300: "v" * 300, "b": [["x" * 300]]}}
+    said += [{"type": "ai", "content": "a" * 300, "tool_calls": [call]}]
+    pages = [page(body, title="t" * 300, against=MessageBody()), run_page([*said, body])]
     tab.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1,
              mobile=width < 500)  # fmt: skip
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     tab.call("Emulation.setEmulatedMedia", features=features)
-    tab.open(tmp_path / "page.html")
-    assert tab.run("document.documentElement.scrollWidth") == width
+    for document in pages:
+        (tmp_path / "page.html").write_text(document, "utf-8")
+        tab.open(tmp_path / "page.html")
+        assert tab.run("document.documentElement.scrollWidth") == width
     ground = tab.run("getComputedStyle(document.body.parentElement).backgroundColor")
     assert ground == {"light": "rgb(247, 246, 243)", "dark": "rgb(20, 24, 26)"}[scheme]
 
