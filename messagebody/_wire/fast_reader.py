@@ -17,6 +17,7 @@ import msgspec
 from messagebody._base.limits import Limits
 from messagebody._base.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
 from messagebody._wire import base64
+from messagebody._wire.long_contents import cut
 from messagebody._wire.members import (
     ABOUT,
     URL,
@@ -29,28 +30,10 @@ from messagebody._wire.strict_json import check_value, checked_copy, has_more_va
 from messagebody.errors import MessageBodyError
 from messagebody.names import are_names
 
-# With more bytes per part than this, content is decoded from the document without a copy.
-_LARGE: Final = 65_536
 # The number of parts that are written at once, which bounds the memory.
 _PIECE: Final = 128
 _NESTED: Final = frozenset({dict, list})
-_QUOTE: Final = ord('"')
-
-
 _FIELDS: Final = PartRecord.__struct_fields__
-# A part whose content is still in the document. Derived from the record, so that it includes a new
-# member of the table.
-_LargePart: Final = msgspec.defstruct(
-    "_LargePart",
-    [
-        (field.name, msgspec.Raw, msgspec.field(default=msgspec.Raw(), name=field.encode_name))
-        if field.name == "content"
-        else (field.name, field.type, msgspec.field(default=field.default, name=field.encode_name))
-        for field in msgspec.structs.fields(AnyRecord)
-    ],
-    # The collector would visit 100,000 records again and again, although they can't form a cycle.
-    gc=False,
-)
 # Members that the loop over all parts checks; any other is checked value by value.
 _IN_LOOP: Final = {"name", "content_type", "metadata"}
 _OTHERS: Final = [member for member in ABOUT if member.argument not in _IN_LOOP]
@@ -66,7 +49,6 @@ class _Hesitation(Exception):
 
 _decode: Final = msgspec.json.Decoder(list[PartRecord]).decode
 _decode_any: Final = msgspec.json.Decoder(list[AnyRecord]).decode
-_decode_large: Final = msgspec.json.Decoder(list[_LargePart]).decode  # type: ignore[valid-type]
 _write: Final = msgspec.json.Encoder().encode
 
 
@@ -74,10 +56,7 @@ def decode_flawless(document: bytes, limits: Limits, strict: bool) -> list[PartR
     """Return the records of a document's parts, None if the reference reader has to decide."""
     size = len(document)
     try:
-        if size > limits.values:
-            _require(not has_more_values(document, limits.values))
-        is_large = size > _LARGE and _begins_with_large_part(document)
-        records = _read_large(document) if is_large else _read(document)
+        records = _read(document, limits)
         _check(records, limits, size, strict, is_parsed=True)
     # Not an error here, because the reference reader decides and raises its own errors.
     except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
@@ -126,7 +105,18 @@ def _require(condition: bool) -> None:
 # Making records
 
 
-def _read(document: bytes) -> list[PartRecord]:
+def _read(document: bytes, limits: Limits) -> list[PartRecord]:
+    without = cut(document)
+    if without is not None:
+        records = _read_whole(without.document, limits)
+        if without.fill_in(records):
+            return records
+    return _read_whole(document, limits)
+
+
+def _read_whole(document: bytes, limits: Limits) -> list[PartRecord]:
+    if len(document) > limits.values:
+        _require(not has_more_values(document, limits.values))
     try:
         records: list[PartRecord] = _decode(document)
     except msgspec.ValidationError:
@@ -194,43 +184,6 @@ def _known_type(kind: str) -> str:
     # Left to the reference reader, because plain text is refused for some charsets.
     _require("charset" not in kind.lower())
     return check_content_type(kind)
-
-
-def _begins_with_large_part(document: bytes) -> bool:
-    # Only the beginning is checked. A wrong guess costs time, but is never a wrong result.
-    return len(document) > _LARGE and document.count(b'"content"', 0, _LARGE) < 2
-
-
-def _read_large(document: bytes) -> list[PartRecord]:
-    parts = _decode_large(document)
-    records = _settled(
-        [
-            AnyRecord(
-                *(
-                    _large_content(part) if field == "content" else getattr(part, field)
-                    for field in _FIELDS
-                )
-            )
-            for part in parts
-        ]
-    )
-    # Contents are not written again to be counted: base64 has no colons, and text shows its own.
-    contents = [record.content for record in records if record.content is not None]
-    shells = [msgspec.structs.replace(record, content=None) for record in records]
-    held = sum(text.count(":") for text in contents if isinstance(text, str))
-    _require_colons(_write(shells).count(b":") + len(contents) + held, document)
-    return records
-
-
-def _large_content(part: Any) -> Any:
-    # A view, so that the text of a large content is not copied before it is decoded.
-    written = memoryview(part.content)
-    if len(written) == 0:
-        return None
-    if part.encoding == "base64" and written[0] == _QUOTE:
-        return base64.decode_view(written[1:-1])
-    # The parser has to resolve escapes, so it reads this one.
-    return msgspec.json.decode(written, type=str | None)
 
 
 def _count_members(records: list[PartRecord]) -> int:

@@ -14,14 +14,14 @@ import pytest
 
 from messagebody import MessageBody
 from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._wire import reader, strict_json
+from messagebody._wire import long_contents, reader, strict_json
 from messagebody._wire.fast_reader import decode_flawless
 from messagebody._wire.members import PartRecord
 from messagebody.errors import DecodeError
 from tests.effort import examples
 
 TEXTS = ["", "x", ":", '":', '\\":', "a: b", "\\", '"', "\\\\", "\\u003a", "é€😀", "{}:[]", "\n\t:",
-         "/", '{"content":"x"}', "data:,x"]  # fmt: skip
+         "/", '{"content":"x"}', "data:,x", '"content": "', "\\" * 70 + '"']  # fmt: skip
 KEYS = ["a", "", ":", 'a"', "a\\", "content", '":', "é"]
 TYPES = ["text/plain", "text/csv", "application/json", "image/png", 'text/x; a=":"', "a"]
 DIGEST = "sha256:" + "0" * 64
@@ -40,6 +40,7 @@ class Writer:
         self.space = dice.choice([[""], [" "], ["", " "], ["", " ", "\n", "\t\r "]])
         self.escapes = dice.choice([0.0, 0.0, 0.05, 0.5, 1.0])
         self.shuffles = dice.random() < 0.5
+        self.colon = dice.choice([":", ": ", None])  # as most programs write it, or anyhow
 
     def write(self, value: Any) -> str:
         if isinstance(value, str):
@@ -58,7 +59,7 @@ class Writer:
                 ("contentType", self.dice.choice(TYPES)),
             ]))  # fmt: skip
         written = [
-            f"{self.text(name)}{self.gap()}:{self.gap()}{self.write(item)}"
+            f"{self.text(name)}{self.colon or f'{self.gap()}:{self.gap()}'}{self.write(item)}"
             for name, item in members
         ]
         return self.enclosed("{", written, "}")
@@ -96,6 +97,8 @@ def part(dice: random.Random, number: int) -> dict[str, Any]:
         found |= {"content": dice.choice(["aGk=", "AAAA", "", "a:"]), "contentEncoding": "base64"}
     else:
         found["content"] = "".join(dice.choices(TEXTS, k=dice.randint(0, 3)))
+        if dice.random() < 0.03:
+            found["content"] = dice.choice(["\x7f", "x\x7f"])
         if dice.random() < 0.1:
             found["contentEncoding"] = "plain"
     if dice.random() < 0.3:
@@ -152,8 +155,36 @@ def test_the_fast_reader_says_what_the_reference_says() -> None:
     assert taken < examples(4_000)
 
 
+def cut_out(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Let short contents count as long ones; return a list that counts those that are cut out."""
+    monkeypatch.setattr(long_contents, "SHORTEST", 1)
+    monkeypatch.setattr(long_contents, "LONG", 3)
+    monkeypatch.setattr(long_contents, "_SPARSE", 1)
+    found: list[int] = []
+    fill_in = long_contents.Cut.fill_in
+
+    def counted(cut: long_contents.Cut, records: list[PartRecord]) -> bool:
+        done = fill_in(cut, records)
+        found.append(len(cut.contents) if done else 0)
+        return done
+
+    monkeypatch.setattr(long_contents.Cut, "fill_in", counted)
+    return found
+
+
+def test_it_does_with_contents_that_are_cut_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = cut_out(monkeypatch)
+    taken, fast = compare(3, examples(6_000))
+    assert fast > 0.4 * taken
+    assert sum(found) > examples(6_000) / 10
+    assert 0 in found  # a member of metadata has the same name
+
+
 @pytest.mark.slow
-def test_it_does_for_very_many() -> None:
+@pytest.mark.parametrize("cuts", [False, True])
+def test_it_does_for_very_many(monkeypatch: pytest.MonkeyPatch, *, cuts: bool) -> None:
+    if cuts:
+        cut_out(monkeypatch)
     compare(2, 200_000)
 
 
@@ -203,3 +234,40 @@ def test_a_lost_member_is_never_hidden(lost: str, disguise: str, beside: str) ->
         document = f'[{large}{{{lost}"contentType":"text/plain","content":"{text}"}}]'.encode()
         found = decode_flawless(document, DEFAULT_LIMITS, strict=False)
         assert found is None
+
+
+LONG = "long: " * 1000
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        '{"content":"\\u007f"},{"content":"x","metadata":{"content":"LONG"}}',
+        '{"content":"\x7f"},{"content":"LONG"}',
+        '{"content":"\\u007F"},{"content":"LONG"},{"content":"y","metadata":{"content":"LONG"}}',
+        '{"name":"/\x7f","content":"LONG"}',
+        '{"content":"LONG\\\\"},{"content":"LONG\\\\\\""}',
+        '{"content":"\\"LONG\\"content\\": \\"LONG"},{"content":"x"}',
+        '{"contentEncoding":"base64","content":"AAAABBBB\\/CCCD","name":"/BASE64"},{"content":"LONG"}',
+        '{"metadata":{"a":{"content":"LONG"},"\\"content":"LONG"},"content":"LONG"}',
+        '{"content":null,"contentUrl":"s3://b/LONG"},{"content":"LONG"}',
+    ],
+)
+def test_a_long_content_finds_its_own_place(parts: str) -> None:
+    document = f"[{parts.replace('LONG', LONG)}]".encode()
+    wanted = by_the_reference(document, strict=False)
+    found = decode_flawless(document, DEFAULT_LIMITS, strict=False)
+    assert found in (wanted, None)
+
+
+@pytest.mark.parametrize(
+    "flaw",
+    ['"content":"LONG","content":"LONG"', '"content":"LONG\n"', '"content":"LONG\\x"',
+     '"content":"LONG', '"content":"LONG\\ud800"', '"content":"LONG"content":"LONG"',
+     '"content":"LONG","contentEncoding":"base64"'],
+)  # fmt: skip
+def test_a_flaw_in_or_around_a_long_content_is_seen(flaw: str) -> None:
+    document = f'[{{{flaw.replace("LONG", LONG)}}},{{"content":"x"}}]'.encode()
+    assert decode_flawless(document, DEFAULT_LIMITS, strict=False) is None
+    with pytest.raises(DecodeError):
+        MessageBody.from_json(document)
