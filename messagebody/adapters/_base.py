@@ -260,7 +260,12 @@ def options_of(name: str, function: str) -> frozenset[str]:
 
     A method that takes `**options` passes them on, so those of the method that it overrides count.
     """
-    found = getattr(adapter(name), function)
+    return parameters_of(adapter(name), function)
+
+
+def parameters_of(adapter: Adapter, function: str) -> frozenset[str]:
+    """Return the names of all parameters of a function of an adapter, with those passed on."""
+    found = getattr(adapter, function)
     held = [vars(each).get(function) for each in type(getattr(found, "__self__", None)).__mro__]
     signatures = [inspect.signature(each) for each in (found, *held) if each is not None]
     return frozenset(name for each in signatures for name in each.parameters)
@@ -318,14 +323,13 @@ def _is_told(value: Any) -> bool:
 
 
 def _detected(value: Any) -> tuple[str, ...]:
-    found = {name: _evidence(name, value) for name in adapter_names()}
+    found = {name: evidence_of(adapter(name), value) for name in adapter_names()}
     most = max(found.values())
     return tuple(name for name, much in found.items() if much == most > 0)
 
 
-def _evidence(name: str, value: Any) -> float:
-    """Return how much of a value is of a format, 0 if it does not look like it."""
-    found = adapter(name)
+def evidence_of(found: Adapter, value: Any) -> float:
+    """Return how much of a value is of an adapter's format, 0 if it does not look like it."""
     # A module of a format holds it, and another package may register the format itself.
     evidence = getattr(getattr(found, "FORMAT", found), "evidence", None)
     if evidence is not None:

@@ -32,6 +32,7 @@ def json_value(message: Any, is_message: Callable[[Any], bool], limits: Limits) 
     if isinstance(message, bytes | bytearray | memoryview):
         return _parsed(bytes(message), limits)
     if isinstance(message, str):
+        _check_length(message, limits)
         if message.lstrip()[:1] in ("{", "["):
             try:
                 value = strict_json.loads(message, depth=limits.depth, values=limits.values)
@@ -43,9 +44,14 @@ def json_value(message: Any, is_message: Callable[[Any], bool], limits: Limits) 
     return _checked(message, limits)
 
 
-def _parsed(data: bytes, limits: Limits) -> Any:
-    if len(data) > limits.json_bytes:
+def _check_length(text: str | bytes, limits: Limits) -> None:
+    # A text has at least as many bytes as characters, which cost nothing to count.
+    if len(text) > limits.json_bytes:
         raise DecodeError(f"the message has more than {limits.json_bytes:,} bytes")
+
+
+def _parsed(data: bytes, limits: Limits) -> Any:
+    _check_length(data, limits)
     try:
         return strict_json.loads(data, depth=limits.depth, values=limits.values)
     except strict_json.InvalidJson as error:

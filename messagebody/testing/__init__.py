@@ -12,6 +12,7 @@ Examples:
     >>> from messagebody.adapters.envelopes import channel
     >>> class TestChannel(AdapterContract):
     ...     adapter = channel
+    ...     messages = [{"agent": "demo", "message": "Look!", "session_id": None}]
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,21 +1,42 @@
 """The contract of an adapter for a foreign format, as tests to inherit."""
 
 import abc
+import contextlib
 import copy
+import itertools
 import json
-from collections.abc import Iterator
-from typing import Any
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, ClassVar, Final
 
+import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from messagebody import MessageBody, MessageBodyError
-from messagebody.adapters import Adapter, Converted, Loss
+from messagebody import MessageBody, MessageBodyError, Part
+from messagebody._base.limits import Limits
+from messagebody.adapters import Adapter, Converted, Loss, LossKind, adapter, adapter_names
+from messagebody.adapters._base import evidence_of, parameters_of
+from messagebody.adapters._core import format_of
+from messagebody.adapters._items import Call, Result
+from messagebody.adapters._places import items_of
+from messagebody.errors import DecodeError
 from messagebody.findings import Finding, Severity
-from messagebody.testing.strategies import bodies, json_values
+from messagebody.samples import sample
+from messagebody.testing.strategies import (
+    bodies,
+    conversations,
+    json_values,
+    plain_bodies,
+)
+
+_BROKEN: Final = ("", "{", '{"a": ', "[" * 100_000, '{"a": NaN}', b"\xff\xfe{", b"\x00")
+"""Texts that are no JSON, or too deep to read."""
+_NUMBER: Final = re.compile(r"/\d+(?=[./]|\Z)")
 
 
 class AdapterContract(abc.ABC):
-    """Inherit this and give it the class attribute `adapter`: a module or an object.
+    """Inherit this and give it the class attributes `adapter` and `messages`.
 
     Override `from_body` if the format needs more than a body, such as a sender and a recipient.
 
@@ -23,15 +44,33 @@ class AdapterContract(abc.ABC):
         >>> from messagebody.adapters.envelopes import agents_api
         >>> class TestAgentsApi(AdapterContract):
         ...     adapter = agents_api
+        ...     messages = [{"role": "user", "content": "Hello!", "metadata": {"a": 1}}]
+        ...     carries, roles = (), ()
     """
 
     # Each property is defined inside its test, because Hypothesis identifies a property by its
     # function, and each adapter that inherits the tests needs its own.
     adapter: Adapter
+    """The adapter: a module or an object."""
+    messages: ClassVar[Sequence[Any]] = ()
+    """Messages of the format, as its service sends them: one with each kind of block, with ids,
+    signatures and all that is beside the content."""
+    carries: ClassVar[Collection[str]] = ("calls", "results")
+    """Which of "calls" and "results" the format has blocks for."""
+    roles: ClassVar[Collection[str]] = ("user", "assistant")
+    """The roles that its messages state, in our words."""
+    texts: ClassVar[int] = 3
+    """How many texts one message may hold."""
+    invents: ClassVar[Collection[str]] = ()
+    """Members of its messages that are new each time one is written, such as a message's id."""
+    akin: ClassVar[Collection[str]] = ()
+    """Registered formats whose messages look like those of this one."""
 
-    def from_body(self, body: MessageBody) -> Converted[Any]:
+    def from_body(self, body: MessageBody, **options: Any) -> Converted[Any]:
         """Return the message of a body."""
-        return self.adapter.from_body(body)
+        return self.adapter.from_body(body, **options)
+
+    # One body
 
     def test_nothing_is_lost_in_silence(self) -> None:
         """Every part comes back unchanged and in order, or there is a loss.
@@ -39,7 +78,6 @@ class AdapterContract(abc.ABC):
         A format may add parts of its own, such as the sender and the recipient.
         """
 
-        @given(bodies())
         def holds(body: MessageBody) -> None:
             there = self.from_body(body)
             back = self.adapter.to_body(there.value)
@@ -49,25 +87,50 @@ class AdapterContract(abc.ABC):
             assert all(isinstance(loss, Loss) for loss in losses)
             assert losses or _holds_in_order(back.value, body)
 
+        # Most random bodies have a loss, and most plain ones have none.
+        given(bodies())(holds)()
+        given(plain_bodies() | self._own_bodies())(holds)()
+
+    def test_no_loss_is_invented(self) -> None:
+        """Nothing is omitted of a body that comes back as it was; a plain text has no loss."""
+
+        @given(bodies(max_size=2) | plain_bodies(max_size=1))
+        def holds(body: MessageBody) -> None:
+            there = self.from_body(body)
+            back = self.adapter.to_body(there.value)
+            losses = (*there.losses, *back.losses)
+            if back.value == body:
+                assert not any(loss.kind is LossKind.OMITTED for loss in losses)
+            if [part.evolve(content="") for part in body] == [Part("")] and str(
+                body[0].text
+            ).strip():
+                assert losses == ()
+
         holds()
 
-    def test_a_body_is_left_alone(self) -> None:
-        """Converting changes neither the body nor the message."""
+    def test_it_is_always_the_same(self) -> None:
+        """Converting changes neither body nor message, and gives the same again."""
 
-        @given(bodies())
+        @given(bodies(max_size=3) | plain_bodies())
         def holds(body: MessageBody) -> None:
             before = body.to_json()
-            message = self.from_body(body).value
-            kept = copy.deepcopy(message)
-            self.adapter.to_body(message)
-            assert (body.to_json(), message) == (before, kept)
+            there = self.from_body(body)
+            kept = copy.deepcopy(there.value)
+            back = self.adapter.to_body(there.value)
+            assert (body.to_json(), there.value) == (before, kept)
+            assert self.adapter.to_body(kept) == back
+            again = self.from_body(MessageBody.from_json(before))
+            assert self._without_invented(again) == self._without_invented(there)
 
         holds()
+
+    def _without_invented(self, made: Converted[Any]) -> tuple[Any, ...]:
+        return _without(made.value, self.invents), made.losses
 
     def test_it_knows_its_own(self) -> None:
         """A written message is JSON, and is detected as a message of the format."""
 
-        @given(bodies())
+        @given(bodies(max_size=3) | plain_bodies())
         def holds(body: MessageBody) -> None:
             message = self.from_body(body).value
             text = message if isinstance(message, str | bytes) else json.dumps(message)
@@ -78,34 +141,273 @@ class AdapterContract(abc.ABC):
     def test_what_it_writes_is_valid(self) -> None:
         """A written message follows the rules of its format, or there is a loss."""
 
-        @given(bodies())
+        @given(bodies(max_size=3) | plain_bodies())
         def holds(body: MessageBody) -> None:
             there = self.from_body(body)
             assert there.losses or [*self._errors(there.value)] == []
 
         holds()
 
+    def _own_bodies(self) -> st.SearchStrategy[MessageBody]:
+        """Return bodies of texts and files that the format has blocks for, in any order."""
+        read = [self.adapter.to_body(message).value for message in self._messages()]
+        shuffled = [st.permutations(body.unnamed()) for body in read]
+        return st.one_of(shuffled).map(MessageBody)
+
     def _errors(self, message: Any) -> Iterator[Finding]:
         for finding in self.adapter.iter_findings(message):
             if finding.severity is Severity.ERROR:
                 yield finding
 
-    def test_anything_else_is_refused(self) -> None:
-        """Any JSON value can be checked, and gives a body or an error of the toolkit."""
+    # Its own messages
 
-        @given(json_values())
-        def holds(value: Any) -> None:
-            assert self.adapter.detect(value) in (True, False)
-            assert all(isinstance(found, Finding) for found in self.adapter.iter_findings(value))
-            try:
-                found = self.adapter.to_body(value)
-            except MessageBodyError:
-                return
-            assert isinstance(found.value, MessageBody)
+    def test_its_messages_come_back(self) -> None:
+        """With `rest`, each of `messages` comes back as it was: ids, signatures and all."""
+        for message in self._messages():
+            before = copy.deepcopy(message)
+            assert self.adapter.detect(message) is True
+            assert [*self._errors(message)] == []
+            read = self.adapter.to_body(message)
+            rest = copy.deepcopy(read.rest)
+            assert self._written(read) == before
+            assert (message, read.rest) == (before, rest)
+
+    def test_what_is_new_comes_back(self) -> None:
+        """A member that nobody knows yet comes back with `rest`, is a loss, or is refused."""
+        for message in self._messages():
+            for wider in _wider(message):
+                try:
+                    read = self.adapter.to_body(copy.deepcopy(wider))
+                except MessageBodyError:
+                    continue
+                there = self._write(read.value, read.rest)
+                assert there.value == wider or (*read.losses, *there.losses)
+                assert self.adapter.detect(wider) is True
+
+    def test_what_is_edited_stays_edited(self) -> None:
+        """`rest` neither brings back a part that was deleted, nor hides one that is new."""
+        for message in self._messages():
+            read = self.adapter.to_body(message)
+            for index in range(len(read.value)):
+                edited = MessageBody(part for at, part in enumerate(read.value) if at != index)
+                edited.append(Part("A new text."))
+                try:
+                    there = self._write(edited, read.rest)
+                except MessageBodyError:
+                    continue  # such as a payload that has to be JSON
+                back = self.adapter.to_body(there.value)
+                found, wanted, known = (
+                    [*map(_unnumbered, each)] for each in (back.value, edited, read.value)
+                )
+                assert (*there.losses, *back.losses) or (
+                    # In some formats, items such as calls come after all content.
+                    _holds_in_order(found, (part for part in wanted if part.name is None))
+                    and _holds_in_order(found, (part for part in wanted if part.name is not None))
+                )
+                assert known[index] in wanted or known[index] not in found
+
+    def _messages(self) -> Sequence[Any]:
+        if not self.messages:
+            pytest.fail("give messages: some of the format, as its service sends them")
+        return self.messages
+
+    def _written(self, read: Converted[MessageBody]) -> Any:
+        return self._write(read.value, read.rest).value
+
+    def _write(self, body: MessageBody, rest: Any) -> Converted[Any]:
+        return self.from_body(body) if rest is None else self.from_body(body, rest=rest)
+
+    # Conversations
+
+    def test_a_conversation_comes_back(self) -> None:
+        """Texts, calls and results come back in order, with their ids and speakers."""
+        read_all = getattr(self.adapter, "to_bodies", None)
+        write_all = getattr(self.adapter, "from_bodies", None)
+        wanted = {kind: kind in self.carries for kind in ("calls", "results")}
+
+        @given(conversations(**wanted, texts=self.texts))
+        def holds(talk: list[tuple[str, MessageBody]]) -> None:
+            if write_all is None or read_all is None:
+                made = [self.from_body(body) for _, body in talk]
+                back = [self.adapter.to_body(each.value) for each in made]
+                found: list[tuple[str | None, MessageBody]]
+                found = [(None, each.value) for each in back]
+                losses = [loss for each in (*made, *back) for loss in each.losses]
+            else:
+                there = write_all(
+                    [body for _, body in talk], rest=[{"role": who} for who, _ in talk]
+                )
+                read = read_all(json.loads(json.dumps(there.value)))
+                found = [*zip(map(_role_in, read.rest), read.value, strict=True)]
+                losses = [*there.losses, *read.losses]
+            facts, given_facts = [*self._facts(found)], [*self._facts(talk)]
+            # The result of a call is in its message in some formats, and after all calls in others.
+            for kind in ("text", "call", "result"):
+                assert [each for each in facts if each[0] == kind] == [
+                    each for each in given_facts if each[0] == kind
+                ]
+            assert _are_answered_in_order(facts)
+            assert losses == []
 
         holds()
 
+    def _facts(self, talk: Iterable[tuple[str | None, MessageBody]]) -> Iterator[tuple[Any, ...]]:
+        """Yield what is said, called and answered, and by whom."""
+        for role, body in talk:
+            for item, parts in items_of(body):
+                if isinstance(item, Call):
+                    yield "call", item.id, item.name, item.arguments
+                elif isinstance(item, Result):
+                    yield "result", item.id, [part.text for part in parts]
+                elif all(part.name is None for part in parts):
+                    said = role if role in self.roles else None
+                    yield "text", said, [part.text for part in parts]
 
-def _holds_in_order(body: MessageBody, wanted: MessageBody) -> bool:
+    # Anything else
+
+    def test_anything_else_is_refused(self) -> None:
+        """Any value can be checked, and gives a body or an error of the toolkit."""
+
+        def holds(value: Any) -> None:
+            assert self.adapter.detect(value) in (True, False)
+            assert all(isinstance(found, Finding) for found in self.adapter.iter_findings(value))
+            self._reads(value)
+
+        given(json_values())(holds)()
+        for message in self._messages():
+            for damaged in _damaged(message):
+                holds(damaged)
+        for text in _BROKEN:
+            self._reads(text)
+
+    def test_a_wrong_rest_is_refused(self) -> None:
+        """Any value as `rest` gives a message or an error of the toolkit."""
+        if "rest" not in parameters_of(self.adapter, "from_body"):
+            return
+        for message in self._messages():
+            read = self.adapter.to_body(message)
+            for rest in (1, "x", [], {}, *_damaged(read.rest)):
+                with contextlib.suppress(MessageBodyError):
+                    self.from_body(read.value, rest=rest)
+
+    def _reads(self, value: Any) -> None:
+        try:
+            found = self.adapter.to_body(value)
+        except MessageBodyError:
+            return
+        assert isinstance(found.value, MessageBody)
+
+    def test_limits_hold(self) -> None:
+        """A message of more parts, or of more text, than the limits allow is refused."""
+        if "limits" not in parameters_of(self.adapter, "to_body"):
+            return
+        to_body: Any = self.adapter.to_body
+        for message in self._messages():
+            parts = len(to_body(message).value)
+            if parts > 1:
+                with pytest.raises(DecodeError):
+                    to_body(message, limits=Limits(parts=parts // 2))
+            if not isinstance(message, str | bytes):
+                with pytest.raises(DecodeError):
+                    to_body(json.dumps(message), limits=Limits(json_bytes=2))
+
+    # Other formats
+
+    def test_it_is_told_from_other_formats(self) -> None:
+        """It knows its messages better than any other format does, and those of others worse."""
+        others = [adapter(name) for name in adapter_names() if name not in self.akin]
+        others = [each for each in others if each is not self.adapter]
+        for message in self._messages():
+            mine = evidence_of(self.adapter, message)
+            assert mine >= max(evidence_of(each, message) for each in others)
+        for theirs, message in _messages_of_others():
+            if theirs in others:
+                assert evidence_of(self.adapter, message) < evidence_of(theirs, message)
+
+
+def _messages_of_others() -> Iterator[tuple[Adapter, Any]]:
+    """Yield a message of each format of messages that is registered, with the format."""
+    body = MessageBody([Part("Look."), Part(sample("chart.png"), content_type="image/png")])
+    body.add(json={"id": "c1", "name": "f", "arguments": {"a": 1}}, name="/tool/calls/1.json")
+    for name in adapter_names():
+        if format_of(name) is not None:
+            found: Any = adapter(name)
+            yield found, found.from_body(body, role="assistant").value
+
+
+def _are_answered_in_order(facts: list[tuple[Any, ...]]) -> bool:
+    """Return whether each result comes after its call."""
+    called = {fact[1]: place for place, fact in enumerate(facts) if fact[0] == "call"}
+    return all(called.get(fact[1], place) < place for place, fact in enumerate(facts)
+               if fact[0] == "result")  # fmt: skip
+
+
+def _without(value: Any, names: Collection[str]) -> Any:
+    """Return a JSON value without the members of some names."""
+    if isinstance(value, dict):
+        return {key: _without(inner, names) for key, inner in value.items() if key not in names}
+    return [_without(each, names) for each in value] if isinstance(value, list) else value
+
+
+def _role_in(rest: Any) -> str | None:
+    said = rest.get("role") if isinstance(rest, dict) else None
+    return said if isinstance(said, str) else None
+
+
+def _wider(message: Any) -> Iterator[Any]:
+    """Yield a message with a new member, in each of the objects down to its blocks."""
+    for path in [*_objects_in(message)]:
+        wider = copy.deepcopy(message)
+        held = wider
+        for step in path:
+            held = held[step]
+        held["new_of_tomorrow"] = {"a": [1]}
+        yield wider
+
+
+def _damaged(value: Any) -> Iterator[Any]:
+    """Yield copies of a value, each with one member or item gone or of another type."""
+    others = itertools.cycle((None, 7, "x", [1], {"a": 1}, True, "\ud800"))
+    for path in _places_in(value):
+        for is_gone in (True, False):
+            damaged = copy.deepcopy(value)
+            held = damaged
+            for step in path[:-1]:
+                held = held[step]
+            if is_gone:
+                del held[path[-1]]
+            else:
+                held[path[-1]] = next(others)
+            yield damaged
+
+
+def _places_in(value: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the path to each member and item of a value, down to the leaves."""
+    steps: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict | list):
+        steps = value.items() if isinstance(value, dict) else enumerate(value)
+    for step, inner in steps:
+        yield (step,)
+        for path in _places_in(inner):
+            yield (step, *path)
+
+
+def _objects_in(value: Any, depth: int = 3) -> Iterator[tuple[Any, ...]]:
+    if isinstance(value, dict):
+        yield ()
+    steps: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict | list) and depth:
+        steps = value.items() if isinstance(value, dict) else enumerate(value)
+    for step, inner in steps:
+        for path in _objects_in(inner, depth - 1):
+            yield (step, *path)
+
+
+def _unnumbered(part: Part) -> Part:
+    """Return a part without the number in its name: items are counted anew in each body."""
+    return part if part.name is None else part.evolve(name=_NUMBER.sub("/0", part.name))
+
+
+def _holds_in_order(body: Iterable[Part], wanted: Iterable[Part]) -> bool:
     rest = iter(body)
     return all(any(part == found for found in rest) for part in wanted)

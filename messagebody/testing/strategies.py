@@ -120,6 +120,82 @@ def bodies(*, max_size: int = 6) -> st.SearchStrategy[MessageBody]:
 
 
 @cache
+def plain_bodies(*, min_size: int = 1, max_size: int = 3) -> st.SearchStrategy[MessageBody]:
+    """Return bodies of unnamed plain texts, which every format of messages can hold.
+
+    The texts neither are empty nor begin or end in a space: some services refuse that.
+
+    Examples:
+        >>> from hypothesis import find
+        >>> [part.name for part in find(plain_bodies(min_size=2), lambda body: True)]
+        [None, None]
+    """
+    said = _spoken().map(Part)
+    return st.lists(said, min_size=min_size, max_size=max_size).map(MessageBody)
+
+
+@cache
+def conversations(
+    *, calls: bool = True, results: bool = True, texts: int = 3
+) -> st.SearchStrategy[list[tuple[str, MessageBody]]]:
+    """Return conversations: the role and the body of each message.
+
+    A user asks, an assistant says something and calls tools, the tools answer in the order of the
+    calls, and the assistant answers. Ids and names of tools are such as every service takes.
+
+    Arguments:
+        calls: whether tools are called.
+        results: whether calls are answered.
+        texts: how many texts a message has at most.
+
+    Examples:
+        >>> from hypothesis import find
+        >>> [role for role, body in find(conversations(), lambda talk: True)]
+        ['user', 'assistant', 'tool', 'assistant']
+    """
+    said = plain_bodies(max_size=texts)
+    asked = said.map(lambda body: ("user", body))
+    answered = said.map(lambda body: ("assistant", body))
+    made = st.lists(_calls(), min_size=1, max_size=3) if calls else st.just([])
+    steps = st.tuples(said, made).map(lambda drawn: _steps(*drawn, results=results))
+    talks = st.tuples(asked, steps, answered)
+    return talks.map(lambda drawn: [drawn[0], *drawn[1], drawn[2]])
+
+
+def _steps(
+    said: MessageBody, calls: list[tuple[str, dict[str, Any], str]], *, results: bool
+) -> list[tuple[str, MessageBody]]:
+    """Return a message of the assistant that calls tools, and the message with their answers."""
+    said, answers = said.copy(), MessageBody()
+    for number, (tool, arguments, answer) in enumerate(calls, 1):
+        # No id says the place of its call.
+        key = f"call_{97 * number % 31}"
+        call = {"id": key, "name": tool, "arguments": arguments}
+        said.add(json=call, name=f"/tool/calls/{number}.json")
+        about = {"tool_result": {"id": key, "name": tool}}
+        answers.add(answer, name=f"/tool/results/{number}/1", metadata=about)
+    steps = [("assistant", said)]
+    return [*steps, ("tool", answers)] if results and calls else steps
+
+
+@cache
+def _calls() -> st.SearchStrategy[tuple[str, dict[str, Any], str]]:
+    tools = st.sampled_from(["weather", "get_news", "pay2"])
+    return st.tuples(tools, st.dictionaries(_spoken(), json_values(), max_size=2), _spoken())
+
+
+@cache
+def _spoken() -> st.SearchStrategy[str]:
+    inner = st.text('ab1 .{}"<>\n\u00e9\u6f22\U0001f600', max_size=8)
+    drawn = st.tuples(st.sampled_from("abcDEF"), inner, st.sampled_from("xyz.")).map("".join)
+    return drawn | st.sampled_from(_AWKWARD)
+
+
+_AWKWARD = ("two  spaces", "a line\n\nand one", '{"a": [1]}', "<b>bold</b>", "data:,a", "null")
+"""Texts that a careless writer or reader changes."""
+
+
+@cache
 def _objects() -> st.SearchStrategy[dict[str, Any]]:
     return st.dictionaries(texts(), json_values(), max_size=3)
 

@@ -68,7 +68,7 @@ class AgentToAgent(Format):
             return blocks[0]["text"]
         if form == "part" and len(blocks) == 1:
             return blocks[0]
-        if form in {"list", "part"}:
+        if form in ("list", "part"):
             return blocks
         if form == "artifact":
             return {"parts": blocks}

@@ -64,7 +64,7 @@ class AgentCommunication(Format):
             return parts[0]["content"]
         if form == "part" and len(parts) == 1:
             return parts[0]
-        return parts if form in {"list", "part"} else {"role": role, "parts": parts}
+        return parts if form in ("list", "part") else {"role": role, "parts": parts}
 
     def role_of(self, message: Any) -> str | None:
         """Return the role of a message: that of an agent has its name in it."""

@@ -79,7 +79,7 @@ class AgentUserInteraction(Format):
                 if content or not (calls or content is None)
                 else []
             )
-            return [*texts, *calls], None
+            return [*texts, *calls], "blank" if content == "" and not texts else None
         if not isinstance(content, list):
             raise Misplaced("/content", "expected text or a list of parts")
         return [*content, *calls], "parts"
@@ -215,7 +215,7 @@ def _spoken(blocks: list[Any], form: Any, role: str) -> dict[str, Any]:
     is_text = all(block.keys() == {"type", "text"} for block in content)
     if role == "user" and (form == "parts" or not is_text or len(content) > 1):
         message["content"] = content
-    elif content or not calls:
+    elif content or not calls or form == "blank":
         # Only users may send parts: the content of other roles is one text.
         message["content"] = "\n\n".join(str(block.get("text", "")) for block in content)
     return {**message, "toolCalls": calls} if calls else message

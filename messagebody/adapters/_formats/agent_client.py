@@ -80,7 +80,7 @@ class AgentClient(Format):
             return blocks[0]["text"]
         if form == "block" and len(blocks) == 1:
             return blocks[0]
-        if form in {None, "text", "block"}:
+        if form in (None, "text", "block"):
             return blocks
         kind, inside = form.removeprefix("notification "), form.startswith("notification ")
         update = _update(blocks, kind)
@@ -103,7 +103,7 @@ class AgentClient(Format):
 
     def speaker_in(self, form: Any, role: str) -> str | None:
         """Return the role in an update: a prompt is always the user's."""
-        return "user" if form in {None, "prompt", "text", "block"} else role
+        return "user" if form in (None, "prompt", "text", "block") else role
 
     def turn_of(self, message: Any) -> str | None:
         """Return who speaks in an update: each has one block, so several make a turn."""
@@ -150,9 +150,9 @@ class AgentClient(Format):
         """Return the block of an item."""
         if isinstance(item, Text | Media):
             return _written(item)
-        if isinstance(item, Reasoning) and item.form in {"thought", "updates"}:
+        if isinstance(item, Reasoning) and item.form in ("thought", "updates"):
             return {"type": "thought", "text": item.text}
-        if item.form not in {"tool_call", "updates"}:
+        if item.form not in ("tool_call", "updates"):
             return None
         if isinstance(item, Call):
             said = {"id": call_id(item), "title": item.name, "value": item.arguments}

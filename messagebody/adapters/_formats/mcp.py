@@ -82,7 +82,7 @@ class ModelContextProtocol(Format):
             return {"contents": [block["resource"] for block in blocks]}
         if form == "one" and len(blocks) == 1:
             return {"role": role, "content": blocks[0]}
-        if form in {"one", "prompt"}:
+        if form in ("one", "prompt"):
             return {"role": role, "content": blocks}
         return _tool_result(blocks)
 
@@ -93,7 +93,7 @@ class ModelContextProtocol(Format):
 
     def speaker_in(self, form: Any, role: str) -> str | None:
         """Return the role in the message of a prompt: the result of a tool names no speaker."""
-        return role if form in {"prompts", "prompt", "one"} else None
+        return role if form in ("prompts", "prompt", "one") else None
 
     def turn_of(self, message: Any) -> str | None:
         """Return the role of a prompt's message: each has one block, so several make a turn."""

@@ -100,7 +100,7 @@ class PydanticAI(Format):
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
         """Return a message, or the content of a prompt."""
-        if form in {"text", "list"} and all(_is_prompt(block) for block in blocks):
+        if form in ("text", "list") and all(_is_prompt(block) for block in blocks):
             contents = [each for block in blocks for each in block["content"]]
             is_text = form == "text" and len(contents) == 1 and isinstance(contents[0], str)
             return contents[0] if is_text else contents

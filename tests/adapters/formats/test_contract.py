@@ -1,85 +1,139 @@
 """The contract of adapters, for each message format."""
 
-from messagebody.adapters._formats import (
-    a2a,
-    a2a_0_3,
-    acp,
-    ag_ui,
-    agent_client,
-    anthropic,
-    bedrock,
-    gemini,
-    haystack,
-    langchain,
-    llamaindex,
-    mcp,
-    openai_chat,
-    openai_responses,
-    pydantic_ai,
-    vercel_ai,
-)
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import Phase, settings
+
+from messagebody.adapters import adapter
 from messagebody.testing import AdapterContract
+from tests.adapters.formats.messages import MESSAGES
 
 
-class TestOpenAIChat(AdapterContract):
-    adapter = openai_chat
+class Contract(AdapterContract):
+    name = ""
+
+    def __init_subclass__(cls) -> None:
+        cls.adapter = adapter(cls.name)
+        cls.messages = [each for each in MESSAGES[cls.name] if cls.is_whole(each)]
+
+    @classmethod
+    def is_whole(cls, message: Any) -> bool:
+        """Return whether it is a message, and not a text or content alone."""
+        parts_of_a2a = {"raw", "data"}
+        return cls.adapter.detect(message) and not (
+            isinstance(message, dict)
+            and parts_of_a2a & message.keys()
+            and cls.name in ("a2a", "a2a-0.3")
+        )
+
+    @pytest.fixture(autouse=True)
+    def few_examples(self) -> Iterator[None]:
+        """Few, because of the many formats; the first failure is enough."""
+        before = settings.get_current_profile_name()
+        settings.register_profile(
+            "few", settings(), max_examples=8, phases=(Phase.generate,), report_multiple_bugs=False
+        )
+        settings.load_profile("few")
+        yield
+        settings.load_profile(before)
+
+    # Each of these reads hundreds of damaged messages.
+
+    @pytest.mark.slow
+    def test_anything_else_is_refused(self) -> None:
+        super().test_anything_else_is_refused()
+
+    @pytest.mark.slow
+    def test_a_wrong_rest_is_refused(self) -> None:
+        super().test_a_wrong_rest_is_refused()
 
 
-class TestAnthropic(AdapterContract):
-    adapter = anthropic
+def fails(test: str, reason: str) -> Any:
+    """Expect a test of the contract to fail, for a reason."""
+
+    def mark(contract: type[Contract]) -> type[Contract]:
+        tested = getattr(contract, test)
+
+        @pytest.mark.xfail(reason=reason, strict=True)
+        def expected(self: Contract) -> None:
+            tested(self)
+
+        setattr(contract, test, expected)
+        return contract
+
+    return mark
 
 
-class TestModelContextProtocol(AdapterContract):
-    adapter = mcp
+class TestOpenAIChat(Contract):
+    name = "openai-chat"
 
 
-class TestGemini(AdapterContract):
-    adapter = gemini
+class TestAnthropic(Contract):
+    name = "anthropic"
 
 
-class TestBedrock(AdapterContract):
-    adapter = bedrock
+class TestModelContextProtocol(Contract):
+    name = "mcp"
+    akin = ("agent-client",)  # its blocks are those of MCP
 
 
-class TestOpenAIResponses(AdapterContract):
-    adapter = openai_responses
+class TestGemini(Contract):
+    name = "gemini"
 
 
-class TestLangChain(AdapterContract):
-    adapter = langchain
+class TestBedrock(Contract):
+    name = "bedrock"
 
 
-class TestPydanticAI(AdapterContract):
-    adapter = pydantic_ai
+@fails("test_no_loss_is_invented", "an empty message is read as an unknown block")
+class TestOpenAIResponses(Contract):
+    name = "openai-responses"
 
 
-class TestLlamaIndex(AdapterContract):
-    adapter = llamaindex
+class TestLangChain(Contract):
+    name = "langchain"
 
 
-class TestHaystack(AdapterContract):
-    adapter = haystack
+class TestPydanticAI(Contract):
+    name = "pydantic-ai"
 
 
-class TestAgentToAgent(AdapterContract):
-    adapter = a2a
+class TestLlamaIndex(Contract):
+    name = "llamaindex"
 
 
-class TestAgentToAgent03(AdapterContract):
-    adapter = a2a_0_3
+class TestHaystack(Contract):
+    name = "haystack"
 
 
-class TestAgentCommunication(AdapterContract):
-    adapter = acp
+class TestAgentToAgent(Contract):
+    name = "a2a"
+    invents = ("messageId",)
 
 
-class TestAgentUserInteraction(AdapterContract):
-    adapter = ag_ui
+class TestAgentToAgent03(Contract):
+    name = "a2a-0.3"
+    invents = ("messageId",)
 
 
-class TestAgentClient(AdapterContract):
-    adapter = agent_client
+@fails("test_a_conversation_comes_back", "it has no ids of calls, and no loss says so")
+class TestAgentCommunication(Contract):
+    name = "acp"
 
 
-class TestVercelAI(AdapterContract):
-    adapter = vercel_ai
+class TestAgentUserInteraction(Contract):
+    name = "ag-ui"
+    texts = 1
+    invents = ("id",)
+
+
+@fails("test_what_is_edited_stays_edited", "what replaces a thought goes out as a thought")
+class TestAgentClient(Contract):
+    name = "agent-client"
+
+
+class TestVercelAI(Contract):
+    name = "vercel-ai"
+    invents = ("id",)

@@ -1,0 +1,312 @@
+"""Copies of an honest format with one fault each."""
+
+import itertools
+from typing import Any
+
+from messagebody import MessageBody
+from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody.adapters import Converted, Loss
+from messagebody.adapters.dialects import Call, Item, Reasoning, Result, Text
+from tests.testing.notes import Notes
+
+MESSAGES: list[Any] = [
+    {"author": "human", "sent": "2026-11-25", "notes": [
+        {"is": "text", "text": "Look.", "pinned": True},
+        {"is": "picture", "of": "image/png", "at": "https://e.com/cat.png"},
+        {"is": "file", "of": "text/csv", "name": "a.csv", "base64": "YSxiCg=="},
+        {"is": "text", "text": "And?"}]},
+    {"author": "agent", "id": "m2", "notes": [
+        {"is": "thought", "text": "Hm.", "signature": "U2ln"},
+        {"is": "text", "text": "One moment."},
+        {"is": "call", "id": "c1", "tool": "weather", "with": {"city": "Brno"}},
+        {"is": "call", "id": "c2", "tool": "weather", "with": {"city": "Oslo"}}]},
+    {"author": "machine", "notes": [
+        {"is": "result", "to": "c1", "notes": [{"is": "text", "text": "Sunny."}]},
+        {"is": "result", "to": "c2", "took": 3, "notes": [{"is": "text", "text": "Rain."}]}]},
+]  # fmt: skip
+
+
+class DropsRole(Notes):
+    def role_of(self, message: Any) -> str | None:
+        return None
+
+
+class WritesOneRole(Notes):
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        return super().join(blocks, form, "human")
+
+
+class SwapsCallAndResult(Notes):
+    def from_bodies(self, bodies: Any, /, **options: Any) -> Converted[list[Any]]:
+        made = super().from_bodies(bodies, **options)
+        found = made.value
+        for index, (one, two) in enumerate(itertools.pairwise(found)):
+            if two["author"] == "machine":
+                found[index : index + 2] = [two, one]
+                break
+        return made
+
+
+class LosesTheSignature(Notes):
+    def to_body(self, message: Any, /, **options: Any) -> Converted[MessageBody]:
+        read = super().to_body(message, **options)
+        for entry in (read.rest or {}).get("blocks") or []:
+            entry.get("patch", {}).get("set", {}).pop("/signature", None)
+        return read
+
+
+class IgnoresRest(Notes):
+    def from_body(self, body: MessageBody, /, *, rest: Any = None, **options: Any) -> Any:
+        role = rest.get("role") if isinstance(rest, dict) else None
+        return super().from_body(body, rest=None if role is None else {"role": role}, **options)
+
+
+class GivesNoRest(Notes):
+    def to_body(self, message: Any, /, **options: Any) -> Converted[MessageBody]:
+        return Converted(*super().to_body(message, **options))
+
+
+class WritesTheWrongId(Notes):
+    def write(self, item: Item, blocks: list[Any]) -> Any | None:
+        made = super().write(item, blocks)
+        return {**made, "id": "call"} if isinstance(item, Call) and made else made
+
+
+class ReadsTheWrongId(Notes):
+    def read(self, block: Any) -> Item | None:
+        found = super().read(block)
+        if isinstance(found, Result):
+            found.id = "call_1"
+        return found
+
+
+class LosesArguments(Notes):
+    def write(self, item: Item, blocks: list[Any]) -> Any | None:
+        made = super().write(item, blocks)
+        return {**made, "with": {}} if isinstance(item, Call) and made else made
+
+
+class ReordersParts(Notes):
+    def to_body(self, message: Any, /, **options: Any) -> Converted[MessageBody]:
+        read = super().to_body(message, **options)
+        return Converted(MessageBody(reversed([*read.value])), read.losses, read.rest)
+
+
+class ReordersBlocks(Notes):
+    def from_body(self, body: MessageBody, /, **options: Any) -> Converted[Any]:
+        made = super().from_body(body, **options)
+        made.value["notes"].sort(key=lambda note: str(note.get("is")))
+        return made
+
+
+class LosesTheSecondText(Notes):
+    def from_body(self, body: MessageBody, /, **options: Any) -> Converted[Any]:
+        made, seen = super().from_body(body, **options), 0
+        kept = []
+        for note in made.value["notes"]:
+            seen += note.get("is") == "text"
+            if note.get("is") != "text" or seen == 1:
+                kept.append(note)
+        return Converted({**made.value, "notes": kept}, made.losses)
+
+
+class JoinsTexts(Notes):
+    def to_body(self, message: Any, /, **options: Any) -> Converted[MessageBody]:
+        read = super().to_body(message, **options)
+        texts = [part for part in read.value if part.name is None and part.text is not None]
+        if len(texts) < 2:
+            return read
+        joined = texts[0].evolve(content="".join(str(part.text) for part in texts))
+        others = [part for part in read.value if part not in texts]
+        return Converted(MessageBody([joined, *others]), read.losses, read.rest)
+
+
+class StripsTexts(Notes):
+    def write(self, item: Item, blocks: list[Any]) -> Any | None:
+        if isinstance(item, Text | Reasoning):
+            item.text = " ".join(item.text.split())
+        return super().write(item, blocks)
+
+
+class SaysNoLoss(Notes):
+    def from_body(self, body: MessageBody, /, **options: Any) -> Converted[Any]:
+        return Converted(super().from_body(body, **options).value)
+
+
+class SaysAFalseLoss(Notes):
+    def from_body(self, body: MessageBody, /, **options: Any) -> Converted[Any]:
+        made = super().from_body(body, **options)
+        return Converted(made.value, (*made.losses, Loss("omitted", "part 0", "who knows")))
+
+
+class SaysALossOfReading(Notes):
+    def to_body(self, message: Any, /, **options: Any) -> Converted[MessageBody]:
+        read = super().to_body(message, **options)
+        return Converted(read.value, (*read.losses, Loss("omitted", "author", "no")), read.rest)
+
+
+class ForgetsLimits(Notes):
+    def to_body(self, message: Any, /, **options: Any) -> Converted[MessageBody]:
+        return super().to_body(message, **{**options, "limits": DEFAULT_LIMITS})
+
+
+class LosesTextInToBodies(Notes):
+    def to_bodies(self, messages: Any, /, **options: Any) -> Converted[list[MessageBody]]:
+        read = super().to_bodies(messages, **options)
+        kept = [MessageBody(part for index, part in enumerate(body) if index < 1 or part.name)
+                for body in read.value]  # fmt: skip
+        return Converted(kept, read.losses, read.rest)
+
+
+class LosesTextInFromBodies(Notes):
+    def from_bodies(self, bodies: Any, /, **options: Any) -> Converted[list[Any]]:
+        made = super().from_bodies(bodies, **options)
+        return Converted(made.value[:-1], made.losses)
+
+
+class ChangesTheBody(Notes):
+    def from_body(self, body: MessageBody, /, **options: Any) -> Converted[Any]:
+        made = super().from_body(body, **options)
+        body.clear()
+        return made
+
+
+class ChangesTheMessage(Notes):
+    def to_body(self, message: Any, /, **options: Any) -> Converted[MessageBody]:
+        read = super().to_body(message, **options)
+        if isinstance(message, dict):
+            message["notes"] = []
+        return read
+
+
+class ChangesRest(Notes):
+    def from_body(self, body: MessageBody, /, *, rest: Any = None, **options: Any) -> Any:
+        made = super().from_body(body, rest=rest, **options)
+        if isinstance(rest, dict):
+            rest.clear()
+        return made
+
+
+class CountsItsMessages(Notes):
+    counter = itertools.count()
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        return {**super().join(blocks, form, role), "number": next(self.counter)}
+
+
+class Crashes(Notes):
+    def to_body(self, message: Any, /, **options: Any) -> Converted[MessageBody]:
+        if isinstance(message, dict):
+            message["notes"][:0] = []
+        return super().to_body(message, **options)
+
+
+class CrashesWithinABlock(Notes):
+    def read(self, block: Any) -> Item | None:
+        return Text(block["text"]) if block.get("is") == "text" else super().read(block)
+
+
+class CrashesOnAStrangeRest(Notes):
+    def from_body(self, body: MessageBody, /, *, rest: Any = None, **options: Any) -> Any:
+        if rest is not None:
+            rest.get("role")
+        return super().from_body(body, rest=rest, **options)
+
+
+class TellsOfAnything(Notes):
+    def iter_findings(self, message: Any, /) -> Any:
+        yield "it is wrong"
+
+
+class FindsItsOwnWrong(Notes):
+    def iter_findings(self, message: Any, /) -> Any:
+        from messagebody.findings import Finding
+
+        yield from super().iter_findings(message)
+        yield Finding("never", "", "nothing is right")
+
+
+class KnowsNothing(Notes):
+    def detect(self, value: Any, /) -> bool:
+        return False
+
+
+class KnowsOnlyWhatIsOld(Notes):
+    def detect(self, value: Any, /) -> bool:
+        return super().detect(value) and "new_of_tomorrow" not in value
+
+
+class ClaimsAll(Notes):
+    def detect(self, value: Any, /) -> bool:
+        return isinstance(value, dict | list)
+
+    def evidence(self, value: Any) -> int:
+        return 100 if self.detect(value) else 0
+
+
+class ClaimsWhatHasARole(Notes):
+    def detect(self, value: Any, /) -> bool:
+        return super().detect(value) or (isinstance(value, dict) and "role" in value)
+
+    def evidence(self, value: Any) -> int:
+        return 10 if self.detect(value) else 0
+
+
+class BringsBackWhatIsDeleted(Notes):
+    def to_body(self, message: Any, /, **options: Any) -> Converted[MessageBody]:
+        read = super().to_body(message, **options)
+        notes = message["notes"] if isinstance(message, dict) else []
+        return Converted(read.value, read.losses, {**read.rest, "all": notes})
+
+    def from_body(self, body: MessageBody, /, *, rest: Any = None, **options: Any) -> Any:
+        made = super().from_body(body, rest=rest, **options)
+        if isinstance(rest, dict) and isinstance(rest.get("all"), list):
+            made.value["notes"] = rest["all"]
+        return made
+
+
+class DropsWhatIsNew(Notes):
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        blocks, form = super().split(message)
+        message.pop("new_of_tomorrow", None)
+        return blocks, form
+
+
+FAULTS: dict[type[Notes], str] = {
+    DropsRole: "test_a_conversation_comes_back",
+    WritesOneRole: "test_a_conversation_comes_back",
+    SwapsCallAndResult: "test_a_conversation_comes_back",
+    LosesTheSignature: "test_its_messages_come_back",
+    IgnoresRest: "test_its_messages_come_back",
+    GivesNoRest: "test_its_messages_come_back",
+    WritesTheWrongId: "test_a_conversation_comes_back",
+    ReadsTheWrongId: "test_a_conversation_comes_back",
+    LosesArguments: "test_a_conversation_comes_back",
+    ReordersParts: "test_nothing_is_lost_in_silence",
+    ReordersBlocks: "test_nothing_is_lost_in_silence",
+    LosesTheSecondText: "test_nothing_is_lost_in_silence",
+    JoinsTexts: "test_nothing_is_lost_in_silence",
+    StripsTexts: "test_no_loss_is_invented",
+    SaysNoLoss: "test_nothing_is_lost_in_silence",
+    SaysAFalseLoss: "test_no_loss_is_invented",
+    SaysALossOfReading: "test_no_loss_is_invented",
+    ForgetsLimits: "test_limits_hold",
+    LosesTextInToBodies: "test_a_conversation_comes_back",
+    LosesTextInFromBodies: "test_a_conversation_comes_back",
+    ChangesTheBody: "test_it_is_always_the_same",
+    ChangesTheMessage: "test_it_is_always_the_same",
+    ChangesRest: "test_its_messages_come_back",
+    CountsItsMessages: "test_it_is_always_the_same",
+    Crashes: "test_anything_else_is_refused",
+    CrashesWithinABlock: "test_anything_else_is_refused",
+    CrashesOnAStrangeRest: "test_a_wrong_rest_is_refused",
+    TellsOfAnything: "test_anything_else_is_refused",
+    FindsItsOwnWrong: "test_what_it_writes_is_valid",
+    KnowsNothing: "test_it_knows_its_own",
+    KnowsOnlyWhatIsOld: "test_what_is_new_comes_back",
+    ClaimsAll: "test_it_is_told_from_other_formats",
+    ClaimsWhatHasARole: "test_it_is_told_from_other_formats",
+    BringsBackWhatIsDeleted: "test_what_is_edited_stays_edited",
+    DropsWhatIsNew: "test_what_is_new_comes_back",
+}
+"""The test of the contract that notices each fault."""
