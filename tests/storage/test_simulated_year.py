@@ -1,0 +1,386 @@
+"""A year of five programs that write, move and delete in one store, and two that clean it.
+
+Everything happens in an order that a seed decides: after each request to the store another program
+may go on, or this one may be killed. Clocks are wrong by up to a day. An oracle knows what each
+program still refers to: none of it is ever deleted, and all of it can be read in the end.
+"""
+
+import random
+import re
+import threading
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from messagebody import MessageBody, Part, Resolver, inline, offload, payloads, sweep
+from messagebody.errors import ObjectNotFound, StoreError
+from messagebody.payloads import Payloads
+from messagebody.payloads import _objects as payload_objects
+from messagebody.storage import Blob, Bodies, Owner, Recent, Stat, Store, queues
+from messagebody.storage._offloading import _sweep
+from messagebody.storage._stores import objects, owners
+from messagebody.storage._stores.owners import owned
+
+DAY = 86_400.0
+QUEUE = 14 * DAY
+
+
+class Killed(BaseException):
+    """The program ends between two steps."""
+
+
+class Over(BaseException):
+    """The year is over."""
+
+
+class Program:
+    """One of several programs, of which only one runs at a time."""
+
+    def __init__(self, world: "World", name: str, skew: float) -> None:
+        self.world, self.name, self.skew = world, name, skew
+        self.wakes, self.fuse, self.deletes = 0.0, 0, False
+        self.turn = threading.Semaphore(0)
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        world.programs.append(self)
+        self.thread.start()
+
+    def _run(self) -> None:
+        self.turn.acquire()
+        try:
+            while not self.world.is_over:
+                try:
+                    self.world.sleep(self.world.random.uniform(0, DAY))
+                    self.act()
+                except Killed:
+                    self.begin()
+                self.fuse, self.deletes = 0, False
+        except Over:
+            pass
+        except BaseException as error:  # noqa: BLE001 - raised again by the test
+            self.world.error = self.world.error or error
+            self.world.is_over = True
+        self.world.main.release()
+
+    def begin(self) -> None:
+        """Start again, with nothing in memory."""
+
+    def act(self) -> None:
+        raise NotImplementedError
+
+
+class World:
+    """The clock, the store and whose turn it is."""
+
+    def __init__(self, seed: int, days: float) -> None:
+        self.random = random.Random(seed)
+        self.now = self.began = 1.7e9
+        self.end = self.now + days * DAY
+        self.programs: list[Program] = []
+        self.main = threading.Semaphore(0)
+        self.error: BaseException | None = None
+        self.is_over = False
+        self.current: Program
+        self.store = Shelf(self)
+        self.leaves: list[Leaf] = []
+        self.swept = self.refused = self.killed = 0
+
+    def time(self) -> float:
+        return self.now + self.current.skew
+
+    def sleep(self, seconds: float) -> None:
+        """Let others go on until some time has passed."""
+        me = self.current
+        me.wakes = self.now + seconds
+        following = self._next()
+        if following is not me:
+            self.current = following
+            following.turn.release()
+            me.turn.acquire()
+        if self.is_over:
+            raise Over
+        if me.fuse:
+            me.fuse -= 1
+            if not me.fuse:
+                self.killed += 1
+                raise Killed
+
+    def _next(self) -> Program:
+        ready = [each for each in self.programs if each.wakes <= self.now]
+        found = self.random.choice(ready) if ready else min(self.programs, key=lambda p: p.wakes)
+        self.now = max(self.now, found.wakes)
+        self.is_over = self.is_over or self.now > self.end
+        return found
+
+    def step(self) -> None:
+        """Take a moment, in which another program may go on."""
+        self.sleep(self.random.choice([0.0, 0.01, 0.2, 2.0]))
+
+    def run(self) -> None:
+        self.current = self.programs[0]
+        self.current.turn.release()
+        self.main.acquire()
+        for each in self.programs:
+            self.current = each
+            each.turn.release()
+            each.thread.join(10)
+        if self.error is not None:
+            raise self.error
+
+
+class Shelf(Store):
+    """A store in memory whose clock is the world's."""
+
+    url = "memory://shelf"
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.data: dict[str, tuple[bytes, float]] = {}
+
+    def stat(self, key: str) -> Stat | None:
+        self.world.step()
+        found = self.data.get(key)
+        if self.world.current.deletes and self.world.random.random() < 0.02:
+            self.world.sleep(self.world.random.uniform(0, 60))  # a slow answer
+        return found and Stat(key, len(found[0]), found[1])
+
+    def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:
+        self.world.step()
+        if if_absent and key in self.data:
+            return False
+        self.data[key] = blob.read(), self.world.now
+        return True
+
+    def read_range(self, key: str, start: int, end: int) -> bytes:
+        self.world.step()
+        if key not in self.data:
+            raise ObjectNotFound(store=self.url, key=key)
+        return self.data[key][0][start:end]
+
+    def stream(self, key: str) -> Iterator[bytes]:
+        yield self.read_range(key, 0, 1 << 30)
+
+    def iter_objects(self) -> Iterator[Stat]:
+        for key in [*self.data]:
+            if self.world.random.random() < 0.1:
+                self.world.step()
+            if key in self.data:
+                yield Stat(key, len(self.data[key][0]), self.data[key][1])
+
+    def delete(self, key: str) -> None:
+        self.world.step()
+        if "sha256/" in key:
+            # The worst moment: its content is written again while the request is under way.
+            leaf = next(each for each in self.world.leaves if key in each.texts_of)
+            if self.world.random.random() < 0.3:
+                leaf.wanted, leaf.wakes = leaf.texts_of[key], min(leaf.wakes, self.world.now)
+                self.world.sleep(self.world.random.uniform(0, 15))
+            assert self.world.current.deletes, f"{key} was deleted in a dry run"
+            for leaf in self.world.leaves:
+                assert key not in leaf.needed_keys(), f"{leaf.name} needs {key}"
+            self.world.swept += 1
+        self.data.pop(key, None)
+
+
+class Leaf(Program):
+    """A program that keeps values in a database of its own, and their contents in the store."""
+
+    def __init__(self, world: World, name: str, lives: float = 1e12) -> None:
+        super().__init__(world, name, world.random.uniform(-DAY, DAY))
+        self.rows: dict[int, tuple[Any, str, float]] = {}
+        self.lives, self.count = lives, 0
+        self.texts_of: dict[str, str] = {}
+        self.wanted = ""
+        world.leaves.append(self)
+        self.begin()
+
+    def needed_keys(self) -> set[str]:
+        return {key for _, key, _ in self.live()}
+
+    def live(self) -> list[tuple[Any, str, float]]:
+        return [row for row in self.rows.values() if row[2] + self.lives > self.world.now]
+
+    def act(self) -> None:
+        chance = self.world.random.random
+        if chance() < 0.15:
+            self.fuse = self.world.random.randint(1, 8)
+        if self.rows and not self.wanted and chance() < 0.5:
+            del self.rows[self.world.random.choice([*self.rows])]
+            return
+        text = self.wanted or f"{self.name} {self.world.random.randrange(12)} " * 50
+        self.wanted = ""
+        value, key = self.keep(text)
+        self.texts_of[key] = text
+        # The value is on its way to the database, in a moment or in two days.
+        self.world.sleep(self.world.random.choice([0.0, 1.0, 2 * DAY * chance()]))
+        self.commit(value, key)
+
+    def commit(self, value: Any, key: str) -> None:
+        self.world.step()
+        assert key in self.world.store.data, f"{self.name} refers to {key}, which is gone"
+        self.count += 1
+        self.rows[self.count] = value, key, self.world.now
+
+    def keep(self, text: str) -> tuple[Any, str]:
+        raise NotImplementedError
+
+    def owner(self) -> Owner:
+        raise NotImplementedError
+
+    def asked(self) -> Iterator[str]:
+        """Ask as a database is asked: others go on meanwhile."""
+        for number in [*self.rows]:
+            if self.world.random.random() < 0.3:
+                self.world.step()
+            if number in self.rows:
+                yield from self.texts(self.rows[number][0])
+
+    def texts(self, value: Any) -> Iterator[str]:
+        raise NotImplementedError
+
+    def read(self, value: Any) -> None:
+        raise NotImplementedError
+
+
+class Asked(SimpleNamespace):
+    name: str
+    needed: Callable[[], Iterator[str]]
+
+
+class OfBodies(Leaf):
+    """Messages at the top of the store, or files of an agent in a place of their own."""
+
+    place: Store
+    giver: "OfValues | None" = None
+
+    def begin(self) -> None:
+        store = self.world.store
+        own = owned(store, self.name, kind="files", ask="") if self.name != "messages" else store
+        self.place = own
+
+    def keep(self, text: str) -> tuple[Any, str]:
+        small = offload(MessageBody([Part(text)]), self.place, threshold=0)
+        return small, (small[0].url or "").removeprefix("memory://shelf/")
+
+    def act(self) -> None:
+        often = 0.9 if any(each.deletes for each in self.world.programs) else 0.3
+        if self.giver is None or not self.giver.rows or self.world.random.random() > often:
+            super().act()
+            return
+        # A reference moves here from another program: it is here before it is gone there.
+        number = self.world.random.choice([*self.giver.rows])
+        _, key, _ = self.giver.rows[number]
+        url, digest = f"memory://shelf/{key}", f"sha256:{key[-64:]}"
+        self.count += 1
+        self.rows[self.count] = MessageBody([Part(url=url, digest=digest)]), key, self.world.now
+        self.world.step()
+        self.giver.rows.pop(number, None)
+
+    def owner(self) -> Owner:
+        return Asked(name=self.name, needed=self.asked)
+
+    def texts(self, value: Any) -> Iterator[str]:
+        return iter([*Bodies(value, self.name).needed()])
+
+    def read(self, value: Any) -> None:
+        assert len(
+            inline(value, all=True, resolver=Resolver(allow=self.world.store))[0].read_bytes()
+        )
+
+
+class OfValues(Leaf):
+    """JSON values, such as those of sessions."""
+
+    def begin(self) -> None:
+        self.payloads = Payloads(self.world.store, threshold=256, owner=self.name)
+
+    def keep(self, text: str) -> tuple[Any, str]:
+        value = self.payloads.offload({"text": text})
+        [text] = payloads.owner(value, name=self.name).needed()
+        return value, f"{self.name}/{text.replace(':', '/')}"
+
+    def owner(self) -> Owner:
+        return Asked(name=self.name, needed=self.asked)
+
+    def texts(self, value: Any) -> Iterator[str]:
+        return iter(payloads.owner(value, name=self.name).needed())
+
+    def read(self, value: Any) -> None:
+        assert self.payloads.inline(value)["text"].startswith(self.name)
+
+
+class OfQueue(OfBodies):
+    """Messages in a queue, which nobody can list; it drops them after two weeks."""
+
+    def begin(self) -> None:
+        self.place = self.world.store.below(self.name)
+
+    def keep(self, text: str) -> tuple[Any, str]:
+        sent = queues.to_message(MessageBody([Part(text)]), self.place, threshold=0)
+        small = MessageBody.from_json(sent)
+        return small, (small[0].url or "").removeprefix("memory://shelf/")
+
+    def owner(self) -> Owner:
+        return Recent(self.name, QUEUE)
+
+
+class Cleaner(Program):
+    """A program that sweeps, sometimes while another one does so, or with a wrong clock."""
+
+    def act(self) -> None:
+        world, chance = self.world, self.world.random.random
+        self.skew = world.random.choice([0.0, 600.0, -600.0, 4 * DAY, -2 * DAY])
+        delete = chance() < 0.8
+        if chance() < 0.2:
+            self.fuse = world.random.randint(1, 60)
+        for leaf in world.leaves:
+            if chance() < 0.4:  # they write while it deletes
+                leaf.wakes = min(leaf.wakes, world.now + chance() * 5)
+        found = [each.owner() for each in world.leaves]
+        world.random.shuffle(found)
+        self.deletes = delete
+        try:
+            sweep(world.store, found, delete=delete)
+        except StoreError as error:
+            if not re.search("another sweep|clock|needs nothing", str(error)):
+                raise
+            world.refused += 1
+        self.deletes = False
+
+
+def simulate(monkeypatch: pytest.MonkeyPatch, seed: int, days: float) -> World:
+    world = World(seed, days)
+    clock = SimpleNamespace(time=world.time, monotonic=lambda: world.now, sleep=world.sleep)
+    for module in (objects, owners, _sweep, payload_objects):
+        monkeypatch.setattr(module, "time", clock)
+    giver = OfValues(world, "payloads")
+    OfBodies(world, "messages").giver = giver
+    OfValues(world, "sessions")
+    OfBodies(world, "agent-files")
+    OfQueue(world, "queue", QUEUE)
+    Cleaner(world, "cleaner", 0.0)
+    Cleaner(world, "other cleaner", 0.0)
+    world.run()
+    world.is_over, world.end = False, float("inf")
+    reader = Program.__new__(Program)
+    reader.world, reader.wakes, reader.fuse, reader.skew = world, 0.0, 0, 0.0
+    world.programs, world.current = [reader], reader
+    for leaf in world.leaves:
+        for value, _, _ in leaf.live():
+            leaf.read(value)
+    return world
+
+
+def test_six_weeks(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = simulate(monkeypatch, 7, 45)
+    assert world.swept > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_a_year(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    world = simulate(monkeypatch, seed, 365)
+    assert world.swept > 200
+    assert world.refused > 20
+    assert world.killed > 50
