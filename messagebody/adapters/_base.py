@@ -264,7 +264,16 @@ def options_of(name: str, function: str) -> frozenset[str]:
 
 
 def parameters_of(adapter: Adapter, function: str) -> frozenset[str]:
-    """Return the names of all parameters of a function of an adapter, with those passed on."""
+    """Return the names of all parameters of a function of an adapter, with those passed on.
+
+    Arguments:
+        adapter: the adapter; not each of them takes options such as `rest` and `limits`.
+        function: the name of the function, such as "to_body".
+
+    Examples:
+        >>> "limits" in parameters_of(adapter("anthropic"), "to_body")
+        True
+    """
     found = getattr(adapter, function)
     held = [vars(each).get(function) for each in type(getattr(found, "__self__", None)).__mro__]
     signatures = [inspect.signature(each) for each in (found, *held) if each is not None]
@@ -329,7 +338,20 @@ def _detected(value: Any) -> tuple[str, ...]:
 
 
 def evidence_of(found: Adapter, value: Any) -> float:
-    """Return how much of a value is of an adapter's format, 0 if it does not look like it."""
+    """Return how much of a value is of an adapter's format, 0 if it does not look like it.
+
+    Of several formats, `detect` names those with the most.
+
+    Arguments:
+        found: the adapter.
+        value: parsed JSON.
+
+    Examples:
+        >>> call = {"type": "tool_use", "id": "c", "name": "f", "input": {}}
+        >>> answer = {"role": "assistant", "content": [call]}
+        >>> evidence_of(adapter("anthropic"), answer) > evidence_of(adapter("gemini"), answer)
+        True
+    """
     # A module of a format holds it, and another package may register the format itself.
     evidence = getattr(getattr(found, "FORMAT", found), "evidence", None)
     if evidence is not None:

@@ -15,14 +15,18 @@ from hypothesis import strategies as st
 
 from messagebody import MessageBody, MessageBodyError, Part
 from messagebody._base.limits import Limits
-from messagebody.adapters import Adapter, Converted, Loss, LossKind, adapter, adapter_names
-from messagebody.adapters._base import evidence_of, parameters_of
-from messagebody.adapters._core import format_of
-from messagebody.adapters._items import Call, Result
-from messagebody.adapters._places import items_of
+from messagebody.adapters import (
+    Adapter,
+    Converted,
+    Loss,
+    LossKind,
+    adapter,
+    adapter_names,
+    evidence_of,
+    parameters_of,
+)
 from messagebody.errors import DecodeError
 from messagebody.findings import Finding, Severity
-from messagebody.samples import sample
 from messagebody.testing.strategies import (
     bodies,
     conversations,
@@ -32,6 +36,7 @@ from messagebody.testing.strategies import (
 
 _BROKEN: Final = ("", "{", '{"a": ', "[" * 100_000, '{"a": NaN}', b"\xff\xfe{", b"\x00")
 """Texts that are no JSON, or too deep to read."""
+_PNG: Final = b"\x89PNG\r\n\x1a\n" + bytes(8)
 _NUMBER: Final = re.compile(r"/\d+(?=[./]|\Z)")
 
 
@@ -254,14 +259,16 @@ class AdapterContract(abc.ABC):
     def _facts(self, talk: Iterable[tuple[str | None, MessageBody]]) -> Iterator[tuple[Any, ...]]:
         """Yield what is said, called and answered, and by whom."""
         for role, body in talk:
-            for item, parts in items_of(body):
-                if isinstance(item, Call):
-                    yield "call", item.id, item.name, item.arguments
-                elif isinstance(item, Result):
-                    yield "result", item.id, [part.text for part in parts]
-                elif all(part.name is None for part in parts):
-                    said = role if role in self.roles else None
-                    yield "text", said, [part.text for part in parts]
+            for part in body:
+                name = part.name or ""
+                if name.startswith("/tool/calls/"):
+                    call = part.read_json()
+                    yield "call", call.get("id"), call["name"], call["arguments"]
+                elif name.startswith("/tool/results/"):
+                    about: Any = (part.metadata or {}).get("tool_result", {})
+                    yield "result", about.get("id"), part.text
+                elif not name:
+                    yield "text", role if role in self.roles else None, part.text
 
     # Anything else
 
@@ -327,11 +334,11 @@ class AdapterContract(abc.ABC):
 
 def _messages_of_others() -> Iterator[tuple[Adapter, Any]]:
     """Yield a message of each format of messages that is registered, with the format."""
-    body = MessageBody([Part("Look."), Part(sample("chart.png"), content_type="image/png")])
+    body = MessageBody([Part("Look."), Part(_PNG, content_type="image/png")])
     body.add(json={"id": "c1", "name": "f", "arguments": {"a": 1}}, name="/tool/calls/1.json")
     for name in adapter_names():
-        if format_of(name) is not None:
-            found: Any = adapter(name)
+        found: Any = adapter(name)
+        if hasattr(found, "from_bodies"):
             yield found, found.from_body(body, role="assistant").value
 
 
