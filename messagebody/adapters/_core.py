@@ -207,10 +207,23 @@ class Format(Dialect):
         if self.talk is not None or self.turn_is_list:
             limits = options.get("limits", DEFAULT_LIMITS)
             messages = self.turns([json_value(each, self._is_json, limits) for each in messages])
-        made = _all(messages, lambda message, _: self.to_body(message, **options))
+        messages = [*messages]
+        made = _all(messages, lambda message, _: self._body_of(message, **options))
         rests = [*map(marked, made.rest, made.value)]
-        rests = with_documents(self, messages, rests)
+        rests = with_documents(self, [*map(self._json_of, messages)], rests)
         return Converted(made.value, (*losses, *made.losses), rests)
+
+    def _body_of(self, message: Any, **options: Any) -> Converted[MessageBody]:
+        """Return the body of a message of a conversation."""
+        if isinstance(message, list) and not self.is_turn(message):
+            how = "a conversation is one list of them"
+            refuse_conversation(self.messages_in(message), how)
+        return self.to_body(message, **options)
+
+    def _json_of(self, message: Any) -> Any:
+        """Return a message that has been read, as JSON; most are JSON."""
+        is_json = isinstance(message, dict | list | str)
+        return message if is_json else json_value(message, self._is_json, DEFAULT_LIMITS)
 
     def from_bodies(
         self, bodies: Iterable[MessageBody], /, *, rest: Sequence[Any] = (), **options: Any

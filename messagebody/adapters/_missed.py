@@ -52,6 +52,10 @@ _STATES: Final = frozenset({
 })  # fmt: skip
 
 
+_MARKS: Final = frozenset({"cache_control", "cacheControl", "cachePoint"})
+"""Members that mean something by being there, whatever they hold."""
+
+
 def missed_in(difference: dict[str, Any], unmissed: AbstractSet[str] = frozenset()) -> list[str]:
     """Return the names of the members in a difference that a reader misses, sorted.
 
@@ -89,6 +93,8 @@ def is_missed(pointer: str, value: Any, unmissed: AbstractSet[str] = frozenset()
     pending = [(_last(pointer), value)]
     while pending:
         name, value = pending.pop()
+        if name in _MARKS and value:
+            return True
         if value in (None, "", False) or name in unmissed or is_unmissed(name):
             continue
         if isinstance(value, dict):

@@ -198,3 +198,11 @@ def test_bedrock_counts_documents_as_well() -> None:
         each["documents"] = {"documentIndex": 5}
     with pytest.raises(EnvelopeError, match="rest is not what to_body returned"):
         target.from_bodies(there.value, rest=there.rest)
+
+
+def test_messages_may_come_one_by_one() -> None:
+    target: Any = adapter("anthropic")
+    there = target.to_bodies(iter(CITING))
+    del there.value[0][0]
+    done = target.from_bodies(there.value, rest=there.rest).value
+    assert done[1]["content"][0]["citations"] == [counted("bbb", 0)]

@@ -7,6 +7,7 @@ import pytest
 
 from messagebody import MessageBody, Part
 from messagebody.adapters import adapter, adapter_names
+from messagebody.errors import EnvelopeError
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 CONTENTS: list[tuple[str | None, str, str | bytes]] = [
@@ -55,3 +56,24 @@ def test_what_differs_is_a_loss(name: str, role: str, carry: bool) -> None:
 @pytest.mark.parametrize("name", ["mime", "zip", "tar"])
 def test_what_differs_in_an_archive_is_a_loss(name: str) -> None:
     check(name)
+
+
+def test_a_cache_mark_is_kept_or_said() -> None:
+    """Only one that stated its time was a loss."""
+    text = {"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}
+    talk = [{"role": "user", "content": [text]}]
+    claude: Any = adapter("anthropic")
+    there = claude.to_bodies(talk)
+    assert claude.from_bodies(there.value, rest=there.rest).value == talk
+    for name in ("openai-chat", "gemini", "bedrock", "langchain", "mcp"):
+        target: Any = adapter(name)
+        (loss,) = target.from_bodies(there.value, rest=there.rest).losses
+        assert (loss.kind, "'cache_control'" in loss.why) == ("omitted", True), name
+
+
+def test_a_list_in_a_history_is_no_message() -> None:
+    chat: Any = adapter("openai-chat")
+    hello = {"role": "user", "content": "Hello"}
+    for inner in ([hello], [hello, hello]):
+        with pytest.raises(EnvelopeError, match=r"message 1: .*; a conversation is one list of"):
+            chat.to_bodies([hello, inner])
