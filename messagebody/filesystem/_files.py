@@ -90,7 +90,9 @@ class Writing:
 
     closed: bool
     size: Any  # current size in bytes, defined by the classes below
-    _discarded = True  # until `_begin`: a file that failed to open must not become a part
+    # Until `_begin`: a file that failed to open must not become a part.
+    _discarded = True
+    closers: Any = ()
 
     def _begin(
         self,
@@ -108,9 +110,11 @@ class Writing:
         self._content_type = content_type
         self._autocommit = autocommit
         self._content: bytes | Offloaded | None = None
+        self.waits = False
+        """Whether a transaction makes the part, which may have removed it before."""
         self._discarded = False
         self._process = os.getpid()
-        self.closers: list[Callable[[], Any]] = []
+        self.closers = list[Callable[[], Any]]()
         """Functions that close the streams wrapped around the file, outermost last."""
         _unfinished[id(self)] = weakref.ref(self)
 
@@ -128,10 +132,13 @@ class Writing:
         """Return the new content of the part; None if nothing changes."""
         raise NotImplementedError
 
-    def finish(self) -> None:
-        """Close the streams wrapped around the file, and then the file."""
-        if not self.closed:
-            (self.closers[-1] if self.closers else self.close)()
+    def close_above(self, own: Callable[[], Any] | None = None) -> None:
+        """Close the streams wrapped around the file, or only those around that which `own` closes.
+
+        They hold what was written last.
+        """
+        while self.closers and self.closers[-1] != own:
+            self.closers.pop()()
 
     def close(self) -> None:
         """Close the file and make the part; in a transaction, the part waits for the commit.
@@ -139,6 +146,7 @@ class Writing:
         Raises:
             OSError: `ESTALE`: somebody else changed the part since the file was opened.
         """
+        self.close_above()
         if self.closed:
             return
         _unfinished.pop(id(self), None)
@@ -154,7 +162,7 @@ class Writing:
 
     def commit(self) -> None:
         """Make the part, now or in the open transaction; a file that is still open is closed."""
-        self.finish()
+        self.close()
         content, self._content = self._content, None
         if content is not None:
             self._keep(content)
@@ -166,16 +174,24 @@ class Writing:
         """Raise `OSError` if the part can't be made now."""
         filesystem, path = self._filesystem, self.path
         if self._undoes(filesystem._part(path)):
-            problem = "somebody else changed the part since it was opened; open it again"
-            raise OSError(errno.ESTALE, problem, path)
+            raise self._stale()
         filesystem._check_free(path, filesystem._name(path), is_new=self._mode[0] == "x")
+
+    def check_before(self) -> None:
+        """Raise `OSError` if others removed the part, before a transaction makes its changes."""
+        if self._old is not None and self._filesystem._part(self.path) is None:
+            raise self._stale()
+
+    def _stale(self) -> OSError:
+        problem = "somebody else changed the part since it was opened; open it again"
+        return OSError(errno.ESTALE, problem, self.path)
 
     def _undoes(self, now: "Part | None") -> bool:
         """Return whether the write would undo a change that was made since the file was opened.
 
         A write that replaces the whole file only undoes the removal or the move of the file.
         """
-        return self._autocommit and now is None and self._old is not None
+        return now is None and self._old is not None and not self.waits
 
     def _apply(self, content: bytes | Offloaded) -> None:
         self._filesystem._put(self.path, content, self._content_type)
@@ -196,7 +212,7 @@ class Writing:
             self._discarded = True  # a forked process only has a copy
             self.close()
         else:
-            self.finish()
+            self.close()
 
     __del__ = let_go
 
@@ -207,9 +223,16 @@ class Pending:
 
     file: Writing
 
+    def __attrs_post_init__(self) -> None:
+        self.file.waits = True
+
+    def check_before(self) -> None:
+        """Raise `OSError` if others removed the part since the file was opened."""
+        self.file.check_before()
+
     def commit(self) -> None:
         """Make the part; a file that is still open is closed first."""
-        self.file.finish()
+        self.file.close()
         content, self.file._content = self.file._content, None
         if content is not None:
             self.file.check()
@@ -218,7 +241,7 @@ class Pending:
     def discard(self) -> None:
         """Drop the written content, and close the file: nothing that it takes would be kept."""
         self.file.discard()
-        self.file.finish()
+        self.file.close()
 
 
 # Files that are still open. Each is removed when it is closed, at the latest by `let_go`.
@@ -231,7 +254,7 @@ def _finish_all() -> None:
     with contextlib.ExitStack() as stack:
         for each in [*_unfinished.values()]:
             if (file := each()) is not None:
-                stack.callback(file.finish)
+                stack.callback(file.close)
 
 
 if hasattr(os, "register_at_fork"):  # missing on systems that can't fork
@@ -369,9 +392,21 @@ class OffloadingWriter(Writing, Spilling):
     ) -> None:  # fmt: skip
         super().__init__(max_size=to.threshold)
         self._to = to
+        self._flaw: OSError | None = None
         self._begin(filesystem, path, mode, filesystem._part(path), *options)
 
+    def write(self, data: Any) -> int:
+        """Write bytes; after an error, such as a full disk, the part can't be made any more."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            self._flaw = error
+            raise
+
     def _new_content(self) -> bytes | Offloaded | None:
+        if self._flaw is not None:
+            problem = f"not written, because an earlier write failed: {self._flaw.strerror}"
+            raise OSError(self._flaw.errno, problem, self.path) from self._flaw
         if self.size <= self._to.threshold:
             self.seek(0)
             return self.read()
@@ -425,6 +460,7 @@ class CompressingWriter(io.BufferedIOBase):
 
     def close(self) -> None:
         """Write the end of the compressed stream, and make the part."""
+        self._target.close_above(self.close)
         if self.closed:
             return
         self._compressor.close()
@@ -440,6 +476,8 @@ class CompressingWriter(io.BufferedIOBase):
 class TextPartWriter(io.TextIOWrapper):
     """A text file that is encoded into a `PartWriter`."""
 
+    _is_detached = False
+
     def __init__(
         self, target: PartWriter | OffloadingWriter | CompressingWriter, **options: Any
     ) -> None:
@@ -449,10 +487,18 @@ class TextPartWriter(io.TextIOWrapper):
             target.is_kept_by_flush = False  # a text file flushes whenever it seeks
         target.closers.append(self.close)
 
+    def detach(self) -> Any:
+        """Return the binary file below, which stays open."""
+        found = super().detach()
+        self._target.closers.remove(self.close)
+        self._is_detached = True
+        return found
+
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
             self._target.discard()
         self.close()
 
     def __del__(self) -> None:
-        self._target.let_go()
+        if not self._is_detached:
+            self._target.let_go()

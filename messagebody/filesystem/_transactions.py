@@ -29,6 +29,9 @@ class Change:
     check: Callable[[], Any]
     apply: Callable[[], Any]
 
+    def check_before(self) -> None:
+        """Do nothing: the change is checked when its turn comes."""
+
     def commit(self) -> None:
         """Make the change, if it is still allowed after earlier changes."""
         self.check()
@@ -160,6 +163,8 @@ class WholeTransaction(Transaction):  # type: ignore[misc]
 
     def _commit(self, changes: list[Any]) -> None:
         with edit(self.fs.body):
+            for each in changes:
+                each.check_before()
             for each in changes:
                 each.commit()
             if self.fs.document is not None:
