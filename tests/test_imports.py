@@ -67,7 +67,7 @@ TABLES = {"_base/leaves.py", "adapters/_base.py", "adapters/streams/_assembler.p
 # stands for all of its modules.
 CORE_DOORS = {
     "attrs": {""},
-    "fsspec": {"_cli/commands/models.py", "_cli/options.py", "filesystem/",
+    "fsspec": {"_cli/options.py", "filesystem/",
                "storage/_stores/__init__.py", "views/"},
     "magic": {"_base/sniffing.py"},
     "msgspec": {"_wire/"},

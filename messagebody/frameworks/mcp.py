@@ -12,11 +12,12 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
+from itertools import chain
 from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
@@ -49,7 +50,12 @@ from messagebody.prompts import (
 )
 from messagebody.storage._references import Resolver
 from messagebody.storage._stores import Stat, Store
-from messagebody.storage._stores.messages import SUFFIX, StoredMessage, StoredMessages
+from messagebody.storage._stores.messages import (
+    SUFFIX,
+    OneStoredMessage,
+    StoredMessage,
+    StoredMessages,
+)
 
 try:
     import anyio.to_thread
@@ -85,8 +91,12 @@ _NOTE: Final = 200
 """Bytes that are reserved for the note about omitted parts."""
 _LARGEST: Final = 32 * 1024 * 1024
 """The most bytes of a part that is sent as a resource."""
-_INSTRUCTIONS: Final = (
-    "Messages whose parts are files: list_parts names them, read_part and search_parts read them."
+_OF_ONE: Final = (
+    "A message whose parts are files: list_parts names them, read_part and search_parts read them."
+)
+_OF_SEVERAL: Final = (
+    "Messages whose parts are files: list_messages names the messages, list_parts the parts of "
+    "one, read_part and search_parts read them."
 )
 
 _AFTER: Final = "after:"
@@ -264,17 +274,18 @@ def server(
         messages: Mapping[str, Any] = {"": source}
     elif isinstance(source, Store):
         messages = StoredMessages(source)
-    elif isinstance(source, Mapping) and "" not in source:
+    elif isinstance(source, Mapping) and (isinstance(source, OneStoredMessage) or "" not in source):
         messages = source
     else:
         raise InvalidArgument("a MessageBody, a store, or a dict of bodies by name", source)
     if not isinstance(max_bytes, int) or max_bytes < 500:
         raise InvalidArgument("max_bytes of at least 500", max_bytes)
-    served = _Served(messages, resolver, max_bytes, is_single=isinstance(source, MessageBody))
+    is_single = isinstance(source, MessageBody | OneStoredMessage)
+    served = _Served(messages, resolver, max_bytes, is_single=is_single)
     return Server(
         "messagebody",
         version=version("messagebody"),
-        instructions=_INSTRUCTIONS,
+        instructions=_OF_ONE if is_single else _OF_SEVERAL,
         on_list_resources=served.list_resources,
         on_list_resource_templates=served.list_templates,
         on_read_resource=served.read_resource,
@@ -318,8 +329,10 @@ class _Listing(Toolbox):
         """
         entries, rest = self.page(after)
         lines: list[str] = []
+        left = self._limit
         for entry in entries:
-            if lines and sum(map(len, lines)) + len(entry.shown) > self._limit:
+            left -= len(entry.shown)
+            if lines and left < 0:
                 break
             lines.append(entry.shown)
         rest += len(entries) - len(lines)
@@ -371,7 +384,7 @@ class _Listing(Toolbox):
         """Return the name of a message, which a model may give as that of its file, or as shown.
 
         Raises:
-                ObjectNotFound: there is no such message; the text suggests one.
+            ObjectNotFound: there is no such message; the text suggests one.
             StoreError: the store can't be asked.
         """
         bare = given.removesuffix(SUFFIX)
@@ -382,16 +395,11 @@ class _Listing(Toolbox):
         at = bisect.bisect_left(entries, given, key=lambda entry: entry.shown)
         if at < len(entries) and entries[at].shown == given:
             return entries[at].name
-        around = entries[max(at - _COMPARED // 2, 0) :][:_COMPARED]
-        near = _nearest(bare, [entry.shown for entry in around])
+        elsewhere = (entry.shown for entry in entries if entry.shown.endswith(f"/{bare}"))
+        around = [entry.shown for entry in entries[max(at - _COMPARED // 2, 0) :][:_COMPARED]]
+        near = next(chain(elsewhere, difflib.get_close_matches(bare, around, n=1)), None)
         meant = f" (did you mean {quoted(near)}?)" if near else ""
         raise ObjectNotFound(f"no message {quoted(given)}{meant}; list_messages lists them")
-
-
-def _nearest(given: str, names: Sequence[str]) -> str | None:
-    """Return the name that was probably meant: in another directory, or spelt otherwise."""
-    elsewhere = (name for name in names if name.endswith(f"/{given}"))
-    return next(elsewhere, None) or next(iter(difflib.get_close_matches(given, names, n=1)), None)
 
 
 class _Opened(NamedTuple):
@@ -620,9 +628,9 @@ def _loaded(message: str, load: Load) -> MessageBody:
 
 
 def _unreadable(message: str, error: Exception) -> DecodeError:
-    shown = quoted(message)
-    _logger.warning("message %s can't be read: %s", shown, redact_urls(str(error)))
-    return DecodeError(f"message {shown} can't be read now")
+    shown = f"message {quoted(message)}" if message else "the message"
+    _logger.warning("%s can't be read: %s", shown, redact_urls(str(error)))
+    return DecodeError(f"{shown} can't be read now")
 
 
 def _check_size(part: Part) -> None:

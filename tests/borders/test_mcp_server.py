@@ -278,6 +278,7 @@ def test_the_limit_of_the_command(message: MessageBody, tmp_path: Path) -> None:
         ("one.json", "100 B", "'one.json' is larger than 100 B; --limit SIZE allows more"),
         ("broken.json", "100 B", "'broken.json' is not a valid body: not JSON"),
         ("none.json", "100 B", "can't read 'none.json': No such file or directory"),
+        ("-", "100 B", "the client speaks over standard input; name a file, or use --http"),
     ]:
         refused = subprocess.run(
             [*command, file, "--limit", limit], cwd=tmp_path, env=env, capture_output=True,
@@ -367,6 +368,34 @@ def test_a_directory_is_served_as_it_is(tmp_path: Path) -> None:
             assert (await call("read_part", {"message": "deep/0", "part": "0"})).is_error
             with pytest.raises(MCPError, match="no message 'deep/0'"):
                 await client.read_resource(found.uri)
+
+    anyio.run(run)
+
+
+def test_a_file_is_served_as_it_is(tmp_path: Path) -> None:
+    """A name may have spaces, and a link that the user names is followed."""
+    file = tmp_path / "the report (ä).txt"
+    MessageBody([Part("one")]).save(file)
+    (tmp_path / "link").symlink_to(file)
+
+    async def read(client: Any) -> tuple[bool, str]:
+        answer = await client.call_tool("read_part", {"part": "0"})
+        return answer.is_error, text_of(answer)
+
+    async def run() -> None:
+        arguments = ["-m", "messagebody", "mcp", str(tmp_path / "link")]
+        here = {"PYTHONPATH": str(Path(__file__).parents[2])}
+        command = StdioServerParameters(command=sys.executable, args=arguments, env=here)
+        async with Client(command) as client:
+            assert await read(client) == (False, "one")
+            MessageBody([Part("two")]).save(file)
+            assert await read(client) == (False, "two")
+            file.write_text("[")
+            assert (await read(client))[0]
+            file.unlink()
+            assert await read(client) == (True, "Error: the message can't be read now")
+            with pytest.raises(MCPError, match="can't be read now"):
+                await client.list_resources()
 
     anyio.run(run)
 

@@ -1,26 +1,21 @@
 """Commands for models: a server of the Model Context Protocol."""
 
+import os
 import socket
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import click
 
-from messagebody._base.files import read_at_most
-from messagebody._base.limits import Limits
 from messagebody._base.text import quote
-from messagebody._cli.options import (
-    decode_body,
-    limits,
-    resolver_options,
-    store_url,
-    within_limit,
-)
+from messagebody._cli.options import limits, read_body, resolver_options, store_url
 from messagebody._model.body import MessageBody
 from messagebody.errors import InvalidArgument
 from messagebody.storage._references import Resolver
 from messagebody.storage._stores import open_store
-from messagebody.storage._stores.messages import SUFFIX, StoredMessages
+from messagebody.storage._stores.documents import StoredDocument
+from messagebody.storage._stores.messages import SUFFIX, OneStoredMessage, StoredMessages
 
 _LOOPBACK = "127.0.0.1"
 _LOOPBACKS = (_LOOPBACK, "localhost", "::1")
@@ -67,7 +62,7 @@ def mcp_command(
     """A model lists, reads and searches the parts. Nothing is written.
 
     BODY is a file or a directory (local or s3://bucket/prefix/), in which every *.json is a
-    message, those that are saved later too. A client starts the command itself and talks to it
+    message. What is saved later is served, too. A client starts the command itself and talks to it
     over standard input and output.
 
     \b
@@ -76,7 +71,9 @@ def mcp_command(
     """
     from messagebody.frameworks.mcp import server
 
-    made = server(_messages(source), resolver=resolver, max_bytes=max_bytes)
+    if port is None and source == "-":
+        raise click.UsageError("the client speaks over standard input; name a file, or use --http")
+    made = server(_served(source), resolver=resolver, max_bytes=max_bytes)
     if port is None:
         _serve_stdio(made)
     else:
@@ -129,40 +126,33 @@ def _serve_stdio(made: Any) -> None:
     anyio.run(serve)
 
 
-def _messages(source: str) -> MessageBody | StoredMessages:
-    """Return the body of a file, or the messages of a directory as they are from now on."""
+def _served(source: str) -> MessageBody | StoredMessages | OneStoredMessage:
+    """Return the message of a file, or those of a directory, as they are from now on."""
     most = limits()
-    place = source if "://" in source else store_url(source)
     try:
-        data = _read(place, most)
-        if data is not None:
-            return decode_body(within_limit(data, source), source)
-        # A store lists and reads regular files only, and follows no link below its root.
-        found = StoredMessages(open_store(place), most)
-        if not found:
-            click.echo(f"There is no file *{SUFFIX} in {quote(source)} yet.", err=True)
+        document = _document(source)
+        if document is None:
+            # A store lists and reads regular files only, and follows no link below its root.
+            found = StoredMessages(open_store(store_url(source)), most)
+            if not found:
+                click.echo(f"There is no file *{SUFFIX} in {quote(source)} yet.", err=True)
+            return found
+        body = read_body(source)
+        is_file = document.store.stat(document.key) is not None
     except (OSError, ImportError, ValueError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise click.UsageError(f"can't read {quote(source)}: {reason}") from error
-    return found
+    # A pipe is read once.
+    return OneStoredMessage(document.store, document.key, most) if is_file else body
 
 
-def _read(url: str, most: Limits) -> bytes | None:
-    """Return the content of a file; None for a directory."""
-    if url.startswith("s3://"):
-        # Through the store, which needs no library that reads S3 as files.
-        parent, _, name = url.rpartition("/")
-        if not name or parent == "s3:/":
-            return None
-        store = open_store(parent)
-        if store.stat(name) is None:
-            return None
-        # One byte more than the limit is refused by the reader.
-        return store.read_range(name, 0, most.json_bytes + 1)
-    import fsspec
-
-    filesystem, path = fsspec.core.url_to_fs(url)
-    if filesystem.isdir(path):
+def _document(source: str) -> StoredDocument | None:
+    """Return the file that is named; None for a directory."""
+    if "://" not in source:
+        path = Path(os.path.realpath(source))
+        return None if path.is_dir() else StoredDocument(open_store(path.parent), path.name)
+    above, _, name = source.rpartition("/")
+    if not name or above.endswith((":", ":/")):
         return None
-    with filesystem.open(path, "rb") as stream:
-        return read_at_most(stream, most.json_bytes)
+    document = StoredDocument.at(source)
+    return None if document.store.stat(document.key) is None else document

@@ -65,15 +65,9 @@ class StoredMessages(Mapping[str, StoredMessage]):
 
     def __getitem__(self, name: str) -> StoredMessage:
         key = name + SUFFIX
-        try:
-            found = self._store.stat(key) if _is_message(key) else None
-        except ObjectNotFound:  # no legal key
-            found = None
-        if found is None:
+        if not _is_message(key):
             raise KeyError(name)
-        now = time.time()
-        is_settled = found.modified is not None and abs(now - found.modified) > _SETTLED
-        return StoredMessage(self._store, found, self._limits, None if is_settled else now)
+        return _look_up(self._store, key, self._limits)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.stats())
@@ -92,6 +86,49 @@ class StoredMessages(Mapping[str, StoredMessage]):
             for found in self._store.iter_objects()
             if _is_message(found.key)
         }
+
+
+class OneStoredMessage(Mapping[str, StoredMessage]):
+    """The message at one key of a store, each time as it is then; its name is "".
+
+    Arguments:
+        store: the store.
+        key: the key.
+        limits: the bounds of reading it.
+    """
+
+    def __init__(self, store: Store, key: str, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._store = store
+        self._key = key
+        self._limits = limits
+
+    def __getitem__(self, name: str) -> StoredMessage:
+        if name:
+            raise KeyError(name)
+        return _look_up(self._store, self._key, self._limits)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([""])
+
+    def __len__(self) -> int:
+        return 1
+
+
+def _look_up(store: Store, key: str, limits: Limits) -> StoredMessage:
+    """Return a message as it is now.
+
+    Raises:
+        KeyError: there is none.
+    """
+    try:
+        found = store.stat(key)
+    except ObjectNotFound:  # no legal key
+        found = None
+    if found is None:
+        raise KeyError(key)
+    now = time.time()
+    is_settled = found.modified is not None and abs(now - found.modified) > _SETTLED
+    return StoredMessage(store, found, limits, None if is_settled else now)
 
 
 def _is_message(key: str) -> bool:
