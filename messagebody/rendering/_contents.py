@@ -298,10 +298,10 @@ class Contents:
         if self._sort is None or self._is_sorted:
             return
         names = ", ".join(quote(name, limit=40) for name in islice(self._columns, _NAMED))
-        there = f"there are {names}" if names else "the page has no table"
-        if len(self._columns) > _NAMED:
-            there += f" and {len(self._columns) - _NAMED:,} more"
-        raise InvalidArgument(f"no table has a column {quote(self._sort)} to sort by; {there}")
+        more = len(self._columns) - _NAMED
+        there = f"one of {names}" if names else "and the page has no table"
+        there += f" and {more:,} more" if more > 0 else ""
+        raise InvalidArgument(f"a column to sort by, {there}", got=quote(self._sort))
 
     # Text
 

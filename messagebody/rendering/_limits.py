@@ -5,7 +5,6 @@ from typing import Final
 import attrs
 
 from messagebody._base.limits import parse_size
-from messagebody._base.text import quote
 from messagebody.errors import InvalidArgument
 
 MOST: Final = "5 MiB"
@@ -72,7 +71,7 @@ class PageLimits:
         for name in ("rows", "parts", "characters", "messages"):
             number = getattr(self, name)
             if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-                raise InvalidArgument(f"{name}= takes a whole number from 1, got {quote(number)}")
+                raise InvalidArgument(f"a whole number from 1 for {name}=", number)
 
     @property
     def items(self) -> int:

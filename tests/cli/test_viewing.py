@@ -121,7 +121,7 @@ def test_view_sorts_tables(body: MessageBody, capsys: pytest.CaptureFixture[str]
     assert run(["view", "message.json", "-o", "a.html", "--sort", "-rides"]) == 0
     assert re.findall("<td>(.*?)</td>", Path("a.html").read_text("utf-8")) == ["Tue", "Mon"]
     assert run(["view", "message.json", "-o", "b.html", "--sort", "ride"]) == 2
-    assert "there are 'day', 'rides'" in capsys.readouterr().err
+    assert "one of 'day', 'rides', got 'ride'" in capsys.readouterr().err
     assert not Path("b.html").exists()
 
 

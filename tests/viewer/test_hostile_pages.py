@@ -6,6 +6,7 @@ Both layers hold alone: what is on the page, and the policy in its head.
 import itertools
 import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -164,6 +165,9 @@ def test_no_screen_has_to_scroll_sideways(
     body.add("# " + "x" * 300 + "\n\n|" + "a|" * 40 + "\n|" + "-|" * 40, name="/wide.md")
     for name in ("chart.png", "valley.jpg", "bell.wav", "counter.pdf"):
         body.add(sample(name), name=f"/{name}")
+    body.add("x = '" + "y" * 300 + "'", name="/code/" + "b" * 200 + ".py")
+    body.add(json={"k" * 300: ["v" * 300, 1]}, name="/code/deep/er/a.json")
+    body.add(json=[{"a": number} for number in range(40)], name="/code/deep/er/rows.json")
     said = json.loads(sample("run.json"))["messages"]
     said += [{"type": "human", "content": "word" * 200, "name": "n" * 300}]
     call = {"id": "c", "name": "t" * 300, "args": {"a" * 300: "v" * 300, "b": [["x" * 300]]}}
@@ -190,6 +194,58 @@ def test_a_link_opens_the_part_it_leads_to(tab: Tab, tmp_path: Path) -> None:
     tab.run("document.querySelector('nav a[href=\"#part-7\"]').click()")
     assert tab.run("document.querySelector('#part-7').parentElement.open") is True
     assert tab.run(count) == 1
+
+
+def test_each_part_is_saved_from_a_file_on_disk(tab: Tab, tmp_path: Path) -> None:
+    body = MessageBody([Part(sample("valley.jpg"), name="/pictures/valley.jpg")])
+    body.add(bytes(range(256)) * 12_000, name="/large.bin")
+    body.add("<script>ran()</script>", name="/a.html")
+    body.add(json=[{"a": 1}, {"a": 2}], name="/rows.json")
+    (tmp_path / "page.html").write_text(page(body), "utf-8")
+    saved = tmp_path / "saved"
+    saved.mkdir()
+    tab.requests.clear()
+    tab.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(saved))
+    try:
+        tab.open(tmp_path / "page.html")
+        names = tab.run("[...document.querySelectorAll('a[download]')].map(each => each.download)")
+        for number in range(len(names)):
+            tab.run(f"document.querySelectorAll('a[download]')[{number}].click()")
+            deadline = time.monotonic() + 20
+            while not (saved / names[number]).exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
+    finally:
+        tab.call("Browser.setDownloadBehavior", behavior="deny")
+    assert sorted(names) == ["a.html", "large.bin", "rows.csv", "rows.json", "valley.jpg"]
+    for part in body:
+        assert part.path is not None
+        assert (saved / part.path.name).read_bytes() == part.read_bytes()
+    assert (saved / "rows.csv").read_bytes() == b"a\r\n1\r\n2\r\n"
+    assert tab.run("location.protocol") == "file:"
+    assert tab.requests == []
+
+
+def test_a_thousand_parts_fit_on_a_screen(tab: Tab, tmp_path: Path) -> None:
+    body = MessageBody(
+        Part("x", name=f"/logs/{number // 100}/{number % 100}.txt") for number in range(1_000)
+    )
+    (tmp_path / "page.html").write_text(page(body), "utf-8")
+    tab.open(tmp_path / "page.html")
+    assert tab.run("document.documentElement.scrollHeight") < 1_000
+    # A link leads through all directories around a part.
+    tab.run("location.hash = 'part-537'")
+    assert tab.run("document.querySelector('#part-537').checkVisibility()") is True
+    assert tab.run("document.querySelector('#part-637').checkVisibility()") is False
+
+
+def test_all_rows_are_seen_at_once(tab: Tab, tmp_path: Path) -> None:
+    rows = "a\n" + "1\n" * 40
+    (tmp_path / "page.html").write_text(page(MessageBody([Part(rows, name="/a.csv")])), "utf-8")
+    tab.open(tmp_path / "page.html")
+    height = "document.querySelector('.grid').clientHeight"
+    low = tab.run(height)
+    tab.run("document.querySelector('.whole').open = true")
+    assert tab.run(height) > 2 * low
 
 
 def test_the_browser_would_have_told(tab: Tab, decoy: Decoy, tmp_path: Path) -> None:
