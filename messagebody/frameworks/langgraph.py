@@ -403,9 +403,12 @@ class _ReferenceReplacer:
             return _Extension(tag, data)
         read = self._read(data)
         if read is None:
-            call = [__name__, stored_body.__name__, _unpack(data, _Extension)[1]]
-            return _Extension(_CALL_WITH_ONE, _pack(call))
+            return self._body(_unpack(data, _Extension)[1])
         return self._content(*read)
+
+    def _body(self, parts: list[dict[str, Any]]) -> "_Extension":
+        """Return a body whose contents stay in the store."""
+        return _Extension(_CALL_WITH_ONE, _pack([__name__, stored_body.__name__, parts]))
 
     def _content(self, form: str, head: str, stored: Stored) -> str | bytes:
         content = self._found[stored]
@@ -436,6 +439,40 @@ class _ReferenceReplacer:
         """Keep an error for `value`, and return it."""
         self._error = self._error or error
         return error
+
+
+class _WholeReplacer(_ReferenceReplacer):
+    """A walk that also puts the contents of bodies back, so that every serializer reads them."""
+
+    def _noted(self, tag: int, data: bytes) -> None:
+        super()._noted(tag, data)
+        if tag == _OURS and self._read(data) is None:
+            parts = map(_stored_part, _unpack(data, _Extension)[1])
+            self._wanted += [stored for stored in parts if stored is not None]
+
+    def _body(self, parts: list[dict[str, Any]]) -> "_Extension":
+        whole = {"parts": [self._whole(part) for part in parts]}
+        return _Extension(_CALL_WITH_KEYWORDS, _pack([*_BODY, whole]))
+
+    def _whole(self, part: dict[str, Any]) -> dict[str, Any]:
+        stored = _stored_part(part)
+        if stored is None:
+            return part
+        content = self._found[stored]
+        if isinstance(content, MessageBodyError):
+            raise self._noticed(content)
+        [inline] = MessageBody([Part(content, content_type=part["contentType"])]).to_dicts()
+        return {key: part[key] for key in part if key not in {"size", "digest"}} | inline
+
+
+def _stored_part(part: dict[str, Any]) -> Stored | None:
+    """Return the content of a part in the store; None if it is in the part or elsewhere."""
+    match part:
+        case {"content": _} | {"contentUrl": _}:
+            return None
+        case {"digest": str(digest), "size": int(size)} if is_digest(digest):
+            return Stored(digest, size)
+    raise DecodeError("a part has neither content nor the digest of any")
 
 
 @attrs.frozen
@@ -540,12 +577,98 @@ async def aowner(saver: Any) -> Owner:
 
 
 def _checkpoints(saver: Any) -> _Checkpoints:
-    serde: Any = getattr(saver, "serde", None)
-    inner = serde.serde if isinstance(serde, EncryptedSerializer) else serde
+    name = _offloading(saver).owner_name
+    noting = _Noting()
+    return _Checkpoints(name, _with_serializer(saver, noting), noting)
+
+
+# The way back
+
+
+@attrs.frozen
+class _Raw:
+    """A value that is not msgpack, as it is stored."""
+
+    kind: str
+    data: bytes
+
+
+class _Passing(JsonPlusSerializer):  # type: ignore[misc]
+    """A serializer that puts contents back and builds nothing, so that no type has to be known."""
+
+    def __init__(self, objects: Objects | None = None) -> None:
+        super().__init__()
+        self._objects = objects
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        kind, packed = data
+        if kind.startswith(f"{_TAG}-") and self._objects is not None:
+            kind = kind.removeprefix(f"{_TAG}-")
+            whole = _WholeReplacer(self._objects, None).value(packed)
+            return whole if kind == "msgpack" else _Raw(kind, whole)
+        return _unpack(packed, _Extension) if kind == "msgpack" else _Raw(kind, packed)
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        return (obj.kind, obj.data) if isinstance(obj, _Raw) else ("msgpack", _packed_again(obj))
+
+
+def inline_checkpoints(saver: Any, to: Any) -> int:
+    """Copy all checkpoints to another checkpointer, with their contents in them.
+
+    LangGraph's own serializer reads the copy, so a database can be used without a store again. Each
+    value is copied as it is encoded: no object is built, and no type has to be allowed. Writes of
+    runs that are under way come along in the order of their tasks' ids.
+
+    Arguments:
+        saver: a checkpointer whose serializer is an `OffloadingSerializer`, or one around it.
+        to: an empty checkpointer with another serializer, encrypted or not.
+
+    Returns:
+        The number of checkpoints.
+
+    Raises:
+        InvalidArgument: the first has another serializer; the second has this one, or checkpoints.
+        ObjectNotFound, DigestMismatch: content is gone or damaged; the copy ends before it.
+        StoreError: the store failed.
+    """
+    source = _with_serializer(saver, _Passing(_offloading(saver)._objects))
+    if isinstance(_inner(to), OffloadingSerializer):
+        raise InvalidArgument("a checkpointer with another serializer", to)
+    target = _with_serializer(to, _Passing())
+    if next(iter(target.list(None, limit=1)), None) is not None:
+        raise InvalidArgument("a checkpointer without checkpoints", to)
+    count = 0
+    for found in source.list(None):
+        place = {**found.config["configurable"]}
+        del place["checkpoint_id"]  # `put` takes it for that of the parent
+        before = found.parent_config or {"configurable": place}
+        versions = found.checkpoint["channel_versions"]
+        target.put(before, found.checkpoint, found.metadata, versions)
+        writes: dict[str, list[tuple[str, Any]]] = {}
+        for task, channel, value in found.pending_writes or ():
+            writes.setdefault(task, []).append((channel, value))
+        for task, values in writes.items():
+            target.put_writes(found.config, values, task)
+        count += 1
+    return count
+
+
+def _inner(saver: Any) -> Any:
+    serde = getattr(saver, "serde", None)
+    return serde.serde if isinstance(serde, EncryptedSerializer) else serde
+
+
+def _offloading(saver: Any) -> OffloadingSerializer:
+    inner = _inner(saver)
     if not isinstance(inner, OffloadingSerializer):
         raise InvalidArgument("a checkpointer with an OffloadingSerializer", saver)
-    # A copy of the saver with a serializer that records digests.
-    noting = _Noting()
+    return inner
+
+
+def _with_serializer(saver: Any, serializer: JsonPlusSerializer) -> Any:
+    """Return a copy of a checkpointer with another serializer in the place of its own."""
     copied = copy.copy(saver)
-    copied.serde = noting if inner is serde else EncryptedSerializer(serde.cipher, noting)
-    return _Checkpoints(inner.owner_name, copied, noting)
+    serde = saver.serde
+    is_around = isinstance(serde, EncryptedSerializer)
+    copied.serde = EncryptedSerializer(serde.cipher, serializer) if is_around else serializer
+    return copied
