@@ -265,7 +265,8 @@ def _files(
 ) -> tuple[_Base, list[Input]]:
     """Return the base directory of a source, and its files in order."""
     magic = _MAGIC.search(source.partition("://")[2] or source)
-    if magic is None:
+    # A file that is named like a pattern is that file.
+    if magic is None or ("://" not in source and os.path.lexists(source)):
         return _named_file_or_directory(source, options, results, left_out)
     start = len(source) - len(magic.string) + magic.start()
     base, _, pattern = source[:start].rpartition("/")
@@ -368,7 +369,18 @@ def _input(store: Store, stat: Stat) -> Input:
     if kind is None:
         known = ", ".join(_KINDS)
         raise InvalidArgument(f"a file whose name ends in {known}", got=quote(stat.key))
+    if not stat.key.isascii() and not _is_encodable(stat.key):
+        # Neither a result nor a record could name it.
+        raise InvalidArgument("a file whose name is UTF-8", got=quote(stat.key))
     return Input(store, stat, kind, stat.key)
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _kind(key: str) -> SourceKind | None:

@@ -258,6 +258,11 @@ class BodyWriter(BodyReader):
         content = value if isinstance(value, bytes) else memoryview(value).tobytes()
         self._write(path, content, mode, content_type)
 
+    def pipe(self, path: str | dict[str, Any], value: Any = None, **options: Any) -> None:
+        """Write a file, or all files of a dict or none; see `pipe_file` and fsspec."""
+        with self._together():
+            super().pipe(path, value, **options)
+
     def _write(
         self, path: str, content: bytes | LocalFile, mode: str, content_type: str | None
     ) -> None:
@@ -296,8 +301,14 @@ class BodyWriter(BodyReader):
 
         Raises:
             FileExistsError: two files would have the same path; nothing is written.
+            OSError: a path can't be written, such as one that is not a name; nothing is written.
         """
         plan = Pairs(self).note_put(lpath, rpath, recursive=recursive, maxdepth=maxdepth)
+        for source, target in plan:
+            path = self._strip_protocol(target)
+            if not (Path(source).is_dir() and self.isdir(path)):
+                self._check_changeable(path)
+                self._check_writable(path, is_new=options.get("mode") == "create")
         callback.set_size(len(plan))
         for source, target in callback.wrap(plan):
             with callback.branched(source, target) as child:

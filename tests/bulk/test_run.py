@@ -561,6 +561,20 @@ class TestOnce:
             report = bulk.digest(source, out=tmp_path / f"out{number}", workers=0)
             assert report.counts["messages"] == 3
 
+    def test_a_file_that_is_named_like_a_pattern(self, tmp_path: Path) -> None:
+        for name in ("a[1].jsonl", "a1.jsonl"):
+            write_log(tmp_path / name, [MessageBody([Part(name)])])
+        bulk.convert(tmp_path / "a[1].jsonl", out=tmp_path / "out", workers=0)
+        assert [row[0]["content"] for row in results(tmp_path / "out")] == ["a[1].jsonl"]
+
+    def test_a_name_that_is_not_unicode_is_said(self, tmp_path: Path) -> None:
+        (tmp_path / "d").mkdir()
+        with open(os.fsencode(tmp_path / "d") + b"/\xff.jsonl", "wb") as file:  # noqa: PTH123
+            file.write(b"[]")
+        with pytest.raises(InvalidArgument, match=r"a file whose name is UTF-8, got .*udcff"):
+            bulk.digest(tmp_path / "d", out=tmp_path / "out", workers=0)
+        assert not (tmp_path / "out").exists()
+
     def test_a_result_of_the_same_size_is_made_again(self, log: Path, tmp_path: Path) -> None:
         job_on("validate", log, tmp_path / "out")
         before = tree(tmp_path / "out")

@@ -178,6 +178,21 @@ class TestListing:
 
 
 class TestWriting:
+    def test_several_files_are_written_or_none(self, tmp_path: Path) -> None:
+        body = MessageBody([Part("file", name="/a")])
+        for name in ("1", "2 3"):
+            (tmp_path / name).write_text(name)
+        with pytest.raises(NotADirectoryError):
+            body.fs.pipe({"/0": b"", "/a/b": b""})
+        with pytest.raises(OSError, match="character 4 is ' '"):
+            body.fs.put(str(tmp_path), "/t", recursive=True)
+        assert body.names() == ["/a"]
+        (tmp_path / "2 3").rename(tmp_path / "2")
+        (tmp_path / "e").mkdir()
+        for _ in range(2):
+            body.fs.put(f"{tmp_path}/", "/t", recursive=True)
+        assert body.names() == ["/a", "/t/1", "/t/2"]
+
     def test_a_copy_that_can_not_be_made_leaves_nothing(self) -> None:
         body = MessageBody([Part("file", name="/a"), Part("below", name="/a/b")])
         with pytest.raises(NotADirectoryError):
