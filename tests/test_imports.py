@@ -40,7 +40,7 @@ BASES = {
     "frameworks": {"adapters", "payloads", "prompts"},
     "prompts": {"adapters"},
     "rendering": {"adapters"},
-    "testing": {"adapters"},
+    "testing": {"adapters", "adapters.streams"},
 }
 # The command line and the program are made of everything.
 PROGRAMS = {"_cli", "__main__"}

@@ -1,6 +1,7 @@
 """Tests for extensions of the toolkit: contracts, strategies and a reference implementation.
 
-Inherit `StoreContract` to test a store, and `AdapterContract` for the adapter of a format.
+Inherit `StoreContract` to test a store, `AdapterContract` for the adapter of a format, and
+`StreamContract` for its stream.
 `strategies` has Hypothesis strategies for bodies, and `wcmatch_matches` is the reference for
 patterns.
 
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
     from messagebody.testing._adapters import AdapterContract
     from messagebody.testing._patterns import wcmatch_matches
     from messagebody.testing._stores import StoreContract
+    from messagebody.testing._streams import StreamContract
 
 __all__ = [
     "AdapterContract",
     "StoreContract",
+    "StreamContract",
     "strategies",
     "wcmatch_matches",
 ]
@@ -41,6 +44,7 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
             "._adapters": "AdapterContract",
             "._patterns": "wcmatch_matches",
             "._stores": "StoreContract",
+            "._streams": "StreamContract",
         },
     )
 

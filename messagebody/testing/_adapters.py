@@ -3,7 +3,6 @@
 import abc
 import contextlib
 import copy
-import itertools
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -27,6 +26,7 @@ from messagebody.adapters import (
 )
 from messagebody.errors import DecodeError
 from messagebody.findings import Finding, Severity
+from messagebody.testing._damage import damaged
 from messagebody.testing.strategies import (
     bodies,
     conversations,
@@ -282,8 +282,8 @@ class AdapterContract(abc.ABC):
 
         given(json_values())(holds)()
         for message in self._messages():
-            for damaged in _damaged(message):
-                holds(damaged)
+            for strange in damaged(message):
+                holds(strange)
         for text in _BROKEN:
             self._reads(text)
 
@@ -293,7 +293,7 @@ class AdapterContract(abc.ABC):
             return
         for message in self._messages():
             read = self.adapter.to_body(message)
-            for rest in (1, "x", [], {}, *_damaged(read.rest)):
+            for rest in (1, "x", [], {}, *damaged(read.rest)):
                 with contextlib.suppress(MessageBodyError):
                     self.from_body(read.value, rest=rest)
 
@@ -370,33 +370,6 @@ def _wider(message: Any) -> Iterator[Any]:
             held = held[step]
         held["new_of_tomorrow"] = {"a": [1]}
         yield wider
-
-
-def _damaged(value: Any) -> Iterator[Any]:
-    """Yield copies of a value, each with one member or item gone or of another type."""
-    others = itertools.cycle((None, 7, "x", [1], {"a": 1}, True, "\ud800"))
-    for path in _places_in(value):
-        for is_gone in (True, False):
-            damaged = copy.deepcopy(value)
-            held = damaged
-            for step in path[:-1]:
-                held = held[step]
-            if is_gone:
-                del held[path[-1]]
-            else:
-                held[path[-1]] = next(others)
-            yield damaged
-
-
-def _places_in(value: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the path to each member and item of a value, down to the leaves."""
-    steps: Iterable[tuple[Any, Any]] = ()
-    if isinstance(value, dict | list):
-        steps = value.items() if isinstance(value, dict) else enumerate(value)
-    for step, inner in steps:
-        yield (step,)
-        for path in _places_in(inner):
-            yield (step, *path)
 
 
 def _objects_in(value: Any, depth: int = 3) -> Iterator[tuple[Any, ...]]:

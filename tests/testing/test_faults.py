@@ -8,9 +8,9 @@ import pytest
 from hypothesis import Phase, settings
 
 from messagebody.storage import Store
-from messagebody.testing import AdapterContract, StoreContract
-from tests.testing import faulty_formats, faulty_stores
-from tests.testing.notes import Notes
+from messagebody.testing import AdapterContract, StoreContract, StreamContract
+from tests.testing import faulty_formats, faulty_stores, faulty_streams
+from tests.testing.notes import Notes, NotesEvents
 
 
 class Stores(StoreContract):
@@ -28,6 +28,15 @@ class Formats(AdapterContract):
         self.adapter = made()
 
 
+class Streams(StreamContract):
+    adapter = Notes()
+    streams = ((faulty_streams.EVENTS, faulty_streams.MESSAGE),)
+    piece = "text"
+
+    def __init__(self, made: type[NotesEvents] = NotesEvents) -> None:
+        self.accumulator = made
+
+
 def checks_of(contract: type[Any]) -> list[str]:
     return [name for name, _ in inspect.getmembers(contract, inspect.isfunction)
             if name.startswith("test_")]  # fmt: skip
@@ -42,6 +51,7 @@ def run(contract: Any, test: str) -> None:
 KITS: dict[type[Any], dict[type[Any], str]] = {
     Stores: faulty_stores.FAULTS,
     Formats: faulty_formats.FAULTS,
+    Streams: faulty_streams.FAULTS,
 }
 SEEDED = [
     pytest.param(contract, fault, test, id=fault.__name__)

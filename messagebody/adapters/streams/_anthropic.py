@@ -52,8 +52,10 @@ class AnthropicEvents(Accumulator):
     def _start(self, event: dict[str, Any]) -> None:
         if self._message is not None:
             raise OutOfPlace("a message started before")
-        self._message = dict(member(event, "message", dict))
-        for block in objects(self._message, "content"):
+        message = dict(member(event, "message", dict))
+        blocks = objects(message, "content")
+        self._message = message
+        for block in blocks:
             self._add(block)
 
     def _within(self, kind: Any, event: dict[str, Any], message: dict[str, Any]) -> None:

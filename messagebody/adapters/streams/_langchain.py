@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from messagebody._base.text import quote
 from messagebody._wire import strict_json
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
@@ -14,6 +15,8 @@ from messagebody.adapters.streams._accumulator import (
 )
 
 _REASONS: Final = {"finish_reason", "stop_reason", "finishReason", "stopReason", "done_reason"}
+_TEXTS: Final = {"text", "reasoning", "thinking", "args", "name"}
+"""Members whose pieces are joined."""
 
 
 class MessagePieces(Accumulator):
@@ -34,13 +37,15 @@ class MessagePieces(Accumulator):
             raise UnknownEvent
         data = member(event, "data", dict) if "data" in event else event
         content = data.get("content")
+        # Read first, so that a chunk that is refused changes nothing.
+        blocks = [] if isinstance(content, str) else objects(data, "content")
+        calls = objects(data, "tool_call_chunks")
         if isinstance(content, str):
             self._text(content)
-        else:
-            self._is_list |= content is not None
-            for block in objects(data, "content"):
-                self._merge(self._blocks, block)
-        for call in objects(data, "tool_call_chunks"):
+        self._is_list |= content is not None and not isinstance(content, str)
+        for block in blocks:
+            self._merge(self._blocks, block)
+        for call in calls:
             self._merge(self._calls, call)
         if isinstance(data.get("id"), str):
             self._about.setdefault("id", data["id"])
@@ -56,6 +61,9 @@ class MessagePieces(Accumulator):
 
     def _merge(self, held: list[dict[str, Any]], piece: dict[str, Any]) -> None:
         """Add a piece to the block of its index and kind, or begin one."""
+        for key in _TEXTS & piece.keys():
+            if not isinstance(piece[key], str | None):
+                raise OutOfPlace(f"its {key} is {quote(piece[key], limit=40)}")
         index, kind = piece.get("index"), piece.get("type")
         found = None
         if index is not None:
@@ -70,7 +78,7 @@ class MessagePieces(Accumulator):
         for key, value in piece.items():
             if key in {"type", "index"} or value is None:
                 continue
-            if key in {"text", "reasoning", "thinking", "args", "name"}:
+            if key in _TEXTS:
                 found.setdefault(key, Pieces())
                 if not isinstance(found[key], Pieces):
                     raise OutOfPlace(f"its {key} was not text before")

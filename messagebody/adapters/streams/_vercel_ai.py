@@ -139,11 +139,11 @@ class MessageChunks(Accumulator):
         return None
 
     def _tool_of(self, key: str, event: dict[str, Any]) -> dict[str, Any]:
+        name = member(event, "toolName")
         part = self._tools.get(key)
         if part is None:
             part = self._tools[key] = {}
             self.begin(self._parts, part)
-        name = member(event, "toolName")
         # Tools that are only known at run time have no own type in a user interface.
         dynamic = {"type": "dynamic-tool", "toolName": name}
         part |= dynamic if event.get("dynamic") else {"type": f"tool-{name}"}

@@ -1,0 +1,191 @@
+"""The contract of the stream of a format, as tests to inherit."""
+
+import abc
+import contextlib
+import copy
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar
+
+import pytest
+
+from messagebody import MessageBody, MessageBodyError
+from messagebody._base.limits import Limits
+from messagebody.adapters import Adapter, Converted
+from messagebody.adapters.streams import Accumulator, OutOfPlace, UnknownEvent
+from messagebody.errors import DecodeError
+from messagebody.testing._damage import damaged
+
+Event = dict[str, Any]
+
+
+class StreamContract(abc.ABC):
+    """Inherit this and give it the class attributes `accumulator`, `adapter` and `streams`.
+
+    Neither the stream nor the format has to be registered.
+
+    Examples:
+        >>> from messagebody.adapters import adapter
+        >>> class Lines(Accumulator):
+        ...     format = "anthropic"
+        >>> class TestLines(StreamContract):
+        ...     accumulator = Lines
+        ...     adapter = adapter("anthropic")
+        ...     streams = [([{"line": "Hi!"}, {"end": True}], {"role": "user", "content": "Hi!"})]
+        ...     piece = "line"
+    """
+
+    accumulator: type[Accumulator]
+    """The class that accumulates the events."""
+    adapter: Adapter
+    """The adapter of the messages that it makes: a module or an object."""
+    streams: Sequence[tuple[Sequence[Event], Any]] = ()
+    """The events of whole streams, each with the message that it makes. One of them should bring
+    several blocks in turns, pieces that end or begin in a space, and what is beside the content,
+    such as the usage."""
+    unknown: ClassVar[Event] = {"type": "new_of_tomorrow", "more": {"a": 1}}
+    """An event of a type that does not exist yet."""
+    piece: ClassVar[str] = ""
+    """The member of events that holds a piece of text, if pieces may be cut anywhere."""
+    ends: ClassVar[bool] = True
+    """Whether an event says that the stream ended."""
+
+    def test_a_stream_makes_its_message(self) -> None:
+        """The body, and the members beside it, are those of the whole message."""
+        for events, message in self._streams():
+            made, whole = self._read(self._fed(events)), self.adapter.to_body(message)
+            assert made.value == whole.value
+            assert made.rest == whole.rest
+
+    def test_pieces_may_be_cut_anywhere(self) -> None:
+        """A text is the same whether it comes in large pieces or in single characters."""
+        for events, _ in self._streams():
+            cut = [piece for event in events for piece in self._cut(event)]
+            assert self._fed(cut).message() == self._fed(events).message()
+
+    def test_each_beginning_is_a_message(self) -> None:
+        """After each event there is a message, whose texts and names the next one still has."""
+        for events, _ in self._streams():
+            made = self.accumulator()
+            bodies = [MessageBody()]
+            for event in events:
+                made.feed(event)
+                bodies.append(self._read(made).value)
+            for before, after in itertools.pairwise(bodies):
+                assert _text(after).startswith(_text(before))
+                assert {*before.names()} <= {*after.names()}
+
+    def test_an_earlier_message_stays(self) -> None:
+        """Later events change no message that was read before, and reading changes none."""
+        for events, _ in self._streams():
+            made = self.accumulator()
+            kept = []
+            for event in events:
+                made.feed(event)
+                kept.append((made.message(), json.dumps(made.message())))
+            assert [json.dumps(message) for message, _ in kept] == [text for _, text in kept]
+            assert made.message() == self._fed(events).message()
+
+    def test_events_are_left_alone(self) -> None:
+        """The events that were fed stay as they were."""
+        for events, _ in self._streams():
+            fed = copy.deepcopy([*events])
+            self._fed(fed).message()
+            assert fed == [*events]
+
+    def test_two_streams_are_apart(self) -> None:
+        """Two streams at once, event by event, make the same as one after the other."""
+        for events, _ in self._streams():
+            first, second = self.accumulator(), self.accumulator()
+            for event in events:
+                first.feed(event)
+                second.feed(event)
+            assert first.message() == second.message() == self._fed(events).message()
+
+    def test_a_cut_stream_says_so(self) -> None:
+        """A stream is cut until all of its content came, and then it is not."""
+        for events, _ in self._streams():
+            whole = self._fed(events)
+            assert not whole.is_cut()
+            made = self.accumulator()
+            assert made.is_cut()
+            for event in events if self.ends else ():
+                made.feed(event)
+                if not made.is_cut():
+                    break
+            assert not self.ends or self._read(made).value == self._read(whole).value
+
+    def test_an_unknown_event_stays_aside(self) -> None:
+        """It is told from one that is out of place, and changes nothing."""
+        for events, _ in self._streams():
+            for place in range(len(events)):
+                made = self._fed(events[:place])
+                before = copy.deepcopy(made.message())
+                with pytest.raises(UnknownEvent):
+                    made.feed(copy.deepcopy(self.unknown))
+                assert made.message() == before
+
+    def test_nothing_comes_after_the_end(self) -> None:
+        """What changed the message is refused when the stream has ended."""
+        for events, _ in self._streams():
+            for event in self._content(events) if self.ends else ():
+                made = self._fed(events)
+                if not made.is_over or made.may_follow(event):
+                    with pytest.raises(OutOfPlace):
+                        made.feed(event)
+
+    def test_a_damaged_event_is_refused(self) -> None:
+        """It is taken, or refused by an error of the toolkit, and then changes nothing."""
+        for events, _ in self._streams():
+            for place, event in enumerate(events):
+                for strange in damaged(event):
+                    made = self._fed(events[:place])
+                    before = copy.deepcopy(made.message())
+                    try:
+                        made.feed(strange)
+                    except (OutOfPlace, UnknownEvent, MessageBodyError):
+                        assert made.message() == before
+                    with contextlib.suppress(MessageBodyError):
+                        self._read(made)
+
+    def test_limits_hold(self) -> None:
+        """A stream of more text or parts than the limits allow is refused while it arrives."""
+        for events, _ in self._streams():
+            with pytest.raises(DecodeError):
+                self._fed(events, limits=Limits(parts=1, json_bytes=1))
+
+    def _streams(self) -> Iterable[tuple[Sequence[Event], Any]]:
+        if not self.streams:
+            pytest.fail("give streams: the events of some, each with the message that it makes")
+        return self.streams
+
+    def _fed(self, events: Iterable[Event], **options: Any) -> Accumulator:
+        made = self.accumulator(**options)
+        for event in events:
+            made.feed(event)
+        return made
+
+    def _read(self, made: Accumulator) -> Converted[MessageBody]:
+        return self.adapter.to_body(made.message())
+
+    def _cut(self, event: Event) -> Iterator[Event]:
+        text = event.get(self.piece)
+        if not isinstance(text, str) or not text:
+            yield event
+            return
+        for letter in text:
+            yield {**event, self.piece: letter}
+
+    def _content(self, events: Sequence[Event]) -> Iterator[Event]:
+        """Yield the events that change the message."""
+        made = self.accumulator()
+        for event in events:
+            before = copy.deepcopy(made.message())
+            made.feed(event)
+            if made.message() != before:
+                yield event
+
+
+def _text(body: MessageBody) -> str:
+    return "".join(part.text or "" for part in body.unnamed())
