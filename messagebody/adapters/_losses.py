@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._base.media_types import is_text
+from messagebody._base.media_types import TEXT_PLAIN, is_text
 from messagebody._base.text import quote
 from messagebody._model.part import Part
 from messagebody.adapters._base import Loss, LossKind
@@ -94,8 +94,8 @@ class Losses:
         if "citations" in lost and "citations" in theirs:
             lost.remove("citations")
             self._compare_citations(part, mine["citations"], theirs["citations"], sources)
-        if "language" in lost and f"```{mine['language']}\n" in (back.text or ""):
-            lost.remove("language")  # the text around the code states it
+        if "language" in lost and _states_language(part, back, mine["language"]):
+            lost.remove("language")
         if "filename" in lost and not _same_name(part, back):
             lost.remove("filename")  # the name that goes out is in the loss of the name
         if lost:
@@ -168,8 +168,12 @@ class Losses:
             self.lose(LossKind.CONVERTED, part, "its name goes out as a text before it")
         elif back.name is None:
             self.lose(LossKind.OMITTED, part, "there is no place for its name")
+        elif (said := (back.metadata or {}).get("filename", back.name)) in (
+            part.name, f"messagebody:{part.name}",
+        ):  # fmt: skip
+            why = "it goes out as a file of its name, which the speaker can only say as a file"
+            self.lose(LossKind.DOWNGRADED, part, why)
         else:
-            said = (back.metadata or {}).get("filename", back.name)
             self.lose(LossKind.DOWNGRADED, part, f"its name goes out as {quote(said)}")
 
     def lose(self, kind: LossKind, part: Part, why: str) -> None:
@@ -208,8 +212,11 @@ def _is_held(value: Any, held: Any) -> bool:
     return any(_is_held(value, each) for each in inner)
 
 
-_SPOKEN: Final = re.compile(r"/(refusals|code|reasoning)/\d+\Z")
-_CALLED: Final = {"refusals": "the refusal", "code": "the code", "reasoning": "the thought"}
+_SPOKEN: Final = re.compile(r"/(refusals|code|reasoning|tool/results)/\d+(?:/.+)?\Z")
+_CALLED: Final = {
+    "refusals": "the refusal", "code": "the code", "reasoning": "the thought",
+    "tool/results": "the result",
+}  # fmt: skip
 """Items whose names say what they are: without it, they would pass for what was said."""
 
 
@@ -219,6 +226,12 @@ def _spoken(part: Part, back: Part) -> str | None:
     if what is None or back.name is not None or back.is_reference or part.is_reference:
         return None
     return _CALLED[what[1]] if part.read_bytes() in back.read_bytes() else None
+
+
+def _states_language(part: Part, back: Part, language: Any) -> bool:
+    """Return whether the text around code states its language, or its type does."""
+    is_typed = back.content_type == part.content_type != TEXT_PLAIN
+    return is_typed or f"```{language}\n" in (back.text or "")
 
 
 _NAMED: Final = "only a text that names it goes out"

@@ -522,7 +522,9 @@ class BlockWriter:
         # A label before a block is read as a text of its own, and is not part of the body.
         labels = max(len(blocks) - 1, 0) if len(parts) == 1 else 0
         for part, back in aligned(parts, found[labels:]):
-            if back is None:
+            if back is None and _is_within(part, found):
+                self.losses.lose(LossKind.CONVERTED, part, "it goes out in one text with others")
+            elif back is None:
                 why = f"{self.dialect.name} has no place of its own for it"
                 self.losses.lose(LossKind.OMITTED, part, self.losses.with_reason(part, why))
             else:
@@ -569,6 +571,12 @@ class BlockWriter:
             return False
         kind = item.media_type or type_of_url(item.url or "") or OCTET_STREAM
         return kind == part.content_type and item == Media(item.kind, item.media_type, url=part.url)
+
+
+def _is_within(part: Part, found: list[Part]) -> bool:
+    """Return whether one of the texts that are read back holds that of a part."""
+    text = _text_of(part)
+    return bool(text) and any(str(text) in (each.text or "") for each in found)
 
 
 _GENERATED: Final = re.compile(r"/images/\d+")

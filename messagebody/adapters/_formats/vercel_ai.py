@@ -48,7 +48,7 @@ class VercelAI(Format):
         Kind("value", (JSON,), in_messages=False, in_results=True, is_value=True),
     )
     slot = "providerMetadata"
-    unmissed = frozenset({"steps", "of"})
+    unmissed = frozenset({"steps", "of", "rawInput"})
     joins_results = True
     roles = {"tool": "assistant"}  # noqa: RUF012 - nobody changes it
 

@@ -77,3 +77,33 @@ def test_a_list_in_a_history_is_no_message() -> None:
     for inner in ([hello], [hello, hello]):
         with pytest.raises(EnvelopeError, match=r"message 1: .*; a conversation is one list of"):
             chat.to_bodies([hello, inner])
+
+
+def test_several_texts_in_one_are_no_loss_of_any() -> None:
+    """All but the first were said to be omitted, though the text held them."""
+    about = {"tool_result": {"id": "c", "name": "f"}}
+    body = MessageBody([
+        Part("Sunny.", name="/tool/results/1/1", metadata=about),
+        Part('{"a":1}', name="/tool/results/1/2", content_type="application/json", metadata=about),
+    ])  # fmt: skip
+    for name in ("gemini", "openai-responses"):
+        done = adapter(name).from_body(body)
+        assert "Sunny." in str(done.value)
+        assert {loss.kind for loss in done.losses} <= {"converted", "downgraded"}, name
+        assert str(done.losses[-1]) == (
+            "converted part 1 /tool/results/1/2: it goes out in one text with others"
+        )
+
+
+def test_a_result_in_a_text_is_one_loss() -> None:
+    about = {"tool_result": {"id": "c", "name": "f"}}
+    body = MessageBody([Part("Hi."), Part("Sunny.", name="/tool/results/1/1", metadata=about)])
+    (loss,) = adapter("openai-chat").from_body(body).losses
+    assert str(loss) == "downgraded part 1 /tool/results/1/1: the result goes out as plain text"
+
+
+def test_a_name_that_goes_out_is_not_lost() -> None:
+    call = Part('{"id":"c","name":"f","arguments":{}}', name="/tool/calls/1.json",
+                content_type="application/json")  # fmt: skip
+    (loss,) = adapter("mcp").from_body(MessageBody([call])).losses
+    assert loss.why == "it goes out as a file of its name, which the speaker can only say as a file"
