@@ -180,7 +180,7 @@ bench-peers: ## Measure against other frameworks and print the tables
 	$(MAKE) run-bench-agents VENV=.venv-deepagents CONSTRAINTS=constraints-deepagents.txt
 
 run-bench-peers: $(VENV)/.test $(VENV)/.borders $(VENV)/.peers
-	$(BIN)/python -m benchmarks checkpoints telemetry pages
+	$(BIN)/python -m benchmarks checkpoints telemetry pages prompts
 
 run-bench-agents: $(VENV)/.test $(VENV)/.deepagents
 	$(PIP) install --editable .[deepagents]

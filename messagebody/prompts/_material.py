@@ -58,7 +58,7 @@ class Material:
     def __init__(self, body: MessageBody, resolver: Resolver | None, media: str) -> None:
         self._records, self.names, self._types = columns(body)
         # The parts of a body share what reading may cost, whatever resolver reads them.
-        like = body[0] if body else None
+        like = next(iter(body), None)
         self._like = like.with_resolver(resolver) if like and resolver else like
         resolver = resolver or resolver_of(body)
         self._is_closed = resolver is None or resolver.is_closed

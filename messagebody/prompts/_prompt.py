@@ -69,11 +69,17 @@ def to_prompt(
 ) -> Prompt:
     r"""Return the part of a body that a model should see, within a budget of tokens.
 
-    A body that fits stays whole. Otherwise, pictures take up to half of the budget, unnamed text
-    has priority over named text, and a long text is cut to its head and tail, with a note that
-    tells how to read the rest. Parts without room are listed, and parts without room in the list
-    are counted. Each named part is enclosed in a tag that occurs in no content, so that no content
-    can close its own tag. Unnamed text is enclosed too if any content looks like such a tag.
+    A body that fits stays whole. Otherwise the prompt fills the budget, at any number of parts.
+    Pictures take up to half of it, and more only if text leaves room. Unnamed text comes before
+    named text. If there is room for a piece of each text, all get the same, and none gets more than
+    it has; if not, the first ones are shown. A long text is cut to its head and tail, with a note
+    that tells how to read the rest. The next parts are listed, and those without room in the list
+    are counted. Each named part is enclosed in a tag that occurs in no content that is shown, so
+    that no content can close its own tag. Unnamed text is enclosed too if any content looks like
+    such a tag.
+
+    The work depends on the budget: a text that can't be shown is not read. A token is taken to have
+    eight characters at most, so `count` never gets more than eight times the budget.
 
     Parts that keep members of a message, such as `/meta/agents-api.json`, are left out and not
     counted: they hold ids and tokens of systems.

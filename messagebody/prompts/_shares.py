@@ -11,12 +11,15 @@ from typing import Final, NamedTuple, Self
 
 import attrs
 
+from messagebody.prompts._counting import estimate_tokens
 from messagebody.prompts._frames import Frames, more_parts, note
 from messagebody.prompts._material import FRAME, WORTH, Material
 
 _GAP: Final = len("\n\n")
 _LEAST: Final = 40
 """The fewest characters to show of a text that is cut."""
+_SAMPLE: Final = 200
+"""The characters at the beginning of a text that show how dense it is."""
 
 
 @attrs.frozen
@@ -42,6 +45,7 @@ class _Candidate(NamedTuple):
         length: what it has.
         frame: what the frame takes if the text is whole.
         note: what is added if it is cut.
+        full: what it takes within the frame before it is whole.
         least: what the fewest characters take with their frame.
         worth: what so many take that they are worth it.
     """
@@ -50,17 +54,21 @@ class _Candidate(NamedTuple):
     length: int
     frame: int
     note: int
+    full: int
     least: int
     worth: int
 
     @classmethod
-    def of(cls, position: int, length: int, frame: int, note: int) -> Self:
-        least = frame + min(length, note + _LEAST)
-        return cls(position, length, frame, note, least, frame + min(length, note + WORTH))
+    def of(cls, position: int, text: str, frame: int, note: int) -> Self:
+        # If a note takes no more characters than it saves, the text is shown whole. But a note on
+        # Chinese or emoji saves tokens even then.
+        full = len(text) + note if _is_dense(text) else len(text)
+        least, worth = (frame + min(full, note + few) for few in (_LEAST, WORTH))
+        return cls(position, len(text), frame, note, full, least, worth)
 
     def share(self, room: int) -> int:
         """Return how many of its characters are shown in a room within its frame."""
-        return self.length if room >= self.length else max(room - self.note, 0)
+        return self.length if room >= self.full else max(room - self.note, 0)
 
 
 class Shares:
@@ -121,21 +129,21 @@ class Shares:
 
     @cached_property
     def _wanted(self) -> int:
-        return sum(text.frame + text.length for text in self._named)
+        return sum(text.frame + text.full for text in self._named)
 
     @cached_property
     def _more(self) -> int:
         return len(more_parts(len(self._material))) + _GAP
 
     def _candidate(self, position: int) -> _Candidate:
-        length = len(self._material.texts[position])
+        text = self._material.texts[position]
         name = self._material.names[position]
         frames = self._frames
         frame = len(frames.opening(position)) + len(frames.closing) + _GAP
-        cut = len(note(length, name or str(position), length)) + _GAP
+        cut = len(note(len(text), name or str(position), len(text))) + _GAP
         if name is None and frames.is_raw:
-            return _Candidate.of(position, length, _GAP, frame + cut)
-        return _Candidate.of(position, length, frame + _GAP, cut)
+            return _Candidate.of(position, text, _GAP, frame + cut)
+        return _Candidate.of(position, text, frame + _GAP, cut)
 
     def plan(self, room: int) -> Plan:
         """Return the plan for a room."""
@@ -224,9 +232,13 @@ def _level(texts: Sequence[_Candidate], room: int) -> tuple[dict[int, int], int]
     """Return equal shares of texts, none of which gets more than it needs, and the room left."""
     left = room - sum(text.frame for text in texts)
     shares = {}
-    by_length = sorted(texts, key=lambda text: text.length)
-    for place, text in enumerate(by_length):
-        room_of_it = min(text.length, left // (len(texts) - place))
+    for place, text in enumerate(sorted(texts, key=lambda text: text.full)):
+        room_of_it = min(text.full, left // (len(texts) - place))
         left -= room_of_it
         shares[text.position] = text.share(room_of_it)
     return shares, left
+
+
+def _is_dense(text: str) -> bool:
+    """Return whether a text has more than a token for two characters, by its beginning."""
+    return not text.isascii() and 2 * estimate_tokens(text[:_SAMPLE]) > len(text[:_SAMPLE])

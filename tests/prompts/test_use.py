@@ -107,6 +107,40 @@ def test_the_list_takes_what_texts_leave() -> None:
     assert 0.95 * 2000 <= to_prompt(MessageBody([Part("Why?"), *parts]), 2000).used <= 2000
 
 
+def test_lines_take_what_is_too_little_for_a_text() -> None:
+    """Two hundred tokens of emoji are a hundred characters: too few to cut them."""
+    binary = [Part(b"\xff", name=f"/data/{n}", content_type="a/b") for n in range(30)]
+    assert to_prompt(MessageBody([*[Part("😀🎉" * 51)] * 5, *binary]), 950).used >= 0.95 * 950
+
+
+@pytest.mark.parametrize("piece", [PIECES[0], "猫白天大部分时间都在睡觉。", "😀🎉"])
+def test_a_text_that_nearly_fits(piece: str) -> None:
+    """The frame and the note of a cut text may take more characters than they save."""
+    body = MessageBody([Part(piece * 100), Part(b"\xff", content_type="a/b")])
+    everything = to_prompt(body).used
+    for budget in range(everything - 60, everything):
+        prompt = to_prompt(body, budget)
+        assert prompt.used >= min(0.95 * budget, budget - 60)
+        assert prompt.omitted[0].kind == "cut"
+
+
+def test_a_text_is_begun_in_place_of_lines() -> None:
+    """What the first texts leave would be too little for the next."""
+    texts = [Part(f"{n} {PIECES[0] * 7}", name=f"/docs/{n}.txt") for n in range(100)]
+    for budget in range(600, 1400, 40):
+        prompt = to_prompt(MessageBody(texts), budget)
+        assert prompt.omitted[0].kind == "cut", budget
+        assert prompt.used >= 0.95 * budget
+
+
+def test_named_texts_get_a_third() -> None:
+    body = MessageBody([Part(PIECES[0] * 500), Part(PIECES[0] * 500, name="/a.txt")])
+    shown = [each.shown for each in to_prompt(body, 3000).omitted]
+    assert 0.4 < shown[1] / shown[0] < 0.55
+    body = MessageBody([Part(PIECES[0] * 500), Part("Cats.", name="/a.txt")])
+    assert "Cats." in to_prompt(body, 500).body.read_text()
+
+
 def test_pictures_take_what_texts_leave() -> None:
     body = MessageBody([Part("Why?"), *(Part(PNG, name=f"/{n}.png") for n in range(9))])
     prompt = to_prompt(body, 10_000)
