@@ -11,7 +11,7 @@ import tempfile
 from typing import Any, NamedTuple
 
 from messagebody import MessageBody, MessageBodySchema
-from messagebody.rendering import page, run_page
+from messagebody.rendering import graph_page, page, run_page
 from messagebody.samples import sample
 
 PICTURES = pathlib.Path(__file__).parents[1] / "pictures"
@@ -29,6 +29,7 @@ class View(NamedTuple):
     width: int
     height: int
     is_dark: bool = False
+    anchor: str = ""
 
 
 def main() -> None:
@@ -43,6 +44,10 @@ def main() -> None:
         "changes": View(page(report, title="message.json", against=older), 1280, 900, True),
         "run": View(run_page(make_run(5), title="run.json"), 1280, 1330),
         "run-dark": View(run_page(make_run(), title="run.json"), 1280, 1000, True),
+        "folders": View(page(make_work(), title="work.json"), 1280, 1000),
+        "agents": View(
+            graph_page(*make_agents(), title="60 agents"), 1280, 1000, anchor="agent-13"
+        ),
         # No window of Chromium is narrower than 500 pixels.
         "phone": View(shown, 500, 1000, True),
         "run-phone": View(run_page(make_run(2), title="run.json"), 500, 1000),
@@ -61,6 +66,39 @@ def make_report() -> MessageBody:
     body.add(sample("rides.csv"), name="/sources/rides.csv")
     body.add(sample("bell.wav"), name="/recordings/bell.wav")
     return body
+
+
+def make_work() -> MessageBody:
+    """Return a body of many parts: notes, code, settings, and a directory of logs."""
+    body = MessageBody()
+    body.add("The count is done. **All** logs are below.\n\n- [x] count\n- [ ] publish",
+             content_type="text/markdown")  # fmt: skip
+    code = "def rides(day: str) -> int:\n    # one file a day\n    return len(read(day))\n"
+    body.add(code, name="/code/count.py")
+    body.add("select day, sum(rides) from counter group by day\n", name="/code/sums.sql")
+    limits = {"rides": 5_000, "rain": 10.5, "strict": True}
+    steps = [{"call": "read", "arguments": {"counter": "north bridge", "from": "2025-04-01"}}]
+    body.add(json={"name": "counter", "limits": limits, "steps": steps}, name="/settings.json")
+    for number in range(1_000):
+        body.add("ok\n", name=f"/logs/{number // 100}/{number % 100:02}.txt")
+    return body
+
+
+def make_agents() -> tuple[list[str], list[tuple[str, str]]]:
+    """Return 60 agents in five stages, and which of them fit."""
+    stages = [
+        [f"{role}-{number}" for number in range(1, 13)]
+        for role in ("scout", "reader", "writer", "painter", "critic")
+    ]
+    agents = [agent for stage in stages for agent in stage]
+    pairs = [
+        (sender, taker)
+        for number, stage in enumerate(stages[:-1])
+        for place, sender in enumerate(stage)
+        for step, taker in enumerate(stages[number + 1])
+        if (place // 3 + step // 2) % 5 == 0
+    ]
+    return agents, [*pairs, ("scout-1", "critic-1"), ("reader-7", "critic-12")]
 
 
 def make_older(body: MessageBody) -> MessageBody:
@@ -85,11 +123,13 @@ def draw(view: View, file: pathlib.Path) -> None:
     with tempfile.TemporaryDirectory() as directory:
         document = pathlib.Path(directory, "page.html")
         document.write_text(view.document, encoding="utf-8")
+        address = document.as_uri() + (f"#{view.anchor}" if view.anchor else "")
         dark = ["--force-dark-mode", "--blink-settings=preferredColorScheme=0"]
         subprocess.run(
             [program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+             "--run-all-compositor-stages-before-draw",
              f"--user-data-dir={directory}/profile", f"--window-size={view.width},{view.height}",
-             f"--screenshot={file}", *(dark if view.is_dark else []), document.as_uri()],
+             f"--screenshot={file}", *(dark if view.is_dark else []), address],
             check=True, capture_output=True,
         )  # fmt: skip
 

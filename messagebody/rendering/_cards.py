@@ -58,9 +58,17 @@ class Cards:
         """Return whether something in a folded part or directory opens it."""
         return len(self._news) <= OPEN_PARTS and not self._news.isdisjoint(positions)
 
-    @property
-    def _is_short(self) -> bool:
-        return len(self._parts) <= OPEN_PARTS
+    @cached_property
+    def _opened(self) -> frozenset[int]:
+        """The identities of directories that begin open: as many as have few parts together."""
+        left = OPEN_PARTS
+        opened = []
+        for directory in self._root.directories():
+            positions = list(directory.positions())
+            if len(positions) <= left or self._is_opened(*positions):
+                left -= len(positions)
+                opened.append(id(directory))
+        return frozenset(opened)
 
     # The list
 
@@ -88,7 +96,7 @@ class Cards:
             *self._marks(*positions), title=label,
         )  # fmt: skip
         return element("details", summary, self._list(directory, said),
-                       open=self._is_short or self._is_opened(*positions))  # fmt: skip
+                       open=id(directory) in self._opened)  # fmt: skip
 
     def _link(self, index: int, said: str) -> Html:
         part = self._parts[index]
@@ -168,7 +176,7 @@ class Cards:
         )
         inside = element("div", *self._entries(directory, said), class_="inside")
         return element("details", summary, inside, class_="part directory",
-                       open=self._is_short or self._is_opened(*positions))  # fmt: skip
+                       open=id(directory) in self._opened)  # fmt: skip
 
     def _counts(self, positions: Sequence[int]) -> Iterator[Html]:
         """Yield how many parts of a directory are new, changed and not accepted."""

@@ -26,6 +26,13 @@ class Directory:
     entries: list[Entry] = attrs.Factory(list)
     is_run: bool = False
 
+    def directories(self) -> Iterator["Directory"]:
+        """Yield the directories in it, at any depth, each before those inside."""
+        for entry in self.entries:
+            if isinstance(entry, Directory):
+                yield entry
+                yield from entry.directories()
+
     def positions(self) -> Iterator[int]:
         """Yield the positions of all parts in it, at any depth."""
         for entry in self.entries:

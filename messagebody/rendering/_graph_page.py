@@ -4,6 +4,7 @@ Senders stand left of those that accept all they send. Agents with the same conn
 A chosen agent is the target of a link, and the style shows its connections.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
@@ -102,7 +103,7 @@ def graph_page(
 def _list(graph: _Adjacency) -> Html:
     """Return the links to all agents by name; many are folded by their initials."""
     numbers = range(min(len(graph.names), _MOST_LISTED))
-    by_name = sorted(numbers, key=lambda number: (graph.names[number].casefold(), number))
+    by_name = sorted(numbers, key=lambda number: _rank(graph.names[number]))
     if len(by_name) <= _OPEN_NAMES:
         shown = [_names(graph, by_name)]
     else:
@@ -112,6 +113,12 @@ def _list(graph: _Adjacency) -> Html:
         more = f"{len(graph.names) - len(by_name):,} more"
         shown.append(element("p", more, class_="note"))
     return element("section", *shown, class_="index", aria_label="Agents")
+
+
+def _rank(name: str) -> list[tuple[int, str]]:
+    """Return what a name is sorted by: its initial, its words, and its numbers by their size."""
+    pieces = enumerate(re.split("([0-9]+)", name.casefold()))
+    return [(0, name[:1].upper()), *((len(each) if i % 2 else 0, each) for i, each in pieces)]
 
 
 def _initial(graph: _Adjacency, letter: str, numbers: Sequence[int]) -> Html:

@@ -90,6 +90,12 @@ def test_names_may_be_any_text(names: list[str]) -> None:
     assert body.count("<text") == len(names)
 
 
+def test_names_are_listed_in_the_order_of_their_numbers() -> None:
+    document = graph_page(["b", "a-10", "a-2", "A-1"], [])
+    (index,) = re.findall('<section class="index".*?</section>', document)
+    assert re.findall("<bdi>(.*?)</bdi>", index) == ["A-1", "a-2", "a-10", "b"]
+
+
 def test_many_agents_are_only_listed() -> None:
     names = [str(number) for number in range(2_500)]
     document = graph_page(names, [(name, "0") for name in names])

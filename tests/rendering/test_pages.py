@@ -544,6 +544,12 @@ def test_a_directory_is_said_once_and_its_many_parts_are_folded() -> None:
     assert sum("open" in each for each in elements.of("details")) == 3
 
 
+def test_small_directories_begin_open_as_far_as_there_are_few_parts() -> None:
+    body = MessageBody(Part("x", name=f"/{i // 10}/{i % 10}") for i in range(50))
+    directories = re.findall('<details class="part directory".*?>', page(body))
+    assert [" open" in each for each in directories] == [True, True, False, False, False]
+
+
 def test_a_directory_tells_what_is_new_in_it_and_opens() -> None:
     old = MessageBody(Part("x", name=f"/logs/{number}") for number in range(30))
     new = MessageBody([*old, Part("y", name="/logs/new")])
