@@ -19,14 +19,12 @@ from messagebody._cli.options import (
     source_name,
 )
 from messagebody._wire import strict_json
-from messagebody.adapters import ChatMessage, Transcript, detect, read_transcript
-from messagebody.adapters._conversations import is_message, messages_of
+from messagebody.adapters import ChatMessage, Transcript, read_transcript
+from messagebody.adapters._transcripts import holds_messages
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MessageBodyError
 
 _OWN: Final = frozenset({"contentType", "contentUrl", "contentEncoding"})
 """Members that only parts of a body have."""
-_STATES: Final = ("values", "channel_values")
-"""Members of a state of LangGraph."""
 _FILES: Final = frozenset({".json", ".jsonl", ".ndjson"})
 _DATABASE: Final = b"SQLite format 3\0"
 _NUMBER: Final = re.compile(r"(\d+)")
@@ -99,13 +97,8 @@ def _is_run(data: bytes) -> bool:
     except strict_json.InvalidJson:
         lines = data.strip().split(b"\n", 1)
         return len(lines) > 1 and all(map(_is_json, lines[:1])) and lines[0][:1] in (b"{", b"[")
-    if isinstance(value, dict):
-        is_state = any(isinstance(value.get(name), dict) for name in _STATES)
-        return is_message(value) or is_state or bool(messages_of(value) or detect(value))
     parts = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-    if any(_OWN & part.keys() for part in parts):
-        return False
-    return messages_of(value) is not None or (bool(parts) and bool(detect(value)))
+    return not any(_OWN & part.keys() for part in parts) and holds_messages(value)
 
 
 def _is_json(line: bytes) -> bool:

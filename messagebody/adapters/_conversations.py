@@ -94,16 +94,32 @@ def refuse_answer(value: Any) -> None:
     Raises:
         EnvelopeError: it is a whole answer.
     """
+    found = answer_of(value)
+    if found is not None:
+        raise EnvelopeError(f"expected a message, got the whole answer of a service; "
+                            f"give its {found[0]}")  # fmt: skip
+
+
+def answer_of(value: Any) -> tuple[str, Any] | None:
+    """Return the place of the message in the whole answer of a service, and the message.
+
+    Examples:
+        >>> answer_of({"choices": [{"message": {"role": "assistant", "content": "Hi"}}]})
+        ('choices[0].message', {'role': 'assistant', 'content': 'Hi'})
+        >>> answer_of({"role": "assistant", "content": "Hi"})
+    """
     if not isinstance(value, dict) or {"role", "content", "parts", "type", "kind"} & value.keys():
-        return
+        return None
     for member, place in _ANSWERS.items():
         outer, _, inner = member.partition(".")
         held = value.get(outer)
         held = held.get(inner) if inner and isinstance(held, dict) else held
         held = held[0] if isinstance(held, list) and held else held
         if isinstance(held, dict):
-            raise EnvelopeError(f"expected a message, got the whole answer of a service; "
-                                f"give its {place}")  # fmt: skip
+            # The first choice or candidate holds its message in the member that the place names.
+            last = place.rpartition("].")[2] if "[" in place else ""
+            return place, held.get(last) if last else held
+    return None
 
 
 def refuse_conversation(

@@ -26,7 +26,13 @@ from messagebody.adapters._base import (
     detect,
     read_within,
 )
-from messagebody.adapters._conversations import USUAL, others_of
+from messagebody.adapters._conversations import (
+    USUAL,
+    answer_of,
+    is_message,
+    messages_of,
+    others_of,
+)
 from messagebody.adapters._core import format_of, messages_in
 from messagebody.adapters._items import Call, Code, Item, Reasoning, Refusal, Result
 from messagebody.adapters._places import is_withheld, items_of
@@ -230,20 +236,50 @@ def _lines(data: bytes, limits: Limits) -> list[Any] | None:
 
 
 def _of_json(value: Any, format_name: str | None, limits: Limits) -> Transcript:
+    value, beside = _inside(value)
+    messages = messages_in(value, format_name)
+    if messages is None:
+        run = _of_others(value, format_name, limits)
+    else:
+        beside += others_of(value) if messages is not value else []
+        run = _read_all(format_name or _format_of(value, messages), messages, limits)
+    why = "it is beside the messages"
+    losses = [Loss(LossKind.OMITTED, name, why) for name in beside]
+    return attrs.evolve(run, losses=(*losses, *run.losses))
+
+
+def holds_messages(value: Any) -> bool:
+    """Return whether parsed JSON is a conversation, a message, or something that holds one."""
+    held, _ = _inside(value)
+    return is_message(held) or messages_of(held) is not None or bool(detect(held))
+
+
+def _inside(value: Any) -> tuple[Any, list[str]]:
+    """Return what a state or the answer of a service holds, and the names of what is beside it."""
     beside: list[str] = []
     for name in _STATES:
         if isinstance(value, dict) and isinstance(value.get(name), dict):
             beside += [str(other) for other in value if other != name]
             value = value[name]
-    messages = messages_in(value, format_name)
-    if messages is None:
-        return _of_others(value, format_name, limits)
-    beside += others_of(value) if messages is not value else []
-    found = format_name or _format_of(value, messages)
-    run = _read_all(found, messages, limits)
-    why = "it is beside the messages"
-    losses = [Loss(LossKind.OMITTED, name, why) for name in beside]
-    return attrs.evolve(run, losses=(*losses, *run.losses))
+    answer = answer_of(value)
+    if answer is not None and isinstance(answer[1], dict) and not detect(value):
+        whole = re.split(r"\W", answer[0])[0]
+        beside += [str(other) for other in value if other != whole]
+        value = answer[1]
+    return _built(value), beside
+
+
+def _built(value: Any) -> Any:
+    """Return a value with the messages that LangChain has written as calls of constructors."""
+    if isinstance(value, list):
+        return [_built(each) if isinstance(each, dict) else each for each in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("lc") == 1 and value.get("type") == "constructor":
+        held = value.get("kwargs")
+        return held if isinstance(held, dict) else value
+    messages = value.get("messages")
+    return {**value, "messages": _built(messages)} if isinstance(messages, list) else value
 
 
 def _of_others(value: Any, format_name: str | None, limits: Limits) -> Transcript:

@@ -84,6 +84,40 @@ def test_a_run_may_be_given_in_many_ways(value: Any) -> None:
     assert (run.format, run.losses, read_transcript(run)) == ("openai-chat", (), run)
 
 
+def test_messages_that_langchain_has_dumped_are_read() -> None:
+    def dumped(name: str, **members: Any) -> dict[str, Any]:
+        place = ["langchain", "schema", "messages", name]
+        return {"lc": 1, "type": "constructor", "id": place, "kwargs": members}
+
+    call = {"name": "look", "args": {}, "id": "c", "type": "tool_call"}
+    said = [
+        dumped("HumanMessage", type="human", content="Hi"),
+        dumped("AIMessage", type="ai", content="", tool_calls=[call]),
+        dumped("ToolMessage", type="tool", content="cats", tool_call_id="c"),
+    ]
+    for value in (said, {"messages": said}, {"values": {"messages": said}}):
+        run = read_transcript(value)
+        assert (run.format, roles(run)) == ("langchain", ["user", "assistant", "tool"])
+        assert run.answers() == {(1, 0): (2, 0)}
+
+
+@pytest.mark.parametrize(
+    ("answer", "format_name"),
+    [
+        ({"object": "chat.completion", "choices": [{"index": 0, "message": CHAT[4]}]},
+         "openai-chat"),
+        ({"candidates": [{"content": {"role": "model", "parts": [{"text": "Cats."}]}}]}, "gemini"),
+        ({"output": {"message": {"role": "assistant", "content": [{"text": "Cats."}]}},
+          "stopReason": "end_turn"}, "bedrock"),
+    ],
+)  # fmt: skip
+def test_the_whole_answer_of_a_service_holds_a_message(answer: Any, format_name: str) -> None:
+    run = read_transcript(answer)
+    assert (run.format, roles(run)) == (format_name, ["assistant"])
+    assert run.messages[0].body.text == "Cats."
+    assert len(run.losses) == len(answer) - 1
+
+
 def test_what_is_beside_the_messages_is_a_loss() -> None:
     run = read_transcript({"values": {"messages": [HELLO], "plan": []}, "next": []})
     assert [str(each) for each in run.losses] == [

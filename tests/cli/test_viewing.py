@@ -153,6 +153,13 @@ def test_view_shows_a_run(body: MessageBody, written: str) -> None:
     assert "1 more message (more with --messages" in shown
 
 
+def test_view_shows_the_answer_of_a_service(body: MessageBody) -> None:
+    answer = {"object": "chat.completion", "choices": [{"index": 0, "message": ANSWER}]}
+    Path("answer.json").write_text(json.dumps(answer))
+    assert run(["view", "answer.json", "-o", "a.html"]) == 0
+    assert Path("a.html").read_text("utf-8").count("<article") == 1
+
+
 def test_view_shows_the_messages_of_a_directory_in_order(body: MessageBody) -> None:
     Path("run").mkdir()
     Path("run/10.json").write_text(json.dumps(ANSWER))
