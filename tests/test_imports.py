@@ -79,7 +79,7 @@ CORE_DOORS = {
 }  # fmt: skip
 LEAF_DOORS = {
     "agents": {"frameworks/openai_agents.py"},
-    "anyio": {"_cli/commands/models.py", "frameworks/mcp.py"},
+    "anyio": {"_cli/commands/models.py", "frameworks/mcp/"},
     "azure": {"storage/_stores/filesystem.py"},
     "boto3": {"s3/_client.py"},
     "botocore": {"s3/"},
@@ -93,8 +93,8 @@ LEAF_DOORS = {
     "langchain_core": {"frameworks/langchain.py"},
     "langgraph": {"frameworks/langgraph.py"},
     "markdown_it": {"rendering/_markup.py"},
-    "mcp": {"_cli/commands/models.py", "frameworks/mcp.py"},
-    "mcp_types": {"frameworks/mcp.py"},
+    "mcp": {"_cli/commands/models.py", "frameworks/mcp/"},
+    "mcp_types": {"frameworks/mcp/"},
     "mypy_boto3_s3": {"s3/_client.py"},
     "networkx": {"agents/_questions.py"},
     "nh3": {"rendering/_markup.py"},

@@ -7,7 +7,8 @@ import pytest
 
 from messagebody import MessageBody, Part
 from messagebody.errors import DecodeError
-from messagebody.frameworks import langgraph, mcp
+from messagebody.frameworks import langgraph
+from messagebody.frameworks.mcp import _server, tool_result
 from messagebody.payloads._objects import Objects
 from messagebody.storage import open_store
 from tests.lookups.network import LINKS, TYPES, Network
@@ -25,7 +26,7 @@ def foreign() -> MessageBody:
 def test_an_mcp_server_asks_nothing(foreign: MessageBody, monkeypatch: pytest.MonkeyPatch) -> None:
     network = Network()
     network.watch(monkeypatch)
-    served = mcp._Served({"": foreign}, None, 50_000, is_single=True)
+    served = _server.Served({"": foreign}, None, 50_000, is_single=True)
 
     async def ask() -> None:
         await served.list_resources(None, None)
@@ -35,7 +36,7 @@ def test_an_mcp_server_asks_nothing(foreign: MessageBody, monkeypatch: pytest.Mo
             await served.call_tool(None, SimpleNamespace(name=name, arguments=arguments))
 
     anyio.run(ask)
-    mcp.tool_result(foreign)
+    tool_result(foreign)
     assert network.asked == []
 
 

@@ -18,8 +18,7 @@ from mcp import Client, MCPError, StdioServerParameters
 
 from messagebody import MessageBody, Part, Resolver, __version__
 from messagebody.errors import InvalidArgument, StoreError
-from messagebody.frameworks import mcp
-from messagebody.frameworks.mcp import host_check, server, tool_result
+from messagebody.frameworks.mcp import _server, host_check, server, tool_result
 from messagebody.storage import offload, open_store
 from messagebody.storage._stores.messages import StoredMessages
 from tests import servers
@@ -420,14 +419,14 @@ def test_a_message_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_few_messages_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(20):
         MessageBody([Part("x" * 1_000)]).save(tmp_path / f"{number}.json")
-    served = mcp._Served(StoredMessages(open_store(tmp_path)), None, 50_000, is_single=False)
+    served = _server.Served(StoredMessages(open_store(tmp_path)), None, 50_000, is_single=False)
     for number in range(20):
         served._open(str(number))
     assert [*served._kept] == [str(number) for number in range(4, 20)]
-    monkeypatch.setattr(mcp, "_OPEN_BYTES", 3_500)
+    monkeypatch.setattr(_server, "_OPEN_BYTES", 3_500)
     served._open("0")
     assert [*served._kept] == ["18", "19", "0"]
-    monkeypatch.setattr(mcp, "_OPEN_BYTES", 10)
+    monkeypatch.setattr(_server, "_OPEN_BYTES", 10)
     served._open("1")
     assert [*served._kept] == ["1"]
 
@@ -435,7 +434,7 @@ def test_few_messages_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_a_page_of_a_huge_body_costs_a_page() -> None:
     """100,000 parts are listed in less than a second on a quiet machine."""
     body = MessageBody(Part("x", name=f"/logs/{number}.txt") for number in range(20_000))
-    served = mcp._Served({"": body}, None, 50_000, is_single=True)
+    served = _server.Served({"": body}, None, 50_000, is_single=True)
     first = served._list_parts(None)
     assert (len(first.resources), first.next_cursor) == (1_001, "1000")
     assert calls(lambda: served._list_parts("1000"), 150 * 1_000) > 1_000

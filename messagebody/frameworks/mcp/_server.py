@@ -1,94 +1,69 @@
-"""Bodies for clients of the Model Context Protocol: a server of resources and tools, tool results.
+"""The server: its resources and tools, and the messages that it keeps."""
 
-The server only reads. If a model makes a mistake, the answer is an error result that it can
-correct. Nothing ends in a traceback, and no answer says which permission to ask for.
-"""
-
-import bisect
-import difflib
-import ipaddress
 import json
 import logging
-import re
 import threading
-import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.metadata import version
-from itertools import chain
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from messagebody._base.guards import is_url, require_body, require_resolver
+import anyio.to_thread
+from mcp import MCPError
+from mcp.server.lowlevel import Server
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    CallToolResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ListToolsResult,
+    ReadResourceResult,
+    ResourceTemplate,
+    Tool,
+    ToolAnnotations,
+)
+
+from messagebody._base.guards import require_resolver
 from messagebody._base.media_types import JSON, essence
-from messagebody._base.text import count_of, escape, redact_url, redact_urls
 from messagebody._base.text import quote as quoted
+from messagebody._base.text import redact_urls
 from messagebody._model.access import columns, resolver_of
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import base64
-from messagebody.adapters import adapter, is_withheld, withheld_among
+from messagebody.adapters import is_withheld, withheld_among
 from messagebody.errors import (
     DecodeError,
     InvalidArgument,
     InvalidPart,
     MessageBodyError,
-    MissingDependency,
     ObjectNotFound,
-    StoreError,
 )
-from messagebody.prompts import (
-    Reader,
-    Toolbox,
-    ToolError,
-    description_of,
-    line_of,
-    parameters_of,
-    tool,
+from messagebody.frameworks.mcp._listing import PAGE, Listing, resource_of_message
+from messagebody.frameworks.mcp._results import (
+    SCHEME,
+    blocks_of,
+    link_to_part,
+    place_of,
+    resource_of,
+    result_of,
 )
+from messagebody.prompts import Reader, ToolError, description_of, parameters_of
 from messagebody.storage._references import Resolver
-from messagebody.storage._stores import Stat, Store
+from messagebody.storage._stores import Store
 from messagebody.storage._stores.messages import (
-    SUFFIX,
     OneStoredMessage,
     StoredMessage,
     StoredMessages,
 )
 
-try:
-    import anyio.to_thread
-    from mcp import MCPError
-    from mcp.server.lowlevel import Server
-    from mcp.server.transport_security import TransportSecuritySettings
-    from mcp_types import (
-        INTERNAL_ERROR,
-        INVALID_PARAMS,
-        CallToolResult,
-        ListResourcesResult,
-        ListResourceTemplatesResult,
-        ListToolsResult,
-        ReadResourceResult,
-        ResourceTemplate,
-        Tool,
-        ToolAnnotations,
-    )
-except ImportError as error:
-    raise MissingDependency("messagebody.frameworks.mcp", "mcp") from error
-
 _logger: Final = logging.getLogger(__name__)
-_SCHEME: Final = "messagebody"
-_PAGE: Final = 1000
-"""Resources in one page of a listing."""
 _OPEN: Final = 16
 """The most messages of several that are kept in memory."""
 _OPEN_BYTES: Final = 256 * 1024 * 1024
 """The most bytes of JSON of stored messages that are kept, beside the one that is read."""
-_COMPARED: Final = 1_000
-"""Names that a mistyped one is compared with."""
-_NOTE: Final = 200
-"""Bytes that are reserved for the note about omitted parts."""
 _LARGEST: Final = 32 * 1024 * 1024
 """The most bytes of a part that is sent as a resource."""
 _OF_ONE: Final = (
@@ -102,9 +77,6 @@ _OF_SEVERAL: Final = (
 _AFTER: Final = "after:"
 """What cursors in a list of messages begin with."""
 _TEMPLATE: Final = "messagebody://{message}/{+name}"
-_HOST_NAME: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?")
-_HTTP: Final = 80
-"""The port that requests do not state."""
 _MESSAGE: Final = {
     "message": {
         "type": "string",
@@ -121,127 +93,6 @@ _ALL_PARTS: Final = {
     "description": "The list of all parts: name, content type, size and digest of each.",
     "mimeType": JSON,
 }
-
-
-def tool_result(
-    body: MessageBody, max_bytes: int = 50_000, *, link_to: str | None = None
-) -> CallToolResult:
-    """Return a body as the result of a tool, within a number of bytes as JSON.
-
-    Text, pictures and sounds are sent as such as long as they fit, and other parts as resources. A
-    reference to the web becomes a link to its URL. A part that does not fit becomes a link below
-    `link_to`; without one, or if there is no room, it is counted in a last text, which lists as
-    many such parts as fit. Parts that keep members of a message, such as `/meta/agents-api.json`,
-    are left out.
-
-    Arguments:
-        body: the body.
-        max_bytes: bytes of the blocks as JSON.
-        link_to: the URI under which a `server` serves this body, such as "messagebody:///" or
-            "messagebody://report/".
-
-    Raises:
-        InvalidArgument: the number is under 500, so that not even the last text would fit, or the
-            URI is none or does not end in "/".
-    """
-    if not isinstance(max_bytes, int) or max_bytes < 500:
-        raise InvalidArgument("max_bytes of at least 500", max_bytes)
-    require_body(body)
-    is_place = isinstance(link_to, str) and is_url(link_to) and link_to.endswith("/")
-    if link_to is not None and not is_place:
-        raise InvalidArgument("link_to as a URI that ends in '/', as messagebody:///", link_to)
-    blocks: list[Any] = []
-    left, missing, shown = max_bytes - _NOTE, [], 0
-    for index, part in enumerate(body):
-        if is_withheld(part):
-            continue
-        shown += 1
-        found = _blocks_within(part, index, left, link_to)
-        if found is None:
-            missing.append(index)
-            continue
-        blocks += found
-        left -= _length(found)
-    if missing:
-        head = f"[{len(missing):,} of {count_of(shown, 'part')} left out]"
-        lines = _lines_within([line_of(index, body[index]) for index in missing[:_PAGE]], left)
-        blocks.append({"type": "text", "text": "\n".join([head, *lines])})
-    return _result(blocks)
-
-
-def _blocks_within(part: Part, index: int, left: int, link_to: str | None) -> list[Any] | None:
-    """Return a part as blocks, or as a link, if that has at most `left` bytes."""
-    blocks: list[Any] = []
-    # Content that is larger than the room is not even encoded.
-    if part.url is not None or (part.size is not None and part.size <= left):
-        with suppress(MessageBodyError):  # unreadable content becomes a link
-            blocks = _blocks(part)
-    if blocks and _length(blocks) <= left:
-        return blocks
-    link = [] if link_to is None else [_link(link_to, part, index)]
-    return link if link and _length(link) <= left else None
-
-
-def _blocks(part: Part) -> list[Any]:
-    """Return a part as blocks; a reference only as a link that anybody may open."""
-    if part.url is not None and not _is_open(part.url):
-        return []
-    value = adapter("mcp").from_body(MessageBody([part])).value
-    return value["content"]  # type: ignore[no-any-return]
-
-
-def _is_open(url: str) -> bool:
-    """Return whether a URL is one of the web without a signature or a password."""
-    return url.startswith(("https://", "http://")) and redact_url(url) == url
-
-
-def _length(blocks: list[Any]) -> int:
-    # In the form of the transport, because escapes may make text several times as long.
-    return len(json.dumps(blocks, ensure_ascii=False).encode("utf-8", "surrogatepass"))
-
-
-def _lines_within(lines: Iterable[str], left: int) -> list[str]:
-    """Return the first of some lines, as many as have at most `left` bytes as JSON."""
-    found = []
-    for line in lines:
-        left -= _length([line])
-        if left < 0:
-            break
-        found.append(line)
-    return found
-
-
-def _link(place: str, part: Part, index: int) -> dict[str, Any]:
-    return {"type": "resource_link", **_resource(place, part, index)}
-
-
-def _resource(place: str, part: Part, index: int) -> dict[str, Any]:
-    """Return what a client learns of a part below the URI of its message."""
-    name = part.name or f"part {index}"
-    size = part.size
-    return {
-        "uri": _uri(place, part, index),
-        "name": name,
-        "title": name.rpartition("/")[2],
-        "description": line_of(index, part),
-        "mimeType": part.content_type,
-        **({} if size is None else {"size": size}),
-    }
-
-
-def _uri(place: str, part: Part, index: int) -> str:
-    # A path that is a number could also be a name.
-    return f"{place}?part={index}" if part.name is None else place + quote(part.name[1:])
-
-
-def _place(message: str) -> str:
-    """Return the URI of a message."""
-    # File names may have bytes that are no text.
-    return f"{_SCHEME}://{quote(message, safe='', errors='surrogateescape')}/"
-
-
-def _result(blocks: list[Any]) -> CallToolResult:
-    return CallToolResult.model_validate({"content": blocks, "isError": False})
 
 
 def server(
@@ -281,7 +132,7 @@ def server(
     if not isinstance(max_bytes, int) or max_bytes < 500:
         raise InvalidArgument("max_bytes of at least 500", max_bytes)
     is_single = isinstance(source, MessageBody | OneStoredMessage)
-    served = _Served(messages, resolver, max_bytes, is_single=is_single)
+    served = Served(messages, resolver, max_bytes, is_single=is_single)
     return Server(
         "messagebody",
         version=version("messagebody"),
@@ -292,114 +143,6 @@ def server(
         on_list_tools=served.list_tools,
         on_call_tool=served.call_tool,
     )
-
-
-class _ListedMessage(NamedTuple):
-    """A message in a list."""
-
-    shown: str
-    """Its name as text on one line, by which the list is sorted."""
-    name: str
-    stat: Stat | None
-
-
-class _Listing(Toolbox):
-    """The names of all messages, and the tool that lists them.
-
-    Arguments:
-        messages: the messages.
-        limit: characters of one answer, without its notes.
-    """
-
-    TOOLS: ClassVar = ("list_messages",)
-
-    def __init__(self, messages: Mapping[str, Any], limit: int) -> None:
-        self._messages = messages
-        self._limit = limit
-        self._entries: list[_ListedMessage] = []
-        self._lasts_until = 0.0
-
-    @tool
-    def list_messages(self, after: str | None = None) -> str:
-        """List the names of the messages.
-
-        Arguments:
-            after: the name after which the list goes on, the last one of an earlier list; null to
-                begin.
-        """
-        entries, rest = self.page(after)
-        lines: list[str] = []
-        left = self._limit
-        for entry in entries:
-            left -= len(entry.shown)
-            if lines and left < 0:
-                break
-            lines.append(entry.shown)
-        rest += len(entries) - len(lines)
-        if rest:
-            last = json.dumps(lines[-1], ensure_ascii=False)
-            lines.append(f"[{count_of(rest, 'more message')}; list_messages(after={last})]")
-        return "\n".join(lines) or "[no messages]"
-
-    def page(self, after: str | None) -> tuple[list[_ListedMessage], int]:
-        """Return the messages that come next, and how many come after these.
-
-        Raises:
-            StoreError: they can't be listed.
-        """
-        entries = self.entries(is_new=after is None)
-        start = 0
-        if after is not None:
-            start = bisect.bisect_right(entries, after, key=lambda entry: entry.shown)
-        page = entries[start : start + _PAGE]
-        return page, len(entries) - start - len(page)
-
-    def entries(self, *, is_new: bool) -> list[_ListedMessage]:
-        """Return all messages; those of an earlier list if it need not be new.
-
-        Raises:
-            StoreError: they can't be listed.
-        """
-        begun = time.monotonic()
-        if is_new or begun > self._lasts_until:
-            self._entries = self._listed()
-            # The pages of a huge directory must not list it as many times.
-            self._lasts_until = begun + 10 * (time.monotonic() - begun)
-        return self._entries
-
-    def _listed(self) -> list[_ListedMessage]:
-        messages = self._messages
-        stats: Mapping[str, Stat | None]
-        try:
-            if isinstance(messages, StoredMessages):
-                stats = messages.stats()
-            else:
-                stats = dict.fromkeys(messages)
-        except Exception as error:
-            _logger.warning("messages can't be listed: %s", redact_urls(str(error)))
-            raise StoreError("the messages can't be listed now") from error
-        return sorted(_ListedMessage(escape(name), name, stat) for name, stat in stats.items())
-
-    def find(self, given: str) -> str:
-        """Return the name of a message, which a model may give as that of its file, or as shown.
-
-        Raises:
-            ObjectNotFound: there is no such message; the text suggests one.
-            StoreError: the store can't be asked.
-        """
-        bare = given.removesuffix(SUFFIX)
-        for name in (given, bare):
-            if name in self._messages:
-                return name
-        entries = self.entries(is_new=False)
-        at = bisect.bisect_left(entries, given, key=lambda entry: entry.shown)
-        if at < len(entries) and entries[at].shown == given:
-            return entries[at].name
-        elsewhere = (entry.shown for entry in entries if entry.shown.endswith(f"/{bare}"))
-        around = [entry.shown for entry in entries[max(at - _COMPARED // 2, 0) :][:_COMPARED]]
-        near = next(chain(elsewhere, difflib.get_close_matches(bare, around, n=1)), None)
-        meant = f" (did you mean {quoted(near)}?)" if near else ""
-        raise ObjectNotFound(f"no message {quoted(given)}{meant}; list_messages lists them")
 
 
 class _Opened(NamedTuple):
@@ -422,7 +165,7 @@ class _Opened(NamedTuple):
         return self.version is version or (is_stored and self.version == version)
 
 
-class _Served:
+class Served:
     """The handlers of a server."""
 
     def __init__(
@@ -439,8 +182,8 @@ class _Served:
         self._max_bytes = max_bytes
         # A character has at most four bytes in UTF-8.
         self._limit = max(max_bytes // 4, 100)
-        self._listing = None if is_single else _Listing(messages, self._limit)
-        self._tools = [*([] if is_single else _Listing.TOOLS), *Reader.TOOLS]
+        self._listing = None if is_single else Listing(messages, self._limit)
+        self._tools = [*([] if is_single else Listing.TOOLS), *Reader.TOOLS]
         # A model reads one message several times, and would load it from its file each time.
         self._kept: dict[str, _Opened] = {}
         self._lock = threading.Lock()
@@ -494,14 +237,14 @@ class _Served:
         """List the parts of the only message; listing reads no content."""
         start = 0 if cursor is None else _position(cursor)
         _, (_, body, _) = self._open("")
-        page = body[start : start + _PAGE]
+        page = body[start : start + PAGE]
         withheld = {*withheld_among(part.name for part in page)}
         found = [
-            _resource(_place(""), part, start + position)
+            resource_of(place_of(""), part, start + position)
             for position, part in enumerate(page)
             if position not in withheld
         ]
-        following = str(start + _PAGE) if start + _PAGE < len(body) else None
+        following = str(start + PAGE) if start + PAGE < len(body) else None
         return _resources([_ALL_PARTS, *found] if start == 0 else found, following)
 
     def _list_messages(self, cursor: str | None) -> ListResourcesResult:
@@ -509,7 +252,7 @@ class _Served:
         after = None if cursor is None else _name(cursor)
         entries, rest = self._listing.page(after)
         following = _AFTER + quote(entries[-1].shown) if rest else None
-        return _resources([*map(_message, entries)], following)
+        return _resources([*map(resource_of_message, entries)], following)
 
     async def list_templates(self, ctx: Any, params: Any) -> ListResourceTemplatesResult:
         template = "messagebody:///{+name}" if self._listing is None else _TEMPLATE
@@ -536,7 +279,7 @@ class _Served:
         except ValueError as error:
             raise _unknown(uri) from error
         message = unquote(pieces.netloc, errors="surrogateescape")
-        if pieces.scheme != _SCHEME or (self._listing is None) != (message == ""):
+        if pieces.scheme != SCHEME or (self._listing is None) != (message == ""):
             raise _unknown(uri)
         _, (_, body, reader) = self._open(message)
         number = parse_qs(pieces.query).get("part")
@@ -554,7 +297,7 @@ class _Served:
     async def list_tools(self, ctx: Any, params: Any) -> ListToolsResult:
         if _cursor(params) is not None:
             raise _unknown_cursor(params.cursor)
-        tools = [] if self._listing is None else [_tool(_Listing.list_messages)]
+        tools = [] if self._listing is None else [_tool(Listing.list_messages)]
         for name in Reader.TOOLS:
             made = _tool(getattr(Reader, name), self._reaches_out)
             if self._listing is not None:
@@ -572,7 +315,7 @@ class _Served:
     def _call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
         if name not in self._tools:
             return _error(f"no tool {quoted(name)}; there are {', '.join(self._tools)}")
-        if self._listing is not None and name in _Listing.TOOLS:
+        if self._listing is not None and name in Listing.TOOLS:
             return _text(self._listing.call(name, arguments))
         given = "" if self._listing is None else arguments.pop("message", None)
         if not isinstance(given, str):
@@ -600,17 +343,17 @@ class _Served:
         if part.is_text:
             return None
         if part.url is not None:
-            if link := _blocks(part):
-                return _result(link)
+            if link := blocks_of(part):
+                return result_of(link)
             readable = resolver_of(part) or Resolver()
             readable.source(part.url, subject=part.label)
         is_media = essence(part.content_type).startswith(("image/", "audio/"))
         # Base64 turns three bytes into four characters.
         if is_media and part.size is not None and part.size * 4 // 3 <= self._max_bytes:
             # The model asked by name, so the name need not come back as a separate block.
-            return _result(_blocks(Part(part.read_bytes(), content_type=part.content_type)))
+            return result_of(blocks_of(Part(part.read_bytes(), content_type=part.content_type)))
         _check_size(part)
-        return _result([_link(_place(message), part, index)])
+        return result_of([link_to_part(place_of(message), part, index)])
 
 
 def _loaded(message: str, load: Load) -> MessageBody:
@@ -641,75 +384,6 @@ def _check_size(part: Part) -> None:
 
 def _resources(found: list[dict[str, Any]], following: str | None) -> ListResourcesResult:
     return ListResourcesResult.model_validate({"resources": found, "nextCursor": following})
-
-
-def _message(entry: _ListedMessage) -> dict[str, Any]:
-    """Return what a client learns of a message."""
-    facts: dict[str, Any] = {}
-    if entry.stat is not None:
-        facts["size"] = entry.stat.size
-        if entry.stat.modified is not None:
-            written = datetime.fromtimestamp(entry.stat.modified, UTC)
-            facts["annotations"] = {"lastModified": written.isoformat(timespec="seconds")}
-    about = {
-        "uri": _place(entry.name),
-        "name": entry.shown,
-        "title": entry.shown.rpartition("/")[2],
-        "description": "A message: the list of its parts, each of which is a resource below it.",
-        "mimeType": JSON,
-    }
-    return about | facts
-
-
-def host_check(
-    addresses: Iterable[str], port: int, names: Iterable[str] = ()
-) -> TransportSecuritySettings:
-    """Return settings that answer only requests to some addresses and names, from pages of these.
-
-    Otherwise, any page that a person opens could read the messages, through a name of its own that
-    points to the address of the server (DNS rebinding).
-
-    Arguments:
-        addresses: at which the server listens; other ports of them are refused.
-        port: the port.
-        names: other names and addresses that lead to it, such as that of a proxy, with the port
-            that requests state; without one, they state this port or none.
-
-    Raises:
-        InvalidArgument: one is neither a name nor an address.
-    """
-    places = [f"{_host(host)}:{port}" for host in addresses]
-    places += [place.removesuffix(":80") for place in places if port == _HTTP]
-    for name in names:
-        host, own = _split(name)
-        places += [f"{host}:{own}"] if own else [host, f"{host}:{port}"]
-    origins = [f"{scheme}://{place}" for scheme in ("http", "https") for place in places]
-    return TransportSecuritySettings(allowed_hosts=places, allowed_origins=origins)
-
-
-def _split(name: str) -> tuple[str, str]:
-    """Return a name or an address as requests state it, and its port or ""."""
-    # A colon stands before a port or inside of IPv6, but then a port needs brackets.
-    found = re.fullmatch(r"(\[.+\]|[^:]+)(?::([0-9]{1,5}))?|(.+)", name)
-    if found is None:
-        raise InvalidArgument("a host name or an address", got=quoted(name))
-    return _host(found[1] or found[3]), found[2] or ""
-
-
-def _host(host: str) -> str:
-    """Return a name or an address as requests state it.
-
-    Raises:
-        InvalidArgument: it is neither.
-    """
-    bare = host[1:-1] if host[:1] + host[-1:] == "[]" else host
-    with suppress(ValueError):
-        # The interface of an address, such as %eth0, is not part of requests.
-        address = ipaddress.ip_address(bare.partition("%")[0])
-        return f"[{address.compressed}]" if address.version == 6 else address.compressed
-    if _HOST_NAME.fullmatch(host):
-        return host.lower()
-    raise InvalidArgument("a host name or an address", got=quoted(host))
 
 
 def _checked(
