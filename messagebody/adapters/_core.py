@@ -246,7 +246,9 @@ class Format(Dialect):
             one_of("role", role, (*ROLES, *KIN))
         how = WriteOptions.of(**options)
         turns, losses = turns_of(self, bodies, rest)
-        losses += at_the_ends(self, turns)
+        # A conversation that is as it came has ends that its service has taken.
+        if len(turns) != len(rest) or not all(turn.is_own for turn in turns):
+            losses += at_the_ends(self, turns)
         made = []
         for turn in turns:
             try:

@@ -145,12 +145,12 @@ def test_a_body_is_one_message(tmp_path: Path, shell: Shell) -> None:
 def test_a_history_comes_back_as_it_was(name: str, rest: str) -> None:
     """Results got the names of their calls; rests in parts came too late to keep anything."""
     there: Any = adapter(name)
-    # The ends of a conversation have rules of their own.
     talk = [each for each in MESSAGES[name] if isinstance(each, dict)]
     read = there.to_bodies([*talk, *talk[::-1]], rest=rest)
     done = there.from_bodies(read.value, rest=read.rest if rest == "beside" else ())
     assert done.value == [*talk, *talk[::-1]]
-    assert not [loss for loss in done.losses if "begins with" not in loss.why]
+    # Where rests are parts, nobody knows whether older messages were deleted.
+    assert not [loss for loss in done.losses if rest == "beside" or "begins with" not in loss.why]
 
 
 def test_a_result_without_a_name_gets_none() -> None:
