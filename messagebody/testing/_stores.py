@@ -2,6 +2,7 @@
 
 import abc
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar, Final
 
 import attrs
@@ -183,6 +184,18 @@ class StoreContract(abc.ABC):
         own.delete(_KEY)
         assert _listed(own) == {}
         assert _listed(store) == {f"own-too/{_KEY}": 7}
+
+    def test_threads_may_share_it(self, store: Store) -> None:
+        """Several threads may write and read at a time."""
+
+        def use(number: int) -> bytes:
+            key = f"sha256/{number:064}"
+            store.put(key, Bytes(b"x" * number), content_type="text/plain")
+            return b"".join(store.stream(key))
+
+        with ThreadPoolExecutor(4) as pool:
+            assert [*pool.map(use, range(8))] == [b"x" * number for number in range(8)]
+        assert len(_listed(store)) == 8
 
     def test_bodies_come_back(self, store: Store) -> None:
         """Offloaded, verified and inlined, a body is the same and so is its digest."""

@@ -1,5 +1,6 @@
 """An honest store, and copies of it with one fault each."""
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -263,6 +264,17 @@ class FollowsDots(Honest):
         return super().put(self._place(key), blob, **options)
 
 
+class IsOfOneThread(Honest):
+    def __init__(self) -> None:
+        super().__init__()
+        self.owner = threading.get_ident()
+
+    def put(self, key: str, blob: Blob, **options: Any) -> bool:
+        if threading.get_ident() != self.owner:
+            raise StoreError("it is of another thread", self.url, key)
+        return super().put(key, blob, **options)
+
+
 class NamesAnotherPlace(Honest):
     def url_of(self, key: str) -> str:
         return f"https://example.com/{key}"
@@ -301,6 +313,7 @@ FAULTS: dict[type[Store], str] = {
     StreamsInOnePiece: "test_a_large_object_comes_in_pieces",
     StreamsTheLastPieceTwice: "test_what_was_put_comes_back",
     FollowsDots: "test_a_key_does_not_lead_out_of_the_store",
+    IsOfOneThread: "test_threads_may_share_it",
     NamesAnotherPlace: "test_bodies_come_back",
 }
 """The test of the contract that notices each fault."""
