@@ -1,15 +1,18 @@
 """Commands that move content, against a directory and an S3 server."""
 
+import contextlib
 import json
 import os
 import re
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 import pytest
 
-from messagebody import MessageBody, Part, sweep
+from messagebody import MessageBody, Part, payloads, sweep
 from messagebody.s3 import S3Store
 from messagebody.storage import Bodies
 from tests import servers
@@ -311,6 +314,64 @@ class TestSweep:
         short = shell(*young, "--everything")
         assert "safe only while nothing is offloaded" in short.err
         assert short.code == 0
+
+    @pytest.fixture
+    def shared(self, shell: Shell, old: str, tmp_path: Path) -> Any:
+        """The store with two other owners, of two old objects each, of which one is needed."""
+        values = {}
+        for name in ("chat", "jobs"):
+            for text in ("needed", "gone"):
+                value = {"text": f"{name} {text} " * 200}
+                values[name, text] = payloads.offload(value, Path(old), threshold=256, owner=name)
+        for path in (tmp_path / old).rglob("*"):
+            os.utime(path, OLD)
+        (tmp_path / "jobs.jsonl").write_text(f"\n{json.dumps(values['jobs', 'needed'])}\n[1]\n")
+        with contextlib.closing(sqlite3.connect("chat.db")) as database:
+            database.execute('CREATE TABLE "a ""b" (kind TEXT, number INTEGER, value BLOB)')
+            row = ["x", 1, json.dumps(values["chat", "needed"]).encode()]
+            database.execute('INSERT INTO "a ""b" VALUES (?, ?, ?)', row)
+            database.commit()
+        return values
+
+    def test_several_owners(self, shell: Shell, old: str, shared: Any) -> None:
+        done = shell("sweep", old, "small", "--owner", "jobs=jobs.jsonl")
+        assert done.code == 4
+        assert "needs: chat (payloads: payloads.owner(value)); for one" in done.err
+        given = ["small", "--owner", "jobs=jobs.jsonl", "--owner", "chat=chat.db"]
+        listed = shell("sweep", old, *given)
+        assert "1 object (2.3 KiB) kept: needed by jobs\n" in listed.out
+        assert listed.out.endswith(
+            "3 objects (7.8 KiB) and 0 unfinished uploads could be deleted\n"
+        )
+        report = json.loads(shell("sweep", old, *given, "--delete", "--json").out)
+        assert len(report["objects"]) == 3
+        assert {(each["owner"], each["why"], each["count"]) for each in report["kept"]} == {
+            ("messages", "needed", 1), ("chat", "needed", 1), ("jobs", "needed", 1)
+        }  # fmt: skip
+        for name in ("chat", "jobs"):
+            text = payloads.inline(shared[name, "needed"], Path(old), owner=name)["text"]
+            assert text.startswith(f"{name} needed")
+
+    def test_owners_that_are_gone_or_forget(self, shell: Shell, old: str, shared: Any) -> None:
+        given = ["small", "--forget", "chat", "--recent", "jobs=90000 days", "--json", "--delete"]
+        keys = [each["key"] for each in json.loads(shell("sweep", old, *given).out)["objects"]]
+        assert sorted(key[:4] for key in keys) == ["chat", "chat", "sha2"]
+        assert not Path(old, "owners/chat.json").exists()
+        assert Path(old, "owners/jobs.json").exists()
+
+    @pytest.mark.parametrize(
+        "given",
+        [["--owner", "jobs"], ["--owner", "jobs=-"], ["--owner", "=x"], ["--recent", "jobs=soon"],
+         ["--owner", "jobs=missing"], ["--owner", "jobs=small.txt"], ["--owner", "jobs=torn.db"]],
+    )  # fmt: skip
+    def test_an_owner_that_can_not_be_read(
+        self, shell: Shell, old: str, shared: Any, given: list[str]
+    ) -> None:
+        Path("small.txt").write_text("no JSON")
+        Path("torn.db").write_bytes(Path("chat.db").read_bytes()[:5000])
+        done = shell("sweep", old, "small", "--owner", "chat=chat.db", *given, "--delete")
+        assert (done.code, done.out) == (2, ""), done.err
+        assert len([*Path(old).rglob("*/*")]) == 10
 
     def test_unfinished_uploads(
         self, shell: Shell, s3: str, moto_store: S3Store, body: MessageBody

@@ -1,13 +1,15 @@
 """The command that cleans a store of several owners."""
 
+import sqlite3
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import attrs
 import click
 
-from messagebody._base.text import escape, human_size
+from messagebody._base.text import escape, human_size, quote
 from messagebody._cli.application import ExitCode
 from messagebody._cli.options import (
     JSON_HELP,
@@ -27,6 +29,7 @@ from messagebody.storage._offloading import Bodies, Needs, Owner, Recent, Swept,
 _SAFE = 7 * 86_400
 """Seconds: what is written now may refer to anything younger than a week."""
 _LINES = (".jsonl", ".ndjson")
+_SQLITE = b"SQLite format 3\0"
 
 
 def _pairs(
@@ -45,7 +48,7 @@ def _pairs(
 @click.argument("bodies", nargs=-1, metavar="[BODY...]")
 @click.option(
     "--owner", "owners", multiple=True, callback=_pairs, metavar="NAME=FILE",
-    help="All JSON that another owner of objects still has.",
+    help="All that another owner of objects still has: JSON, or a SQLite database.",
 )  # fmt: skip
 @click.option(
     "--recent", multiple=True, callback=_pairs, metavar="NAME=TIME",
@@ -75,8 +78,8 @@ def sweep_command(
     the sweep before anything is listed. Objects that offloading did not make are never touched.
 
     Other programs with objects in STORE are named in it, and each has to be given, too: what it
-    still has as JSON (.jsonl has a value in each line), the time for which it needs anything, or
-    that it is gone. Checkpoints are asked in Python: see the page "Keep checkpoints small".
+    still has, as JSON (.jsonl has a value in each line) or as its SQLite database, if it is not
+    encrypted; the time for which it needs anything; or that it is gone.
 
     Objects of messages still being offloaded are not referenced yet: the grace time protects
     them. With less than 7 days, make sure that nothing is offloaded to STORE meanwhile.
@@ -86,11 +89,11 @@ def sweep_command(
     \b
       messagebody sweep s3://bucket/prefix messages/
       messagebody sweep s3://bucket/prefix messages/ archive.json --delete
-      messagebody sweep ./store messages/ --owner payloads=jobs.jsonl --recent telemetry=90d
+      messagebody sweep ./store messages/ --owner langgraph=state.db --recent telemetry='90 days'
     """
     given: list[Owner] = [
         *([Bodies(_Found(bodies))] if bodies else []),
-        *(Needs(name, _JsonFile(file)) for name, file in owners),
+        *(Needs(name, _Owned(file)) for name, file in owners),
         *(Recent(name, _time(context, each)) for name, each in recent),
     ]
     if not (given or forget):
@@ -136,17 +139,47 @@ class _Found:
 
 
 @attrs.define
-class _JsonFile:
-    """The JSON values of a file as texts, read anew each time."""
+class _Owned:
+    """The values in a file, as texts, read anew each time."""
 
     path: str
 
     def __iter__(self) -> Iterator[str]:
+        if _is_database(self.path):
+            yield from _values(self.path)
+            return
         data = read_bytes(self.path)
         lines = data.splitlines() if self.path.endswith(_LINES) else [data]
         for line in filter(bytes.strip, lines):
             # Written anew, because JSON can spell every character in several ways.
             yield strict_json.dumps(decode_json(line, self.path))
+
+
+def _is_database(path: str) -> bool:
+    try:
+        with Path(path).open("rb") as stream:
+            return stream.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False  # it may be in a store; reading it says what is wrong
+
+
+def _values(path: str) -> Iterator[str]:
+    """Yield all texts and bytes of a SQLite database, which is only read."""
+    address = f"{Path(path).resolve().as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as database:
+            # What a damaged database does not tell would be deleted.
+            [(state,)] = database.execute("PRAGMA quick_check(1)").fetchall()
+            if state != "ok":
+                raise sqlite3.DatabaseError(state)
+            names = database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+            for (name,) in names.fetchall():
+                table = name.replace('"', '""')
+                for row in database.execute(f'SELECT * FROM "{table}"'):  # noqa: S608 - quoted
+                    yield from (each for each in row if isinstance(each, str))
+                    yield from (each.decode("latin-1") for each in row if isinstance(each, bytes))
+    except sqlite3.Error as error:
+        raise click.UsageError(f"can't read the database {quote(path)}: {error}") from error
 
 
 def _files(paths: Iterable[str]) -> Iterator[tuple[str, bool]]:

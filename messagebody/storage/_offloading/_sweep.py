@@ -232,7 +232,7 @@ class _Places:
                 problem = (
                     f"the owner {name} needs nothing of this store, so all of its "
                     f"{count_of(len(objects), 'old object')} would be deleted; if this is the "
-                    "right store, pass everything=True, in the shell --everything"
+                    "right store, pass everything=True"
                 )
                 raise StoreError(problem, self._store.url)
 
