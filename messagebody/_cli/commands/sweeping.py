@@ -93,7 +93,7 @@ def sweep_command(
     """
     given: list[Owner] = [
         *([Bodies(_Found(bodies))] if bodies else []),
-        *(Needs(name, _Owned(file)) for name, file in owners),
+        *(Needs(name, _OwnerFile(file)) for name, file in owners),
         *(Recent(name, _time(context, each)) for name, each in recent),
     ]
     if not (given or forget):
@@ -139,7 +139,7 @@ class _Found:
 
 
 @attrs.define
-class _Owned:
+class _OwnerFile:
     """The values in a file, as texts, read anew each time."""
 
     path: str
