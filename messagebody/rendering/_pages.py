@@ -84,10 +84,17 @@ def page(
 
 @attrs.frozen
 class Drawn:
-    """A page, and the parts and messages that could not be read, each with the reason."""
+    """A page, and what the shell says of it.
+
+    Arguments:
+        html: the page.
+        unread: the parts and messages that could not be read, each with the reason.
+        summary: a line that says what is on the page; empty if nothing is to be said.
+    """
 
     html: str
     unread: Sequence[str]
+    summary: str = ""
 
 
 def draw(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import attrs
 
@@ -102,15 +102,33 @@ def draw_run(
     run = _Sections.of(transcript, contents)
     shown = [*run.sections()]  # what is said in the heading and in the list follows from them
     contents.require_sorted()
+    facts = [*run.facts()]
+    told = element("p", *(fact.html for fact in facts), class_="facts")
     html = document(
         title,
-        element("header", element("h1", title), element("p", *run.facts(), class_="facts")),
+        element("header", element("h1", title), told),
         element("div", run.listed(), element("main", *shown), class_="columns run"),
         style=style_of("run.css"),
     )
     problems = ((i, each.problem) for i, each in enumerate(transcript.messages))
     wrong = [f"message {number}: {problem}" for number, problem in problems if problem]
-    return Drawn(html, [*wrong, *contents.unread])
+    summary = f"{title}: {', '.join(fact.words for fact in facts)}"
+    return Drawn(html, [*wrong, *contents.unread], summary)
+
+
+class _Fact(NamedTuple):
+    """What the heading says of a run, and the anchor and the look of what it leads to."""
+
+    words: str
+    anchor: str | None = None
+    look: str = ""
+
+    @property
+    def html(self) -> Html:
+        """The fact as an element."""
+        if self.anchor is None:
+            return element("span", self.words)
+        return badge(self.words, self.look, href=f"#{self.anchor}")
 
 
 @attrs.define
@@ -158,35 +176,34 @@ class _Sections:
 
     # Heading and list
 
-    def facts(self) -> Iterator[str]:
+    def facts(self) -> Iterator[_Fact]:
         """Yield what the heading says of the run."""
         messages = self.transcript.messages
         if self.transcript.format is not None:
-            yield element("span", self.transcript.format)
+            yield _Fact(self.transcript.format)
         # A source that is only cited has no size here.
         bodies = (message.body for message in messages)
         parts = [part for body in bodies for part in body if part.size is not None]
-        yield element("span", count_of(len(messages), "message"))
-        yield element("span", total_size(parts))
+        yield _Fact(count_of(len(messages), "message"))
+        yield _Fact(total_size(parts))
         calls = self._calls
         if calls:
-            yield element("span", count_of(len(calls), "call"))
+            yield _Fact(count_of(len(calls), "call"))
         waiting = [place for place in calls if place not in self.answers]
         if waiting:
             words = f"{count_of(len(waiting), 'call')} without an answer"
-            yield badge(words, "bad", href=f"#{anchor_of(waiting[0][0])}")
+            yield _Fact(words, anchor_of(waiting[0][0]), "bad")
         unread = [i for i, message in enumerate(messages) if message.problem]
         if unread:
             words = f"{count_of(len(unread), 'message')} not readable"
-            yield badge(words, "bad", href=f"#{anchor_of(unread[0])}")
+            yield _Fact(words, anchor_of(unread[0]), "bad")
         lossy = [i for i, message in enumerate(messages) if message.losses]
         count = len(self.transcript.losses) + sum(len(messages[i].losses) for i in lossy)
         if count:
-            words = f"{count:,} lost in reading"
             first = "losses" if self.transcript.losses else anchor_of(lossy[0])
-            yield badge(words, "", href=f"#{first}")
+            yield _Fact(f"{count:,} lost in reading", first)
         if self.said.is_unformatted:
-            yield element("span", "Markdown as text: pip install 'messagebody[view]' lays it out")
+            yield _Fact("Markdown as text: pip install 'messagebody[view]' lays it out")
 
     def listed(self) -> Html:
         """Return the list at the side, which folds."""

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import click
 
+from messagebody._base.text import escape
 from messagebody._cli.options import (
     FormatName,
     body_argument,
@@ -119,6 +120,8 @@ def view_command(
     if in_browser and output in {None, "-"}:
         output = _temporary_file()
     write_document(drawn.html.encode(), output)
+    if drawn.summary and output not in {None, "-"}:
+        terminal.remark(escape(drawn.summary, limit=500))
     _say_unread(terminal, drawn.unread)
     if in_browser and output is not None:
         _open(terminal, output)
