@@ -51,7 +51,9 @@ _FILES = {
     "bell.wav": "/recordings/bell.wav",
     "counter.pdf": "/papers/counter.pdf",
 }
-_WRITTEN = {"files", "store", "message.json", "small.json"} | {f"{name}.json" for name in _SCHEMAS}
+_WRITTEN = {"files", "store", "message.json", "run.json", "small.json"}.union(
+    f"{name}.json" for name in _SCHEMAS
+)
 # Small enough to move the sample files; the default is 256 KiB.
 _THRESHOLD = "2 KiB"
 
@@ -119,6 +121,7 @@ class _Demo:
             self._write(f"{name}.json", _schema(name).to_json(indent=2).encode() + b"\n")
         # Inlined, because a body with local files can't be written as JSON.
         self._write("message.json", inline(self._body()).to_json_bytes() + b"\n")
+        self._write("run.json", sample("run.json"))
 
     def _write(self, name: str, data: bytes) -> None:
         path = self.directory / name
