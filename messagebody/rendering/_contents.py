@@ -212,7 +212,7 @@ class Contents:
     def raw(self, shown: Shown) -> Html:
         """Return a folded view of a content as it was written: its text, or its bytes."""
         text = hex_lines(shown.data or b"") if shown.text is None else shown.text
-        return fold("Raw", as_source(text, self.limits.characters))
+        return fold("Raw", as_source(text, self.limits.characters), look="raw")
 
     def text_of(self, part: "messagebody.Part") -> str | None:
         """Return the text of a part; None if it has none that can be shown."""
@@ -509,6 +509,14 @@ def _json_lines(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def fold(title: str, *children: str, is_open: bool = False) -> Html:
-    """Return a section that the reader can open and close by its title."""
-    return element("details", element("summary", title), *children, class_="fold", open=is_open)
+def fold(title: str, *children: str, is_open: bool = False, look: str = "") -> Html:
+    """Return a section that the reader can open and close by its title.
+
+    Arguments:
+        title: the title.
+        *children: what is in it.
+        is_open: whether it begins open.
+        look: a further class.
+    """
+    return element("details", element("summary", title), *children,
+                   class_=f"fold {look}".rstrip(), open=is_open)  # fmt: skip

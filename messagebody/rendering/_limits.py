@@ -37,10 +37,10 @@ HEX_BYTES: Final = 256
 _ITEMS_A_ROW: Final = 500
 # Three of the longest texts, or thousands of short ones: some ten seconds in the worst case.
 MARKUP: Final = 12_500_000
-LONGEST_CODE: Final = 20_000
+LONGEST_CODE: Final = 15_000
 """Characters of code in colours; longer code has none."""
 # The squares of all lengths: some ten seconds in the worst case. Usual code takes milliseconds.
-CODE: Final = 500_000_000
+CODE: Final = 300_000_000
 
 
 @attrs.frozen

@@ -270,7 +270,7 @@ def test_code_without_the_extra_is_read_without_colours(monkeypatch: pytest.Monk
 
 def test_code_that_takes_long_has_no_colours() -> None:
     assert "<span class" not in page(MessageBody([Part("'\\" * 10_001, name="/a.js")]))
-    body = MessageBody(Part("x = 1" + " " * 19_000, name=f"/{number}.py") for number in range(3))
+    body = MessageBody(Part("x = 1" + " " * 14_000, name=f"/{number}.py") for number in range(3))
     assert page(body).count('<span class="m">1') == 1
 
 

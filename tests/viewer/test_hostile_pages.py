@@ -238,6 +238,21 @@ def test_a_thousand_parts_fit_on_a_screen(tab: Tab, tmp_path: Path) -> None:
     assert tab.run("document.querySelector('#part-637').checkVisibility()") is False
 
 
+def test_on_paper_all_is_open_and_nothing_is_there_twice(tab: Tab, tmp_path: Path) -> None:
+    body = MessageBody(Part(f"*part* {number}", name=f"/a/b/{number}.md") for number in range(40))
+    body.add("a\n" + "1\n" * 40, name="/rows.csv")
+    (tmp_path / "page.html").write_text(page(body), "utf-8")
+    tab.open(tmp_path / "page.html")
+    tab.call("Emulation.setEmulatedMedia", media="print")
+    try:
+        seen = "[...document.querySelectorAll('{}')].filter(e => e.checkVisibility()).length"
+        assert tab.run(seen.format(".prose em")) == 40
+        assert tab.run(seen.format(".grid td")) == 40
+        assert tab.run(seen.format("nav, .keep, .raw, .raw pre, .whole")) == 0
+    finally:
+        tab.call("Emulation.setEmulatedMedia", media="")
+
+
 def test_all_rows_are_seen_at_once(tab: Tab, tmp_path: Path) -> None:
     rows = "a\n" + "1\n" * 40
     (tmp_path / "page.html").write_text(page(MessageBody([Part(rows, name="/a.csv")])), "utf-8")
