@@ -33,6 +33,11 @@ _AT_ONCE: Final = 8
 """References that are read at a time."""
 
 
+def is_closed(resolver: Resolver | None) -> bool:
+    """Return whether it is known without trying that a resolver reads no link."""
+    return resolver is None or resolver.is_closed
+
+
 @attrs.frozen
 class Texts:
     """The texts of unnamed or of named parts that are in hand.
@@ -60,8 +65,7 @@ class Material:
         # The parts of a body share what reading may cost, whatever resolver reads them.
         like = next(iter(body), None)
         self._like = like.with_resolver(resolver) if like and resolver else like
-        resolver = resolver or resolver_of(body)
-        self._is_closed = resolver is None or resolver.is_closed
+        self._is_closed = is_closed(resolver or resolver_of(body))
         self._media = content_type_pattern(media)
         self._known: dict[str, bool] = {}
         self.withheld: Sequence[int] = withheld_among(self.names)

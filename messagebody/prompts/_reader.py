@@ -7,10 +7,12 @@ from typing import ClassVar, Final
 from messagebody._base.guards import require_body, require_resolver
 from messagebody._base.text import count_of, escape, human_size, redact_url
 from messagebody._base.threads import results_in_order
+from messagebody._model.access import resolver_of
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.adapters import is_withheld
 from messagebody.errors import InvalidArgument, InvalidPart, MessageBodyError
+from messagebody.prompts._material import is_closed
 from messagebody.prompts._toolbox import Toolbox, ToolError, find_part, tool
 from messagebody.storage._references import Resolver
 
@@ -152,8 +154,10 @@ class Reader(Toolbox):
             except MessageBodyError:
                 return position, None
 
-        # Threads are for waiting, and only references wait.
-        if not any(self._body[position].is_reference for position in positions):
+        # Threads are for waiting, and only references that are read wait.
+        if is_closed(resolver_of(self._body)) or not any(
+            self._body[position].is_reference for position in positions
+        ):
             yield from map(read, positions)
             return
         with ThreadPoolExecutor(_AT_ONCE) as pool:

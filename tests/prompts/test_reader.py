@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from messagebody import MessageBody, Part
+from messagebody import MessageBody, Part, Resolver
 from messagebody.errors import InvalidArgument
 from messagebody.prompts import Reader, ToolError
 from tests.effort import calls
@@ -140,3 +140,16 @@ def test_what_begins_like_an_error_is_none(reader: Reader) -> None:
     ]  # fmt: skip
     for name, arguments in wrong:
         assert isinstance(reader.call(name, arguments), ToolError)
+
+
+def test_a_search_of_what_is_closed_starts_no_thread(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def started(*_: object) -> None:
+        raise AssertionError("a thread would start")
+
+    monkeypatch.setattr("messagebody.prompts._reader.ThreadPoolExecutor", started)
+    assert "needle" in reader.search_parts("needle")
+    opened = Reader(reader._body, Resolver(allow="s3://acme/"))
+    with pytest.raises(AssertionError, match="thread"):
+        opened.search_parts("needle")
