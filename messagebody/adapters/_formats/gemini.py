@@ -149,12 +149,15 @@ def _result(response: Any) -> Result:
             first = [{"text": text}]
         case {"error": str(text)} if len(said) == 1:
             first, is_error = [{"text": text}], True
-        case None:
+        case _ if not said:
             first = []
         case _:
             first = [{"response": said}]
     name = optional(response, "name")
-    return Result(optional(response, "id"), [], name, is_error, blocks=[*first, *inner])
+    return Result(
+        optional(response, "id"), [], name, is_error, blocks=[*first, *inner],
+        is_pending=response.get("willContinue") is True,
+    )  # fmt: skip
 
 
 def _response(item: Result, blocks: list[Any]) -> dict[str, Any]:

@@ -318,7 +318,7 @@ def _result(block: dict[str, Any]) -> Result:
     name = block.get("toolName")
     return Result(
         need(block, "toolCallId"), [], name if isinstance(name, str) else None, is_error,
-        _kind_of(block, "result"),
+        _kind_of(block, "result"), block.get("preliminary") is True and not is_error,
         blocks=[_text(need(block, "errorText"))] if is_error else _of_output(block.get("output")),
     )  # fmt: skip
 

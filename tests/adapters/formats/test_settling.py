@@ -88,3 +88,39 @@ def test_results_keep_the_members_that_their_updates_had() -> None:
     talk = [ASKED, BEGUN, update(status="completed", rawOutput={"n": 1}), SAID]
     there = EDITOR.to_bodies(talk)
     assert EDITOR.from_bodies(there.value, rest=there.rest).value == talk
+
+
+def test_a_generator_of_gemini_has_one_result() -> None:
+    """Each of its responses was an answer: the first of them the one that counts."""
+    gemini: Any = adapter("gemini")
+
+    def answer(response: Any, **about: Any) -> dict[str, Any]:
+        said = {"id": "c", "name": "f", "response": response, **about}
+        return {"role": "user", "parts": [{"functionResponse": said}]}
+
+    talk = [
+        {"role": "user", "parts": [{"text": "go"}]},
+        {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "f", "args": {}}}]},
+        answer({"output": "half"}, willContinue=True), answer({"output": "all"}, willContinue=True),
+        answer({}, willContinue=False),
+    ]  # fmt: skip
+    there = gemini.to_bodies(talk)
+    assert gemini.from_bodies(there.value, rest=there.rest).value == talk
+    done = CLAUDE.from_bodies(there.value, rest=there.rest)
+    (result,) = done.value[-1]["content"]
+    assert result["content"] == [{"type": "text", "text": "all"}]
+    why = "it was shown while the call ran, and is not its result"
+    assert [*map(str, done.losses)] == [f"omitted message 2: /tool/results/1: {why}"]
+
+
+def test_a_preliminary_output_of_vercel_is_no_result() -> None:
+    vercel: Any = adapter("vercel-ai")
+    tool = {"type": "tool-f", "toolCallId": "c", "state": "output-available", "input": {},
+            "output": "half", "preliminary": True}  # fmt: skip
+    talk = [{"id": "1", "role": "user", "parts": [{"type": "text", "text": "go"}]},
+            {"id": "2", "role": "assistant", "parts": [tool]}]  # fmt: skip
+    there = vercel.to_bodies(talk)
+    assert vercel.from_bodies(there.value, rest=there.rest).value == talk
+    done = CLAUDE.from_bodies(there.value, rest=there.rest)
+    assert "half" not in str(done.value)
+    assert [loss.kind for loss in done.losses] == ["omitted"]
