@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part, offload, payloads, sweep
-from messagebody.errors import InvalidArgument, StoreError
+from messagebody.errors import AccessDenied, InvalidArgument, StoreError
 from messagebody.storage import Bodies, Bytes, Needs, Recent, Store
 from messagebody.storage._stores.directory import FileStore
 from messagebody.storage._stores.owners import Mark, owned, wait_for_sweep
@@ -321,6 +321,25 @@ class TestMark:
         assert sweep(store, Bodies(small), delete=True).objects == ()
         assert offset[0] > 60
         assert (store.root / (again[0].url or "")[-71:]).exists()
+
+    def test_a_writer_that_may_not_list_needs_no_mark(
+        self, store: FileStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """S3 answers 403 for what is not there, unless the role may list the bucket."""
+        again = message("again", store)
+        age(store)
+        stat = FileStore.stat
+
+        def denied(self: FileStore, key: str) -> Any:
+            found = stat(self, key)
+            if found is None:
+                raise AccessDenied("403", self.url, key)
+            return found
+
+        monkeypatch.setattr(FileStore, "stat", denied)
+        assert message("again", store) == again
+        [found] = store.iter_objects()
+        assert time.time() - (found.modified or 0) < DAY
 
     def test_a_stale_mark_costs_writers_nothing(
         self, store: FileStore, monkeypatch: pytest.MonkeyPatch

@@ -12,7 +12,7 @@ from messagebody._base.text import redact_url
 from messagebody._model.content import Reference
 from messagebody.errors import DigestMismatch, DigestUnknown, ObjectNotFound
 from messagebody.storage._stores.base import Blob, Bytes, Stat, Store, read_back
-from messagebody.storage._stores.owners import wait_for_sweep
+from messagebody.storage._stores.owners import seen, wait_for_sweep
 
 Verify = Literal["size", "digest"]
 
@@ -144,7 +144,7 @@ def _renew(store: Store, key: str, blob: Blob, content_type: str, digest: str) -
         store.put(key, blob, content_type=content_type, if_absent=False)
         # A sweep that saw the old object may delete the new one.
         wait_for_sweep(store, key)
-        if store.stat(key) is not None:
+        if seen(store, key) is not None:
             return
 
 

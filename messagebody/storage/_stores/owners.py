@@ -16,8 +16,8 @@ import attrs
 
 from messagebody._base.media_types import JSON
 from messagebody._base.text import count_of, escape, quote
-from messagebody.errors import InvalidArgument, ObjectNotFound, StoreError
-from messagebody.storage._stores.base import Below, Blob, Bytes, Store
+from messagebody.errors import AccessDenied, InvalidArgument, ObjectNotFound, StoreError
+from messagebody.storage._stores.base import Below, Blob, Bytes, Stat, Store
 
 MESSAGES: Final = "messages"
 """The owner of the objects at the top of a store."""
@@ -201,11 +201,19 @@ class Mark:
         return time.monotonic() - self._since < LEASE / 3
 
 
+def seen(store: Store, key: str) -> Stat | None:
+    """Return the metadata of an object of this program; None if it does not exist."""
+    try:
+        return store.stat(key)
+    except AccessDenied:
+        return None  # so S3 answers for what is not there, if a role may not list the bucket
+
+
 def wait_for_sweep(store: Store, key: str) -> None:
     """Wait until no sweep can delete an object that was just written again."""
     began = time.monotonic()
     while time.monotonic() - began < LEASE:
-        mark, mine = store.stat(_MARK), store.stat(key)
+        mark, mine = seen(store, _MARK), seen(store, key)
         if mark is None or mine is None:
             return
         # The mark of a sweep that was killed stays; both times are those of the store's clock.
