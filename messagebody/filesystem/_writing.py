@@ -260,7 +260,9 @@ class BodyWriter(BodyReader):
 
     def pipe(self, path: str | dict[str, Any], value: Any = None, **options: Any) -> None:
         """Write a file, or all files of a dict or none; see `pipe_file` and fsspec."""
-        with self._together():
+        # Sending one file to a store takes long, and needs no other to wait.
+        is_one = not isinstance(path, dict)
+        with contextlib.nullcontext() if is_one else self._together():
             super().pipe(path, value, **options)
 
     def _write(

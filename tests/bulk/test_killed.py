@@ -3,16 +3,21 @@
 import contextlib
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from messagebody import bulk
-from tests.bulk.helpers import bodies, tree, write_log
+from messagebody import MessageBody, Part, Resolver, bulk
+from messagebody.storage._stores.directory import FileStore
+from tests.bulk.helpers import SCHEMA, bodies, tree, write_log
 
 SHARD = 15_000
 PROGRAM = f"""
@@ -91,3 +96,66 @@ def test_workers_are_killed(seed: int, calm: tuple[Path, dict[str, bytes]], tmp_
         kill_a_child(job.pid, dice)
     assert job.wait(250) == 0
     assert {n: d for n, d in tree(out).items() if ".messagebody-" not in n} == wanted
+
+
+JOBS: dict[str, Callable[..., bulk.Report]] = {
+    "validate": lambda log, **how: bulk.validate(log, SCHEMA, **how),
+    "verify": lambda log, **how: bulk.verify(log, resolver=Resolver(), **how),
+}
+
+
+class Killed(BaseException):
+    """The end of a process, at a moment that a test chooses."""
+
+
+def killed_after(actions: int, act: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Act, and stop before or after one of the changes to the results; return whether it was."""
+    done = count()
+
+    def stopping(change: Callable[..., Any]) -> Callable[..., Any]:
+        def changed(*arguments: Any, **options: Any) -> Any:
+            number = next(done)
+            if number == actions // 2 and actions % 2:
+                raise Killed
+            found = change(*arguments, **options)
+            if number == actions // 2:
+                raise Killed
+            return found
+
+        return changed
+
+    with monkeypatch.context() as patched:
+        for name in ("put", "delete"):
+            patched.setattr(FileStore, name, stopping(getattr(FileStore, name)))
+        with contextlib.suppress(Killed):
+            act()
+            return False
+    return True
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize("name", JOBS)
+def test_a_run_is_killed_at_each_change(
+    name: str, is_first: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, out = tmp_path / "log", tmp_path / "out"
+    old, new = bodies(12), [*bodies(5), MessageBody([Part("new")])]
+
+    def run(place: Path) -> bulk.Report:
+        return JOBS[name](log, out=place, workers=0, shard_bytes=2000)
+
+    for actions in count():
+        shutil.rmtree(out, ignore_errors=True)
+        if not is_first:
+            write_log(log / "a.jsonl", old)
+            write_log(log / "b.jsonl", old[:5])
+            run(out)
+        write_log(log / "a.jsonl", new)
+        (log / "b.jsonl").write_text("{bad\n")
+        if not killed_after(actions, lambda: run(out), monkeypatch):
+            break
+        run(out)
+        run(calm := tmp_path / f"calm{actions}")
+        assert tree(out) == tree(calm)
+    assert actions > 10
