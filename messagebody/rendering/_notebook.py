@@ -165,17 +165,20 @@ def _on_counterexample(result: "messagebody.Compatibility") -> Iterator[Html]:
 def listed_html(values: Sequence[Any]) -> str:
     """Return violations, findings or losses as a table; a long list is cut."""
     shown = values[:_MOST_ROWS]
+    noun = "line"
     head: tuple[str, ...] = ("",)
     rows: list[tuple[str, ...]] = [(escape(str(value), limit=_LONGEST),) for value in shown]
     if all(isinstance(value, Violation) for value in shown):
-        head, rows = ("Part", "Got", "Expected", "Differs"), [*map(_violation_row, shown)]
+        noun, head = "violation", ("Part", "Got", "Expected", "Differs")
+        rows = [*map(_violation_row, shown)]
     elif all(isinstance(value, Finding) for value in shown):
-        head, rows = ("", "Where", "Problem", "Check"), [*map(_finding_row, shown)]
+        noun, head = "finding", ("", "Where", "Problem", "Check")
+        rows = [*map(_finding_row, shown)]
     if len(values) > len(shown):
         rows.append((f"… {len(values) - len(shown):,} more", *[""] * (len(head) - 1)))
     if not rows:
         return _view(element("p", "nothing", class_="note"))
-    return _view(_table(head, rows, f"{len(values):,}"))
+    return _view(_table(head, rows, count_of(len(values), noun)))
 
 
 def _violation_row(violation: Violation) -> tuple[str, ...]:

@@ -131,6 +131,7 @@ def test_lists_of_what_was_found_are_tables() -> None:
         "schema part 0 &#x27;/b&#x27; image/*", "name and type",
     ]  # fmt: skip
     assert "… 22 more" in shown
+    assert "122 violations</caption>" in shown
     assert isinstance(found, tuple)
     assert found == tuple(TAKER.iter_violations(body))
     assert pickle.loads(pickle.dumps(caught.value)) == caught.value
