@@ -3,7 +3,6 @@
 import difflib
 import errno
 import os
-import weakref
 from collections.abc import Iterable
 from typing import Any
 
@@ -112,7 +111,7 @@ class MessageBodyFileSystem(BodyWriter):
             raise ValueError("autosave needs a document (fo=); a live body has none to save to")
         self._live = live
         self._token = ""
-        self._frames: weakref.WeakSet[Frame] = weakref.WeakSet()
+        self._frames: set[Frame] = set()  # all that are open, wherever they were begun
         document = None if fo is None else Document(fo, target_protocol, target_options)
         shown = body if document is None else document.load()
         assert shown is not None  # noqa: S101 - one of the two is given

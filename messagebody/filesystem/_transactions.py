@@ -75,11 +75,16 @@ class Frame:
         """
         return self.is_open and self._owner == _owner()
 
+    def is_copy(self) -> bool:
+        """Return whether a fork copied the transaction, which the other process ends."""
+        return self._owner[0] != os.getpid()
+
     def close(self) -> None:
         """Take no more changes."""
         # Another thread that is about to add one holds the same lock.
         with edit(self.filesystem.body):
             self.is_open = False
+            self.filesystem._frames.discard(self)
 
 
 _FRAMES: Final[ContextVar[Mapping[int, Frame]]] = ContextVar(
@@ -135,13 +140,13 @@ class WholeTransaction(Transaction):  # type: ignore[misc]
                 object did not; or a change is not allowed.
         """
         frame = self._frames.pop() if self._frames else open_frame(self.fs)
-        if frame is None and any(each.is_open for each in self.fs._frames):
+        if frame is None and not all(each.is_copy() for each in self.fs._frames):
             problem = (
                 "another thread or task began the transaction; end it there, or call `complete` "
                 "of what `start_transaction` returned"
             )
             fail(errno.EINVAL, "/", problem)
-        if frame is None or not frame.is_open:
+        if frame is None or not frame.is_open or frame.is_copy():
             return
         # End it in any case: a later write must not wait for a commit that never comes.
         frame.close()

@@ -2,7 +2,10 @@
 
 import asyncio
 import errno
+import gc
+import os
 import threading
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -234,6 +237,37 @@ class TestOwners:
         fs.end_transaction()
         assert "/new" in body
         fs.end_transaction()  # nothing is open
+
+    def test_a_fork_ends_none_of_the_process_that_began_it(self, document: Path) -> None:
+        fs = MessageBodyFileSystem(fo=str(document))
+        before = document.read_bytes()
+        transaction = fs.start_transaction()
+        fs.pipe_file("/new", b"x")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # newer Pythons warn of a fork beside threads
+            child = os.fork()
+        if not child:
+            transaction.complete()
+            fs.end_transaction()
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert document.read_bytes() == before
+        fs.end_transaction()
+        assert "/new" in MessageBody.load(document)
+
+    def test_the_thread_that_began_it_is_gone(self, body: MessageBody) -> None:
+        fs = body.fs
+
+        def begin() -> None:
+            fs.start_transaction()
+            fs.pipe_file("/new", b"x")
+
+        thread = threading.Thread(target=begin)
+        thread.start()
+        thread.join()
+        gc.collect()
+        with failing(errno.EINVAL, "/"):
+            fs.end_transaction()
 
     def test_a_file_of_a_transaction_that_was_undone_is_closed(self, body: MessageBody) -> None:
         fs = body.fs
