@@ -60,14 +60,17 @@ def withheld_among(names: Iterable[str | None]) -> list[int]:
         >>> withheld_among([None, "/meta/agents-api.json", "/meta/page.json"])
         [1]
     """
-    found = [
-        (position, match)
-        for position, name in enumerate(names)
+    found: list[int] = []
+    formats: set[str | None] = set()
+    for position, name in enumerate(names):
         # All of them end so, and the expression takes longer.
-        if name is not None and name.endswith(".json") and (match := _MEMBERS.fullmatch(name))
-    ]
-    formats = {None, *adapter_names()} if found else set()
-    return [position for position, match in found if match["format"] in formats]
+        if name is None or not name.endswith(".json"):
+            continue
+        if match := _MEMBERS.fullmatch(name):
+            formats = formats or {None, *adapter_names()}
+            if match["format"] in formats:
+                found.append(position)
+    return found
 
 
 def items_of(body: Iterable[Part]) -> Iterator[tuple[Item | None, list[Part]]]:
