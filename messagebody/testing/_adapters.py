@@ -5,11 +5,11 @@ import contextlib
 import copy
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Final
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, MessageBodyError, Part
@@ -93,30 +93,27 @@ class AdapterContract(abc.ABC):
             assert losses or _holds_in_order(back.value, body)
 
         # Most random bodies have a loss, and most plain ones have none.
-        given(bodies())(holds)()
-        given(plain_bodies() | self._own_bodies())(holds)()
+        _try(holds, bodies())
+        _try(holds, plain_bodies() | self._own_bodies())
 
     def test_no_loss_is_invented(self) -> None:
         """Nothing is omitted of a body that comes back as it was; a plain text has no loss."""
 
-        @given(bodies(max_size=2) | plain_bodies(max_size=1))
         def holds(body: MessageBody) -> None:
             there = self.from_body(body)
             back = self.adapter.to_body(there.value)
             losses = (*there.losses, *back.losses)
             if back.value == body:
                 assert not any(loss.kind is LossKind.OMITTED for loss in losses)
-            if [part.evolve(content="") for part in body] == [Part("")] and str(
-                body[0].text
-            ).strip():
+            said = body[0].text if len(body) == 1 else None
+            if said is not None and said.strip() and body[0] == Part(said):
                 assert losses == ()
 
-        holds()
+        _try(holds, bodies(max_size=2) | plain_bodies(max_size=1))
 
     def test_it_is_always_the_same(self) -> None:
         """Converting changes neither body nor message, and gives the same again."""
 
-        @given(bodies(max_size=3) | plain_bodies())
         def holds(body: MessageBody) -> None:
             before = body.to_json()
             there = self.from_body(body)
@@ -127,7 +124,7 @@ class AdapterContract(abc.ABC):
             again = self.from_body(MessageBody.from_json(before))
             assert self._without_invented(again) == self._without_invented(there)
 
-        holds()
+        _try(holds, bodies(max_size=3) | plain_bodies())
 
     def _without_invented(self, made: Converted[Any]) -> tuple[Any, ...]:
         return _without(made.value, self.invents), made.losses
@@ -135,23 +132,21 @@ class AdapterContract(abc.ABC):
     def test_it_knows_its_own(self) -> None:
         """A written message is JSON, and is detected as a message of the format."""
 
-        @given(bodies(max_size=3) | plain_bodies())
         def holds(body: MessageBody) -> None:
             message = self.from_body(body).value
             text = message if isinstance(message, str | bytes) else json.dumps(message)
             assert self.adapter.detect(json.loads(text)) is True
 
-        holds()
+        _try(holds, bodies(max_size=3) | plain_bodies())
 
     def test_what_it_writes_is_valid(self) -> None:
         """A written message follows the rules of its format, or there is a loss."""
 
-        @given(bodies(max_size=3) | plain_bodies())
         def holds(body: MessageBody) -> None:
             there = self.from_body(body)
             assert there.losses or [*self._errors(there.value)] == []
 
-        holds()
+        _try(holds, bodies(max_size=3) | plain_bodies())
 
     def _own_bodies(self) -> st.SearchStrategy[MessageBody]:
         """Return bodies of texts and files that the format has blocks for, in any order."""
@@ -230,7 +225,6 @@ class AdapterContract(abc.ABC):
         write_all = getattr(self.adapter, "from_bodies", None)
         wanted = {kind: kind in self.carries for kind in ("calls", "results")}
 
-        @given(conversations(**wanted, texts=self.texts))
         def holds(talk: list[tuple[str, MessageBody]]) -> None:
             if write_all is None or read_all is None:
                 made = [self.from_body(body) for _, body in talk]
@@ -254,7 +248,7 @@ class AdapterContract(abc.ABC):
             assert _are_answered_in_order(facts)
             assert losses == []
 
-        holds()
+        _try(holds, conversations(**wanted, texts=self.texts))
 
     def _facts(self, talk: Iterable[tuple[str | None, MessageBody]]) -> Iterator[tuple[Any, ...]]:
         """Yield what is said, called and answered, and by whom."""
@@ -280,7 +274,7 @@ class AdapterContract(abc.ABC):
             assert all(isinstance(found, Finding) for found in self.adapter.iter_findings(value))
             self._reads(value)
 
-        given(json_values())(holds)()
+        _try(holds, json_values())
         for message in self._messages():
             for strange in damaged(message):
                 holds(strange)
@@ -330,6 +324,12 @@ class AdapterContract(abc.ABC):
         for theirs, message in _messages_of_others():
             if theirs in others:
                 assert evidence_of(self.adapter, message) < evidence_of(theirs, message)
+
+
+def _try(holds: Callable[[Any], None], values: st.SearchStrategy[Any]) -> None:
+    """Try a property with random values; a machine that is busy is no failure."""
+    patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    patient(given(values)(holds))()
 
 
 def _messages_of_others() -> Iterator[tuple[Adapter, Any]]:

@@ -13,6 +13,8 @@ from messagebody.adapters import Converted
 from messagebody.adapters.envelopes import agents_api, channel, olympus, sentient
 from messagebody.testing import AdapterContract
 
+pytestmark = pytest.mark.usefixtures("few_examples")
+
 VECTORS = Path(__file__).parents[1] / "vectors"
 OLYMPUS_HEADER = json.loads(
     (VECTORS / "olympus_schema.jsonl").read_text(encoding="utf-8").split("\n")[0]

@@ -9,6 +9,8 @@ import pytest
 
 from messagebody.testing import AdapterContract, StoreContract, StreamContract
 
+pytestmark = pytest.mark.usefixtures("few_examples")
+
 PAGES = Path(__file__).parents[2] / "docs/how-to"
 CONTRACTS = (AdapterContract, StreamContract, StoreContract)
 
