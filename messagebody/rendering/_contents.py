@@ -130,6 +130,8 @@ class Contents:
         *,
         sort: str | None = None,
     ) -> None:
+        if not isinstance(sort, str | None):
+            raise InvalidArgument("the name of a column for sort=", sort)
         self._resolver = resolver
         self.limits = PageLimits() if limits is None else limits
         self._sort = sort

@@ -13,7 +13,6 @@ import attrs
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._base.guards import require_body, require_resolver, require_schema
 from messagebody._base.text import count_of
-from messagebody.errors import InvalidArgument
 from messagebody.rendering._cards import Cards
 from messagebody.rendering._changes import Changes
 from messagebody.rendering._contents import Contents
@@ -108,8 +107,6 @@ def draw(
     sort: str | None,
 ) -> Drawn:
     """Return the page of a body and what it could not show; see `page` for the arguments."""
-    if not isinstance(sort, str | None):
-        raise InvalidArgument("the name of a column for sort=", sort)
     contents = Contents(require_body(body), require_resolver(resolver), limits, sort=sort)
     changes = Changes() if against is None else Changes.between(require_body(against), body)
     problems = _problems(body, schema)

@@ -258,6 +258,8 @@ def test_what_is_no_run_is_refused(messages: Any) -> None:
 
 
 def test_wrong_arguments_are_refused() -> None:
-    for arguments in ({"resolver": "s3://bucket"}, {"messages": "many"}):
+    for arguments in (
+        {"resolver": "s3://bucket"}, {"messages": "many"}, {"sort": 5}, {"sort": "rides"},
+    ):  # fmt: skip
         with pytest.raises(InvalidArgument):
-            run_page(CHAT, **arguments)  # type: ignore[arg-type]
+            run_page(CHAT, **arguments)
