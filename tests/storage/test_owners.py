@@ -11,7 +11,7 @@ import pytest
 
 from messagebody import MessageBody, Part, offload, payloads, sweep
 from messagebody.errors import AccessDenied, InvalidArgument, StoreError
-from messagebody.storage import Bodies, Bytes, Needs, Recent, Store
+from messagebody.storage import Bodies, Bytes, Needs, Recent, Store, open_store
 from messagebody.storage._stores.directory import FileStore
 from messagebody.storage._stores.owners import Mark, owned, wait_for_sweep
 
@@ -349,3 +349,21 @@ class TestMark:
         store.put(KEY, Bytes(b""), content_type="")
         monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("waited"))
         wait_for_sweep(store, KEY)
+
+
+@pytest.mark.parametrize("place", ["s3", "memory"])
+def test_other_stores_have_owners_too(place: str, request: pytest.FixtureRequest) -> None:
+    """Records, the mark and the clock work as in a directory."""
+    is_s3 = place == "s3"
+    store = request.getfixturevalue("moto_store") if is_s3 else open_store("memory://owned")
+    small, kept = message("m", store), value("p", store)
+    value("gone", store)
+    with pytest.raises(StoreError, match="needs: payloads"):
+        sweep(store, Bodies(small))
+    given: list[Any] = [Bodies(small), payloads.owner(kept)]
+    swept = sweep(store, given, grace=-60, delete=True, unsafe=True)
+    assert [each.key[:9] for each in swept.objects] == ["payloads/"]
+    assert payloads.inline(kept, store) == {"text": "p" * 1000}
+    assert sorted(each.key.partition("/")[0] for each in store.iter_objects()) == [
+        "owners", "payloads", "sha256"
+    ]  # fmt: skip
