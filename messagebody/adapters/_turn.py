@@ -33,10 +33,13 @@ class Turn:
     rest: Any
     is_own: bool
     is_emptied: bool = False
+    _found: tuple[MessageBody, list[Found]] | None = attrs.field(default=None, init=False, eq=False)
 
     def items(self) -> list[Found]:
-        """Return the items of the body."""
-        return [*items_of(self.body)]
+        """Return the items of the body; a change puts another body in its place."""
+        if self._found is None or self._found[0] is not self.body:
+            self._found = (self.body, [*items_of(self.body)])
+        return self._found[1]
 
     def piece(self, parts: Iterable[Part], role: str | None = None) -> "Turn":
         """Return a turn of some of the parts; what has no part goes with the first piece."""
