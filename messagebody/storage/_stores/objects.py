@@ -22,6 +22,9 @@ GRACE: Final = 7 * 24 * 3600.0
 # Sending a smaller object again costs less than a `stat` before it.
 _STAT_FIRST: Final = 1024 * 1024
 
+_TRIES: Final = 3
+"""How often an object is written again that is gone after it; a sweep takes it at most once."""
+
 # Pending puts by store and key. The key is the `id` of the store, because two stores of one URL may
 # be two servers; a pending put keeps its store alive.
 _pending: dict[tuple[int, str], "Future[None]"] = {}
@@ -140,12 +143,13 @@ def _renew(store: Store, key: str, blob: Blob, content_type: str, digest: str) -
     """Write an existing object again if it is damaged, or old enough for `sweep` to delete it."""
     if _is_fresh(store.stat(key), blob.size, digest):
         return
-    while True:
+    for _ in range(_TRIES):
         store.put(key, blob, content_type=content_type, if_absent=False)
         # A sweep that saw the old object may delete the new one.
         wait_for_sweep(store, key)
         if seen(store, key) is not None:
             return
+    raise DigestMismatch(store.url_of(key), digest, "nothing")
 
 
 def _is_fresh(found: Stat | None, size: int, digest: str) -> bool:
