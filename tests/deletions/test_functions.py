@@ -88,6 +88,13 @@ def sweep_below(place: Path) -> None:
     assert before <= {each.key for each in whole.below("payloads").iter_objects()}
 
 
+def sweep_forgotten(place: Path) -> None:
+    """Nor is a file beside the records of owners taken for one."""
+    payloads.offload({"text": "cats" * 9000}, place / "store", owner="gone")
+    sweep(place / "store", Bodies(CATS), forget=["gone"], delete=True, everything=True)
+    assert not (place / "store/owners/gone.json").exists()
+
+
 def store(place: Path) -> None:
     for of_store in (
         open_store(place / "store"),
@@ -179,7 +186,7 @@ def log(place: Path) -> None:
 
 ROADS = [
     save, autosave, autosave_in_memory, offload_again, offloading_filesystem, sweep_old,
-    sweep_below, store, jobs, cache, unpacked, archives, registry, log, fetched,
+    sweep_below, sweep_forgotten, store, jobs, cache, unpacked, archives, registry, log, fetched,
 ]  # fmt: skip
 
 
