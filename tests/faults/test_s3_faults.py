@@ -302,7 +302,7 @@ def test_an_answer_that_lacks_something_is_a_store_error(
     if operation in {"head", "list"}:
         offload(large_body(), moto_store)
     proxy.spoil(operation, wreck)
-    work: Any = (sweep, [MessageBody()]) if operation == "list" else (_send, large_body())
+    work: Any = (sweep, Bodies([])) if operation == "list" else (_send, large_body())
     with pytest.raises(StoreError, match="answer lacks '"):
         work[0](store, work[1])
     check_no_upload_is_open(moto_store, operation)

@@ -147,9 +147,18 @@ def _renew(store: Store, key: str, blob: Blob, content_type: str, digest: str) -
         store.put(key, blob, content_type=content_type, if_absent=False)
         # A sweep that saw the old object may delete the new one.
         wait_for_sweep(store, key)
-        if seen(store, key) is not None:
+        if seen(store, key) is not None or _is_readable(store, key):
             return
     raise DigestMismatch(store.url_of(key), digest, "nothing")
+
+
+def _is_readable(store: Store, key: str) -> bool:
+    """Return whether an object can be read although the store denies that it is there."""
+    try:
+        store.read_range(key, 0, 1)
+    except ObjectNotFound:
+        return False
+    return True
 
 
 def _is_fresh(found: Stat | None, size: int, digest: str) -> bool:
