@@ -105,6 +105,7 @@ def hold(length: int, seconds: int, which: str) -> None:
     assert done.stdout.endswith("done\n"), f"{last}: {done.stderr[-2000:]}"
 
 
+@pytest.mark.dear
 def test_every_pattern_takes_bounded_time_and_memory() -> None:
     hold(1_000, 60, "all")
     hold(50_000, 60, "worst")

@@ -202,6 +202,7 @@ ASKED_FIRST = {"a name with a zero"}  # refused when its data is read
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.dear
 def test_hostile_files(kind: str, honest: bytes, tmp_path: Path) -> None:
     path = tmp_path / "agents.db"
     path.write_bytes(honest)
@@ -242,6 +243,7 @@ def nested(data: bytearray, root: int, levels: int) -> None:
 
 @pytest.mark.parametrize("table", ["agents", "settings", "inputs"])
 @pytest.mark.parametrize("levels", [1, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.dear
 def test_pages_that_lie_in_each_other(table: str, levels: int, tmp_path: Path) -> None:
     """The rows are many or without end; the file is small."""
     path = tmp_path / "agents.db"
@@ -319,6 +321,7 @@ def test_pairs_are_those_of_one_moment(tmp_path: Path) -> None:
             before = [*one.pairs()]
 
 
+@pytest.mark.dear
 def test_readers_beside_writers(tmp_path: Path) -> None:
     """Every opening sees agents and classes of one moment."""
     path = tmp_path / "agents.db"

@@ -365,6 +365,7 @@ class TestCrowds:
 
     @pytest.mark.parametrize("lenient", [False, True])
     @pytest.mark.parametrize("crowd", [crowds.alike, crowds.varied])
+    @pytest.mark.dear
     def test_every_pair_is_as_check_says(
         self, crowd: Callable[[int], list[Agent]], lenient: bool
     ) -> None:

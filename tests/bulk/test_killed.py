@@ -67,6 +67,7 @@ def wait_for(out: Path, records: int, process: "subprocess.Popen[bytes]") -> Non
 
 
 @pytest.mark.parametrize("seed", MOMENTS)
+@pytest.mark.dear
 def test_the_job_is_killed(seed: int, calm: tuple[Path, dict[str, bytes]], tmp_path: Path) -> None:
     log, wanted = calm
     dice = random.Random(seed)
@@ -85,6 +86,7 @@ def test_the_job_is_killed(seed: int, calm: tuple[Path, dict[str, bytes]], tmp_p
 
 
 @pytest.mark.parametrize("seed", MOMENTS)
+@pytest.mark.dear
 def test_workers_are_killed(seed: int, calm: tuple[Path, dict[str, bytes]], tmp_path: Path) -> None:
     log, wanted = calm
     dice = random.Random(seed)

@@ -76,6 +76,7 @@ def test_large_messages_take_little_memory(
 
 
 @pytest.mark.parametrize("job", ["validate", pytest.param("table", marks=pytest.mark.slow)])
+@pytest.mark.dear
 def test_more_messages_take_no_more_memory(job: str, tmp_path: Path) -> None:
     grown = []
     for messages in (6_000, 24_000):

@@ -98,6 +98,7 @@ def test_shards_make_no_difference_to_what_is_found(name: str, log: Path, tmp_pa
      pytest.param(cluster, marks=pytest.mark.slow)],
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["validate", pytest.param("table", marks=pytest.mark.slow)])
+@pytest.mark.dear
 def test_workers_and_executors_give_the_same_bytes(
     name: str, running: Running, log: Path, tmp_path: Path
 ) -> None:
@@ -741,6 +742,7 @@ class TestWorkers:
         assert calm
         assert len(results(tmp_path / "out")) == 60
 
+    @pytest.mark.dear
     def test_a_shard_that_kills_three_workers_is_left_out(self, tmp_path: Path) -> None:
         found = bodies(60)
         found[30] = MessageBody([Part(functions.MARK)])
@@ -828,6 +830,7 @@ class TestWorkers:
     "running", [workers(0), *(pytest.param(each, marks=pytest.mark.slow) for each in
                               (workers(2), cluster))]
 )  # fmt: skip
+@pytest.mark.dear
 def test_on_s3(
     server: str, running: Running, log: Path, tmp_path: Path, request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
@@ -861,6 +864,7 @@ def test_on_s3(
 
 @pytest.mark.parametrize("place", ["directory", "s3"])
 @pytest.mark.parametrize("foreign", ["records/2024.csv", "shards/family.jpg", "report.json"])
+@pytest.mark.dear
 def test_a_place_with_files_of_somebody_else_is_refused(
     foreign: str, place: str, log: Path, tmp_path: Path, request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,

@@ -87,6 +87,7 @@ def test_what_is_done_is_told_on_a_terminal(message: str, tmp_path: Path) -> Non
     assert "written" not in on_a_terminal("unpack", message, str(tmp_path / "other"), "-q")[1]
 
 
+@pytest.mark.dear
 def test_colours_only_where_wanted(message: str) -> None:
     assert "\x1b[" in on_a_terminal("tree", message)[1]
     assert "\x1b[" not in on_a_terminal("tree", message, NO_COLOR="1")[1]

@@ -98,6 +98,7 @@ class TestOffload:
         assert done.code == 4
         assert "s3cr3t" not in done.err
 
+    @pytest.mark.dear
     def test_progress_is_for_people(self, body: MessageBody, tmp_path: Path) -> None:
         message, small = str(tmp_path / "message.json"), str(tmp_path / "small.json")
         place = str(tmp_path / "store")

@@ -150,6 +150,7 @@ class TestCompleteReasons:
 
 class TestSmallBudgets:
     @pytest.mark.parametrize("steps", [0, 1, 7, 60])
+    @pytest.mark.dear
     def test_nothing_else_is_raised(self, steps: int) -> None:
         """The answer is right or undecided, and so is all that hangs on it."""
         for number in range(0, 240, 2):

@@ -53,6 +53,7 @@ class TestCoverage:
         ]
 
     @pytest.mark.parametrize(("letters", "expected"), [("ab", "always"), ("abc", "sometimes")])
+    @pytest.mark.dear
     def test_letters_that_come_again(self, letters: str, expected: str) -> None:
         """Three places and two letters: always. Three letters: not."""
         anything = "{" + ",".join(letters) + "}"
@@ -258,6 +259,7 @@ class TestHostile:
         less = check(sent, schema(*taken[1:]))
         assert [str(part.name)[-3:] for part in less.counterexample or ()] == [".e0"]
 
+    @pytest.mark.dear
     def test_thousands_that_need_a_search_each_end(self) -> None:
         sent = schema(*[(f"/**/*a{i}*", "text/plain") for i in range(2_500)])
         taken = schema(*[(f"/**/*{{a{i},x{i}}}*", "text/*") for i in range(2_500)])

@@ -72,6 +72,7 @@ def proxy(moto_server: servers.Server) -> Iterator[Proxy]:
 @pytest.mark.parametrize("operation", ["create", "part", "complete"])
 @pytest.mark.parametrize("acknowledged", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("how", SIGNALS)
+@pytest.mark.dear
 def test_killed_while_it_sends_to_s3(
     operation: str, acknowledged: bool, how: signal.Signals, proxy: Proxy,
     moto_server: servers.Server, moto_store: S3Store,

@@ -144,6 +144,7 @@ def offload_through(
 @pytest.mark.parametrize(
     "operation", ["put", pytest.param("create", marks=pytest.mark.slow), "part", "complete"]
 )
+@pytest.mark.dear
 def test_writing(
     operation: str, fault: str, times: int, proxy: Proxy, store: S3Store, moto_store: S3Store
 ) -> None:
@@ -160,6 +161,7 @@ def test_writing(
 
 @pytest.mark.parametrize("times", [1, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("operation", ["put", "create", "part", "complete"])
+@pytest.mark.dear
 def test_a_server_that_stalls_while_it_is_written_to(
     operation: str, times: int, proxy: Proxy, hasty: S3Store, moto_store: S3Store
 ) -> None:
@@ -173,6 +175,7 @@ def test_a_server_that_stalls_while_it_is_written_to(
 
 @pytest.mark.parametrize("fault", ["403", "reset before", "expired"])
 @pytest.mark.parametrize("first", [0, 1, 2])
+@pytest.mark.dear
 def test_a_part_that_never_arrives(
     fault: str, first: int, proxy: Proxy, store: S3Store, moto_store: S3Store
 ) -> None:
@@ -355,6 +358,7 @@ def test_a_head_that_invents_objects_is_found_out(
 
 
 @pytest.mark.parametrize("code", ["301 Moved Permanently", "307 Temporary Redirect"])
+@pytest.mark.dear
 def test_a_redirect_takes_no_credentials_to_another_host(
     code: str, proxy: Proxy, store: S3Store, moto_server: servers.Server
 ) -> None:

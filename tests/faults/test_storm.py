@@ -142,6 +142,7 @@ def check_objects(near: S3Store, count: Counter[str]) -> None:
 @pytest.mark.parametrize(
     "work", [_offload, _inline, _verify, _fetch, _read, _migrate], ids=lambda work: work.__name__
 )
+@pytest.mark.dear
 def test_nothing_but_typed_errors_comes_of_it(
     work: Work, sea: Sea, ledger: Counter[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -470,6 +470,7 @@ class TestUrls:
         copy = pickle.loads(pickle.dumps(fs))
         assert copy.unstrip_protocol("/d/x") == "messagebody:///d/x"
 
+    @pytest.mark.dear
     def test_they_work_as_long_as_what_they_led_to(self) -> None:
         import gc
 

@@ -352,6 +352,7 @@ class TestDask:
         assert bag.npartitions == 4
         assert lines.sum().compute(scheduler=scheduler) == 4 * (0 + 1 + 2 + 3 + 4)
 
+    @pytest.mark.dear
     def test_workers_do_not_write_into_their_copies(self, body: MessageBody) -> None:
         frame = dask.dataframe.from_pandas(pd.DataFrame({"x": range(8)}), npartitions=2)
         with pytest.raises(OSError, match="Read-only"):

@@ -268,6 +268,7 @@ class TestOrderOfCloses:
 
     @pytest.mark.parametrize("mode", ["w", "wb"])
     @pytest.mark.parametrize("compression", [None, "gzip"])
+    @pytest.mark.dear
     def test_closing_after_a_write_that_failed(
         self, mode: str, compression: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

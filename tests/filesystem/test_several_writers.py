@@ -42,6 +42,7 @@ def pool(kind: str, workers: int) -> Executor:
 
 
 @pytest.mark.parametrize("kind", ["threads", "fork", "spawn"])
+@pytest.mark.dear
 def test_an_acknowledged_write_of_a_document_is_kept(kind: str, tmp_path: Path) -> None:
     document = tmp_path / "m.json"
     MessageBody([Part("first")]).save(document)

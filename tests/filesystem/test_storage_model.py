@@ -456,6 +456,7 @@ MACHINES = [
 
 
 @pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.dear
 def test_what_was_acknowledged_is_stored(machine: type[StorageMachine]) -> None:
     few = settings(max_examples=10, stateful_step_count=15, deadline=None)
     run_state_machine_as_test(machine, settings=few)

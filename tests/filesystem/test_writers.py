@@ -133,6 +133,7 @@ BROKEN: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("opening", BROKEN.values(), ids=BROKEN)
+@pytest.mark.dear
 def test_a_file_that_could_not_be_opened_changes_nothing(
     body: MessageBody, opening: Callable[[Any], Any]
 ) -> None:
@@ -198,6 +199,7 @@ def run(program: str, directory: Path) -> str:
 
 class TestNeverClosed:
     @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+    @pytest.mark.dear
     def test_kept_when_the_program_ends(self, document: Path, program: str) -> None:
         assert run(program, document.parent) == ""
         resolver = Resolver(allow=[document.parent])
@@ -236,6 +238,7 @@ print(b"/new" in open("message.json", "rb").read())
         assert MessageBody.from_json(document.read_bytes())["/new"].text == "parent"
 
     @pytest.mark.parametrize("mode", ["wb", "w"])
+    @pytest.mark.dear
     def test_kept_or_said_when_it_is_collected(
         self, body: MessageBody, mode: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -140,6 +140,7 @@ class TestLongPatterns:
     """The sources of a state are near it, so their sets stay small."""
 
     @pytest.mark.parametrize("piece", ["*/**/", "**/a/", "*a"])
+    @pytest.mark.dear
     def test_memory_grows_less_than_the_square(self, piece: str) -> None:
         def peak(repeated: int) -> int:
             syntax = parse_name_pattern("/" + piece * repeated + "b")

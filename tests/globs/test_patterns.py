@@ -220,6 +220,7 @@ def _steps(work: Callable[[], object]) -> int:
 
 @pytest.mark.timeout(60)  # a regex that goes back and forth runs into it
 @pytest.mark.parametrize("pattern", HOSTILE.values(), ids=list(HOSTILE))
+@pytest.mark.dear
 def test_hostile_patterns_take_linear_time(pattern: str) -> None:
     compiled = name_pattern(pattern)
     compiled.select(["/a"])
@@ -230,6 +231,7 @@ def test_hostile_patterns_take_linear_time(pattern: str) -> None:
     compiled.lint()
 
 
+@pytest.mark.dear
 def test_hostile_patterns_still_match() -> None:
     assert name_pattern(HOSTILE["40 stars"]).matches("/" + "xa" * 40 + "b")
     assert name_pattern(HOSTILE["40 globstars"]).matches("/x/a" * 40 + "/b")

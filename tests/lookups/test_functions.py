@@ -437,6 +437,7 @@ def test_every_public_function_has_an_entry() -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
+@pytest.mark.dear
 def test_asks_the_network_nothing(
     name: str, foreign: MessageBody, network: Network, here: Path
 ) -> None:

@@ -326,6 +326,7 @@ class TestSigning:
             assert answer.headers["Content-Type"].startswith("text/plain")
             assert answer.headers["Content-Disposition"] == "attachment"
 
+    @pytest.mark.dear
     def test_tampered_and_expired_links_are_refused(self, rclone_store: S3Store) -> None:
         rclone_store.put(KEY, Bytes(b"hello"), content_type="a/b")
         rclone_store.put("other", Bytes(b"secret"), content_type="a/b")

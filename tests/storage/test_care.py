@@ -262,6 +262,7 @@ class TestStoresThatNeverAnswer:
         store.over.set()
 
     @pytest.mark.parametrize("sizes", [[300 * KIB], [300 * KIB, 301 * KIB, 302 * KIB]])
+    @pytest.mark.dear
     def test_cancelling(self, sizes: list[int], stuck: Stuck) -> None:
         async def work() -> None:
             task = asyncio.create_task(aoffload(body_of(*sizes), stuck))
@@ -285,6 +286,7 @@ class TestStoresThatNeverAnswer:
 
     @pytest.mark.parametrize("count", [1, 3])
     @pytest.mark.parametrize("work", ["offload", "inline"])
+    @pytest.mark.dear
     def test_interrupting(self, count: int, work: str, tmp_path: Path) -> None:
         """The whole process ends: no thread holds it up."""
         program = f"""
@@ -373,6 +375,7 @@ class TestAsync:
 
         asyncio.run(work())
 
+    @pytest.mark.dear
     def test_a_thousand_at_once_take_few_threads(self, directory: FileStore) -> None:
         most = 0
 

@@ -308,6 +308,7 @@ ENDED_BY_TIME = ("stalls", "drips", "endless 100", "endless trailers")
 
 @pytest.mark.timeout(100)
 @pytest.mark.parametrize("case", HOSTILE_ANSWERS)
+@pytest.mark.dear
 def test_hostile_answers_end_in_a_typed_error(
     case: str, resolver: Resolver, hasty: Resolver, web: WebServer, network: Network
 ) -> None:

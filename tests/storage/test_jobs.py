@@ -73,6 +73,7 @@ class TestGate:
                 _ = 1 // 0
 
     @pytest.mark.parametrize(("size", "most"), [(33 * MIB, 1), (22 * MIB, 2)])
+    @pytest.mark.dear
     def test_parts_pass_it(self, size: int, most: int, tmp_path: Path) -> None:
         """Parts of a body are in memory together up to 64 MiB."""
         crowd = Crowd()

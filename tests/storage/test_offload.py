@@ -416,6 +416,7 @@ class TestReading:
             with pytest.raises(ValueError, match="negative"):
                 stream.seek(-(9**9))
 
+    @pytest.mark.dear
     def test_with_require_digest_open_verifies_first(
         self, directory: FileStore, tmp_path: Path
     ) -> None:

@@ -18,6 +18,7 @@ def large_body() -> MessageBody:
     return body
 
 
+@pytest.mark.dear
 def test_a_large_body_passes_a_queue(moto_server: servers.Server, moto_store: S3Store) -> None:
     sqs = moto_server.session().client("sqs", endpoint_url=moto_server.endpoint)
     queue = sqs.create_queue(QueueName="bodies")["QueueUrl"]

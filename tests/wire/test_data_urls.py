@@ -39,6 +39,7 @@ def test_the_limit_is_of_content_not_of_its_spelling(content: str) -> None:
 
 
 @pytest.mark.parametrize("unit", ["%00", "%00a", "a%20"])
+@pytest.mark.dear
 def test_a_long_url_takes_a_few_times_its_length(unit: str) -> None:
     url = "data:," + unit * 350_000
     tracemalloc.start()

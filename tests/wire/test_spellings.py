@@ -149,6 +149,7 @@ def compare(seed: int, count: int) -> tuple[int, int]:
     return taken, fast
 
 
+@pytest.mark.dear
 def test_the_fast_reader_says_what_the_reference_says() -> None:
     taken, fast = compare(1, examples(4_000))
     assert fast > 0.5 * taken
@@ -172,6 +173,7 @@ def cut_out(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
+@pytest.mark.dear
 def test_it_does_with_contents_that_are_cut_out(monkeypatch: pytest.MonkeyPatch) -> None:
     found = cut_out(monkeypatch)
     taken, fast = compare(3, examples(6_000))

@@ -63,6 +63,7 @@ def test_a_message_comes_back_without_a_role(name: str) -> None:
 @formats
 @settings(max_examples=examples(100))
 @given(bodies(), st.booleans())
+@pytest.mark.dear
 def test_what_is_read_is_written_again(name: str, body: MessageBody, carry: bool) -> None:
     """Whatever a body holds: with `rest`, the same message, and the same body of it."""
     message = adapter(name).from_body(body, carry=carry).value

@@ -109,6 +109,7 @@ class TestEveryRoad:
                 ]
                 self._check(source, target, message, Converted(json.loads(done.out), losses))
 
+    @pytest.mark.dear
     def test_of_the_lines_of_a_log(self, source: str, tmp_path: Path) -> None:
         log = tmp_path / "log.jsonl"
         messages = talk_in(source)

@@ -149,6 +149,7 @@ SOURCES = [None, *sorted(MESSAGES)]
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("target", RULES)
+@pytest.mark.dear
 def test_services_take_every_talk(source: str | None, target: str) -> None:
     if source == target:
         return  # messages of a service's own stay as they are
@@ -192,6 +193,7 @@ def odd_body(chance: random.Random) -> MessageBody:
 
 
 @pytest.mark.parametrize("target", MESSAGES)
+@pytest.mark.dear
 def test_odd_bodies_are_written_and_read_again(target: str) -> None:
     roles = [None, "user", "assistant", "tool", "system", "developer", "odd"]
     for seed in range(150):
