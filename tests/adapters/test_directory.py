@@ -359,6 +359,7 @@ unpack(body, "out")
 """
 
     @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+    @pytest.mark.dear
     def test_no_half_file(self, tmp_path: Path, number: int) -> None:
         program = [sys.executable, "-c", self.PROGRAM, str(int(number))]
         subprocess.run(program, cwd=tmp_path, check=False)

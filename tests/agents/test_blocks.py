@@ -76,6 +76,7 @@ def fill(registry: Registry, executor: Executor | None) -> None:
 @pytest.mark.parametrize(
     "engine", [ThreadPoolExecutor, pool, pytest.param(cluster, marks=pytest.mark.slow)]
 )
+@pytest.mark.dear
 def test_blocks_say_what_a_loop_says(engine: Any, lenient: bool, tmp_path: Path) -> None:
     with Registry(path=tmp_path / "loop.db", lenient=lenient) as registry:
         fill(registry, None)

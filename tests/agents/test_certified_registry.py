@@ -25,6 +25,7 @@ def kept(path: Path) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("lenient", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.dear
 def test_all_pairs_are_proved(lenient: bool, path: Path) -> None:
     found = schemas(20, 5)
     pairs = zip(found, reversed(found), strict=True)

@@ -49,6 +49,7 @@ def studio() -> Registry:
 
 class TestPairs:
     @pytest.mark.parametrize("lenient", [False, True])
+    @pytest.mark.dear
     def test_every_pair_is_as_check_says(self, lenient: bool) -> None:
         """Random schemas of all generators, finite names and unsatisfiable ones among them."""
         rng = random.Random(4)

@@ -130,6 +130,7 @@ class TestJobs:
         digests = [body.digest for body in [*bodies(120), *bodies(7)]]
         assert [row["digest"] for row in results(tmp_path / "out")] == digests
 
+    @pytest.mark.dear
     def test_offload_verify_and_inline(self, log: Path, tmp_path: Path) -> None:
         report = job_on("offload", log, tmp_path / "small")
         assert report.counts["offloaded parts"] > 50
@@ -168,6 +169,7 @@ class TestJobs:
         assert verified().counts["invalid"] >= 1
         assert len(done) == 1
 
+    @pytest.mark.dear
     def test_verify_looks_at_all_again_after_a_kill(self, log: Path, tmp_path: Path) -> None:
         job_on("offload", log, tmp_path / "small")
 
@@ -726,6 +728,7 @@ def test_another_resolver_is_another_job(job: Any, log: Path, tmp_path: Path) ->
 
 
 class TestWorkers:
+    @pytest.mark.dear
     def test_there_are_as_many_as_asked(self, log: Path, tmp_path: Path) -> None:
         bulk.map(log, functions.process, out=tmp_path / "out", workers=1, shard_bytes=SMALL)
         [process] = {row["process"] for row in results(tmp_path / "out")}
@@ -976,6 +979,7 @@ def test_options_are_checked() -> None:
         Options(shard_bytes="much")
 
 
+@pytest.mark.dear
 def test_ctrl_c_finishes_what_is_in_work(tmp_path: Path) -> None:
     begun, go_on = tmp_path / "begun", tmp_path / "go-on"
     found = [MessageBody([Part(f"wait {begun} {go_on}")]), *bodies(60)]

@@ -35,6 +35,7 @@ def test_validate(shell: Shell, tmp_path: Path) -> None:
     assert len(results(tmp_path / "out")) == 3
 
 
+@pytest.mark.dear
 def test_a_shard_that_fails_is_a_failure(shell: Shell, tmp_path: Path) -> None:
     assert shell("bulk", "digest", "logs", "--out", "out", *ONE).code == 0
     [shard] = (tmp_path / "out/shards").iterdir()

@@ -80,6 +80,7 @@ def test_text_of_a_part_is_shown_on_a_terminal(tmp_path: Path) -> None:
     assert on_a_terminal("cat", str(path), "a.txt") == (0, "Cats\\x1b[31m")
 
 
+@pytest.mark.dear
 def test_what_is_done_is_told_on_a_terminal(message: str, tmp_path: Path) -> None:
     code, shown = on_a_terminal("unpack", message, str(tmp_path / "out"))
     assert code == 0
@@ -127,6 +128,7 @@ def test_a_closed_standard_output(message: str, redirected: str) -> None:
     assert (code, said) == (4, "messagebody: standard output is closed\n")
 
 
+@pytest.mark.dear
 def test_a_closed_standard_input(message: str) -> None:
     code, said = in_a_shell("ls - <&-")
     assert (code, said) == (
@@ -151,6 +153,7 @@ def test_help_into_a_closed_pipe() -> None:
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+@pytest.mark.dear
 def test_output_into_a_process_substitution(message: str, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     code, said = in_a_shell(f"add {message} --text more -o >(cat > {copy}; touch {copy}.done)")
@@ -229,6 +232,7 @@ main()
     assert is_new or [*out.iterdir()] == []
 
 
+@pytest.mark.dear
 def test_a_terminal_is_told_how_many_pairs_are_proved(tmp_path: Path) -> None:
     agent = tmp_path / "echo.json"
     text = [{"contentType": "text/*"}]

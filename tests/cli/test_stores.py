@@ -215,6 +215,7 @@ class TestPresent:
 
 
 class TestMigrate:
+    @pytest.mark.dear
     def test_there_and_back(
         self, shell: Shell, body: MessageBody, small: str, store: str, tmp_path: Path
     ) -> None:
@@ -301,6 +302,7 @@ class TestSweep:
         assert (done.code, done.out) == (2, "")
         assert len([*(tmp_path / "store" / "sha256").iterdir()]) == 2
 
+    @pytest.mark.dear
     def test_grace(self, shell: Shell, small: str, store: str) -> None:
         Path("other").write_bytes(b"[]")
         assert shell("sweep", store, "other").code == 0

@@ -106,6 +106,7 @@ class TestCompleteReasons:
         expected = ["part-not-accepted", "required-may-be-missing"]
         assert self.codes(producer, schema((None, PLAIN, True))) == expected
 
+    @pytest.mark.dear
     def test_each_is_said_where_brute_force_says_so(self) -> None:
         """A producer part that can be rejected is named, and so is each requirement."""
         told = 0

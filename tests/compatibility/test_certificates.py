@@ -229,11 +229,13 @@ class TestCounting:
             proof = head | {"parts": parts, "required": {"0": tree}}
             assert verify(sent, taken, proof) is is_true
 
+    @pytest.mark.dear
     def test_every_always_is_certified(self) -> None:
         pairs = [crowded(random.Random(seed)) for seed in range(400)]
         assert [(a, b) for a, b in pairs if not is_certified(a, b)] == []
         assert sum(bool(check(MessageBodySchema(a), MessageBodySchema(b))) for a, b in pairs) > 80
 
+    @pytest.mark.dear
     def test_false_claims_are_never_proved(self) -> None:
         assert proved_wrongly(range(300), crowded) == []
 
@@ -243,6 +245,7 @@ class TestCounting:
 
 
 class TestRandomPairs:
+    @pytest.mark.dear
     def test_every_always_is_certified(self) -> None:
         assert uncertified(range(1500)) == []
 
@@ -250,6 +253,7 @@ class TestRandomPairs:
     def test_every_always_of_100_000_is_certified(self) -> None:
         assert uncertified(range(100_000)) == []
 
+    @pytest.mark.dear
     def test_illegal_names(self) -> None:
         """Patterns that also match what ends in a slash, or is a dot or two."""
         pairs = [dotted(random.Random(seed)) for seed in range(1500)]

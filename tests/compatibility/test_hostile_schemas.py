@@ -65,6 +65,7 @@ class TestCoverage:
         assert decided >= 3
 
     @pytest.mark.parametrize(("letters", "expected"), [("ab", "always"), ("abc", "sometimes")])
+    @pytest.mark.dear
     def test_against_a_star(self, letters: str, expected: str) -> None:
         """The same for all names of one segment, the short ones and other letters taken care of."""
         rest = "/*{" + ",".join(c for c in FIRST_CHARACTERS if c not in letters) + "}*"
@@ -161,6 +162,7 @@ class TestRequirements:
         assert len(seen) == 2 or size == 4
 
     @pytest.mark.parametrize("size", [20, 40, 80])
+    @pytest.mark.dear
     def test_planted(self, size: int) -> None:
         """Clauses an assignment was made for, and the same beside eight that contradict."""
         rng = random.Random(size)
@@ -217,12 +219,14 @@ class TestHostile:
         assert check(names("/**"), long, steps=STEPS).compatible is False
         assert check(long, names("/*b*a*", "/*/*/*b"), steps=STEPS).verdict is not Verdict.NEVER
 
+    @pytest.mark.dear
     def test_many_states_at_once(self) -> None:
         """Sets of thousands of places are paid for."""
         stars, window = names("/" + "*a" * 4_000), names("/*a" + "{a,b}" * 1_300 + "*")
         assert check(stars, window, steps=STEPS).verdict is not Verdict.NEVER
         assert check(window, stars, steps=STEPS).compatible is False
 
+    @pytest.mark.dear
     def test_required_globstars_in_braces(self) -> None:
         """Each of thousands of places can be reached from nearly all before it."""
         long = "/" + "{*,**}/" * 1_500
@@ -250,6 +254,7 @@ class TestHostile:
         assert check(schema(*files), schema(*files[::-1]))
 
     @pytest.mark.parametrize("count", [2_040, slowly(5_000)])
+    @pytest.mark.dear
     def test_thousands_of_suffixes(self, count: int) -> None:
         """Each sample was compared with every pattern, which took all steps of the pre-filter."""
         sent = schema(*[(f"/**/*.e{i}", "text/plain") for i in range(count)])
@@ -303,6 +308,7 @@ SHORTEST = "alternatives"
     "name",
     [each if each == SHORTEST else pytest.param(each, marks=pytest.mark.slow) for each in HUNGRY],
 )
+@pytest.mark.dear
 def test_memory_is_bounded(name: str) -> None:
     """Patterns as long as they may be: what searches keep is counted, and not only their steps."""
     done = subprocess.run(
@@ -324,6 +330,7 @@ class TestAsManyPartsAsNames:
         return producer, schema(*[(f"/s{i}.md", "*/*", True) for i in range(count)])
 
     @pytest.mark.parametrize("count", [8, 32, 48])
+    @pytest.mark.dear
     def test_decided(self, count: int) -> None:
         producer, consumer = self.crowd(count)
         assert check(producer, consumer, steps=500_000).verdict is Verdict.ALWAYS

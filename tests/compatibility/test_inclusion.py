@@ -74,6 +74,7 @@ class TestAgainstTheOracle:
         verdicts = [oracle.decide(*generators.pair(number)).verdict for number in range(600)]
         assert all(verdicts.count(each) > 60 for each in ("always", "sometimes", "never"))
 
+    @pytest.mark.dear
     def test_the_naive_rule_is_wrong_where_names_are_few(self) -> None:
         """Part by part reasoning fails on some three of a hundred pairs of the finite generator."""
         numbers = range(generators.GENERATORS.index(generators.finite), 1_500, 3)

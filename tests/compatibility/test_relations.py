@@ -314,6 +314,7 @@ class TestAlgebra:
                     assert check(join(one, other), holder), (a, b)
         assert found > 2 * count
 
+    @pytest.mark.dear
     def test_join_of_a_hundred_requirements(self) -> None:
         """What both always have is required, and no union of it beside."""
         files = [(f"/file{i}.txt", "text/*", True) for i in range(100)]

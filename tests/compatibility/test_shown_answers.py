@@ -24,6 +24,7 @@ class TestLongNames:
     """Patterns that match no name that readers take by default."""
 
     @pytest.mark.leaf("rendering")
+    @pytest.mark.dear
     def test_a_counterexample(self) -> None:
         answer = check(schema(("/*" + LONG, "x/q")), schema(("/*" + LONG, "x/z")))
         assert answer.verdict == "sometimes"
@@ -132,6 +133,7 @@ class TestHundredsOfReasons:
         assert reason.nearest(5) == reason.rejections[:5]
 
     @pytest.mark.leaf("rendering")
+    @pytest.mark.dear
     def test_telling_takes_no_longer_than_finding(self) -> None:
         """Its work grows with what is told, not with the square of it."""
         answer = check(*strays(800))

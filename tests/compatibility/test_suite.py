@@ -83,6 +83,7 @@ def test_lines_are_made_as_they_are_stored() -> None:
 
 
 @pytest.mark.parametrize("seed", ["0", "1"])
+@pytest.mark.dear
 def test_hashes_have_no_say(seed: str) -> None:
     """Of two bodies that show the same, the same one is found in every process."""
     stored = [line for line in LINES if line["id"].startswith("random/18")]

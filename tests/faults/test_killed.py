@@ -113,6 +113,7 @@ def test_killed_while_it_sends_to_s3(
 
 @pytest.mark.parametrize("how", SIGNALS)
 @pytest.mark.parametrize("after", [0.0, 0.01, 0.03])
+@pytest.mark.dear
 def test_killed_while_it_writes_to_a_directory(
     how: signal.Signals, after: float, tmp_path: Path
 ) -> None:

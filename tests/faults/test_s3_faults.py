@@ -299,6 +299,7 @@ def without(name: bytes) -> faults.Wreck:
     ],
     ids=["nothing", "no upload", "no tag", "no age", "no size", "no key"],
 )
+@pytest.mark.dear
 def test_an_answer_that_lacks_something_is_a_store_error(
     operation: str, wreck: faults.Wreck, proxy: Proxy, store: S3Store, moto_store: S3Store
 ) -> None:

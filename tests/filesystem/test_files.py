@@ -441,6 +441,7 @@ class TestUrls:
         with pytest.raises(OSError, match="Read-only"):
             fsspec.open(reader.url("/new"), "wb").open()
 
+    @pytest.mark.dear
     def test_a_body_that_is_gone(self) -> None:
         import gc
 

@@ -265,6 +265,7 @@ class TestDuckDBsLog:
         for connection in connections:
             connection.close()
 
+    @pytest.mark.dear
     def test_a_program_may_die(self, database: bytes, document: Path, tmp_path: Path) -> None:
         document.write_bytes(MessageBody([Part(database, name="/rides.db")]).to_json_bytes())
         program = """

@@ -103,6 +103,7 @@ def write(body: MessageBody, number: int, expected: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("others", "writes"), [(2, 100), pytest.param(100, 150, marks=pytest.mark.slow)]
 )
+@pytest.mark.dear
 def test_readers_and_a_writer(others: int, writes: int) -> None:
     body = steady_body(others)
     expected = {str(part.name): str(part.text) for part in body}
@@ -263,6 +264,7 @@ def test_every_save_has_what_was_written_before(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["memory", "directory"])
+@pytest.mark.dear
 def test_one_body_goes_into_one_store(place: str, tmp_path: Path) -> None:
     store = open_store("memory://threads" if place == "memory" else tmp_path / "store")
     parts = [Part(bytes([n]) * 5_000, name=f"/{n}", content_type="a/b") for n in range(10)]

@@ -255,6 +255,7 @@ class TestOwners:
         fs.end_transaction()
         assert "/new" in MessageBody.load(document)
 
+    @pytest.mark.dear
     def test_the_thread_that_began_it_is_gone(self, body: MessageBody) -> None:
         fs = body.fs
 

@@ -71,6 +71,7 @@ def test_what_a_campaign_fails_on() -> None:
     assert found_in(refuse) == found_in(lambda: True) == ""
 
 
+@pytest.mark.dear
 def test_memory_is_held() -> None:
     """In a process of its own: its limit can't be taken back."""
     done = subprocess.run(

@@ -123,6 +123,7 @@ def test_foreign_characters_lead_nowhere() -> None:
     assert not automaton.accepts("/aé")
 
 
+@pytest.mark.dear
 def test_what_is_remembered_is_bounded() -> None:
     # Every subset of the fifteen places is a state set of its own.
     automaton = name_pattern("/*a" + "{a,b}" * 15).automaton

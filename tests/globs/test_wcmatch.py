@@ -66,6 +66,7 @@ def _is_type(text: str) -> bool:
 
 @settings(max_examples=examples(1500), deadline=None)
 @given(strategies.name_patterns, strategies.names)
+@pytest.mark.dear
 def test_names_agree(pattern: str, name: str) -> None:
     expected = wcmatch_matches(pattern, name)
     compiled = name_pattern(pattern)

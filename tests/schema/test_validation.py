@@ -179,6 +179,7 @@ _bodies = st.lists(
 
 @settings(max_examples=examples(500))
 @given(_schemas, _bodies)
+@pytest.mark.dear
 def test_validity_is_the_definition(
     schema: MessageBodySchema, parts: list[tuple[str | None, str]]
 ) -> None:

@@ -273,6 +273,7 @@ class TestStoresThatNeverAnswer:
 
         asyncio.run(work())  # waits for the default threads of the loop, too
 
+    @pytest.mark.dear
     def test_those_given_up_leave_room_for_others(self, stuck: Stuck, tmp_path: Path) -> None:
         async def work() -> None:
             tasks = [asyncio.create_task(aoffload(body_of(300 * KIB), stuck)) for _ in range(20)]

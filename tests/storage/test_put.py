@@ -26,6 +26,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
 
 
 @pytest.mark.parametrize("kind", ["bytes", "path", "file", "stream"])
+@pytest.mark.dear
 def test_content_becomes_a_reference(kind: str, store: Store, tmp_path: Path) -> None:
     path = tmp_path / "talk.mp4"
     path.write_bytes(DATA)

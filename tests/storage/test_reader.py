@@ -75,6 +75,7 @@ def to_the_end(reader: Any, length: int) -> None:
 
 
 class TestRequests:
+    @pytest.mark.dear
     def test_they_grow_while_reading_goes_on(self) -> None:
         store = Recording(os.urandom(100 * MIB))
         out = io.BytesIO()

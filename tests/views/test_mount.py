@@ -220,6 +220,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.dear
 def test_what_is_missing_is_said(broken: str, tmp_path: Path) -> None:
     (tmp_path / "message.json").write_text("[]")
     (tmp_path / "m").mkdir()

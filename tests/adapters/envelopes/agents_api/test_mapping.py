@@ -247,6 +247,7 @@ class TestAnyBodyInAnEnvelope:
 
     @settings(max_examples=examples(300), deadline=None)
     @given(BODIES)
+    @pytest.mark.dear
     def test_bodies_survive(self, body: MessageBody) -> None:
         """Parts, order, types, bytes, metadata and unknown members come back."""
         message = agents_api.from_body(body).or_raise()
