@@ -32,6 +32,8 @@ from messagebody import (
 )
 from messagebody._base import hints
 from messagebody.errors import MessageBodyError
+from messagebody.prompts import to_prompt
+from messagebody.rendering import page
 from messagebody.samples import sample
 from tests.test_names_in_docs import calls, is_there, problem
 
@@ -122,6 +124,9 @@ CALLS: list[tuple[Callable[[MessageBody], Any], str]] = [
     (lambda b: MessageBody("Hi"), "MessageBody([text]) holds a text"),
     (lambda b: MessageBody.load("cat.png"), "'cat.png' is image/png and not JSON; Part(Path(…))"),
     (lambda b: MessageBodySchema.load("cat.png"), "'cat.png' is image/png and not JSON"),
+    (lambda b: to_prompt(b, max_tokens=9), "max_tokens= is budget= here"),  # type: ignore[call-arg]
+    (lambda b: page(b, titel="x"), "did you mean title=?"),  # type: ignore[call-arg]
+    (lambda b: page(b, SCHEMA), "name it: "),  # type: ignore[call-arg]
     (lambda b: adapters.write("openai-chat", "x"), "expected a MessageBody, got a str"),  # type: ignore[arg-type]
     (lambda b: offload(b, "memoory://x"), "did you mean memory://?"),
     (lambda b: Part(PNG).read_text(), "image/png is read by read_bytes()"),

@@ -9,6 +9,7 @@ from typing import Any, Literal, overload
 import attrs
 
 from messagebody._base.guards import require_body, require_resolver
+from messagebody._base.hints import guided
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.errors import InvalidArgument
@@ -58,6 +59,7 @@ class Prompt:
     used: int
 
 
+@guided
 def to_prompt(
     body: MessageBody,
     budget: int = 8000,

@@ -12,6 +12,7 @@ import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._base.guards import require_body, require_resolver, require_schema
+from messagebody._base.hints import guided
 from messagebody._base.text import count_of
 from messagebody.rendering._cards import Cards
 from messagebody.rendering._changes import Changes
@@ -21,6 +22,7 @@ from messagebody.rendering._limits import CHARACTERS, MOST, PARTS, ROWS, TOTAL, 
 from messagebody.rendering._tables import total_size
 
 
+@guided
 def page(
     body: "messagebody.MessageBody",
     *,

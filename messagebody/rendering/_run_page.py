@@ -8,6 +8,7 @@ import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._base.guards import require_resolver
+from messagebody._base.hints import guided
 from messagebody._base.text import count_of
 from messagebody._model.body import MessageBody
 from messagebody.adapters import ChatMessage, Loss, Step, Transcript, read_transcript
@@ -35,6 +36,7 @@ _MOST_LOSSES: Final = 20
 """Losses that are listed at one place."""
 
 
+@guided
 def run_page(
     run: "messagebody.MessageBody | Any",
     format_name: str | None = None,
