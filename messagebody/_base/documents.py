@@ -54,19 +54,27 @@ def write_document(
         replace_file(require_path(path), data)
 
 
-def not_json(path: str | os.PathLike[str], data: bytes, error: Exception) -> str:
+def name_in(error: Exception, path: str | os.PathLike[str]) -> None:
+    """Add the name of a document to what its reader raised, as a note.
+
+    Arguments:
+        error: what the reader raised.
+        path: the file or URL.
+    """
+    error.add_note(f"in {quote(redact_url(os.fspath(path)))}")
+
+
+def not_json(path: str | os.PathLike[str], data: bytes) -> str:
     """Return in words what a document holds that is not text, or "" if it is text.
 
     Arguments:
         path: the file or URL.
         data: its content.
-        error: what its reader raised; for text, it gets the name of the document as a note.
     """
     from messagebody._base import sniffing
 
     shown = redact_url(os.fspath(path))
     found = sniffing.content_type(data[: sniffing.HEAD], shown)
     if is_text(found):
-        error.add_note(f"in {quote(shown)}")
         return ""
     return f"{quote(shown)} is {found} and not JSON"

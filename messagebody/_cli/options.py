@@ -345,7 +345,8 @@ def _no_body(data: bytes, path: str, error: DecodeError) -> str:
     """Return why a file is no body, and the command that its user may mean."""
     if not data.strip():
         return f"{source_name(path)} is empty" + ("; name a FILE" if path == "-" else "")
-    if problem := path != "-" and not_json(path, data, error):
+    problem = "" if path == "-" else not_json(path, data)
+    if problem:
         return f"{problem}; messagebody add BODY {shlex.quote(path)} makes a part of it"
     text = f"{source_name(path)} is not a valid body: {error}"
     found = formats_of(data)

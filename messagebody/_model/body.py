@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 
 import messagebody  # for annotations, which are evaluated on demand
-from messagebody._base.documents import not_json, read_document, write_document
+from messagebody._base.documents import name_in, not_json, read_document, write_document
 from messagebody._base.guards import (
     require_limits,
     require_resolver,
@@ -152,9 +152,10 @@ class MessageBody(PartSequence):
         try:
             return cls.from_json(data, limits=limits, strict=strict)
         except DecodeError as error:
-            if problem := not_json(path, data, error):
+            if problem := not_json(path, data):
                 advice = "Part(Path(…)) takes a file as content"
                 raise DecodeError(f"{problem}; {advice}") from error
+            name_in(error, path)
             raise
 
     def save(

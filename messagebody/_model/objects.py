@@ -247,7 +247,7 @@ def _altair(value: Any, wanted: str | None) -> Made:
     """Write an Altair chart: by default as the JSON of Vega-Lite, which every Altair reads."""
     version = re.search(r"/v([0-9]+)\.", str(value.to_dict().get("$schema")))
     vega = f"application/vnd.vegalite.v{version[1] if version else 5}+json"
-    kind = _one_of(wanted or vega, [vega, JSON, "text/html", "image/png", "image/svg+xml"])
+    kind = _one_of(wanted or vega, [vega, JSON, *_ALTAIR])
     if kind in {vega, JSON}:
         return value.to_json(), kind
     stream: Any = io.StringIO() if is_text(kind) else io.BytesIO()

@@ -71,7 +71,8 @@ def cut(document: bytes) -> Cut | None:
     view = memoryview(document)
     pieces: list[memoryview | bytes] = []
     contents: list[memoryview] = []
-    patience = 2 + size // SHORTEST
+    # How many short contents are looked at, which is a small share of what parsing them takes.
+    patience = 2 + size // 4096
     taken = number = 0
     at = document.find(_KEY)
     while at >= 0:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, overload
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
-from messagebody._base.documents import not_json, read_document, write_document
+from messagebody._base.documents import name_in, not_json, read_document, write_document
 from messagebody._base.guards import (
     require_iterable,
     require_limits,
@@ -140,8 +140,9 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
         try:
             return cls.from_json(data, limits=limits)
         except InvalidSchema as error:
-            if problem := not_json(path, data, error):
+            if problem := not_json(path, data):
                 raise InvalidSchema(problem) from error
+            name_in(error, path)
             raise
 
     def save(
