@@ -325,6 +325,7 @@ def imports() -> None:
         "import acp_sdk.models",
         "import messagebody",
         "from messagebody import MessageBody",
+        "from messagebody import check",
         "import attrs, msgspec",
     ]
     runs = [[once(statement) for statement in statements] for _ in range(21)]

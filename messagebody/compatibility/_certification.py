@@ -17,8 +17,8 @@ from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import Pattern, contains, priced_language
 from messagebody.compatibility._solver.cover import crowd
 from messagebody.compatibility._solver.glance import is_any_contained
-from messagebody.compatibility._solver.profile import Profile
 from messagebody.compatibility.certificates import (
+    IGNORED_BOXES,
     RULES,
     Box,
     BoxPattern,
@@ -31,10 +31,7 @@ from messagebody.compatibility.certificates import (
     named,
     stands_for,
 )
-from messagebody.schema import MessageBodySchema, SchemaPart
-
-IGNORED: Final = (SchemaPart("/**"), SchemaPart())
-"""The schema parts that make a consumer lenient: they accept every part it does not know."""
+from messagebody.schema import MessageBodySchema
 
 _ANY_BODY: Final = Case([], {}, {})
 _PAIRS: Final = 16_384
@@ -65,9 +62,8 @@ def certificate_of(
 
     Arguments:
         producer: the schema of the bodies that are sent.
-        consumer: the schema of the bodies that are accepted, without the parts that a lenient
-            consumer ignores.
-        lenient: the consumer ignores parts that it does not know.
+        consumer: the schema of the bodies that are accepted.
+        lenient: the last parts of the consumer are those that a lenient one ignores.
         steps: the budget; a step takes about a microsecond.
     """
     maker = _Maker(producer, consumer, lenient=lenient, budget=Budget(steps))
@@ -93,7 +89,7 @@ class _Maker:
         self.head = {
             "rules": RULES,
             "producer": boxes_digest(sent),
-            "consumer": boxes_digest(taken),
+            "consumer": boxes_digest(taken[: -len(IGNORED_BOXES)] if lenient else taken),
             "lenient": lenient,
         }
         self._sent = [box for box, _ in sent]
@@ -103,11 +99,7 @@ class _Maker:
         self._smalls: dict[tuple[Box, ...], dict[int, tuple[list[str], Words]]] = {}
         self._taken = [box for box, _ in taken]
         self._wanted = [j for j, (_, needed) in enumerate(taken) if needed]
-        # The checker adds the same boxes for a lenient consumer, in the same order.
-        if lenient:
-            self._taken += [("/**", "*/*"), (None, "*/*")]
-        taking = Profile([*consumer.parts, *IGNORED]) if lenient else consumer.profile
-        self._profiles: tuple[Profile, Profile] = producer.profile, taking
+        self._profiles = producer.profile, consumer.profile
 
     def proof(self) -> dict[str, Any]:
         """Return the proof that the consumer accepts every body, or that no body can be sent.

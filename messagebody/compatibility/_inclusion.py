@@ -1,72 +1,23 @@
 """Inclusion of schemas: whether every body of one is valid for another, with a counterexample."""
 
-import base64
-import sys
-from collections.abc import Sequence
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Final
 
 import attrs
 
+import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.guards import require_schema
 from messagebody._base.hints import guided
 from messagebody._base.leaves import leaf
-from messagebody._base.limits import Limits
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody.compatibility._certification import IGNORED, certificate_of
-from messagebody.compatibility._reasons import Explanation, Reason, Sides, exists, explain
+from messagebody.compatibility._reasons import Explanation, Reason, Sides, explain
 from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.compatibility._solver.decision import Decision
 from messagebody.compatibility._solver.profile import PartType, Types
-from messagebody.schema import MessageBodySchema
+from messagebody.schema import MessageBodySchema, SchemaPart
 
-# Small contents that readers of each type accept.
-_PIXEL: Final = base64.b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
-)
-
-_CONTENTS: Final[dict[str, str | bytes]] = {
-    "text/markdown": "# Example\n",
-    "text/html": "<!doctype html><title>Example</title>",
-    "text/csv": "name,value\nexample,1\n",
-    "application/json": "{}",
-    "application/xml": "<example/>",
-    "application/yaml": "example: 1\n",
-    "image/png": _PIXEL,
-    "image/svg+xml": '<svg xmlns="http://www.w3.org/2000/svg"/>',
-}
-_ANY_LENGTH: Final = Limits(name_length=sys.maxsize)
-_BY_SUFFIX: Final = {"json": "{}", "xml": "<example/>", "yaml": "example: 1\n"}
-
-
-def body_of(types: Sequence[PartType]) -> MessageBody | None:
-    """Return a body whose parts have these names and content types, with small contents.
-
-    None if a content type is longer than the limit, which patterns don't know.
-
-    Unnamed parts come first, because they are the content to show. Names may be longer than readers
-    accept, because the decision is about names of any length.
-    """
-    if not exists(types):
-        return None
-    ordered = sorted(types, key=lambda part: (part.name is not None, part))
-    parts = MessageBody(Part(_content(kind), content_type=kind) for _, kind in ordered).to_dicts()
-    named = [
-        part if name is None else {"name": name, **part}
-        for (name, _), part in zip(ordered, parts, strict=True)
-    ]
-    return MessageBody.from_dicts(named, limits=_ANY_LENGTH)
-
-
-def _content(kind: str) -> str | bytes:
-    if kind in _CONTENTS:
-        return _CONTENTS[kind]
-    suffix = _BY_SUFFIX.get(kind.rpartition("+")[2])
-    if suffix is not None:
-        return suffix
-    return "example" if kind.startswith("text/") else b"example"
+IGNORED: Final = (SchemaPart("/**"), SchemaPart())
+"""The schema parts that make a consumer lenient: they accept every part it does not know."""
 
 
 class Verdict(StrEnum):
@@ -124,13 +75,15 @@ class Compatibility:
         return True if self.verdict is Verdict.ALWAYS else None
 
     @cached_property
-    def counterexample(self) -> MessageBody | None:
+    def counterexample(self) -> "messagebody.MessageBody | None":
         """A body that is valid for the producer and not for the consumer, if one was found.
 
         If possible, readers accept it with their default limits. Otherwise it has a longer name, or
         it is None although `compatible` is False: the patterns ask for content types that are too
         long for any message.
         """
+        from messagebody.compatibility._witnesses import body_of  # a verdict needs no model
+
         if self._explanation.shown is None:
             return None
         body = body_of(self._explanation.shown)
@@ -139,11 +92,13 @@ class Compatibility:
         return body
 
     @cached_property
-    def example(self) -> MessageBody | None:
+    def example(self) -> "messagebody.MessageBody | None":
         """A body that is valid for both, with at least one part if possible.
 
         None if none exists, or if the budget ended before one was found.
         """
+        from messagebody.compatibility._witnesses import body_of
+
         types = self._example_types()
         if types is None:
             return None
@@ -174,13 +129,11 @@ class Compatibility:
 
         None for other verdicts, which have bodies as evidence, or if the budget ends first.
         """
+        from messagebody.compatibility._certification import certificate_of  # few ask for proofs
+
         if self.verdict is not Verdict.ALWAYS:
             return None
-        # The consumer as the caller gave it: the checker adds the ignored parts itself.
-        consumer = self.consumer.parts[: -len(IGNORED)] if self._lenient else self.consumer.parts
-        return certificate_of(
-            self.producer, MessageBodySchema(consumer), lenient=self._lenient, steps=self.steps
-        )
+        return certificate_of(self.producer, self.consumer, lenient=self._lenient, steps=self.steps)
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
@@ -226,7 +179,7 @@ def check(
             step takes about half a microsecond.
 
     Examples:
-        >>> from messagebody.schema import MessageBodySchema
+        >>> from messagebody.schema import MessageBodySchema, SchemaPart
         >>> agent = MessageBodySchema([(None, "text/markdown", True), ("/sources/*", "text/*")])
         >>> reader = MessageBodySchema([(None, "text/*", True)])
         >>> result = check(agent, reader)

@@ -7,10 +7,11 @@ import attrs
 
 from messagebody._base.guards import require_schema
 from messagebody._model.body import MessageBody
-from messagebody.compatibility._inclusion import Compatibility, body_of, check
+from messagebody.compatibility._inclusion import Compatibility, check
 from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.compatibility._solver.decision import NOTHING, Decision
 from messagebody.compatibility._solver.profile import PartType
+from messagebody.compatibility._witnesses import body_of
 from messagebody.errors import InvalidArgument
 from messagebody.schema import MessageBodySchema
 

@@ -5,8 +5,8 @@ from typing import Any, Final, Self
 
 import attrs
 
+import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.media_types import essence
-from messagebody._model.part import Part
 from messagebody.names import parent
 from messagebody.schema._part import SchemaPart
 
@@ -37,6 +37,7 @@ class Inference:
     file has its own name. Groups that every body has are required.
 
     Examples:
+        >>> from messagebody import Part
         >>> inference = Inference()
         >>> inference.add([Part("Hello!")])
         >>> [part.label for part in inference.parts()]
@@ -47,7 +48,7 @@ class Inference:
         self._groups: dict[_Group, _Summary] = {}
         self._bodies = 0
 
-    def add(self, body: Iterable[Part]) -> None:
+    def add(self, body: "Iterable[messagebody.Part]") -> None:
         """Add a body."""
         met: set[_Group] = set()
         for part in body:

@@ -2,13 +2,15 @@
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from messagebody._base.limits import Limits
 from messagebody._base.text import count_of, quote
-from messagebody._wire import strict_json
 from messagebody.errors import InvalidPattern, InvalidSchema
 from messagebody.schema._part import ANY_TYPE, SchemaPart
+
+if TYPE_CHECKING:
+    from messagebody._wire.strict_json import InvalidJson
 
 _MEMBERS: Final[dict[str, tuple[type, str]]] = {
     "name": (str, "a string"),
@@ -27,6 +29,8 @@ def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[
     Raises:
         InvalidSchema: the document is not a schema.
     """
+    from messagebody._wire import strict_json  # a schema that the program states needs no parser
+
     if not isinstance(data, str | bytes | bytearray | memoryview):
         hint = "MessageBodySchema.from_dicts(…) reads parsed JSON"
         raise InvalidSchema(f"JSON is text or bytes, got {quote(data)}; {hint}")
@@ -42,7 +46,7 @@ def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[
     return decode_parsed(parsed, limits)
 
 
-def _placed(error: strict_json.InvalidJson) -> InvalidSchema:
+def _placed(error: "InvalidJson") -> InvalidSchema:
     # For an object, the path begins with `parts`.
     steps = [step for step in error.path if step != "parts"]
     index = steps[0] if steps and isinstance(steps[0], int) else None

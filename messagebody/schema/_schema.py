@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, overload
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
-from messagebody._base.documents import name_in, not_json, read_document, write_document
 from messagebody._base.guards import (
     require_iterable,
     require_limits,
@@ -19,7 +18,6 @@ from messagebody._base.hints import GuidedABC, guided_init, missing_attribute
 from messagebody._base.leaves import LazySerializer, PydanticHook, leaf
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.text import count_of, escape
-from messagebody._model.part import Part
 from messagebody.errors import InvalidArgument, InvalidBody, InvalidSchema
 from messagebody.schema import _json as schema_json
 from messagebody.schema._inference import Inference
@@ -29,7 +27,8 @@ from messagebody.schema._validation import Checker, Violation
 
 def _read_parts(parts: Iterable[Any]) -> tuple[SchemaPart, ...]:
     hint = "MessageBodySchema.from_json(…) reads JSON, MessageBodySchema.from_dicts(…) parsed JSON"
-    if isinstance(parts, leaf("MessageBody")):
+    # The model is loaded by whoever has a body; asking about a list does not need it.
+    if not isinstance(parts, list | tuple) and isinstance(parts, leaf("MessageBody")):
         infers = "MessageBodySchema.infer(body) makes a schema of examples"
         raise InvalidArgument("schema parts", got="a body", hint=infers)
     require_iterable(parts, "schema parts in a list", hint=hint)
@@ -84,7 +83,7 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
         return cls(schema_json.decode_parsed(data, require_limits(limits)))
 
     @classmethod
-    def infer(cls, *bodies: Iterable[Part]) -> Self:
+    def infer(cls, *bodies: "Iterable[messagebody.Part]") -> Self:
         """Return a schema that accepts the given bodies.
 
         Unnamed parts are grouped by type, several files of one directory by the directory, and
@@ -136,6 +135,8 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
             StoreError: the store can't be read.
             InvalidSchema: the file is not a schema.
         """
+        from messagebody._base.documents import name_in, not_json, read_document
+
         data = read_document(path, require_limits(limits).json_bytes, storage_options)
         try:
             return cls.from_json(data, limits=limits)
@@ -170,6 +171,8 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
             >>> MessageBodySchema.load("output.json") == schema
             True
         """
+        from messagebody._base.documents import write_document
+
         write_document(path, self.to_json(indent=indent).encode(), storage_options)
 
     def describe(self) -> str:
@@ -187,7 +190,7 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
         lines = ["A message body with these parts and no others:", *map(_in_words, self.parts)]
         return "\n".join(lines)
 
-    def is_valid(self, body: Iterable[Part]) -> bool:
+    def is_valid(self, body: "Iterable[messagebody.Part]") -> bool:
         """Return whether a body, or parts in order, is valid for the schema.
 
         The time is linear in the length of the names, and hardly grows with the number of schema
@@ -195,7 +198,7 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
         """
         return self.checker.is_valid(require_parts(body))
 
-    def iter_violations(self, body: Iterable[Part]) -> Iterator[Violation]:
+    def iter_violations(self, body: "Iterable[messagebody.Part]") -> Iterator[Violation]:
         """Yield the violations of a body.
 
         Parts that no schema part accepts come first, in order; the first hundred violations have
@@ -224,7 +227,7 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
         """
         return leaf("Stream")(self)  # type: ignore[no-any-return]
 
-    def validate(self, body: Iterable[Part]) -> None:
+    def validate(self, body: "Iterable[messagebody.Part]") -> None:
         """Raise an error with all violations if there are any.
 
         Raises:

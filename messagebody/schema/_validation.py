@@ -8,11 +8,10 @@ from typing import Final, Literal
 
 import attrs
 
+import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.leaves import leaf
 from messagebody._base.media_types import essence
 from messagebody._base.text import escape, quote
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
 from messagebody.globs import PatternIndex
 from messagebody.schema._part import SchemaPart
 
@@ -251,7 +250,7 @@ class Checker:
     def _nearest_miss(self) -> NearestMiss:
         return NearestMiss(self.parts)
 
-    def is_valid(self, body: Iterable[Part]) -> bool:
+    def is_valid(self, body: "Iterable[messagebody.Part]") -> bool:
         """Return whether a body has no violation; stop at the first one."""
         names, types = columns = _columns_of(body)
         if next(_repeated(body, columns), None) is not None:
@@ -259,7 +258,7 @@ class Checker:
         check = _Rejected(self._rejected(names, types))
         return next(iter(check), None) is None and not self.required & ~check.matched
 
-    def violations(self, body: Iterable[Part]) -> Iterator[Violation]:
+    def violations(self, body: "Iterable[messagebody.Part]") -> Iterator[Violation]:
         """Yield the violations of a body: rejected parts in order, then missing parts."""
         names, types = columns = _columns_of(body)
         for position in _repeated(body, columns):
@@ -301,16 +300,16 @@ class _Rejected:
         self.matched = yield from self.check
 
 
-def _columns_of(body: Iterable[Part]) -> Columns:
-    if isinstance(body, MessageBody):
-        return body._columns()
+def _columns_of(body: "Iterable[messagebody.Part]") -> Columns:
+    if isinstance(body, leaf("MessageBody")):
+        return body._columns()  # type: ignore[no-any-return]
     parts = list(body)
     return [part.name for part in parts], [part.content_type for part in parts]
 
 
-def _repeated(body: Iterable[Part], columns: Columns) -> Iterator[int]:
+def _repeated(body: "Iterable[messagebody.Part]", columns: Columns) -> Iterator[int]:
     """Yield the positions of repeated names; a `MessageBody` has none."""
-    if isinstance(body, MessageBody):
+    if isinstance(body, leaf("MessageBody")):
         return
     seen: set[str] = set()
     for position, name in enumerate(columns[0]):
