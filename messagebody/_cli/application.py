@@ -105,6 +105,7 @@ def run(arguments: Sequence[str]) -> int:
         # Otherwise the next opened file would get its number, and the answer would go into that
         # file.
         return _report(None, "standard output is closed", ExitCode.FAILED, terminal)
+    warnings.formatwarning = lambda message, *_, **__: f"Warning: {escape(str(message))}\n"
     # Commands say it themselves, in the words of the shell.
     warnings.filterwarnings("ignore", "a part has the member ", UserWarning)
     try:

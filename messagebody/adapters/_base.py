@@ -2,11 +2,12 @@
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar, Union, cast
 
 import attrs
@@ -15,6 +16,7 @@ import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._base.guards import require_body
 from messagebody._base.leaves import FoundTuple
 from messagebody._base.limits import Limits
+from messagebody._base.plugins import described, installed, load, said_by, warn_of
 from messagebody._base.text import escape, quote
 from messagebody.adapters._conversations import messages_of
 from messagebody.errors import EnvelopeError, InvalidArgument, LossyConversion, MessageBodyError
@@ -152,6 +154,13 @@ _adapters: dict[str, str | Adapter] = {
     "zip": "messagebody.adapters.archives.zip",
 }
 
+_OWN: Final = frozenset({*_adapters, "body", "messagebody"})
+"""Names that no other package may take: those above, and what the shell calls a body."""
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+
+_FUNCTIONS: Final = ("to_body", "from_body", "detect", "iter_findings")
+
 _SURE: Final = 100.0
 """The evidence of a format that says only yes or no: more than members and blocks add up to."""
 
@@ -162,7 +171,7 @@ GROUP: Final = "messagebody.adapters"
 @cache
 def _installed() -> dict[str, EntryPoint]:
     """Return the formats of other installed packages; they can't replace a name of this one."""
-    return {entry.name: entry for entry in entry_points(group=GROUP)}
+    return installed(GROUP, _OWN)
 
 
 def register(name: str, adapter: str | Adapter) -> None:
@@ -172,16 +181,53 @@ def register(name: str, adapter: str | Adapter) -> None:
     `messagebody.adapters`, whose name is the format's.
 
     Arguments:
-        name: what users type, such as "agents-api".
+        name: what users type, such as "agents-api": letters, digits and ". _ + -".
         adapter: the adapter, or the dotted name of a module that is one, imported on first use.
 
     Raises:
-        MessageBodyError: the name is taken by another adapter.
+        InvalidArgument: the name has other characters, or the adapter is none.
+        MessageBodyError: the name is taken by another adapter, or by the package itself.
     """
-    if isinstance(adapter, type):
-        raise InvalidArgument(f"an adapter, such as {adapter.__name__}()", adapter)
-    if _adapters.setdefault(name, adapter) != adapter:
+    require_format_name(name)
+    if not isinstance(adapter, str):
+        _require_adapter(adapter)
+    elif not all(map(str.isidentifier, adapter.split("."))):
+        raise InvalidArgument("an adapter, or the dotted name of a module that is one", adapter)
+    if _known(name, adapter) != adapter:
         raise MessageBodyError(f"adapter {quote(name)} is registered already")
+    _adapters[name] = adapter
+
+
+def _known(name: str, new: str | Adapter) -> object:
+    """Return what has a name already, the new adapter if nothing has it."""
+    if name in _installed():
+        return load(_installed()[name])
+    return _adapters.get(name, None if name in _OWN else new)
+
+
+def require_format_name(value: str) -> str:
+    """Return a name that a format may have.
+
+    Raises:
+        InvalidArgument: it is none.
+    """
+    if isinstance(value, str) and _NAME.fullmatch(value):
+        return value
+    shown = quote(value, limit=60)
+    raise InvalidArgument('the name of a format, such as "my-notes"', got=shown)
+
+
+def _require_adapter(value: Any) -> Adapter:
+    if isinstance(value, type):
+        raise InvalidArgument(f"an adapter, such as {value.__name__}()", value)
+    missing = [each for each in _FUNCTIONS if not callable(getattr(value, each, None))]
+    if missing:
+        raise InvalidArgument(
+            f"an adapter with the functions {', '.join(_FUNCTIONS)}",
+            value,
+            f"it has no {' and no '.join(missing)}",
+        )
+    return cast("Adapter", value)
 
 
 def adapter_names() -> tuple[str, ...]:
@@ -198,7 +244,8 @@ def adapter(name: str) -> Adapter:
     """Return the adapter registered under `name`.
 
     Raises:
-        MessageBodyError: no adapter has that name; the text lists the names.
+        MessageBodyError: no adapter has that name; the text lists the names. Or the adapter of
+            another package can't be loaded; the text names the package.
 
     Examples:
         >>> adapter("agents-api").detect({"role": "user", "content": "Hello"})
@@ -208,12 +255,36 @@ def adapter(name: str) -> Adapter:
         raise InvalidArgument("the name of a format", name)
     found = _adapters.get(name)
     if found is None and name in _installed():
-        found = _adapters[name] = cast("Adapter", _installed()[name].load())
+        found = _adapters[name] = _loaded(_installed()[name])
     if found is None:
         raise MessageBodyError(_unknown(name))
     if isinstance(found, str):
         return cast("Adapter", importlib.import_module(found))
     return found
+
+
+def _loaded(entry: EntryPoint) -> Adapter:
+    found = load(entry)
+    try:
+        return _require_adapter(found)
+    except InvalidArgument as error:
+        raise MessageBodyError(f"{described(entry)} is no adapter: {error}") from error
+
+
+def each_adapter() -> Iterator[tuple[str, Adapter]]:
+    """Yield all adapters with their names, sorted.
+
+    It warns of an adapter of another package that can't be loaded, and goes on with the others.
+    """
+    for name in adapter_names():
+        try:
+            found = adapter(name)
+        except Exception as error:
+            if name in _OWN:
+                raise
+            warn_of(f"the format {quote(name)}", said_by(error))
+        else:
+            yield name, found
 
 
 def read_within(
@@ -332,9 +403,21 @@ def _is_told(value: Any) -> bool:
 
 
 def _detected(value: Any) -> tuple[str, ...]:
-    found = {name: evidence_of(adapter(name), value) for name in adapter_names()}
+    found = {name: _evidence_of(name, each, value) for name, each in each_adapter()}
     most = max(found.values())
     return tuple(name for name, much in found.items() if much == most > 0)
+
+
+def _evidence_of(name: str, found: Adapter, value: Any) -> float:
+    """Return the evidence of an adapter; none if it is of another package and fails."""
+    try:
+        evidence = evidence_of(found, value)
+    except Exception as error:
+        if name in _OWN:
+            raise
+        warn_of(f"the format {quote(name)}", f"its detect failed: {said_by(error)}")
+        return 0
+    return max(0, evidence)  # nor is NaN evidence
 
 
 def evidence_of(found: Adapter, value: Any) -> float:

@@ -19,8 +19,7 @@ from messagebody.adapters import (
     Converted,
     Loss,
     LossKind,
-    adapter,
-    adapter_names,
+    each_adapter,
     evidence_of,
     parameters_of,
 )
@@ -316,8 +315,8 @@ class AdapterContract(abc.ABC):
 
     def test_it_is_told_from_other_formats(self) -> None:
         """It knows its messages better than any other format does, and those of others worse."""
-        others = [adapter(name) for name in adapter_names() if name not in self.akin]
-        others = [each for each in others if each is not self.adapter]
+        others = [each for name, each in each_adapter()
+                  if name not in self.akin and each is not self.adapter]  # fmt: skip
         for message in self._messages():
             mine = evidence_of(self.adapter, message)
             assert mine >= max(evidence_of(each, message) for each in others)
@@ -336,10 +335,10 @@ def _messages_of_others() -> Iterator[tuple[Adapter, Any]]:
     """Yield a message of each format of messages that is registered, with the format."""
     body = MessageBody([Part("Look."), Part(_PNG, content_type="image/png")])
     body.add(json={"id": "c1", "name": "f", "arguments": {"a": 1}}, name="/tool/calls/1.json")
-    for name in adapter_names():
-        found: Any = adapter(name)
+    for _, found in each_adapter():
+        write: Any = found.from_body
         if hasattr(found, "from_bodies"):
-            yield found, found.from_body(body, role="assistant").value
+            yield found, write(body, role="assistant").value
 
 
 def _are_answered_in_order(facts: list[tuple[Any, ...]]) -> bool:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messagebody import Resolver
+from messagebody._base import plugins
 from messagebody._base.threads import Interrupted
 from messagebody.errors import (
     AccessDenied,
@@ -21,6 +22,7 @@ from messagebody.errors import (
     UnsafeReference,
 )
 from messagebody.storage import Bytes, Store, open_store
+from messagebody.storage import _stores as stores
 from tests.storage.test_directory import Breaking
 
 KEY = "sha256/" + "a" * 64
@@ -200,23 +202,27 @@ def test_ages_and_types_as_other_services_spell_them(
 
 
 def test_other_packages_add_schemes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An entry point of the group `messagebody.storage._stores` opens the URLs of its name."""
-    import importlib.metadata
-
-    from messagebody.storage import _stores as stores
-
+    """An entry point of the group `messagebody.stores` opens the URLs of its name."""
     made = open_store("memory://added")
 
     class Entry:
+        name, value, dist, group = "added", "a:b", None, "messagebody.stores"
+
         def load(self) -> Any:
             return lambda url, **options: (made, url, options)[0]
 
-    def entry_points(*, group: str, name: str) -> list[Entry]:
-        return [Entry()] if (group, name) == ("messagebody.stores", "added") else []
+    class Broken(Entry):
+        name = "broken"
 
-    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
+        def load(self) -> Any:
+            raise ImportError("no module named 'a'")
+
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [Entry(), Broken()])
     stores._opener.cache_clear()
     assert open_store("added://place/x", option=1) is made
+    said = r"'broken' \(messagebody.stores: a:b\) can't be loaded: ImportError: no m"
+    with pytest.raises(StoreError, match=said):
+        open_store("broken://place/x")
     stores._opener.cache_clear()
 
 

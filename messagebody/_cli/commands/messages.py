@@ -31,7 +31,7 @@ from messagebody._cli.options import (
 from messagebody._cli.terminal import Terminal, pass_terminal
 from messagebody._model.body import MessageBody
 from messagebody._wire import strict_json
-from messagebody.adapters import Converted, Loss, adapter, adapter_names, detect
+from messagebody.adapters import Converted, Loss, adapter, adapter_names, detect, each_adapter
 from messagebody.adapters._base import left_behind, options_of, read_within, write
 from messagebody.adapters._conversations import USUAL
 from messagebody.adapters._core import format_of, messages_in
@@ -53,7 +53,7 @@ def formats_command(terminal: Terminal, *, as_json: bool) -> None:
     \b
       messagebody formats
     """
-    rows = [_about(name) for name in adapter_names()]
+    rows = [_about(name) for name, _ in each_adapter()]
     if as_json:
         terminal.say_json(rows)
         return

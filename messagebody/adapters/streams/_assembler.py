@@ -3,16 +3,17 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pkgutil import resolve_name
 from typing import Any, Final, cast
 
 from messagebody._base.guards import require_limits
 from messagebody._base.leaves import FoundTuple
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
+from messagebody._base.plugins import described, installed, load
 from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
-from messagebody.adapters._base import Converted, Loss, LossKind, adapter
+from messagebody.adapters._base import Converted, Loss, LossKind, adapter, require_format_name
 from messagebody.adapters._values import json_value
 from messagebody.adapters.streams._accumulator import Accumulator, OutOfPlace, UnknownEvent
 from messagebody.compatibility._stream import Status
@@ -40,23 +41,39 @@ _streams: dict[str, str | type[Accumulator]] = {
 _OWN: Final = "messagebody"
 """The format of `part_lines`, whose message is a body as it is."""
 
+_BUILT_IN: Final = frozenset(_streams)
+
 _GROUP: Final = "messagebody.streams"
 
 
 @cache
 def _installed() -> dict[str, EntryPoint]:
     """Return the streams of other installed packages; they can't replace one of this package."""
-    return {entry.name: entry for entry in entry_points(group=_GROUP)}
+    return installed(_GROUP, _BUILT_IN)
 
 
 def _accumulator_of(format: str) -> type[Accumulator]:  # noqa: A002 - what users call it
     found = _streams.get(format)
     if found is None and format in _installed():
-        found = _streams[format] = cast("type[Accumulator]", _installed()[format].load())
+        found = _streams[format] = _loaded(_installed()[format])
     if found is not None:
         return cast("type[Accumulator]", resolve_name(found)) if isinstance(found, str) else found
     known = ", ".join(stream_names())
     raise MessageBodyError(f"no stream of {quote(format)} is known; there are {known}")
+
+
+def _loaded(entry: EntryPoint) -> type[Accumulator]:
+    found = load(entry)
+    try:
+        return _require_stream(found)
+    except InvalidArgument as error:
+        raise MessageBodyError(f"{described(entry)} is no stream: {error}") from error
+
+
+def _require_stream(value: Any) -> type[Accumulator]:
+    if isinstance(value, type) and issubclass(value, Accumulator):
+        return value
+    raise InvalidArgument("a subclass of Accumulator", value)
 
 
 def register_stream(name: str, accumulator: type[Accumulator]) -> None:
@@ -70,13 +87,15 @@ def register_stream(name: str, accumulator: type[Accumulator]) -> None:
         accumulator: the class that accumulates its events.
 
     Raises:
-        InvalidArgument: it is not a subclass of `Accumulator`.
+        InvalidArgument: it is not a subclass of `Accumulator`, or the name is none of a format.
         MessageBodyError: the name is taken by another stream.
     """
-    if not (isinstance(accumulator, type) and issubclass(accumulator, Accumulator)):
-        raise InvalidArgument("a subclass of Accumulator", accumulator)
-    if name in _installed() or _streams.setdefault(name, accumulator) is not accumulator:
+    require_format_name(name)
+    _require_stream(accumulator)
+    taken = load(_installed()[name]) if name in _installed() else _streams.get(name, accumulator)
+    if taken is not accumulator:
         raise MessageBodyError(f"the stream of {quote(name)} is registered already")
+    _streams[name] = accumulator
 
 
 def stream_names() -> tuple[str, ...]:

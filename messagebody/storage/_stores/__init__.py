@@ -7,15 +7,15 @@ are read only through a `Resolver` that allows the store.
 
 import functools
 import importlib
-import importlib.metadata
 import inspect
 import os
 import re
 from collections.abc import Callable
 from typing import Any
 
+from messagebody._base.plugins import installed, load
 from messagebody._base.text import quote, redact_url
-from messagebody.errors import MissingDependency, StoreError
+from messagebody.errors import MessageBodyError, MissingDependency, StoreError
 from messagebody.storage._stores.base import (
     Blob,
     Bytes,
@@ -133,10 +133,14 @@ def _opener(scheme: str) -> Callable[..., Store] | None:
         module, _, name = _OPENERS[scheme].partition(":")
         found: Callable[..., Store] = getattr(importlib.import_module(module), name)
         return found
-    # Built-in schemes come first, so that installing a package can't take over `s3://`.
-    for entry in importlib.metadata.entry_points(group="messagebody.stores", name=scheme):
-        return entry.load()  # type: ignore[no-any-return]
-    return None
+    # Installing a package can't take over `s3://`.
+    entry = installed("messagebody.stores", _OPENERS).get(scheme)
+    if entry is None:
+        return None
+    try:
+        return load(entry)  # type: ignore[no-any-return]
+    except MessageBodyError as error:
+        raise StoreError(error.problem, f"{scheme}://") from error
 
 
 def _parse(url: object) -> tuple[str, str, str]:
