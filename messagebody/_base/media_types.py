@@ -466,6 +466,17 @@ numbers. So they are only recognised if the extension agrees.
 """
 
 SIGNATURES: Final = {
+    **{
+        f"application/{kind}": rb"PK\x03\x04.{22}\x08\x00\x00\x00mimetypeapplication/%bPK"
+        % re.escape(kind).encode()
+        for kind in (
+            "epub+zip",
+            "vnd.oasis.opendocument.graphics",
+            "vnd.oasis.opendocument.presentation",
+            "vnd.oasis.opendocument.spreadsheet",
+            "vnd.oasis.opendocument.text",
+        )
+    },
     "application/bzip2": rb"BZh[1-9]1AY&SY",
     "application/gzip": rb"\x1f\x8b\x08.{15}",
     "application/pdf": rb"%PDF-",

@@ -10,6 +10,8 @@ decide alone.
 
 import importlib
 import re
+import struct
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Any, Final
 
@@ -42,6 +44,14 @@ _OFFICE_MEMBERS: Final = {
     b"xl/": _OFFICE + "spreadsheetml.sheet",
     b"ppt/": _OFFICE + "presentationml.presentation",
 }
+_OFFICE_DIRECTORIES: Final = (*_OFFICE_MEMBERS,)
+_OFFICE_INDEX: Final = b"[Content_Types].xml"
+# An Office file begins with one of these members; an archive of Office files does not.
+_OFFICE_FIRST: Final = (_OFFICE_INDEX, b"_rels/", b"docProps/", b"customXml/", *_OFFICE_DIRECTORIES)
+# The beginning of a member of a zip archive (APPNOTE 4.3.7), and how long its packed content, its
+# name and its extra field are. The name follows.
+_ZIP_MEMBER: Final = b"PK\x03\x04"
+_ZIP_HEADER: Final = struct.Struct("<18xI4xHH")
 _BYTE_ORDER_MARKS: Final = {
     b"\xff\xfe\0\0": "utf-32",
     b"\0\0\xfe\xff": "utf-32",
@@ -245,6 +255,8 @@ def _from_bytes(data: bytes) -> str:
     if signature is not None:
         # Each signature is a group, in the order of the table.
         return _SIGNED_TYPES[(signature.lastindex or 0) - 1]
+    if office := _office_type(data):
+        return office
     if _is_mp3(data):
         return "audio/mpeg"
     return "" if _is_surely_unknown(data[:_MAGIC_HEAD]) else _from_libmagic(data)
@@ -324,8 +336,8 @@ def _from_libmagic(data: bytes) -> str:
     except library.MagicException:  # no answer for these bytes, so the name decides
         return ""
     found = ALIASES.get(found, found)
-    if found == "application/zip" or found.startswith(_OFFICE):
-        return _in_zip(data[:HEAD]) or found
+    if found == "application/zip" and b"META-INF/MANIFEST.MF" in data[:HEAD]:
+        return "application/java-archive"
     if found.startswith("text/") or found in _DEFINITE_TEXT:
         return _kind_of_text(found, data[:HEAD])
     return found if found in SIGNED else ""
@@ -338,13 +350,30 @@ def _kind_of_text(found: str, head: bytes) -> str:
     return TEXT_PLAIN if charset_of(head) else ""
 
 
-def _in_zip(head: bytes) -> str | None:
-    """Return the type of an Office file, by the names of its members."""
-    if b"[Content_Types].xml" not in head:
-        return "application/java-archive" if b"META-INF/MANIFEST.MF" in head else None
-    places = {head.find(member): kind for member, kind in _OFFICE_MEMBERS.items()}
-    found = [place for place in places if place >= 0]
-    return places[min(found)] if found else None
+def _office_type(data: bytes) -> str | None:
+    """Return the type of an Office file, by the names of its members; None if it is none."""
+    if not data.startswith(_ZIP_MEMBER) or not data.startswith(_OFFICE_FIRST, _ZIP_HEADER.size):
+        return None
+    head = data[:HEAD]
+    if _OFFICE_INDEX not in head:
+        return None
+    for name in _zip_names(head):
+        if head.startswith(_OFFICE_DIRECTORIES, name):
+            return _OFFICE_MEMBERS[head[name : head.index(b"/", name) + 1]]
+    return None
+
+
+def _zip_names(head: bytes) -> Iterator[int]:
+    """Yield where the names of the members of a zip archive begin."""
+    start = 0
+    while 0 <= start <= len(head) - _ZIP_HEADER.size:
+        yield start + _ZIP_HEADER.size
+        packed, name, extra = _ZIP_HEADER.unpack_from(head, start)
+        following = start + _ZIP_HEADER.size + packed + name + extra
+        if not head.startswith(_ZIP_MEMBER, following):
+            # The size of this content is stated behind it.
+            following = head.find(_ZIP_MEMBER, start + 1)
+        start = following
 
 
 @cache

@@ -114,6 +114,7 @@ def zipped(*members: tuple[str, bytes]) -> bytes:
 
 FILLING = random.Random(1).randbytes(3000)
 OFFICE = "application/vnd.openxmlformats-officedocument."
+EXTENSION_OF = {"wo": ".docx", "xl": ".xlsx", "pp": ".pptx"}
 ODT = "application/vnd.oasis.opendocument.text"
 
 
@@ -136,6 +137,50 @@ class TestContainers:
             data = zipped(("mimetype", kind.encode()), ("content.xml", FILLING))
             assert sniffing.content_type(data) == kind
         assert sniffing.content_type(zipped(("mimetype", b"image/png"))) == "application/zip"
+
+    @pytest.mark.parametrize("member", ["word/a.xml", "xl/a.xml", "ppt/a.xml"])
+    @pytest.mark.parametrize("first", ["[Content_Types].xml", "_rels/.rels", "docProps/app.xml"])
+    def test_office_files_need_no_libmagic(
+        self, first: str, member: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        members = dict.fromkeys([first, "[Content_Types].xml", member, "xl/b.xml"], FILLING)
+        data = zipped(*members.items())
+        with monkeypatch.context() as patch:
+            patch.setattr(sniffing, "_office_type", lambda data: None)
+            slowly = sniffing.content_type(data, f"/a{EXTENSION_OF[member[:2]]}")
+        monkeypatch.setattr(sniffing, "_from_libmagic", lambda data: pytest.fail("asked"))
+        assert sniffing.content_type(data) == slowly
+
+    def test_of_a_stream_whose_sizes_are_behind_the_contents(self) -> None:
+        class Stream(io.RawIOBase):
+            written = b""
+
+            def writable(self) -> bool:
+                return True
+
+            def write(self, data: Any) -> int:
+                self.written += bytes(data)
+                return len(data)
+
+        stream = Stream()
+        with zipfile.ZipFile(stream, "w") as archive:
+            archive.writestr("[Content_Types].xml", FILLING)
+            archive.writestr("ppt/a.xml", FILLING)
+        assert sniffing.content_type(stream.written) == OFFICE + "presentationml.presentation"
+
+    def test_names_behind_the_first_bytes_do_not_count(self, tmp_path: Path) -> None:
+        far = random.Random(2).randbytes(sniffing.HEAD - 100)
+        for size in range(sniffing.HEAD - 200, sniffing.HEAD - 50):
+            data = zipped(("[Content_Types].xml", far[:size]), ("word/a.xml", b""))
+            head = data[: sniffing.HEAD]
+            assert sniffing.content_type(data) == sniffing.content_type(head)
+
+    @pytest.mark.parametrize("name", [None, "/all.zip", "/all.docx"])
+    def test_an_archive_of_office_files_is_none(self, name: str | None) -> None:
+        office = zipped(("[Content_Types].xml", b"x"), ("word/document.xml", b"x"))
+        found = sniffing.content_type(zipped(("report.docx", office)), name)
+        expected = name and sniffing.from_name(name)
+        assert found == (expected or "application/zip")
 
     def test_the_name_says_more_than_a_bare_archive(self) -> None:
         data = zipped(("a.npy", FILLING))
