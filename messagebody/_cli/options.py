@@ -248,13 +248,16 @@ def read_bytes(path: str) -> bytes:
         check_local(path)
     try:
         if is_store_url(path):
+            note_url(path)
             return within_limit(_of_store(path), path)
         if path == "-":
+            note_input(path)
             return within_limit(_all_of(_standard_input()), path)
         with Path(path).open("rb") as stream:
             data = within_limit(read_at_most(stream, limits().json_bytes), path)
             if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
                 terminal().files[os.path.realpath(path)] = sha256_of(data)
+                note_input(path)
             return data
     except OSError as error:
         raise click.UsageError(f"can't read {source_name(path)}: {error.strerror}") from error
@@ -336,9 +339,11 @@ def checked_body(data: bytes, path: str) -> MessageBody:
 def decode_body(data: bytes, path: str) -> MessageBody:
     """Return the body in some bytes; errors name their file."""
     try:
-        return MessageBody.from_json(data, limits=limits())
+        body = MessageBody.from_json(data, limits=limits())
     except DecodeError as error:
         raise click.UsageError(_no_body(data, path, error)) from error
+    note_contents(body)
+    return body
 
 
 def _no_body(data: bytes, path: str, error: DecodeError) -> str:
@@ -349,6 +354,9 @@ def _no_body(data: bytes, path: str, error: DecodeError) -> str:
     if problem:
         return f"{problem}; messagebody add BODY {shlex.quote(path)} makes a part of it"
     text = f"{source_name(path)} is not a valid body: {error}"
+    if has_lines(data):
+        each = "convert --lines reads one message per line, bulk the messages of many files"
+        return f"{text}; each line is JSON: {each}"
     found = formats_of(data)
     hint = f"; it looks like {found[0]}: convert --from {found[0]} makes a body" if found else ""
     return text + hint
@@ -397,6 +405,18 @@ def formats_of(data: bytes) -> list[str]:
     return [BODY, *found] if _is_body(data) else [*found]
 
 
+def has_lines(data: bytes) -> bool:
+    """Return whether bytes are several lines, of which the first is an object or a list of JSON."""
+    first, _, rest = data.strip().partition(b"\n")
+    if not rest or first[:1] not in (b"{", b"["):
+        return False
+    try:
+        strict_json.loads(first, depth=limits().depth)
+    except strict_json.InvalidJson:
+        return False
+    return True
+
+
 def _is_body(data: bytes) -> bool:
     try:
         MessageBody.from_json(data, limits=limits())
@@ -438,7 +458,14 @@ def output_options(function: _F) -> _F:
 def write_body(
     body: MessageBody, source: str, output: str | None, *, in_place: bool = False
 ) -> None:
-    """Write a body to standard output, to a file, or back to its source."""
+    """Write a body to standard output, to a file, or back to its source.
+
+    Arguments:
+        body: the body.
+        source: the file that may be written back; "-" if there is none.
+        output: the file to write.
+        in_place: write to `source`.
+    """
     if in_place:
         if output is not None or source == "-":
             raise click.UsageError(
@@ -453,20 +480,76 @@ def write_body(
             f"{human_size(limits().json_bytes)}; --to STORE moves files to a store, "
             "--limit SIZE allows more"
         )
-    write_document(data, output)
+    write_document(data, output, rewrites=source)
 
 
-def write_document(data: bytes, output: str | None) -> None:
-    """Write a document to standard output, or to a file, unless it changed since it was read."""
+def write_document(data: bytes, output: str | None, rewrites: str | None = None) -> None:
+    """Write a document to standard output, or to a file, unless it changed since it was read.
+
+    Arguments:
+        data: the document.
+        output: the file; None or "-" for standard output.
+        rewrites: the input that the document is a new version of.
+    """
     if output is None or output == "-":
         write_out(data)
         return
     check_local(output)
+    check_output(output, rewrites)
     before = terminal().files.get(os.path.realpath(output))
     if before is None:
         replace_file(output, data)
     else:
         replace_unchanged(output, data, before)
+
+
+def note_input(path: str | os.PathLike[str]) -> None:
+    """Remember a file that the command reads, so that no result replaces it; see `check_output`."""
+    if identity := _identity(path):
+        terminal().inputs.add(identity)
+
+
+def note_contents(body: MessageBody) -> None:
+    """Remember the local files that the content of a body is in."""
+    for part in body:
+        if part.local_file is not None:
+            note_input(part.local_file.path)
+        elif part.url is not None:
+            note_url(part.url)
+
+
+def note_url(url: str) -> None:
+    """Remember the file of a URL, if it is a file on this machine."""
+    if url[:5].lower() == "file:":
+        note_input(unquote(urlsplit(url).path))
+
+
+def _identity(path: str | os.PathLike[str]) -> tuple[int, int] | None:
+    """Return the device and inode of a regular file, "-" for standard input; None if it is none."""
+    try:
+        # The name of a file in a message may be no path at all.
+        state = os.fstat(sys.stdin.fileno()) if path == "-" else Path(path).stat()
+    except (OSError, ValueError, AttributeError):
+        return None
+    return (state.st_dev, state.st_ino) if stat.S_ISREG(state.st_mode) else None
+
+
+def check_output(output: str | None, rewrites: str | None = None) -> None:
+    """Refuse to replace a file that the command reads.
+
+    Arguments:
+        output: the file to write; None or "-" for standard output.
+        rewrites: the input that it may replace, because the result is a new version of it.
+    """
+    if output is None or output == "-":
+        return
+    at, identity = os.path.realpath(output), _identity(output)
+    if at not in terminal().files and identity not in terminal().inputs:
+        return
+    if rewrites is None or (at != os.path.realpath(rewrites) and identity != _identity(rewrites)):
+        raise click.UsageError(
+            f"the command reads {quote(output)}, and the result would replace it: give another file"
+        )
 
 
 def write_out(data: bytes) -> None:

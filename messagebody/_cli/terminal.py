@@ -25,12 +25,14 @@ class Terminal:
         limits: the limits for messages and schemas.
         files: the digest of each file that was read, by its real path: a file that is written back
             must still have it.
+        inputs: the device and inode of each file that is read: no other result may replace one.
     """
 
     quiet: bool = False
     debug: bool = False
     limits: Limits = DEFAULT_LIMITS
     files: dict[str, str] = attrs.field(factory=dict)
+    inputs: set[tuple[int, int]] = attrs.field(factory=set)
 
     @property
     def palette(self) -> Palette:

@@ -1,6 +1,5 @@
 """What a command reads as a run: a conversation, a directory of messages, a LangGraph thread."""
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,9 @@ from messagebody._base.text import human_size, quote
 from messagebody._cli.options import (
     BODY,
     existing_store_url,
+    has_lines,
     limits,
+    note_input,
     read_bytes,
     read_file_of_directory,
     source_name,
@@ -66,6 +67,7 @@ def _thread_of(file: Path, thread: str | None, store: str | None) -> Transcript:
     # Only this needs the extra `langgraph`.
     from messagebody.frameworks.langgraph_threads import read_thread
 
+    note_input(file)
     try:
         return read_thread(file, thread, store=None if store is None else existing_store_url(store))
     except InvalidArgument as error:
@@ -95,18 +97,9 @@ def _is_run(data: bytes) -> bool:
     try:
         value = strict_json.loads(data, depth=limits().depth)
     except strict_json.InvalidJson:
-        lines = data.strip().split(b"\n", 1)
-        return len(lines) > 1 and all(map(_is_json, lines[:1])) and lines[0][:1] in (b"{", b"[")
+        return has_lines(data)
     parts = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
     return not any(_OWN & part.keys() for part in parts) and holds_messages(value)
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        json.loads(line)
-    except ValueError:
-        return False
-    return True
 
 
 def transcript_in(directory: Path, format_name: str | None) -> Transcript:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._base.media_types import TEXT_PLAIN, is_text
+from messagebody._base.media_types import JSON, TEXT_PLAIN, is_text
 from messagebody._base.text import quote
 from messagebody._model.part import Part
 from messagebody.adapters._base import Loss, LossKind
@@ -146,6 +146,8 @@ class Losses:
         kind, why = LossKind.CONVERTED, "its content goes out in another form"
         if part.is_reference and back.is_reference:
             why = "its URL goes out as a signed one"
+        elif part.is_reference and back.size != part.size and back.content_type == JSON:
+            pass  # a value is spelt in another way
         elif part.is_reference and back.size != part.size and is_text(back.content_type):
             kind, why = LossKind.OMITTED, self.with_reason(part, _NAMED)
         elif part.is_reference:

@@ -7,14 +7,28 @@ import attrs
 
 from messagebody._base.limits import MIB
 from messagebody._base.text import human_size
+from messagebody._model.access import resolver_of
 from messagebody._model.part import Part
 from messagebody._wire import data_urls
 from messagebody.adapters._capabilities import Kind
 from messagebody.adapters._values import one_of
-from messagebody.errors import LimitExceeded, StoreError, UnsafeReference
+from messagebody.errors import (
+    AccessDenied,
+    DigestMismatch,
+    LimitExceeded,
+    ObjectNotFound,
+    StoreError,
+    UnsafeReference,
+)
 from messagebody.storage._references import Resolver
 
 WAYS: Final = ("auto", "sign", "inline", "text")
+# Faults of one reference: those of a store, such as one that is down, are not told as a loss.
+_UNREADABLE: Final = (
+    UnsafeReference, LimitExceeded, ObjectNotFound, AccessDenied, DigestMismatch,
+)  # fmt: skip
+# What lies behind them is on this machine or in this process, so nobody else can open it.
+_LOCAL: Final = ("file:", "memory:")
 
 
 @attrs.frozen
@@ -25,7 +39,8 @@ class Reach:
         urls: one of `WAYS`: "auto" sends text inside the message and other content behind a signed
             URL, or the other way where that is not possible.
         max_bytes: the largest reference to inline, in bytes.
-        resolver: decides which references are read or signed.
+        resolver: decides which references are read or signed; by default the part's resolver, or a
+            closed one.
     """
 
     urls: str = "text"
@@ -45,16 +60,15 @@ class Reach:
 
         Raises:
             UnsafeReference: the resolver does not allow the only way that was asked for.
+            DigestMismatch: the content is not the promised one, and no other way was asked for.
             StoreError: the store failed.
         """
         if part.url is None:
             return part, ""
         if data_urls.is_data_url(part.url):
             return _with_content(part, data_urls.decode(part.url)[1]), ""
-        if self.urls == "text" or any(kind.opens(part.url, part.content_type) for kind in kinds):
+        if self.urls == "text" or self._is_open(part, kinds):
             return part, ""
-        if self.resolver is None:
-            return part, f"there is no resolver for urls={self.urls!r}"
         reasons = []
         for way in self._ways(part):
             reached, why = way(part, kinds, service)
@@ -63,13 +77,24 @@ class Reach:
             reasons.append(why)
         return part, "; ".join(reasons)
 
+    @staticmethod
+    def _is_open(part: Part, kinds: Sequence[Kind]) -> bool:
+        """Return whether the target opens the URL of a part by itself."""
+        url = str(part.url)
+        # A format that opens any URL is not run on this machine.
+        is_local = url.lower().startswith(_LOCAL)
+        named = [kind for kind in kinds if not (is_local and "*" in kind.schemes)]
+        return any(kind.opens(url, part.content_type) for kind in named)
+
+    def _resolver_for(self, part: Part) -> Resolver:
+        return self.resolver or resolver_of(part) or Resolver()
+
     def _ways(self, part: Part) -> list["_Way"]:
         if self.urls != "auto":
             return [self._signed if self.urls == "sign" else self._read]
         return [self._read, self._signed] if part.is_text else [self._signed, self._read]
 
     def _signed(self, part: Part, kinds: Sequence[Kind], service: str) -> tuple[Part, str]:
-        assert self.resolver is not None  # noqa: S101 - `of` has checked it
         opening = {
             each for kind in kinds for each in kind.schemes
             # The ids of a provider's own files are no URLs that a store could sign.
@@ -78,7 +103,7 @@ class Reach:
         if not opening:
             return part, f"{service} opens no URL of {part.content_type}"
         try:
-            url = self.resolver.sign(
+            url = self._resolver_for(part).sign(
                 str(part.url), content_type=part.content_type, subject=part.label
             )
         except (UnsafeReference, StoreError) as error:
@@ -96,8 +121,8 @@ class Reach:
             return part, f"{service} takes no content of {part.content_type}"
         size = part.size or 0
         try:
-            data = part.read_bytes(self.resolver) if size <= self.max_bytes else b""
-        except (UnsafeReference, LimitExceeded) as error:
+            data = part.read_bytes(self._resolver_for(part)) if size <= self.max_bytes else b""
+        except _UNREADABLE as error:
             if self.urls != "auto":
                 raise
             return part, error.statement

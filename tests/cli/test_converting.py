@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from messagebody import MessageBody, Part
+from messagebody import MessageBody, Part, offload
 from messagebody.adapters import adapter_names
 from messagebody.adapters._formats import anthropic
 from messagebody.adapters.archives import zip as zipped
@@ -157,3 +157,88 @@ def test_blank_lines_are_no_messages(shell: Shell) -> None:
     assert [json.loads(line)["role"] for line in done.out.splitlines()] == ["model"]
     done = shell("convert", "--lines", "--from", "openai-chat", "--to", "gemini", stdin=b"\n\n")
     assert (done.code, done.out) == (0, "")
+
+
+CHAT = [
+    {"role": "system", "content": "be nice"},
+    {"role": "user", "content": "hi"},
+    {"role": "assistant", "content": None, "tool_calls": [
+        {"id": call, "type": "function", "function": {"name": name, "arguments": "{}"}}
+        for call, name in [("c1", "first"), ("c2", "second")]
+    ]},
+    {"role": "tool", "tool_call_id": "c1", "content": "42"},
+    {"role": "tool", "tool_call_id": "c2", "content": "43"},
+    {"role": "assistant", "content": "done"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["anthropic", "bedrock", "gemini", "langchain", "vercel-ai"])
+@pytest.mark.parametrize("source", [[], ["--from", "openai-chat"]])
+def test_lines_are_a_conversation(shell: Shell, target: str, source: list[str]) -> None:
+    """Each was converted by itself, so results lost the names of their tools, and turns met."""
+    lines = "".join(f"{json.dumps(each)}\n" for each in CHAT).encode()
+    done = shell("convert", "--lines", *source, "--to", target, stdin=lines)
+    listed = shell("convert", *source, "--to", target, stdin=json.dumps(CHAT).encode())
+    made = [_without_ids(json.loads(line)) for line in done.out.splitlines()]
+    assert made == [_without_ids(each) for each in json.loads(listed.out)]
+    assert done.err == listed.err
+
+
+def _without_ids(message: Any) -> Any:
+    """Return a message without the id that some formats make anew each time."""
+    return {key: value for key, value in message.items() if key != "id"}
+
+
+def test_lines_that_are_no_messages_stay_apart(shell: Shell) -> None:
+    talk = json.dumps({"messages": CHAT})
+    done = shell(
+        "convert", "--lines", "--from", "openai-chat", "--to", "gemini",
+        stdin=f"{talk}\n{talk}\n".encode(),
+    )  # fmt: skip
+    first, second = (json.loads(line) for line in done.out.splitlines())
+    assert first == second
+    assert len(first) > 1
+    bodies = b'[{"contentType": "text/plain", "content": "a"}]\n' * 2
+    done = shell("convert", "--lines", "--to", "gemini", stdin=bodies)
+    assert [json.loads(line)["parts"] for line in done.out.splitlines()] == [[{"text": "a"}]] * 2
+
+
+def test_a_file_of_lines_leads_to_the_option(shell: Shell) -> None:
+    lines = "".join(f"{json.dumps(each)}\n" for each in CHAT).encode()
+    done = shell("convert", "--to", "gemini", stdin=lines)
+    assert (done.code, "--lines reads one message per line" in done.err) == (2, True)
+
+
+def test_references_are_read_as_urls_says(shell: Shell, tmp_path: Path) -> None:
+    body = MessageBody([Part("See."), Part("a,b\n" * 200, content_type="text/csv", name="/a.csv")])
+    offload(body, tmp_path / "store", threshold=100).save(tmp_path / "small.json")
+    small, store = str(tmp_path / "small.json"), str(tmp_path / "store")
+    plain = shell("convert", small, "--to", "anthropic")
+    assert "only a text that names it" in plain.err
+    for urls in ("auto", "inline"):
+        done = shell("convert", small, "--to", "anthropic", "--urls", urls, "--allow", store)
+        assert (done.code, "a,b\\na,b" in done.out) == (0, True)
+        closed = shell("convert", small, "--to", "anthropic", "--urls", urls)
+        assert "no resolver allows" in closed.err
+        assert closed.code == (0 if urls == "auto" else 4)
+    assert "--allow file://" in closed.err
+    done = shell("convert", small, "--to", "zip", "--allow", store)
+    assert zipped.to_body(done.data).value["/a.csv"].text == "a,b\n" * 200
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--to", "anthropic", "--allow", "."], "needs --urls auto, sign or inline"),
+        (["--to", "anthropic", "--public-https", "--urls", "text"], "needs --urls auto"),
+        (["--allow", "."], "cannot be used with --to body"),
+        (["--to", "olympus", "--allow", "."], "cannot be used with --to olympus"),
+        (["--to", "zip", "--urls", "auto"], "--urls cannot be used with --to zip"),
+        (["--urls", "auto"], "--urls cannot be used with --to body"),
+        (["--to", "anthropic", "--urls", "all"], "is not one of"),
+    ],
+)
+def test_options_that_read_nothing(shell: Shell, options: list[str], said: str) -> None:
+    done = shell("convert", *options, stdin=b"[]")
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err

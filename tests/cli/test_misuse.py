@@ -154,7 +154,7 @@ def test_losses_do_not_replace_the_message(shell: Shell) -> None:
     before = Path("m.json").read_bytes()
     for place in ("m.json", "./m.json"):
         done = shell("convert", "m.json", "--to", "anthropic", "--losses", place)
-        assert (done.code, "would replace the message" in done.err) == (2, True)
+        assert (done.code, "would replace it" in done.err) == (2, True)
     done = shell("convert", "m.json", "--to", "anthropic", "-o", "x.json", "--losses", "x.json")
     assert (done.code, "would replace the message" in done.err) == (2, True)
     assert Path("m.json").read_bytes() == before

@@ -15,8 +15,10 @@ from messagebody._base.text import count_of, escape, quote, redact_url
 from messagebody._cli.options import (
     STORE_HELP,
     body_argument,
+    check_output,
     complete_file,
     complete_store,
+    note_contents,
     output_option,
     output_options,
     progress,
@@ -89,6 +91,9 @@ def add_command(
             path = stack.enter_context(_on_disk(file))
             chosen = None if unnamed else _name(terminal, message + added, file, name)
             _add_file(added, path, file, chosen, content_type)
+        note_contents(added)
+        # Before anything is stored.
+        check_output(body if in_place else output, body)
         # All or nothing: the body only changes after everything is read and stored.
         message += _stored(terminal, added, store, threshold)
     write_body(message, body, output, in_place=in_place)
@@ -225,6 +230,11 @@ def pack_command(
     for part in body:
         if part.metadata is not None:
             terminal.remark(f"renamed {quote(str(part.metadata['filename']))} to {part.name}")
+    note_contents(body)
+    try:
+        check_output(output)
+    except click.UsageError as error:
+        raise click.UsageError(f"{error.message}, or leave it out with --exclude") from error
     write_body(_stored(terminal, body, store, threshold), "-", output)
 
 
@@ -250,6 +260,8 @@ def unpack_command(
       messagebody unpack small.json out/ --allow s3://acme/agents/
     """
     opened = read_body(body)
+    for name in opened.names() if overwrite else ():
+        check_output(f"{directory}{name}")
     paths = unpack(
         opened, directory, into=into, overwrite=overwrite, hidden=hidden,
         portable=portable, resolver=resolver,

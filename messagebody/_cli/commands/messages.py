@@ -3,7 +3,7 @@
 import inspect
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from messagebody._cli.options import (
     output_options,
     read_bytes,
     read_json,
+    resolver_options,
     source_name,
     write_body,
     write_document,
@@ -34,9 +35,11 @@ from messagebody._wire import strict_json
 from messagebody.adapters import Converted, Loss, adapter, adapter_names, detect, each_adapter
 from messagebody.adapters._base import left_behind, options_of, read_within, write
 from messagebody.adapters._conversations import USUAL
-from messagebody.adapters._core import format_of, messages_in
+from messagebody.adapters._core import Format, format_of, messages_in
+from messagebody.adapters._reaching import WAYS
 from messagebody.adapters.envelopes import olympus, sentient
 from messagebody.findings import Finding, is_error, iter_findings
+from messagebody.storage._references import Resolver
 
 _format = FormatName()
 # What `--losses` takes beside the name of a file.
@@ -109,7 +112,19 @@ def _capabilities(row: dict[str, Any]) -> Iterable[str]:
     help="Write the losses to a file as JSON, fail if there are any, or ignore them.",
 )  # fmt: skip
 @click.option("--strict", is_flag=True, help="The same as --losses fail.")
-@click.option("--lines", is_flag=True, help="Read and write a conversation, one message per line.")
+@click.option(
+    "--lines", is_flag=True,
+    help="Read and write a conversation, one message per line. Bodies and whole "
+    "conversations on a line are converted one by one. For a log, see bulk convert.",
+)  # fmt: skip
+@click.option(
+    "--urls", type=click.Choice(WAYS),
+    help="What to do with references that the target does not open: sign them, put their content "
+    "inline, name them in a text, or auto: text inline, and other content behind a signed URL, or "
+    "the other way where that is not possible. All but text need --allow or --public-https.  "
+    "[default: text]",
+)  # fmt: skip
+@resolver_options
 @click.option(
     "--rest", type=click.Choice(["beside", "part"]),
     help="Where ids, metadata and such go: into a part of the body, or beside it, where only a "
@@ -140,6 +155,7 @@ def convert_command(
     strict: bool,
     lines: bool,
     rest: str | None,
+    resolver: Resolver,
     in_place: bool,
     **said: str | None,
 ) -> ExitCode:
@@ -150,16 +166,22 @@ def convert_command(
     \b
       messagebody convert received.json | messagebody tree
       messagebody convert message.json --to anthropic --losses fail
+      messagebody convert small.json --to openai-chat --urls auto --allow s3://bucket/prefix
       messagebody convert history.json --from openai-chat --to anthropic
       messagebody convert chat.jsonl --lines --from openai-chat --to gemini
       messagebody convert message.json --to olympus --header order.json
     """
+    if in_place and target != BODY:
+        raise click.UsageError(
+            f"-i writes a body back, and --to {target} makes another message: give -o FILE"
+        )
     options = _options(target, {name: value for name, value in said.items() if value is not None})
-    _check_apart(losses, message, output)
+    options |= _reading(target, options, resolver)
+    _check_apart(losses, output)
     found: list[Loss] = []
     data = read_bytes(message)
     if lines:
-        written: Any = _converted_lines(data, source, target, rest, options, found)
+        written: Any = _converted_lines(data, message, source, target, rest, options, found)
     else:
         written = _converted(data, message, source, target, rest, options, found)
     fails = strict or losses == "fail"
@@ -197,6 +219,14 @@ def _converted(
             f"{source_name(message)} holds {talk}, and --to {target} takes one; convert it to a "
             "format of messages, or give --lines and a message on each line"
         )
+    return _talk(data, reader, writer, rest, options, losses)
+
+
+def _talk(
+    data: bytes, reader: Format, writer: Format, rest: str | None, options: dict[str, Any],
+    losses: list[Loss],
+) -> list[Any]:  # fmt: skip
+    """Return the messages of a conversation in another format."""
     kept = {} if rest is None else {"rest": rest}
     read = reader.to_bodies(data, limits=limits(), **kept)
     made = writer.from_bodies(read.value, rest=read.rest, **options)
@@ -227,18 +257,55 @@ def _written(
 
 
 def _converted_lines(
-    data: bytes, source: str | None, target: str, rest: str | None, options: dict[str, Any],
-    losses: list[Loss],
+    data: bytes, message: str, source: str | None, target: str, rest: str | None,
+    options: dict[str, Any], losses: list[Loss],
 ) -> bytes:  # fmt: skip
     """Return the messages of a conversation, one line for each."""
-    made = []
-    for number, line in enumerate(filter(bytes.strip, data.splitlines())):
+    lines = [*filter(bytes.strip, data.splitlines())]
+    writer = None if target == BODY else format_of(target)
+    reader = None if writer is None else _speech(lines, message, source)
+    if writer is not None and reader is not None:
+        made = _talk(b"[" + b",".join(lines) + b"]", reader, writer, rest, options, losses)
+    else:
+        made = [*_each_line(lines, source, target, rest, options, losses)]
+    texts = [value if isinstance(value, str) else json.dumps(value) for value in made]
+    return "".join(f"{line}\n" for line in texts).encode()
+
+
+def _speech(lines: list[bytes], message: str, source: str | None) -> Format | None:
+    """Return the format whose messages the lines are; None if they are no conversation."""
+    values = [*map(_json_in, lines)]
+    if len(values) < 2 or not all(isinstance(each, dict) for each in values):
+        return None
+    found = [*detect(values)] if source is None else [source]
+    chosen = _chosen(found, message)
+    reader = None if chosen == BODY else format_of(chosen)
+    if reader is None or any(reader.messages_in(each) is not None for each in values):
+        return None  # a line may hold a whole conversation
+    return reader
+
+
+def _each_line(
+    lines: list[bytes], source: str | None, target: str, rest: str | None, options: dict[str, Any],
+    losses: list[Loss],
+) -> Iterator[Any]:  # fmt: skip
+    for number, line in enumerate(lines):
         lost: list[Loss] = []
         value = _converted(line, f"message {number}", source, target, rest, options, lost)
         losses += (Loss(loss.kind, f"message {number}: {loss.where}", loss.why) for loss in lost)
-        value = value.to_dicts() if isinstance(value, MessageBody) else value
-        made.append(value if isinstance(value, str) else json.dumps(value))
-    return "".join(f"{line}\n" for line in made).encode()
+        yield value.to_dicts() if isinstance(value, MessageBody) else value
+
+
+def _reading(target: str, options: dict[str, Any], resolver: Resolver) -> dict[str, Any]:
+    """Return the resolver as an option, if the target reads references or is to do so."""
+    places = () if target == BODY else options_of(target, "from_body")
+    is_asked = "urls" not in places or options.get("urls", "text") != "text"
+    if "resolver" in places and is_asked:
+        return {"resolver": resolver}
+    if not resolver.is_closed:
+        way = "needs --urls auto, sign or inline" if "resolver" in places else "cannot be used"
+        raise click.UsageError(f"--allow or --public-https {way} with --to {target}")
+    return {}
 
 
 def _options(target: str, said: dict[str, str]) -> dict[str, Any]:
@@ -303,11 +370,11 @@ def _chosen_for_talk(value: Any, messages: list[Any], message: str) -> str:
     return _chosen(found, message)
 
 
-def _check_apart(losses: str | None, *messages: str | None) -> None:
-    """Check that the losses do not take the place of a message."""
-    if losses is None or losses in _NO_FILE:
+def _check_apart(losses: str | None, output: str | None) -> None:
+    """Check that the losses do not take the place of the message that is written."""
+    if losses is None or losses in _NO_FILE or output is None:
         return
-    if os.path.realpath(losses) in {os.path.realpath(each) for each in messages if each}:
+    if os.path.realpath(losses) == os.path.realpath(output):
         raise click.UsageError(f"--losses {quote(losses)} would replace the message")
 
 

@@ -13,6 +13,7 @@ from messagebody._cli.options import (
     STORE_HELP,
     allow_option,
     body_argument,
+    check_output,
     complete_file,
     complete_name,
     complete_store,
@@ -152,6 +153,7 @@ def fetch_command(
         write_out(part.read_bytes(resolver))
         return
     path = Path(output) if output is not None else _unused(part)
+    check_output(str(path))
     with progress(terminal, "reading") as callback:
         fetch(part, path, resolver=resolver, callback=callback)
     terminal.remark(f"{path}: {human_size(path.stat().st_size)}")
@@ -284,6 +286,7 @@ def present_command(
     """
     message = read_body(body)
     result = present(message, expires=round(expires), resolver=resolver)
-    write_body(result, body, output)
+    # Not back to its own file: the links expire, and the message is to stay.
+    write_body(result, "-", output)
     signed = sum(new.url != old.url for new, old in zip(result, message, strict=True))
     terminal.remark(f"{count_of(signed, 'link')} signed")

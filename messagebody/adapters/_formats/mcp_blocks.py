@@ -1,9 +1,11 @@
 """Content blocks of the Model Context Protocol, which the Agent Client Protocol has too."""
 
+import re
 from typing import Any, Final
 from urllib.parse import quote
 
 from messagebody._base.media_types import is_text
+from messagebody._base.text import redact_url
 from messagebody.adapters._dialect import need, optional
 from messagebody.adapters._items import Item, Media, Text
 
@@ -48,10 +50,16 @@ def write_content(item: Text | Media) -> dict[str, Any]:
         is_plain = item.text is not None and is_text(item.media_type or "")
         content = {"text": item.text} if is_plain else {"blob": item.base64()}
         return {"type": "resource", "resource": {**about, **content}}
-    name = item.name or item.url.rstrip("/").rpartition("/")[2][:100] or "link"
+    name = item.name or _last_segment(item.url) or "link"
     link = {"type": "resource_link", "uri": item.url, "name": name, "mimeType": item.media_type}
     stated = {"title": item.title, "size": item.size}
     return {**link, **{key: value for key, value in stated.items() if value is not None}}
+
+
+def _last_segment(url: str) -> str:
+    """Return the end of the path of a URL, or its host; a name is shown, so no secret is in it."""
+    shown = redact_url(re.split(r"[?#]", url)[0], limit=1000)
+    return shown.rstrip("/").rpartition("/")[2].removeprefix("…@")[:100]
 
 
 def _resource(resource: Any) -> Media | None:

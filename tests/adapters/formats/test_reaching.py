@@ -1,16 +1,24 @@
 """References that a service does not open: text inside, other content behind signed URLs."""
 
 import base64
+import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, offload
-from messagebody.adapters import Converted, adapter
-from messagebody.errors import StoreError, UnsafeReference
+from messagebody.adapters import Converted, adapter, adapter_names
+from messagebody.adapters._core import format_of
+from messagebody.errors import (
+    AccessDenied,
+    DigestMismatch,
+    ObjectNotFound,
+    StoreError,
+    UnsafeReference,
+)
 from messagebody.samples import sample
 from messagebody.storage import Stat, Store, open_store
 
@@ -132,11 +140,19 @@ def test_nothing_is_read_or_signed_that_no_resolver_allows(store: Signing) -> No
     assert len(named) == 3
     assert all("no resolver allows" in loss for loss in named)
     assert "Resolver(" not in "\n".join(named)  # the advice is for the developer's errors
-    without = written("anthropic", body, urls="auto")
-    assert "there is no resolver for urls='auto'" in str(without.losses[0])
-    for urls in ("sign", "inline"):
-        with pytest.raises(UnsafeReference):
-            written("anthropic", body, urls=urls, resolver=Resolver())
+    # No resolver is a closed one, and says as much.
+    assert written("anthropic", body, urls="auto") == done
+    for urls, options in itertools.product(("sign", "inline"), ({}, {"resolver": Resolver()})):
+        with pytest.raises(UnsafeReference, match="If the store is yours: Resolver"):
+            written("anthropic", body, urls=urls, **options)
+
+
+def test_the_resolver_of_a_body_counts(store: Signing) -> None:
+    body = sent(store)
+    resolver = Resolver(allow=store)
+    bound = written("anthropic", body.with_resolver(resolver), urls="auto")
+    assert bound == written("anthropic", body, urls="auto", resolver=resolver)
+    assert "acme.example.com" in json.dumps(bound.value)
 
 
 def test_the_assistant_is_told_why_too(store: Signing) -> None:
@@ -172,6 +188,134 @@ def test_a_failing_store_is_an_error(store: Signing) -> None:
     store.read_range = lambda *_: next(fail("")) or b""  # type: ignore[method-assign]
     with pytest.raises(StoreError, match="down"):
         written("anthropic", body, urls="auto", resolver=Resolver(allow=store))
+
+
+def _changed(store: Signing, url: str) -> None:
+    store.held[next(key for key in store.held if url.endswith(key))] += b"more"
+
+
+def _missing(store: Signing, url: str) -> None:
+    _fail(store, url, ObjectNotFound("nothing is there"))
+
+
+def _denied(store: Signing, url: str) -> None:
+    _fail(store, url, AccessDenied("the store refuses it"))
+
+
+def _fail(store: Signing, url: str, error: StoreError) -> None:
+    key = next(key for key in store.held if url.endswith(key))
+    stream, read = store.stream, store.read_range
+
+    def fail(asked: str, *rest: int) -> Any:
+        if asked == key:
+            raise error
+        return read(asked, *rest) if rest else stream(asked)
+
+    store.stream = fail  # type: ignore[assignment,method-assign]
+    store.read_range = fail  # type: ignore[assignment,method-assign]
+
+
+@pytest.mark.parametrize("spoil", [_missing, _changed, _denied])
+@pytest.mark.parametrize("position", [1, 2, 3])
+def test_one_bad_object_is_listed_and_the_rest_goes(
+    spoil: Callable[[Signing, str], None], position: int
+) -> None:
+    store = Signing("http")  # all of it is read, since Anthropic opens no http:
+    body = sent(store)
+    spoil(store, str(body[position].url))
+    resolver = Resolver(allow=store)
+    done = written("anthropic", body, urls="auto", resolver=resolver)
+    [bad] = [str(loss) for loss in done.losses if "only a text that names it" in str(loss)]
+    assert bad.startswith(f"omitted part {position}")
+    assert len(done.value["content"]) == len(written("anthropic", body).value["content"])
+    with pytest.raises((ObjectNotFound, AccessDenied, DigestMismatch)):
+        written("anthropic", body, urls="inline", resolver=resolver)
+
+
+OPENS_ANY = [
+    "a2a", "a2a-0.3", "acp", "ag-ui", "agent-client", "langchain", "llamaindex", "mcp",
+    "pydantic-ai", "vercel-ai",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("urls", ["auto", "inline"])
+@pytest.mark.parametrize("name", OPENS_ANY)
+def test_a_file_of_this_machine_is_no_url_for_others(name: str, urls: str, tmp_path: Path) -> None:
+    for place in (tmp_path.as_uri(), "memory://reaching"):
+        body = sent(open_store(place))
+        done = written(name, body, urls=urls, resolver=Resolver(allow=place))
+        text = json.dumps(done.value)
+        assert place not in text
+        for part in (sample("chart.png"), PDF):
+            spelt = (base64.b64encode(part), base64.urlsafe_b64encode(part))
+            assert any(each.decode() in text for each in spelt)
+        assert not [loss for loss in done.losses if "only a text" in str(loss)]
+        assert place in json.dumps(written(name, body).value)  # as it is, unless it is asked for
+
+
+@pytest.mark.parametrize("name", OPENS_ANY)
+def test_a_url_that_others_open_stays(name: str, store: Signing) -> None:
+    body = sent(store)
+    for urls in ("auto", "inline"):
+        made = written(name, body, urls=urls, resolver=Resolver(allow=store))
+        assert json.dumps(made.value).count("s3://acme-messages/a/") >= 1
+    assert store.reads == []
+
+
+def test_json_that_is_read_is_no_text_that_names_it(tmp_path: Path) -> None:
+    data = {"rides": [*range(200)]}
+    body = offload(MessageBody([Part(data, name="/a.json")]), tmp_path, threshold=100)
+    done = written("a2a", body, urls="auto", resolver=Resolver(allow=tmp_path))
+    assert done.value["parts"][0]["data"] == data
+    said = [str(loss) for loss in done.losses]
+    assert "converted part 0 /a.json: its content goes out in another form" in said
+    assert not any("only a text" in each for each in said)
+
+
+SIGNED = [
+    "https://user:s3cr3t@example.com/a.png?X-Amz-Signature=s3cr3t",
+    "https://user:s3cr3t@example.com",
+    "https://example.com/?token=s3cr3t",
+    "https://example.com/d/#s3cr3t",
+    "https://user:s3cr3t@example.com/d/?s3cr3t/s3cr3t",
+]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in [*value, *value.values()] if isinstance(value, dict) else value:
+            yield from _texts(each)
+
+
+@pytest.mark.parametrize("url", SIGNED)
+@pytest.mark.parametrize(
+    "name", [each for each in adapter_names() if format_of(each) or each == "agents-api"]
+)
+def test_what_a_signed_url_ends_with_is_no_name(name: str, url: str) -> None:
+    for content_type in ("image/png", "application/pdf", "text/csv", "audio/wav", "video/mp4"):
+        for part_name in (None, "/x/y"):
+            part = Part(url=url, content_type=content_type, name=part_name)
+            done = written(name, MessageBody(["See.", part]))
+            said = [text for text in _texts(done.value) if "s3cr3t" in text]
+            assert {*said} <= {url}
+            assert not [loss for loss in done.losses if "s3cr3t" in str(loss)]
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://example.com/d/a.png?X-Amz-Signature=s3cr3t", "a.png"),
+        ("https://example.com/d/", "d"),
+        ("https://u:p@example.com", "example.com"),
+        ("s3://bucket/a/b.csv", "b.csv"),
+        ("https://example.com/" + "a" * 400, "a" * 100),
+    ],
+)
+def test_a_link_has_the_name_of_its_path(url: str, name: str) -> None:
+    done = written("mcp", MessageBody([Part(url=url, content_type="image/png")]))
+    assert done.value["content"][0]["name"] == name
 
 
 def test_a_type_that_the_service_knows_only_as_its_own_file_is_said_so(store: Signing) -> None:
