@@ -114,7 +114,8 @@ def rclone(
     keys = ("rclone-key", "rclone-secret")
     command = [
         _binary("rclone"), "serve", "s3", "--addr", f"127.0.0.1:{port}",
-        "--auth-key", ",".join(keys), "--config", os.devnull, str(directory),
+        "--auth-key", ",".join(keys), "--config", os.devnull, "--no-unicode-normalization",
+        str(directory),
     ]  # fmt: skip
     if certificate is not None:
         command += ["--cert", str(certificate), "--key", str(certificate)]

@@ -1,17 +1,21 @@
 """The contract of a store, as tests to inherit."""
 
 import abc
-from collections.abc import Iterator
+import contextlib
+import re
+import threading
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar, Final
 
-import attrs
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, inline, offload, verify
 from messagebody._base.limits import MIB
 from messagebody.errors import ObjectNotFound, StoreError
 from messagebody.storage._stores import Bytes, Store
+from messagebody.testing._blobs import Failing, Meeting, Slow
 
 _KEY: Final = "sha256/" + "5" * 64
 _MISSING: Final = "sha256/" + "2" * 64
@@ -19,25 +23,33 @@ _PIECE: Final = 8 * MIB
 """The most bytes that a store yields at a time: services want parts of at least 5 MiB."""
 
 
-@attrs.frozen
-class _Failing:
-    """A blob that can't be read to its end."""
-
-    size: int = 3 * MIB
-    digest: str | None = None
-
-    def read(self) -> bytes:
-        raise StoreError("the content has changed")
-
-    def buffers(self, length: int) -> Iterator[bytes]:
-        yield bytes(min(length, self.size - 1))
-        raise StoreError("the content has changed")
+_HALF_HOUR: Final = 1800.0
+_PADDING: Final = "a" * 100
+_ALIKE: Final = (
+    # Patterns of file systems, of SQL and of regular expressions, and what they would match.
+    ("sha256/a*", "sha256/a?", "sha256/[a]a", "sha256/a_", "sha256/a%", "%/aa", "sha256/%",
+     "sha256/.a", "sha256/a.", "aa", "sha256/a", "sha256/aa", "sha256/aaa", "other/aa"),
+    # What differs in case, in the form of its letters, in an escape or in a space.
+    ("a/ab", "a/AB", "A/ab", "a%2Fab", "a%2fab", "a/%61b", "a/ab ", "a/+ab", "a/ ab", "a\\ab"),
+    ("n/\u00e9", "n/e\u0301", "n/e", "n/\u00c9", "n/\ufb01", "n/fi"),
+    # What is equal as far as a column or a name of a file goes.
+    *(tuple(f"{beginning}{end}" for end in "12") for beginning in (
+        "sha256/" + "5" * 63, "long/" + "a" * 120, "long/" + "a" * 249, "deep/" * 40,
+        f"deeper/{_PADDING}/{_PADDING}/{_PADDING}/x")),
+)  # fmt: skip
+"""Groups of keys that a careless store takes for each other."""
+_PLAIN: Final = re.compile(r"[a-z0-9/]{1,71}")
+_refused: Final = contextlib.suppress(StoreError)
+_ODD: Final = ("", "/", "/a", "a/", "a//b", ".", "..", "a/./b", "a/../b", "a\x00b", "a\nb",
+               "b" * 5000, "c/" * 2000 + "c")  # fmt: skip
+"""Keys that a client refuses, with an error of its own."""
 
 
 class StoreContract(abc.ABC):
     """Inherit this and give it a fixture `store`: an empty `Store`.
 
-    The tests write, read, list and delete some twenty objects, the largest of 9 MiB.
+    The tests write, read, list and delete some hundred objects of up to 9 MiB, and one of them
+    `objects` small ones.
 
     Examples:
         >>> from messagebody.storage import open_store
@@ -51,10 +63,26 @@ class StoreContract(abc.ABC):
     """Whether `put` never replaces an object. Set it to False for a server that ignores
     `If-None-Match`, such as rclone. This is safe: keys are digests, so the contents are equal."""
 
+    writes_once: ClassVar[bool] = True
+    """Whether one of several writers at once writes, and the others leave its object alone. Set it
+    to False if your store looks first and writes then, which is safe for the same reason."""
+    objects: ClassVar[int] = 1_001
+    """How many objects a listing is tried with: more than a page of your server, which has 1,000
+    at S3 and 5,000 at Azure."""
+
     @pytest.fixture
     @abc.abstractmethod
     def store(self) -> Store:
         """Return an empty store."""
+
+    @pytest.fixture
+    def failing_store(self) -> Store | None:
+        """Return a store whose server does not answer or denies everything, if you can make one."""
+        return None
+
+    def content_type_of(self, store: Store, key: str) -> str | None:  # noqa: ARG002
+        """Return the content type that your server keeps of an object, None if it keeps none."""
+        return None
 
     def test_what_was_put_comes_back(self, store: Store) -> None:
         """Every byte comes back, also of an empty object, and each byte only once."""
@@ -65,7 +93,7 @@ class StoreContract(abc.ABC):
 
     def test_a_large_object_comes_in_pieces(self, store: Store) -> None:
         """Large content is written whole, and read in order without being in memory at once."""
-        data = b"".join(number.to_bytes(4, "big") * 256 for number in range(9 * 1024)) + b"end"
+        data = _large()
         store.put(_KEY, Bytes(data), content_type="application/octet-stream")
         pieces = [*store.stream(_KEY)]
         assert b"".join(pieces) == data
@@ -117,14 +145,42 @@ class StoreContract(abc.ABC):
     def test_a_write_that_fails_changes_nothing(self, store: Store) -> None:
         """If content can't be read to its end, nothing is published and an old object stays."""
         with pytest.raises(StoreError):
-            store.put(_KEY, _Failing(), content_type="text/plain")
+            store.put(_KEY, Failing(), content_type="text/plain")
         assert store.stat(_KEY) is None
         assert _listed(store) == {}
         store.put(_KEY, Bytes(b"old"), content_type="text/plain")
         with pytest.raises(StoreError):
-            store.put(_KEY, _Failing(), content_type="text/plain", if_absent=False)
+            store.put(_KEY, Failing(), content_type="text/plain", if_absent=False)
         assert b"".join(store.stream(_KEY)) == b"old"
         assert _listed(store) == {_KEY: 3}
+
+    def test_nobody_sees_half_of_it(self, store: Store) -> None:
+        """While an object is written, readers find what was there before, or all of the new one."""
+        first, second = b"1" * 3 * MIB, b"2" * 4 * MIB
+        for data, known in ((first, {None, first}), (second, {first, second})):
+            with ThreadPoolExecutor(1) as pool:
+                writing = pool.submit(
+                    store.put, _KEY, Slow(data), content_type="text/plain", if_absent=False
+                )
+                while not writing.done():
+                    assert _content(store, _KEY) in known
+                    # A temporary object may be listed, too, so that a sweep finds it.
+                    assert _listed(store).get(_KEY) in {each and len(each) for each in known}
+            assert writing.result() is True
+            assert _content(store, _KEY) == data
+
+    def test_one_of_several_writers_writes(self, store: Store) -> None:
+        """Of several `put` at once, one returns True, and all find its object."""
+        contents = [bytes([number]) * 100 * (number + 1) for number in range(4)]
+        for key in (f"sha256/{number:064}" for number in range(4)):
+            barrier = threading.Barrier(len(contents))
+            blobs = [Meeting(data, barrier=barrier) for data in contents]
+            with ThreadPoolExecutor(len(blobs)) as pool:
+                calls = [pool.submit(store.put, key, blob, content_type="a/b") for blob in blobs]
+            won = [data for data, call in zip(contents, calls, strict=True) if call.result()]
+            assert _content(store, key) in won
+            assert len(won) == 1 or not (self.leaves_objects and self.writes_once)
+            assert _size(store, key) == len(_content(store, key) or b"")
 
     def test_stat_and_list(self, store: Store) -> None:
         """Sizes are exact; listings are complete, name each object once and only what is there."""
@@ -134,6 +190,35 @@ class StoreContract(abc.ABC):
             store.put(key, Bytes(b"x" * size), content_type="text/plain")
         assert _listed(store) == sizes
         assert {key: _size(store, key) for key in sizes} == sizes
+
+    def test_many_objects_are_listed(self, store: Store) -> None:
+        """A listing goes on after the first page of the server."""
+        sizes = {f"sha256/{number:064}": number % 7 for number in range(self.objects)}
+
+        def put(key: str) -> bool:
+            return store.put(key, Bytes(b"x" * sizes[key]), content_type="text/plain")
+
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(put, sizes))
+        assert _listed(store) == sizes
+
+    def test_times_are_seconds(self, store: Store) -> None:
+        """`modified` is the time of the last write, on which a sweep decides what is young."""
+        for data in (b"first", b"the other"):
+            store.put(_KEY, Bytes(data), content_type="text/plain", if_absent=False)
+            found = [store.stat(_KEY), *store.iter_objects()]
+            assert len(found) == 2
+            for each in found:
+                assert each is not None
+                # The clock of a server may be wrong by minutes, and a time zone is wrong by more.
+                assert each.modified is None or abs(each.modified - time.time()) < _HALF_HOUR
+
+    def test_content_types_are_kept(self, store: Store) -> None:
+        """If the server keeps content types, it keeps them with their parameters."""
+        for number, kind in enumerate(("image/png", 'text/csv; charset=utf-8; header="present"')):
+            key = f"sha256/{number:064}"
+            store.put(key, Bytes(b"x"), content_type=kind)
+            assert self.content_type_of(store, key) in (kind, None)
 
     def test_delete(self, store: Store) -> None:
         """A deleted object is gone, and may be deleted and written again."""
@@ -149,17 +234,56 @@ class StoreContract(abc.ABC):
         assert store.put(key, Bytes(b"again"), content_type="text/plain") is True
         assert b"".join(store.stream(key)) == b"again"
 
-    def test_no_key_is_taken_for_another(self, store: Store) -> None:
-        """Keys that begin or end alike are different objects, also when one is deleted."""
-        keys = ["sha256/aa", "sha256/aaa", "sha256/a", "other/aa", "aa"]
+    def test_a_large_object_is_deleted(self, store: Store) -> None:
+        """Nothing is left of a large object, also if it is written in parts."""
+        data = _large()
+        for _ in range(2):
+            assert store.put(_KEY, Bytes(data), content_type="text/plain") is True
+            store.delete(_KEY)
+            assert (_content(store, _KEY), store.stat(_KEY), _listed(store)) == (None, None, {})
+        store.put(_KEY, Bytes(b"small"), content_type="text/plain")
+        assert _content(store, _KEY) == b"small"
+
+    def test_what_is_deleted_meanwhile_does_not_look_whole(self, store: Store) -> None:
+        """A reader of an object that is deleted gets all of it, or an error: never the half."""
+        data = _large()
+        store.put(_KEY, Bytes(data), content_type="text/plain")
+        pieces = store.stream(_KEY)
+        read = next(pieces)
+        store.delete(_KEY)
+        try:
+            read += b"".join(pieces)
+        except StoreError:
+            return
+        assert read == data
+
+    @pytest.mark.parametrize("keys", _ALIKE, ids=lambda keys: keys[-1][:20])
+    def test_no_key_is_taken_for_another(self, store: Store, keys: Sequence[str]) -> None:
+        """Keys that are alike are different objects or refused, also when one is deleted."""
+        there = {}
         for key in keys:
-            assert store.put(key, Bytes(key.encode()), content_type="text/plain") is True
-        for gone in ("sha256/aa", "aa"):
-            store.delete(gone)
-            keys.remove(gone)
-            assert _listed(store) == {key: len(key) for key in keys}
-            assert store.stat(gone) is None
-            assert [b"".join(store.stream(key)).decode() for key in keys] == keys
+            assert _content(store, key) is None
+            # Only a key that is odd may be refused.
+            with contextlib.nullcontext() if _PLAIN.fullmatch(key) else _refused:
+                assert store.put(key, Bytes(key.encode()), content_type="text/plain") is True
+                there[key] = len(key.encode())
+        assert {key: _content(store, key) for key in there} == {key: key.encode() for key in there}
+        for key in keys:
+            assert _listed(store) == there
+            with _refused:
+                store.delete(key)
+            there.pop(key, None)
+            assert _content(store, key) is None
+        assert _listed(store) == {}
+
+    def test_errors_are_of_the_toolkit(self, store: Store, failing_store: Store | None) -> None:
+        """Whatever fails in a client, and whatever key it refuses, raises a `StoreError`."""
+        store.put(_KEY, Bytes(b"x"), content_type="text/plain")
+        for key in _ODD:
+            _use(store, key)
+        assert _content(store, _KEY) == b"x"
+        if failing_store is not None:
+            assert _use(failing_store, _KEY) == 5
 
     def test_a_key_does_not_lead_out_of_the_store(self, store: Store) -> None:
         """`..` in a key is refused, or it is only a part of the key."""
@@ -208,6 +332,36 @@ class StoreContract(abc.ABC):
         assert small.digest == body.digest
         assert verify(small, resolver=resolver)
         assert inline(small, resolver=resolver) == body
+
+
+def _large() -> bytes:
+    return b"".join(number.to_bytes(4, "big") * 256 for number in range(9 * 1024)) + b"end"
+
+
+def _content(store: Store, key: str) -> bytes | None:
+    """Return the bytes of an object, None if there is none, or if its key is refused."""
+    try:
+        return b"".join(store.stream(key))
+    except StoreError:
+        return None
+
+
+def _use(store: Store, key: str) -> int:
+    """Call all methods with a key, and return how many of them raised an error of the toolkit."""
+    calls: tuple[Callable[[], object], ...] = (
+        lambda: store.stat(key),
+        lambda: store.put(key, Bytes(b"odd"), content_type="text/plain"),
+        lambda: store.read_range(key, 0, 1),
+        lambda: b"".join(store.stream(key)),
+        lambda: store.delete(key),
+    )
+    failed = 0
+    for call in calls:
+        try:
+            call()
+        except StoreError:
+            failed += 1
+    return failed
 
 
 def _size(store: Store, key: str) -> int | None:

@@ -80,6 +80,10 @@ def store(request: pytest.FixtureRequest) -> Iterator[Store]:
 
 
 class TestContract(StoreContract):
+    """fsspec has no exclusive creation."""
+
+    writes_once = False
+
     @pytest.fixture
     def store(self, store: Store) -> Store:
         return store

@@ -1,8 +1,15 @@
 """An honest store, and copies of it with one fault each."""
 
+import contextlib
+import fnmatch
+import functools
+import re
 import threading
-from collections.abc import Iterator
+import time
+import unicodedata
+from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import unquote
 
 import attrs
 
@@ -17,15 +24,20 @@ class Honest(Store):
 
     def __init__(self) -> None:
         self.held: dict[str, bytes] = {}
+        self.types: dict[str, str] = {}
+        self._lock = threading.Lock()
 
     def stat(self, key: str) -> Stat | None:
-        return Stat(key, len(self.held[key]), None) if key in self.held else None
+        found = self.held.get(key)
+        return None if found is None else Stat(key, len(found), None)
 
     def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:
-        if if_absent and key in self.held:
-            return False
-        self.held[key] = b"".join(blob.buffers(2**20))
-        return True
+        data = b"".join(blob.buffers(2**20))
+        with self._lock:
+            if if_absent and key in self.held:
+                return False
+            self.held[key], self.types[key] = data, content_type
+            return True
 
     def read_range(self, key: str, start: int, end: int) -> bytes:
         return self._read(key)[start:end]
@@ -34,11 +46,15 @@ class Honest(Store):
         yield from Bytes(self._read(key)).buffers(2**20)
 
     def iter_objects(self) -> Iterator[Stat]:
-        for key in self.held:
-            yield Stat(key, len(self.held[key]), None)
+        for key, data in [*self.held.items()]:
+            yield Stat(key, len(data), None)
 
     def delete(self, key: str) -> None:
         self.held.pop(key, None)
+
+    def failing(self) -> Store | None:
+        """Return a store of the same kind whose server does not answer."""
+        return None
 
     def _read(self, key: str) -> bytes:
         if key not in self.held:
@@ -280,7 +296,312 @@ class NamesAnotherPlace(Honest):
         return f"https://example.com/{key}"
 
 
-FAULTS: dict[type[Store], str] = {
+class Aliases(Honest):
+    """It keeps an object under another key than it was told, and says nothing."""
+
+    place: Callable[[str], str]
+
+    def put(self, key: str, blob: Blob, **options: Any) -> bool:
+        return super().put(self.place(key), blob, **options)
+
+    def stat(self, key: str) -> Stat | None:
+        found = super().stat(self.place(key))
+        return None if found is None else attrs.evolve(found, key=key)
+
+    def _read(self, key: str) -> bytes:
+        return super()._read(self.place(key))
+
+    def delete(self, key: str) -> None:
+        super().delete(self.place(key))
+
+
+class IgnoresCase(Aliases):
+    place = staticmethod(str.lower)
+
+
+class ComposesLetters(Aliases):
+    place = staticmethod(functools.partial(unicodedata.normalize, "NFC"))
+
+
+class ComparesLetters(Aliases):
+    place = staticmethod(functools.partial(unicodedata.normalize, "NFKC"))
+
+
+class DecodesEscapes(Aliases):
+    place = staticmethod(unquote)
+
+
+class CutsKeys(Aliases):
+    @staticmethod
+    def place(key: str) -> str:
+        return key[:64]
+
+
+class CutsLongKeys(Aliases):
+    @staticmethod
+    def place(key: str) -> str:
+        return key[:255]
+
+
+class CutsLongNames(Aliases):
+    @staticmethod
+    def place(key: str) -> str:
+        return "/".join(segment[:100] for segment in key.split("/"))
+
+
+class StripsKeys(Aliases):
+    place = staticmethod(str.strip)
+
+
+class TakesBackslashesForSlashes(Aliases):
+    @staticmethod
+    def place(key: str) -> str:
+        return key.replace("\\", "/")
+
+
+class DecodesWhatIsAsked(Honest):
+    """Only a reader is given another object."""
+
+    def _read(self, key: str) -> bytes:
+        return super()._read(unquote(key))
+
+
+class DeletesByPattern(Honest):
+    def delete(self, key: str) -> None:
+        for each in [*self.held]:
+            if fnmatch.fnmatchcase(each, key):
+                del self.held[each]
+
+
+class DeletesByLike(Honest):
+    def delete(self, key: str) -> None:
+        like = re.escape(key).replace("%", ".*").replace("_", ".")
+        for each in [*self.held]:
+            if re.fullmatch(like, each, re.DOTALL):
+                del self.held[each]
+
+
+class DeletesByExpression(Honest):
+    def delete(self, key: str) -> None:
+        for each in [*self.held]:
+            with contextlib.suppress(re.error):
+                if re.fullmatch(key, each):
+                    self.held.pop(key, self.held.pop(each))
+        super().delete(key)
+
+
+class DeletesWhateverTheCase(Honest):
+    def delete(self, key: str) -> None:
+        self.held = {each: data for each, data in self.held.items() if each.lower() != key.lower()}
+
+
+class FindsByPattern(Honest):
+    def stat(self, key: str) -> Stat | None:
+        return next((super(FindsByPattern, self).stat(each) for each in self.held
+                     if fnmatch.fnmatchcase(each, key)), None)  # fmt: skip
+
+    def put(self, key: str, blob: Blob, *, if_absent: bool = True, **options: Any) -> bool:
+        if if_absent and self.stat(key) is not None:
+            return False
+        return super().put(key, blob, if_absent=False, **options)
+
+
+class ShowsWhatItWrites(Honest):
+    """What fails is taken back, but readers have seen it."""
+
+    def put(self, key: str, blob: Blob, *, if_absent: bool = True, **_: Any) -> bool:
+        before = self.held.get(key)
+        if if_absent and before is not None:
+            return False
+        try:
+            self.held[key] = b""
+            for piece in blob.buffers(2**20):
+                self.held[key] += piece
+        except StoreError:
+            if before is None:
+                del self.held[key]
+            else:
+                self.held[key] = before
+            raise
+        return True
+
+
+class IsGoneWhileItIsReplaced(Honest):
+    def put(self, key: str, blob: Blob, *, if_absent: bool = True, **options: Any) -> bool:
+        before = None if if_absent else self.held.pop(key, None)
+        try:
+            return super().put(key, blob, if_absent=if_absent, **options)
+        except StoreError:
+            if before is not None:
+                self.held[key] = before
+            raise
+
+
+class LooksFirst(Honest):
+    """All writers find nothing there, and all write."""
+
+    def put(self, key: str, blob: Blob, *, if_absent: bool = True, **_: Any) -> bool:
+        if if_absent and key in self.held:
+            return False
+        self.held[key] = b"".join(blob.buffers(2**20))
+        return True
+
+
+class LooksAfterReading(Honest):
+    def put(self, key: str, blob: Blob, *, if_absent: bool = True, **options: Any) -> bool:
+        data = blob.read() if isinstance(blob, Bytes) else b"".join(blob.buffers(2**20))
+        is_there = if_absent and key in self.held
+        time.sleep(0.01)
+        return not is_there and super().put(key, Bytes(data), if_absent=False, **options)
+
+
+class EndsWhenItIsDeleted(Honest):
+    def stream(self, key: str) -> Iterator[bytes]:
+        size, at = len(self._read(key)), 0
+        while at < size and key in self.held:
+            yield self.held[key][at : at + 2**20]
+            at += 2**20
+
+
+class InPieces(Honest):
+    """Large objects are kept as several."""
+
+    def put(self, key: str, blob: Blob, *, if_absent: bool = True, **options: Any) -> bool:
+        written = super().put(key, blob, if_absent=if_absent, **options)
+        if written and len(self.held[key]) > 2**20:
+            self.rest[key] = self.held[key][2**20 :]
+            self.held[key] = self.held[key][: 2**20]
+        return written
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rest: dict[str, bytes] = {}
+
+    def stat(self, key: str) -> Stat | None:
+        return Stat(key, len(self._read(key)), None) if key in {*self.held, *self.rest} else None
+
+    def iter_objects(self) -> Iterator[Stat]:
+        for key in {**self.held, **self.rest}:
+            yield Stat(key, len(self._read(key)), None)
+
+    def _read(self, key: str) -> bytes:
+        if key not in {*self.held, *self.rest}:
+            raise ObjectNotFound(store=self.url, key=key)
+        return self.held.get(key, b"") + self.rest.get(key, b"")
+
+
+class DeletesTheFirstPiece(InPieces):
+    """The rest of a large object stays."""
+
+
+class DeletesNothingLarge(Honest):
+    def delete(self, key: str) -> None:
+        if len(self.held.get(key, b"")) <= 2**20:
+            super().delete(key)
+
+
+class LeavesTheRest(InPieces):
+    """The rest of a large object stays unseen, and is found again behind the next one."""
+
+    def stat(self, key: str) -> Stat | None:
+        return super().stat(key) if key in self.held else None
+
+    def iter_objects(self) -> Iterator[Stat]:
+        for key in self.held:
+            yield Stat(key, len(self._read(key)), None)
+
+    def _read(self, key: str) -> bytes:
+        if key not in self.held:
+            raise ObjectNotFound(store=self.url, key=key)
+        return super()._read(key)
+
+
+class ListsFifty(Honest):
+    def iter_objects(self) -> Iterator[Stat]:
+        yield from [*super().iter_objects()][:50]
+
+
+class ListsAThousand(Honest):
+    def iter_objects(self) -> Iterator[Stat]:
+        yield from [*super().iter_objects()][:1000]
+
+
+class SaysMilliseconds(Honest):
+    def stat(self, key: str) -> Stat | None:
+        found = super().stat(key)
+        return None if found is None else attrs.evolve(found, modified=time.time() * 1000)
+
+
+class ListsLocalTime(Honest):
+    def iter_objects(self) -> Iterator[Stat]:
+        for found in super().iter_objects():
+            yield attrs.evolve(found, modified=time.time() - 3600)
+
+
+class RaisesErrorsOfItsClient(Honest):
+    """A key that the client refuses is an error of the client."""
+
+    def stat(self, key: str) -> Stat | None:
+        if len(key) > 1024:
+            raise ValueError("Invalid key")
+        return super().stat(key)
+
+
+class RaisesErrorsOfTheSystem(Honest):
+    def delete(self, key: str) -> None:
+        if "\x00" in key:
+            raise OSError("embedded null byte")
+        super().delete(key)
+
+
+class Fails(Honest):
+    """The server does not answer, and the client says so in its own words."""
+
+    def stat(self, key: str) -> Stat | None:
+        raise ConnectionError("no route to the server")
+
+    def _read(self, key: str) -> bytes:
+        raise StoreError("no route to the server", self.url, key)
+
+    def put(self, key: str, blob: Blob, **_: Any) -> bool:
+        raise StoreError("no route to the server", self.url, key)
+
+    def delete(self, key: str) -> None:
+        raise StoreError("no route to the server", self.url, key)
+
+
+class FailsForeignly(Honest):
+    def failing(self) -> Store:
+        return Fails()
+
+
+class HidesThatItFails(Fails):
+    def stat(self, key: str) -> Stat | None:
+        return None
+
+
+class SaysThatNothingIsThere(Honest):
+    """A server that does not answer is taken for one where nothing is."""
+
+    def failing(self) -> Store:
+        return HidesThatItFails()
+
+
+class LosesParameters(Honest):
+    def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:
+        written = super().put(key, blob, content_type=content_type, if_absent=if_absent)
+        self.types[key] = content_type.partition(";")[0]
+        return written
+
+
+class GuessesTypes(Honest):
+    def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:
+        written = super().put(key, blob, content_type=content_type, if_absent=if_absent)
+        self.types[key] = "application/octet-stream"
+        return written
+
+
+FAULTS: dict[type[Honest], str] = {
     LosesTheLastByte: "test_what_was_put_comes_back",
     WritesTheFirstBuffer: "test_a_large_object_comes_in_pieces",
     IgnoresIfAbsent: "test_what_is_there_is_left_alone",
@@ -315,5 +636,38 @@ FAULTS: dict[type[Store], str] = {
     FollowsDots: "test_a_key_does_not_lead_out_of_the_store",
     IsOfOneThread: "test_threads_may_share_it",
     NamesAnotherPlace: "test_bodies_come_back",
+    IgnoresCase: "test_no_key_is_taken_for_another",
+    ComposesLetters: "test_no_key_is_taken_for_another",
+    ComparesLetters: "test_no_key_is_taken_for_another",
+    DecodesEscapes: "test_no_key_is_taken_for_another",
+    CutsKeys: "test_no_key_is_taken_for_another",
+    CutsLongKeys: "test_no_key_is_taken_for_another",
+    CutsLongNames: "test_no_key_is_taken_for_another",
+    StripsKeys: "test_no_key_is_taken_for_another",
+    TakesBackslashesForSlashes: "test_no_key_is_taken_for_another",
+    DecodesWhatIsAsked: "test_no_key_is_taken_for_another",
+    DeletesByPattern: "test_no_key_is_taken_for_another",
+    DeletesByLike: "test_no_key_is_taken_for_another",
+    DeletesByExpression: "test_no_key_is_taken_for_another",
+    DeletesWhateverTheCase: "test_no_key_is_taken_for_another",
+    FindsByPattern: "test_no_key_is_taken_for_another",
+    ShowsWhatItWrites: "test_nobody_sees_half_of_it",
+    IsGoneWhileItIsReplaced: "test_nobody_sees_half_of_it",
+    LooksFirst: "test_one_of_several_writers_writes",
+    LooksAfterReading: "test_one_of_several_writers_writes",
+    EndsWhenItIsDeleted: "test_what_is_deleted_meanwhile_does_not_look_whole",
+    DeletesTheFirstPiece: "test_a_large_object_is_deleted",
+    DeletesNothingLarge: "test_a_large_object_is_deleted",
+    LeavesTheRest: "test_a_large_object_is_deleted",
+    ListsFifty: "test_many_objects_are_listed",
+    ListsAThousand: "test_many_objects_are_listed",
+    SaysMilliseconds: "test_times_are_seconds",
+    ListsLocalTime: "test_times_are_seconds",
+    RaisesErrorsOfItsClient: "test_errors_are_of_the_toolkit",
+    RaisesErrorsOfTheSystem: "test_errors_are_of_the_toolkit",
+    FailsForeignly: "test_errors_are_of_the_toolkit",
+    SaysThatNothingIsThere: "test_errors_are_of_the_toolkit",
+    LosesParameters: "test_content_types_are_kept",
+    GuessesTypes: "test_content_types_are_kept",
 }
 """The test of the contract that notices each fault."""

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import pytest
@@ -14,11 +15,18 @@ from tests.testing.notes import Notes, NotesEvents
 
 
 class Stores(StoreContract):
-    def __init__(self, made: type[Store] = faulty_stores.Honest) -> None:
+    def __init__(self, made: type[faulty_stores.Honest] = faulty_stores.Honest) -> None:
         self.made = made
 
     def store(self) -> Store:  # type: ignore[override]  # a fixture is a function here
         return self.made()
+
+    def failing_store(self) -> Store | None:  # type: ignore[override]
+        return self.made().failing()
+
+    def content_type_of(self, store: Any, key: str) -> str | None:
+        kept: str | None = store.types.get(key)
+        return kept
 
 
 class Formats(AdapterContract):
@@ -43,9 +51,19 @@ def checks_of(contract: type[Any]) -> list[str]:
 
 
 def run(contract: Any, test: str) -> None:
-    """Run a test of a contract with the fixtures that it asks for."""
+    """Run a test of a contract with the fixtures and the parameters that it asks for."""
     found = getattr(contract, test)
-    found(**{name: getattr(contract, name)() for name in inspect.signature(found).parameters})
+    marks = getattr(found, "pytestmark", ())
+    given = dict(mark.args for mark in marks if mark.name == "parametrize")
+    asked = inspect.signature(found).parameters.keys() - given.keys()
+    for values in product(*given.values()):
+        fixtures = {name: _fixture(contract, name) for name in asked}
+        found(**fixtures, **dict(zip(given, values, strict=True)))
+
+
+def _fixture(contract: Any, name: str) -> Any:
+    made: Any = inspect.unwrap(inspect.getattr_static(contract, name))
+    return made(contract)
 
 
 KITS: dict[type[Any], dict[type[Any], str]] = {

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from messagebody.testing import AdapterContract, StoreContract, StreamContract
+from tests.testing.test_faults import run
 
 pytestmark = pytest.mark.usefixtures("few_examples")
 
@@ -41,9 +42,4 @@ def test_each_kit_is_shown() -> None:
 
 @pytest.mark.parametrize(("contract", "name"), TESTS)
 def test_the_example_passes(contract: type[Any], name: str) -> None:
-    made = contract()
-    if not isinstance(made, StoreContract):
-        getattr(made, name)()
-        return
-    fixture: Any = inspect.unwrap(type(made).__dict__["store"])
-    getattr(made, name)(fixture(made))
+    run(contract(), name)
