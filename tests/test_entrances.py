@@ -85,8 +85,6 @@ ENTRANCES: dict[str, Callable[[Any], Any]] = {
     "body.with_resolver": lambda v: body().with_resolver(v),
     "filesystem": lambda v: body().filesystem(resolver=v),
     "path": lambda v: body().path(v),
-    "to_references": lambda v: body().to_references(v),
-    "from_references": MessageBody.from_references,
     "Part()": Part,
     "Part, url": lambda v: Part(url=v),
     "Part, name": lambda v: Part("x", name=v),

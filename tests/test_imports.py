@@ -68,7 +68,7 @@ TABLES = {"_base/leaves.py", "adapters/_base.py", "adapters/streams/_assembler.p
 CORE_DOORS = {
     "attrs": {""},
     "fsspec": {"_cli/options.py", "filesystem/",
-               "storage/_stores/__init__.py", "views/"},
+               "storage/_stores/__init__.py"},
     "magic": {"_base/sniffing.py"},
     "msgspec": {"_wire/"},
     "pybase64": {"_wire/base64.py"},
@@ -98,7 +98,6 @@ LEAF_DOORS = {
     "mypy_boto3_s3": {"s3/_client.py"},
     "networkx": {"agents/_questions.py"},
     "nh3": {"rendering/_markup.py"},
-    "obspec": {"frameworks/obspec.py"},
     "opentelemetry": {"frameworks/opentelemetry.py"},
     "ormsgpack": {"frameworks/langgraph.py"},
     "pyarrow": {"bulk/_messages.py", "bulk/tables.py", "rendering/_grids.py"},

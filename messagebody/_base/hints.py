@@ -54,7 +54,7 @@ json dump dumps serialize model_dump_json encode
 add_text append_text add_message
     body.add(text) adds it, with name=… and content_type=…
 add_image add_file add_json add_bytes add_data add_part add_content add_audio add_table
-attach_file put push write_text write_bytes write
+attach attach_file put push write_text write_bytes write
     body.add(…) takes text, bytes, a Path, JSON, and pictures, figures and tables
 add_url add_link add_reference
     body.add(url=…) adds a reference

@@ -222,34 +222,6 @@ class MessageBody(PartSequence):
         self._parts.append(part._record)
         return self._bound(part)
 
-    def attach(self, prefix: str, place: Any, path: str = "") -> builtins.list[Part]:
-        """Add a reference for every file of an external directory tree, and return the parts.
-
-        The tree is listed, but no file is read. To read the references later, you need a resolver
-        that allows their URLs.
-
-        Arguments:
-            prefix: the directory in the body for the files, such as "/data".
-            place: a URL or directory, or an fsspec filesystem. It must come from the program, not
-                from a message.
-            path: the directory of the filesystem to attach.
-
-        Raises:
-            InvalidArgument: the files are parts of a body, which have no URLs; use `extend` to add
-                parts under new names.
-            RefusedPaths: some files have names that no part can have; the error lists them, and
-                nothing is added.
-            DuplicateName: a name is already taken; nothing is added.
-
-        Examples:
-            >>> import fsspec
-            >>> fsspec.filesystem("memory").pipe_file("/attached/deep/a.txt", b"meow")
-            >>> MessageBody().attach("/data", "memory://attached")
-            [Part('/data/deep/a.txt', text/plain, 4 B, memory:///attached/deep/a.txt)]
-        """
-        found: list[Part] = leaf("attach_tree")(self, prefix, place, path)
-        return found
-
     def move(self, old: str, new: str) -> Part:
         """Rename the part `old` to `new`; it keeps its place.
 
@@ -463,37 +435,6 @@ class MessageBody(PartSequence):
         if not isinstance(name, str | os.PathLike):
             raise InvalidArgument("a name", name)
         return leaf("path_into")(self, name)  # type: ignore[no-any-return]
-
-    def to_references(self, resolver: "messagebody.Resolver | None" = None) -> dict[str, Any]:
-        """Return the named parts as fsspec's references, version 0, for `reference://`.
-
-        Arguments:
-            resolver: decides which URLs are allowed; by default the body's resolver, or a closed
-                one.
-
-        Raises:
-            UnsafeReference: the resolver does not allow a URL, or the URL is a template.
-
-        Examples:
-            >>> MessageBody([Part("meow", name="/sources/1.txt")]).to_references()
-            {'sources/1.txt': 'meow'}
-        """
-        return leaf("references_of")(self, require_resolver(resolver))  # type: ignore[no-any-return]
-
-    @classmethod
-    def from_references(cls, references: Mapping[str, Any]) -> Self:
-        """Return a body from fsspec's references: version 0, or the plain `refs` of version 1.
-
-        Nothing is fetched, and no template is rendered.
-
-        Raises:
-            RefusedPaths: some references can't be parts; the error lists them.
-
-        Examples:
-            >>> MessageBody.from_references({"sources/1.txt": "meow"})["/sources/1.txt"].text
-            'meow'
-        """
-        return cls(leaf("body_from_references")(references))
 
     # Showing
 

@@ -1,4 +1,4 @@
-"""Views: other filesystems as parts of a body, and a body as a directory, a path or references."""
+"""Views: a body as a directory that is mounted, and as a path."""
 
 from typing import TYPE_CHECKING
 

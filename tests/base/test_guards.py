@@ -88,7 +88,6 @@ def test_what_is_not_a_schema(enter: Callable[[Any], Any], value: Any) -> None:
         BODY[0].with_resolver,
         BODY.with_resolver,
         BODY.pin,
-        pytest.param(BODY.to_references, marks=pytest.mark.leaf("views")),
         lambda value: BODY.filesystem(resolver=value),
         lambda value: inline(BODY, resolver=value),
     ],

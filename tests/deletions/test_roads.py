@@ -26,9 +26,6 @@ KITS = "testing/"
 IN_MEMORY = {"adapters/archives/zip.py", "adapters/archives/tar.py"}
 # Run by tests of their own, because they need what these places do not have.
 ELSEWHERE = {
-    ("frameworks/obspec.py", "pipe_file"): "tests/frameworks: over a body only",
-    ("frameworks/obspec.py", "mv_file"): "tests/frameworks: over a body only",
-    ("frameworks/obspec.py", "rm_file"): "tests/frameworks: over a body only",
     ("s3/_uploads.py", "abort_multipart_upload"): "tests/s3: an upload of its own",
     ("storage/_stores/filesystem.py", "pipe_file"): "tests/storage/test_filesystem.py: in memory",
     ("filesystem/_files.py", "truncate"): "in memory",

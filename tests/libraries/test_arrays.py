@@ -1,11 +1,9 @@
 """Libraries of arrays, maps and models: what they write into a body they read back."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
 import anndata
-import async_tiff
 import geopandas
 import h5py
 import kerchunk.hdf
@@ -22,14 +20,9 @@ import webdataset
 import xarray
 import zarr
 from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
-from obspec_utils.readers import BufferedStoreReader
-from obspec_utils.registry import ObjectStoreRegistry
 from pydicom.uid import ExplicitVRLittleEndian
-from virtualizarr import open_virtual_dataset
-from virtualizarr.parsers import HDFParser
 
 from messagebody import MessageBody
-from messagebody.frameworks.obspec import BodyStore
 
 GRID = np.arange(64 * 64, dtype="uint16").reshape(64, 64)
 
@@ -107,36 +100,6 @@ def test_kerchunk(fs: Any) -> None:
         found = kerchunk.hdf.SingleHdf5ToZarr(file, "/a.h5", inline_threshold=0).translate()
     path, start, size = found["refs"]["grid/0.0"]
     assert fs.cat_file(path, start, start + size) == GRID[:16, :16].tobytes()
-
-
-@pytest.mark.library("virtualizarr", "HDF5 as references", "object store", "reads")
-def test_virtualizarr(body: MessageBody, fs: Any) -> None:
-    write_hdf(fs, "/a.h5")
-    registry = ObjectStoreRegistry({"messagebody://body": BodyStore(body)})
-    url = "messagebody://body/a.h5"
-    with open_virtual_dataset(url, registry=registry, parser=HDFParser()) as virtual:
-        assert virtual["grid"].shape == (64, 64)
-    manifest: Any = HDFParser()(url, registry)
-    opened = xarray.open_zarr(manifest, consolidated=False, zarr_format=3)
-    assert (opened["grid"].to_numpy() == GRID).all()
-
-
-@pytest.mark.library("obspec-utils", "file objects, globs, caches", "object store", "reads")
-def test_obspec_utils(body: MessageBody) -> None:
-    with BufferedStoreReader(BodyStore(body), "data/rides.csv") as file:
-        assert file.read(4) == b"date"
-
-
-@pytest.mark.library("async-tiff", "TIFF", "object store", "reads")
-def test_async_tiff(body: MessageBody, fs: Any) -> None:
-    write_tiff(fs, "/a.tif")
-
-    async def read() -> Any:
-        tiff = await async_tiff.TIFF.open("a.tif", store=BodyStore(body))
-        return tiff.ifds[0].image_width, bytes((await tiff.fetch_tile(1, 0, 0)).compressed_bytes)
-
-    width, tile = asyncio.run(read())
-    assert (width, tile) == (64, GRID[:32, 32:].tobytes())
 
 
 @pytest.mark.library("tifffile", "TIFF", "open file", "reads, writes")

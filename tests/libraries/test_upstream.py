@@ -10,10 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from zarr.storage import ObjectStore
-
-from messagebody import MessageBody
-from messagebody.frameworks.obspec import BodyStore
 
 HERE = Path(__file__).parent
 
@@ -30,9 +26,3 @@ def test_its_own_tests_pass(name: str, passed: int, deviations: int) -> None:
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
     assert counts["passed"] >= passed, counts
     assert counts.get("xfailed", 0) == deviations, counts
-
-
-def test_zarr_takes_no_object_store_but_those_of_obstore() -> None:
-    """So its tests of stores can't run over ours; VirtualiZarr reads ours all the same."""
-    with pytest.raises(TypeError, match="expected ObjectStore class"):
-        ObjectStore(BodyStore(MessageBody()))

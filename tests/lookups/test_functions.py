@@ -215,7 +215,7 @@ ENVELOPE: dict[str, Any] = {
 # What takes a type or a plain value, or says where a class is: nothing of a body is read by it.
 HARMLESS = {
     "AdapterContract.from_body", "Relation", "Prompt", "Row", "MessageBody.from_dicts",
-    "MessageBody.from_json", "MessageBody.from_references", "MessageBody.load",
+    "MessageBody.from_json", "MessageBody.load",
     "frameworks.pydantic.body_core_schema", "frameworks.pydantic.body_json_schema",
     "frameworks.pydantic.part_core_schema", "frameworks.pydantic.part_json_schema",
     "MessageBodyFileSystem.transaction_type", "MessageBodyFileSystem.current",
@@ -233,7 +233,6 @@ BY_PATH = [
 
 CALLS: dict[str, Call] = {
     "Adapter.from_body": through_formats,
-    "BodyStore": lambda body: each(body_store(body).get, [name[1:] for name in body.names()]),
     "BodyBackend": lambda body: backend(body),  # noqa: PLW0108 - it is defined below
     "frameworks.mcp.server": lambda body: of_mcp("server", body),
     "frameworks.values.to_values": to_values,
@@ -242,7 +241,6 @@ CALLS: dict[str, Call] = {
     "MessageBody": MessageBody,
     "MessageBody.add": lambda body: body.add("x", name="/new"),
     "MessageBody.append": lambda body: body.append(body[1]),
-    "MessageBody.attach": lambda body: attempt(lambda: body.attach("/in", body.filesystem())),
     "MessageBody.clear": lambda body: body.clear(),
     "MessageBody.copy": lambda body: body.copy() == body,
     "MessageBody.count": lambda body: body.count(body[1]),
@@ -266,7 +264,6 @@ CALLS: dict[str, Call] = {
     "MessageBody.to_dicts": lambda body: body.to_dicts(),
     "MessageBody.to_json": lambda body: body.to_json(),
     "MessageBody.to_json_bytes": lambda body: body.to_json_bytes(),
-    "MessageBody.to_references": lambda body: each(body.to_references, [None, CLOSED]),
     "MessageBody.unnamed": lambda body: body.unnamed(),
     "MessageBody.with_resolver": lambda body: attempt(body.with_resolver(CLOSED).read_text),
     "MessageBodySchema.infer": MessageBodySchema.infer,
@@ -423,10 +420,6 @@ def of_mcp(name: str, body: MessageBody) -> Any:
 def backend(body: MessageBody) -> Any:
     found = importlib.import_module("messagebody.frameworks.deepagents").BodyBackend(body)
     return [each(found.read, body.names()), found.grep("x"), found.download_files(body.names())]
-
-
-def body_store(body: MessageBody) -> Any:
-    return importlib.import_module("messagebody.frameworks.obspec").BodyStore(body)
 
 
 def test_every_public_function_has_an_entry() -> None:

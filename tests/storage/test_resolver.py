@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody import MessageBody, Part, Resolver
+from messagebody import Part, Resolver
 from messagebody._wire import data_urls
 from messagebody.errors import (
     DecodeError,
@@ -65,14 +65,6 @@ class TestEntries:
         url = f"https://{host}/latest/meta-data"
         assert not Resolver().allows(url)
         assert Resolver(allow=f"https://{host}/").allows(url)
-
-    @pytest.mark.leaf("views")
-    @pytest.mark.parametrize("host", PRIVATE)
-    def test_references_name_no_private_host(self, host: str) -> None:
-        url = f"https://{host}/latest/meta-data"
-        body = MessageBody([Part(url=url, name="/a", content_type="text/plain")])
-        with pytest.raises(UnsafeReference, match="whose host has"):
-            body.to_references()
 
     def test_the_longest_prefix_wins(self) -> None:
         short, long = open_store("memory://a"), open_store("memory://a/b")
