@@ -8,20 +8,20 @@ from typing import Any, Final
 import attrs
 import click
 
+from messagebody._base.files import open_regular, read_at_most
 from messagebody._base.text import human_size, quote
 from messagebody._cli.options import (
     BODY,
     existing_store_url,
-    has_lines,
     limits,
     note_input,
     read_bytes,
-    read_file_of_directory,
     source_name,
 )
+from messagebody._model.body import MessageBody
 from messagebody._wire import strict_json
 from messagebody.adapters import ChatMessage, Transcript, read_transcript
-from messagebody.adapters._transcripts import holds_messages
+from messagebody.adapters._transcripts import holds_messages, values_of_lines
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MessageBodyError
 
 _OWN: Final = frozenset({"contentType", "contentUrl", "contentEncoding"})
@@ -97,7 +97,7 @@ def _is_run(data: bytes) -> bool:
     try:
         value = strict_json.loads(data, depth=limits().depth)
     except strict_json.InvalidJson:
-        return has_lines(data)
+        return values_of_lines(data, limits()) is not None
     parts = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
     return not any(_OWN & part.keys() for part in parts) and holds_messages(value)
 
@@ -117,7 +117,13 @@ def transcript_in(directory: Path, format_name: str | None) -> Transcript:
 def _of_files(files: list[Path], format_name: str | None) -> Iterator[Transcript]:
     left = limits().json_bytes
     for file in files:
-        data = read_file_of_directory(str(file))
+        try:
+            with open_regular(file) as stream:
+                data = read_at_most(stream, left)
+            note_input(file)
+        except OSError as error:
+            yield _unread(file.name, _why(file, error))
+            continue
         left -= len(data)
         if left < 0:
             raise click.UsageError(
@@ -127,14 +133,25 @@ def _of_files(files: list[Path], format_name: str | None) -> Iterator[Transcript
         yield _of_file(data, file.name, None if format_name == BODY else format_name)
 
 
+def _why(file: Path, error: OSError) -> str:
+    # A link may lead to any file of the reader, which others are not to see on the page.
+    is_link = "it is a link, and links are not followed"
+    return is_link if file.is_symlink() else f"can't read it: {error.strerror}"
+
+
 def _of_file(data: bytes, name: str, format_name: str | None) -> Transcript:
+    if not data.strip():
+        return _unread(name, "the file is empty")
     try:
         read = read_transcript(data, format_name, limits=limits())
     except MessageBodyError as error:
-        # The other files of a run tell what came before and after.
-        empty = read_transcript([]).messages[0]
-        return Transcript((attrs.evolve(empty, name=name, problem=str(error)),))
+        return _unread(name, str(error))
     return attrs.evolve(read, messages=tuple(_named(each, name) for each in read.messages))
+
+
+def _unread(name: str, problem: str) -> Transcript:
+    """Return a message with the reason; the other files tell what came before and after."""
+    return Transcript((ChatMessage(MessageBody(), name=name, problem=problem),))
 
 
 def _named(message: ChatMessage, name: str) -> ChatMessage:
@@ -143,7 +160,8 @@ def _named(message: ChatMessage, name: str) -> ChatMessage:
 
 
 def _is_listed(file: Path) -> bool:
-    return file.suffix.lower() in _FILES and not file.name.startswith(".") and file.is_file()
+    is_named = file.suffix.lower() in _FILES and not file.name.startswith(".")
+    return is_named and (file.is_symlink() or file.is_file())
 
 
 def _order(file: Path) -> list[Any]:

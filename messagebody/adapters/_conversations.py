@@ -8,7 +8,7 @@ from messagebody.errors import EnvelopeError
 
 USUAL: Final = "openai-chat"
 """What a role and a text are most often, where several formats have messages of just these."""
-_HOLDERS: Final = ("messages", "contents", "input", "conversation")
+HOLDERS: Final = frozenset({"messages", "contents", "input", "conversation"})
 """Members that hold a conversation: of requests to services, of logs and of states of agents."""
 _LANGCHAIN: Final = frozenset({"human", "ai", "system", "tool", "function", "chat"})
 _ITEM: Final = re.compile(r"reasoning|compaction|item_reference|mcp_list_tools|[a-z_]+_call"
@@ -30,7 +30,7 @@ def messages_of(value: Any, is_one: Callable[[Any], bool] = lambda _: False) -> 
         >>> messages_of([{"type": "text", "text": "Hello"}])
     """
     if isinstance(value, dict) and not (is_message(value) or is_one(value)):
-        held = [value[name] for name in _HOLDERS if isinstance(value.get(name), list)]
+        held = [value[name] for name in HOLDERS if isinstance(value.get(name), list)]
         if held == [[]] and "type" not in value:
             return []  # nobody has said anything yet
         value = held[0] if len(held) == 1 else None
@@ -39,7 +39,7 @@ def messages_of(value: Any, is_one: Callable[[Any], bool] = lambda _: False) -> 
     said = [is_message(each) or _is_answer(each) or is_one(each) for each in value]
     # Blocks of content have the types of some items, but none of them speaks or answers a call.
     is_talk = any(said) and all(
-        is_said or _is_item(each) for is_said, each in zip(said, value, strict=True)
+        is_said or is_item(each) for is_said, each in zip(said, value, strict=True)
     )
     return value if is_talk else None
 
@@ -48,7 +48,7 @@ def others_of(value: Any) -> list[str]:
     """Return the names of the members beside the messages of a conversation."""
     if not isinstance(value, dict):
         return []
-    return [str(name) for name in value if name not in _HOLDERS]
+    return [str(name) for name in value if name not in HOLDERS]
 
 
 def is_message(value: Any) -> bool:
@@ -69,13 +69,14 @@ def is_message(value: Any) -> bool:
     return kind is None and isinstance(value.get("content"), list)
 
 
-def _is_item(value: Any) -> bool:
+def is_item(value: Any) -> bool:
+    """Return whether a value is an item of OpenAI's Responses that states no role."""
     kind = value.get("type") if isinstance(value, dict) else None
     return isinstance(kind, str) and _ITEM.fullmatch(kind) is not None
 
 
 def _is_answer(value: Any) -> bool:
-    return _is_item(value) and value["type"].endswith("_call_output")
+    return is_item(value) and value["type"].endswith("_call_output")
 
 
 _ANSWERS: Final = {

@@ -38,7 +38,7 @@ _UNMISSED: Final = SIGNATURES | frozenset({
 _NAMES: Final = frozenset({"filename", "name", "title", "displayName", "uri", "sourceId"})
 """Members with the name of a file, which is the name of its part in another spelling."""
 
-_ENDS: Final = frozenset({
+ENDS: Final = frozenset({
     "stop", "end_turn", "stop_sequence", "tool_use", "tool_calls", "toolcalls", "function_call",
     "complete", "completed", "done", "success", "succeeded", "finished", "finish", "ok",
     "task_state_completed", "final", "output-available", "input-available",
@@ -101,7 +101,7 @@ def is_missed(pointer: str, value: Any, unmissed: AbstractSet[str] = frozenset()
             pending += value.items()
         elif isinstance(value, list):
             pending += [("", each) for each in value]
-        elif value not in INVENTED and (name not in _STATES or str(value).lower() not in _ENDS):
+        elif value not in INVENTED and (name not in _STATES or str(value).lower() not in ENDS):
             return True
     return False
 

@@ -199,6 +199,9 @@ class Contents:
         """Return the raw view of a part, unless it is shown as it is, and a link that saves it."""
         if shown.data is None:
             return Html()
+        if len(shown.data) > self.limits.most:
+            words = f"Save: too large for this page ({more_with('most')})"
+            return element("p", element("span", words), class_="keep")
         links = [self._save_link("Save", file_name(part, index), shown.data)]
         if shown.grid is not None and _is_no_csv(part, shown.grid):
             name = f"{file_name(part, index).rpartition('.')[0]}.csv"
@@ -215,6 +218,11 @@ class Contents:
         """Return a folded view of a content as it was written: its text, or its bytes."""
         text = hex_lines(shown.data or b"") if shown.text is None else shown.text
         return fold("Raw", as_source(text, self.limits.characters), look="raw")
+
+    @property
+    def reads_references(self) -> bool:
+        """Whether contents behind references are read."""
+        return self._resolver is not None
 
     def text_of(self, part: "messagebody.Part") -> str | None:
         """Return the text of a part; None if it has none that can be shown."""
@@ -314,8 +322,9 @@ class Contents:
 
     def _shown_text(self, part: "messagebody.Part", text: str) -> Shown:
         kind = essence(part.content_type)
-        if len(text) > self.limits.most:
-            return self._plain(text, part)
+        size = len(text.encode("utf-8", "surrogatepass"))
+        if size > self.limits.most:
+            return self._beginning(text, size, part)
         if kind in _MARKDOWN | _HTML and self._may_parse(text):
             return Shown(self._prose(kind, text))
         try:
@@ -337,6 +346,12 @@ class Contents:
             return Shown(_region("pre", coloured(text, language)), is_raw=True)
         except MissingDependency as error:  # without colours it is read as well
             return self._source(text, str(error))
+
+    def _beginning(self, text: str, size: int, part: "messagebody.Part") -> Shown:
+        """Return the beginning of a text that is too large to be laid out."""
+        begins = self._plain(text[: self.limits.most], part)
+        words = f"{human_size(size)}: too large to lay out here ({more_with('most')})"
+        return attrs.evolve(begins, html=joined(begins.html, element("p", words, class_="note")))
 
     def _plain(self, text: str, part: "messagebody.Part") -> Shown:
         # Unnamed text is shown as text to read, and named parts as files.

@@ -5,6 +5,7 @@ import io
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
 from heapq import nlargest, nsmallest
 from itertools import chain, islice
 from typing import Any, Final
@@ -72,8 +73,16 @@ def _rank(value: Any, *, is_empty_last: bool) -> tuple[Any, ...]:
         return (is_empty_last,)
     text = _spelt(value)
     if _is_number(text):
-        return not is_empty_last, 0, float(text.replace(",", "").rstrip("%")), ""
-    return not is_empty_last, 1, 0.0, text
+        return not is_empty_last, 0, _number(text.replace(",", "").rstrip("%")), ""
+    return not is_empty_last, 1, 0, text
+
+
+def _number(text: str) -> Decimal | float:
+    """Return a number exactly: ids of 64 bits are larger than what a float tells apart."""
+    try:
+        return Decimal(text)
+    except ArithmeticError:  # an exponent that no computer has
+        return float(text)
 
 
 @attrs.frozen

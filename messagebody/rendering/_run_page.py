@@ -25,7 +25,7 @@ from messagebody.rendering._limits import (
     more_with,
 )
 from messagebody.rendering._pages import Drawn, document, style_of
-from messagebody.rendering._said import ROLES, Said, anchor_of, badge, cut, tool_line
+from messagebody.rendering._said import ROLES, Said, anchor_of, badge, cut, marks_of, tool_line
 from messagebody.rendering._tables import kind_of, preview, total_size
 
 Place = tuple[int, int]
@@ -183,6 +183,9 @@ class _Sections:
         messages = self.transcript.messages
         if self.transcript.format is not None:
             yield _Fact(self.transcript.format)
+        model = _model_in(self.transcript.about)
+        if model is not None:
+            yield _Fact(cut(model))
         # A source that is only cited has no size here.
         bodies = (message.body for message in messages)
         parts = [part for body in bodies for part in body if part.size is not None]
@@ -199,6 +202,10 @@ class _Sections:
         if unread:
             words = f"{count_of(len(unread), 'message')} not readable"
             yield _Fact(words, anchor_of(unread[0]), "bad")
+        ended = [i for i, message in enumerate(messages[: len(self.steps)]) if self._ending(i)]
+        if ended:
+            words = f"{count_of(len(ended), 'message')} cut short or failed"
+            yield _Fact(words, anchor_of(ended[0]), "bad")
         lossy = [i for i, message in enumerate(messages) if message.losses]
         count = len(self.transcript.losses) + sum(len(messages[i].losses) for i in lossy)
         if count:
@@ -228,9 +235,17 @@ class _Sections:
         return element("a", element("i", class_=f"dot {role}"), element("bdi", words), *marks,
                        href=f"#{anchor_of(number)}", title=f"{number}: {role}")  # fmt: skip
 
+    def _ending(self, number: int) -> str:
+        """Return how a message ended, if otherwise than usual; what it refuses counts as such."""
+        ending = self.transcript.messages[number].ending
+        is_refusal = any(step.kind == "refusal" for step in self.steps[number])
+        return cut(ending) if ending is not None else "refuses" if is_refusal else ""
+
     def _wrong(self, number: int) -> str:
-        """Return what is wrong with the calls and results of a message, or nothing."""
+        """Return what is wrong with a message, its calls and their results, or nothing."""
         steps = self.steps[number]
+        if ending := self._ending(number):
+            return ending
         answers = [
             self.answers.get((number, position))
             for position, step in enumerate(steps)
@@ -239,7 +254,8 @@ class _Sections:
         if None in answers:
             return "no answer"
         told = [self.steps[a[0]][a[1]] for a in answers if a is not None and self._is_shown(a)]
-        return "an error" if any(step.is_error for step in [*steps, *told]) else ""
+        is_wrong = any(step.is_error or step.ending for step in [*steps, *told])
+        return "an error" if is_wrong else ""
 
     def _words(self, number: int) -> str:
         """Return the words that tell a message from others."""
@@ -267,6 +283,7 @@ class _Sections:
     def sections(self) -> Iterator[Html]:
         """Yield the losses of the whole, and the messages in order."""
         yield from _losses(self.transcript.losses, id_="losses")
+        yield self.said.details(self.transcript.about)
         yield from map(self._message, range(len(self.steps)))
         left = len(self.transcript.messages) - len(self.steps)
         if left:
@@ -297,7 +314,7 @@ class _Sections:
             content.append(element("p", "an empty message", class_="note"))
         return element(
             "article", self._heading(number, message, role), *problem,
-            *_losses(message.losses), *content, self.said.details(message.about),
+            *_losses(message.losses), *content, self.said.details(_about(message, steps)),
             id=anchor_of(number), class_=f"message {role}",
         )  # fmt: skip
 
@@ -316,19 +333,22 @@ class _Sections:
                 if role != "tool":
                     yield element("p", self._answers(self.asked[here]), class_="note")
             elif step.kind == "result":
-                head = tool_line(step.name or "result", badge("no call", ""), *_failed(step))
+                head = tool_line(step.name or "result", badge("no call", ""), *marks_of(step))
                 yield element("div", head, *self.said.result(number, step), class_="alone")
             else:
                 yield self.said.step(number, role, step)
 
     def _heading(self, number: int, message: ChatMessage, role: str) -> Html:
         anchor = anchor_of(number)
-        said = [element("a", role, href=f"#{anchor}", class_="role")]
+        word = cut(message.role) if role == "message" and message.role else role
+        said = [element("a", word, href=f"#{anchor}", class_="role")]
         if message.name:
             said.append(element("bdi", cut(message.name)))
         model = _model_in(message.about)
         if model:
             said.append(element("small", cut(model)))
+        if message.ending is not None:
+            said.append(badge(cut(message.ending), "bad"))
         if role == "tool":
             places = [(number, position) for position in range(len(self.steps[number]))]
             said += [self._answers(self.asked[place]) for place in places if place in self.asked]
@@ -350,7 +370,8 @@ class _Sections:
         return element("span", "answers ", element("code", cut(name)), " in ", link)
 
     def _call(self, place: Place, call: Step) -> Html:
-        asked = element("div", tool_line(call.name or "tool"), *self.said.arguments(call))
+        head = tool_line(call.name or "tool", *marks_of(call))
+        asked = element("div", head, *self.said.arguments(call))
         answer = self.answers.get(place)
         if answer is None or not self._is_shown(answer):
             words = "no answer" if answer is None else "the answer is not on this page"
@@ -360,7 +381,7 @@ class _Sections:
             self.said.enter(answer[0], self.transcript.messages[answer[0]].body)
             where = f"message {answer[0]}"
             link = element("a", where, href=f"#{anchor_of(answer[0])}")
-            head = tool_line("result", *_failed(result), element("small", link))
+            head = tool_line("result", *marks_of(result), element("small", link))
             answered = joined(head, *self.said.result(answer[0], result))
         return element("div", asked, element("div", answered, class_="answer"), class_="call")
 
@@ -372,6 +393,12 @@ def _role_of(message: ChatMessage, steps: Sequence[Step]) -> str:
     if message.role is None and any(step.kind in ("call", "thought") for step in steps):
         return "assistant"
     return message.role if message.role in ROLES else "message"
+
+
+def _about(message: ChatMessage, steps: Sequence[Step]) -> dict[str, Any]:
+    """Return what a message and its blocks state beside the content."""
+    told = {step.parts[0].name or f"{step.kind} {i}": step.about for i, step in enumerate(steps)}
+    return {**message.about, **{name: about for name, about in told.items() if about}}
 
 
 def _model_in(about: Any) -> str | None:
@@ -386,11 +413,6 @@ def _group(step: Step) -> str:
     """Return "picture" for a step that may stand beside others like it."""
     is_picture = step.kind == "content" and kind_of(step.parts[0]) == "image"
     return "picture" if is_picture and step.parts[0].name is None else "other"
-
-
-def _failed(result: Step) -> Iterator[Html]:
-    if result.is_error:
-        yield badge("error", "bad")
 
 
 def _losses(losses: Sequence[Loss], id_: str | None = None) -> Iterator[Html]:

@@ -1,7 +1,7 @@
 """What the steps of a run say, as HTML: texts, files, arguments, results, and what changed."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -31,6 +31,8 @@ _SHORT: Final = 80
 _LONGEST: Final = 500
 """Characters of a text among the members of a message that are not content."""
 ROLES: Final = frozenset({"user", "assistant", "system", "tool"})
+_TITLES: Final = ("title", "document_title", "filename")
+"""Members of citations with the title of the source."""
 _NAME: Final = 200
 """Characters of the name of a tool, a speaker or a source."""
 _CODE: Final = {"python": "text/x-python", "bash": "text/x-shellscript"}
@@ -79,15 +81,19 @@ class Said:
     def step(self, number: int, role: str, step: Step) -> Html:
         """Return what a step says that is neither a call nor its result."""
         part = step.parts[0]
+        if step.kind == "unknown":
+            title = "a block of an unknown kind" + (f", {cut(step.name)}" if step.name else "")
+            return fold(title, self._json(part.read_json()), is_open=True)
         if step.kind == "thought":
             return fold("Thoughts", self._spoken("assistant", _unnamed(part)).html)
         if step.kind == "refusal":
             return joined(badge("refuses", "bad"), self._spoken(role, _unnamed(part)).html)
         if step.kind == "code":
             title = "Output" if (part.metadata or {}).get("outcome") else "Code"
-            return element("div", tool_line(title), self.contents.show(part).html, class_="alone")
+            head = tool_line(title, *marks_of(step))
+            return element("div", head, self.contents.show(part).html, class_="alone")
         if part.name is None and part.is_text:
-            return self._text(number, role, part)
+            return self._text(number, role, step)
         if part.name in self._cited[number] and part.is_reference:
             return Html()  # it is among the sources of its text
         return self._card(number, part)
@@ -97,10 +103,19 @@ class Said:
         for part in step.parts:
             if (part.metadata or {}).get("tool_result", {}).get("empty"):
                 yield element("p", "an empty result", class_="note")
+            elif (hit := self._hit(part)) is not None:
+                yield element("p", hit, class_="plain")
             elif part.name is not None and _NUMBERED.fullmatch(part.name):
                 yield element("div", self.contents.show(part).html, class_="plain")
             else:
                 yield self._card(number, part)
+
+    def _hit(self, part: Part) -> Html | None:
+        """Return what a search found as a link with its title; None for another part."""
+        title = (part.metadata or {}).get("title")
+        if part.url is None or self.contents.reads_references or not isinstance(title, str):
+            return None
+        return joined(web_link(part.url, cut(title)), " ", _site(part.url))
 
     def arguments(self, call: Step) -> Iterator[Html]:
         """Yield the arguments of a call: each with its name, if there are few."""
@@ -127,12 +142,17 @@ class Said:
         """Return the members of a message that are not content, folded."""
         if not about:
             return Html()
-        text = redact_urls(strict_json.dumps(_shortened(about)))
-        return fold("Details", self.contents.show(Part(text, content_type=JSON)).html)
+        return fold("Details", self._json(about))
+
+    def _json(self, value: Any) -> Html:
+        """Return a JSON value that is not content, without secrets from URLs."""
+        text = redact_urls(strict_json.dumps(_shortened(value)))
+        return self.contents.show(Part(text, content_type=JSON)).html
 
     # Texts
 
-    def _text(self, number: int, role: str, part: Part) -> Html:
+    def _text(self, number: int, role: str, step: Step) -> Html:
+        part = step.parts[0]
         other = (part.metadata or {}).get("role")
         speaker = other if other in ROLES else role
         shown = self._spoken(speaker, part)
@@ -140,7 +160,8 @@ class Said:
         if speaker == "system" and len(shown.text or "") > _FOLDED:
             said = fold("Instructions", said)
         label = badge(speaker) if speaker != role else Html()
-        return element("div", label, said, self._sources(number, part), class_="says")
+        sources = self._sources(number, [step.about, *_citations(part)])
+        return element("div", label, said, sources, class_="says")
 
     def _spoken(self, speaker: str, part: Part) -> Shown:
         """Return a text; models write Markdown, and their formats don't say so."""
@@ -152,19 +173,24 @@ class Said:
                 self.is_unformatted = True
         return self.contents.show(part)
 
-    def _sources(self, number: int, part: Part) -> Html:
-        """Return the sources of a text as links, each once."""
-        links: dict[str, Html] = {}
-        for cited in _citations(part):
-            source = self._bodies[number].get(str(cited.get("source")))
-            url = source.url if source is not None else cited.get("url")
-            about = {} if source is None else source.metadata or {}
-            title = cited.get("title") or about.get("title")
-            if isinstance(url, str):
-                words = title if isinstance(title, str) and title else redact_url(url, limit=_NAME)
-                links.setdefault(url, joined(web_link(url, cut(words)), " ", _site(url)))
-        rows = [element("li", link) for link in [*links.values()][:_MOST_CITED]]
+    def _sources(self, number: int, citations: Sequence[dict[str, Any]]) -> Html:
+        """Return the sources of a text, each once: links, titles, and what is quoted."""
+        found = dict.fromkeys(self._source(number, cited) for cited in citations)
+        rows = [element("li", source) for source in [*found][:_MOST_CITED] if source]
         return element("ol", *rows, class_="sources") if rows else Html()
+
+    def _source(self, number: int, cited: dict[str, Any]) -> Html:
+        """Return a source: its title as a link if it has a URL, and the text that is quoted."""
+        source = self._bodies[number].get(str(cited.get("source")))
+        about = {} if source is None else source.metadata or {}
+        url = source.url if source is not None else cited.get("url", cited.get("source"))
+        title = _first_text([*(cited.get(name) for name in _TITLES), about.get("title")])
+        quoted = _quoted_in(cited)
+        words = element("q", cut(quoted)) if quoted else Html()
+        if not isinstance(url, str) or not url:
+            return joined(*([cut(title)] if title else []), " ", words) if title or words else words
+        link = web_link(url, cut(title or redact_url(url, limit=_NAME)))
+        return joined(link, " ", _site(url), *([" ", words] if words else []))
 
     # Files
 
@@ -266,6 +292,27 @@ def _content(part: Part) -> Any:
 def _citations(part: Part) -> list[dict[str, Any]]:
     found = (part.metadata or {}).get("citations")
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _first_text(values: Iterable[Any]) -> str:
+    return next((each for each in values if isinstance(each, str) and each), "")
+
+
+def _quoted_in(cited: dict[str, Any]) -> str:
+    """Return the text of a source that a citation quotes."""
+    pieces = cited.get("sourceContent")
+    texts = [each.get("text") for each in pieces if isinstance(each, dict)] if isinstance(
+        pieces, list
+    ) else []  # fmt: skip
+    return _first_text([cited.get("cited_text"), " ".join(map(str, filter(None, texts)))])
+
+
+def marks_of(step: Step) -> Iterator[Html]:
+    """Yield a badge for a step that failed, or that ended otherwise than usual."""
+    if step.is_error:
+        yield badge("error", "bad")
+    if step.ending is not None:
+        yield badge(cut(step.ending), "bad")
 
 
 def _facts(part: Part) -> Html:

@@ -1,14 +1,18 @@
 """The command that shows a body in a browser."""
 
+import errno
 import json
+import os
 import re
 import webbrowser
 from pathlib import Path
+from typing import Any
 from urllib.request import url2pathname
 
 import pytest
 
 from messagebody import MessageBody
+from messagebody._base.files import open_regular
 from messagebody._cli.application import run
 from messagebody.rendering import page, run_page
 from messagebody.samples import sample
@@ -250,3 +254,56 @@ def test_a_page_is_not_printed_on_a_terminal(
     monkeypatch.setattr("messagebody._cli.commands.viewing.is_terminal", lambda _: True)
     assert run(["view", "message.json"]) == 2
     assert "-o FILE, or use --open" in capsys.readouterr().err
+
+
+def test_a_file_of_a_directory_that_can_not_be_read_does_not_stop_the_others(
+    body: MessageBody, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("run").mkdir()
+    Path("run/1.json").write_text(json.dumps(HELLO))
+    Path("run/2.json").touch()
+    Path("run/3.json").write_text("[]")
+    Path("run/4.json").write_text(json.dumps(ANSWER))
+
+    def refuse(file: Path) -> Any:
+        if file.name == "3.json":
+            raise PermissionError(errno.EACCES, "Permission denied", str(file))
+        return open_regular(file)
+
+    monkeypatch.setattr("messagebody._cli.transcripts.open_regular", refuse)
+    assert run(["view", "run", "-o", "a.html"]) == 0
+    shown = Path("a.html").read_text("utf-8")
+    assert shown.count("<article") == 4
+    assert "not readable: the file is empty" in shown
+    assert "not readable: can&#x27;t read it: Permission denied" in shown
+
+
+def test_links_in_a_directory_of_messages_are_not_followed(body: MessageBody) -> None:
+    Path("run").mkdir()
+    Path("secret.json").write_text(json.dumps({"role": "user", "content": "s3cret"}))
+    Path("run/1.json").write_text(json.dumps(HELLO))
+    Path("run/2.json").symlink_to("../secret.json")
+    Path("run/3.json").symlink_to("nowhere")
+    os.mkfifo("run/4.json")
+    assert run(["view", "run", "-o", "a.html"]) == 0
+    shown = Path("a.html").read_text("utf-8")
+    assert "s3cret" not in shown
+    assert shown.count("not readable: it is a link, and links are not followed") == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'data: {"choices": [{"index": 0, "delta": {"content": "Hi"}}]}\n\ndata: [DONE]\n\n'
+        'data: {"choices": [{"index": 0, "delta": {"content": "!"}}]}\n\n',
+        '{"input": "Hi!"}',
+        '{"error": {"message": "Hi!"}}',
+        '{"role": "user", "content": "Hi!"}\n{"role": "us',
+    ],
+)
+def test_view_shows_what_people_log(body: MessageBody, text: str) -> None:
+    Path("log.json").write_text(text)
+    assert run(["view", "log.json", "-o", "a.html"]) == 0
+    shown = Path("a.html").read_text("utf-8")
+    assert "Hi!" in shown
+    assert "<article" in shown

@@ -350,6 +350,23 @@ def test_rows_are_sorted(sort: str | None, names: str) -> None:
         assert "".join(re.findall("<td>([a-f])</td>", page(body, sort=sort, rows=2))) == names[:2]
 
 
+@pytest.mark.parametrize("start", [2**53, 2**63, 10**40])
+def test_large_numbers_are_sorted_exactly(start: int) -> None:
+    numbers = [start + step for step in (2, 0, 3, 1)]
+    lines = "".join(f"{number}\n" for number in numbers)
+    rows = json.dumps([{"id": number} for number in numbers])
+    for part in (Part(f"id\n{lines}", name="/a.csv"), Part(rows, name="/a.json")):
+        document = page(MessageBody([part]), sort="id")
+        told = re.findall(r'<td class="number">(\d+)</td>', document)
+        assert [int(each) - start for each in told] == [0, 1, 2, 3]
+
+
+def test_numbers_that_no_computer_has_are_sorted_too() -> None:
+    words = ["1e999999999999999999999", "2", "1e-999999999999999999999"]
+    document = page(MessageBody([Part("\n".join(["a", *words]), name="/a.csv")]), sort="a")
+    assert re.findall(r'<td class="number">([^<]+)</td>', document) == words[::-1]
+
+
 def test_the_sorted_column_is_marked() -> None:
     document = page(MessageBody([Part(ROWS, content_type="text/csv")]), sort="-n")
     assert '<th scope="col" aria-sort="descending">n ▼</th>' in document
@@ -467,11 +484,33 @@ def test_a_large_part_is_named_with_its_size(tmp_path: Path) -> None:
     text = Part("x" * 200_000, name="/text")
     elements = Elements(page(MessageBody([large, text]), most=2_000))
     assert "2.9 KiB: too large to show here (more with --most, in Python most=)" in elements.text
-    assert "100,000 more characters (more with --characters, in" in elements.text
+    assert "195 KiB: too large to lay out here (more with --most, in" in elements.text
+    assert "Save: too large for this page (more with --most" in elements.text
+    assert elements.text.count("x" * 2_000) == 1
+    assert "x" * 2_001 not in elements.text
     (tmp_path / "a").write_bytes(b"x" * 3_000)
     far = MessageBody([Part(url=(tmp_path / "a").as_uri(), content_type="text/plain")])
     resolver = Resolver(allow=[tmp_path])
     assert "too large" in Elements(page(far, resolver=resolver, most="2 KiB")).text
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("/a.csv", "a,b\n" + "1,é\n" * 5_000),
+        ("/a.json", json.dumps([{"a": number} for number in range(5_000)])),
+        ("/a.jsonl", '{"a": 1}\n' * 5_000),
+        ("/a.md", "*a* " * 5_000),
+        ("/a.txt", "é" * 20_000),
+    ],
+)
+def test_the_most_of_a_part_bounds_its_page(name: str, content: str) -> None:
+    body = MessageBody([Part(content, name=name)])
+    empty = len(page(MessageBody([Part("", name=name)])))
+    document = page(body, most=1_000)
+    assert len(document.encode()) - empty < 4_000
+    assert "too large to lay out here (more with --most" in document
+    assert "too large" not in page(body, characters=20_000)
 
 
 @pytest.mark.parametrize(

@@ -94,9 +94,9 @@ def test_a_message_that_can_not_be_read_says_why() -> None:
 
 def test_losses_are_at_their_messages() -> None:
     file = {"type": "resource", "resource": {"uri": "a://b", "blob": "AAAA"}}
-    document = run_page({"messages": [{"role": "user", "content": file}], "top": 1}, "mcp")
-    assert "2 lost in reading" in document
-    assert "omitted top" in document.partition("<article")[0]
+    document = run_page({"messages": [{"role": "user", "content": file}], "top": "x1"}, "mcp")
+    assert "1 lost in reading" in document
+    assert "&quot;x1&quot;" in document.partition("<article")[0]
     assert "no type is stated" in articles(document)[0]
 
 
@@ -263,3 +263,101 @@ def test_wrong_arguments_are_refused() -> None:
     ):  # fmt: skip
         with pytest.raises(InvalidArgument):
             run_page(CHAT, **arguments)
+
+
+def test_how_messages_and_steps_ended_is_marked() -> None:
+    failed = {"type": "web_search_call", "id": "w", "status": "failed", "action": {"query": "q"}}
+    said = {"type": "message", "role": "assistant", "status": "completed", "content": []}
+    answer = {"object": "response", "status": "incomplete", "output": [failed, said],
+              "incomplete_details": {"reason": "content_filter"}}  # fmt: skip
+    document = run_page(answer)
+    assert "1 message cut short or failed" in document
+    (article,) = articles(document)
+    assert '<span class="badge bad">incomplete: content_filter</span></h2>' in re.sub(
+        '<span class="ways">.*?</h2>', "</h2>", article
+    )
+    assert '<code>web_search</code><span class="badge bad">failed</span>' in article
+
+
+@pytest.mark.parametrize(
+    ("message", "wrong"),
+    [
+        ({"role": "assistant", "content": None, "refusal": "No."}, "refuses"),
+        ({"error": {"message": "boom"}}, "error: boom"),
+        ({"role": "assistant", "content": "a", "finish_reason": "length"}, "length"),
+    ],
+)
+def test_what_refuses_or_fails_is_marked_in_the_list(message: Any, wrong: str) -> None:
+    document = run_page([CHAT[0], CHAT[1], message])
+    marks = [each for each in Elements(document).of("span") if each.get("class") == "wrong"]
+    assert [each["title"] for each in marks] == [wrong]
+    assert "1 message cut short or failed" in document
+
+
+def test_blocks_of_unknown_kinds_are_shown() -> None:
+    url = "https://example.com/a?token=s3cret"
+    new = {"type": "new_thing", "about": "novel words", "at": url}
+    said = [{"type": "text", "text": "before"}, new, {"type": "text", "text": "after"}]
+    (article,) = articles(run_page([{"role": "assistant", "content": said}]))
+    words = "".join(Elements(article).words)
+    assert "a block of an unknown kind, new_thing" in words
+    assert words.index("before") < words.index("novel words") < words.index("after")
+    assert "s3cret" not in article
+
+
+def test_what_blocks_state_beside_their_content_is_on_the_page() -> None:
+    place = {"type": "char_location", "document_title": "Cat book", "cited_text": "they purr"}
+    hit = {"type": "search_result", "title": "Cat news", "source": "https://example.com/cats",
+           "content": [{"type": "text", "text": "Cats win."}]}  # fmt: skip
+    found = {"type": "web_search_result", "url": "https://example.com/", "title": "Cat shows"}
+    searches = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
+    finds = {"type": "web_search_tool_result", "tool_use_id": "s", "content": [found]}
+    run = [
+        {"role": "user", "content": [hit]},
+        {"role": "assistant", "content": [
+            {"type": "text", "text": "Cats purr.", "citations": [place]}, searches, finds]},
+    ]  # fmt: skip
+    hits, says = articles(run_page(run))
+    assert ">Cat news</a> <small>example.com</small>" in hits
+    assert "Cat book <q>they purr</q>" in says
+    assert "Cat shows" in says
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        ({"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "short"}],
+          "content": [{"type": "reasoning_text", "text": "long thoughts"}]}, "long thoughts"),
+        ({"type": "image_generation_call", "id": "i", "result": PICTURE.partition(",")[2],
+          "revised_prompt": "a cat in oil"}, "a cat in oil"),
+        ({"type": "mcp_call", "id": "m", "name": "f", "arguments": "{}", "output": "ok",
+          "server_label": "cats"}, "cats"),
+        ({"type": "message", "role": "assistant", "content": [
+            {"type": "output_text", "text": "t", "annotations": [
+                {"type": "file_citation", "file_id": "f", "filename": "cats.pdf", "index": 1}]}]},
+         "cats.pdf"),
+    ],
+)  # fmt: skip
+def test_what_items_of_responses_state_is_on_the_page(item: Any, words: str) -> None:
+    assert words in "".join(Elements(run_page([item])).words)
+
+
+def test_what_a_citation_of_bedrock_quotes_is_on_the_page() -> None:
+    cited = {"title": "Cats", "sourceContent": [{"text": "they purr"}],
+             "location": {"documentChar": {"documentIndex": 0, "start": 0, "end": 1}}}  # fmt: skip
+    said = {"citationsContent": {"content": [{"text": "t"}], "citations": [cited]}}
+    document = run_page([{"role": "assistant", "content": [said]}])
+    assert "Cats <q>they purr</q>" in document
+
+
+def test_a_role_that_is_unknown_is_its_own_heading() -> None:
+    document = run_page([{"role": "critic <b>", "content": "Hm."}, CHAT[1]])
+    assert 'class="role">critic &lt;b&gt;</a>' in articles(document)[0]
+
+
+def test_what_the_system_says_and_what_is_asked_for_are_on_the_page() -> None:
+    document = run_page({"system": "Be kind.", "model": "m1", "messages": [CHAT[1]],
+                         "tools": [{"name": "look_around"}]})  # fmt: skip
+    assert "Be kind." in articles(document)[0]
+    assert "<span>m1</span>" in document
+    assert "look_around" in document.partition("<article")[0]

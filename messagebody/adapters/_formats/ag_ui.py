@@ -172,7 +172,8 @@ class AgentUserInteraction(Format):
             return any(_is_part(part) and not _is_text(part) for part in value)
         if not isinstance(value, dict) or value.get("role") not in _ROLES:
             return False
-        if not isinstance(value.get("id"), str):
+        # The messages of Vercel's AI SDK have parts, and no content.
+        if not isinstance(value.get("id"), str) or "parts" in value:
             return False
         content, role = value.get("content"), value["role"]
         if role == "activity":

@@ -1,4 +1,7 @@
-"""The content of Google's Gemini API, in the camel case of its JSON."""
+"""The content of Google's Gemini API, in the camel case of its JSON.
+
+Programs in Python write it with underscores, which is read and written as well.
+"""
 
 from typing import Any, Final
 
@@ -18,6 +21,7 @@ from messagebody.adapters._items import (
     Result,
     Text,
     arguments_object,
+    renamed,
     value_of,
 )
 
@@ -25,6 +29,20 @@ _PARTS: Final = {
     "text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode",
     "codeExecutionResult",
 }  # fmt: skip
+
+_UNDERSCORED: Final = {
+    "inline_data": "inlineData", "file_data": "fileData", "function_call": "functionCall",
+    "function_response": "functionResponse", "executable_code": "executableCode",
+    "code_execution_result": "codeExecutionResult",
+}  # fmt: skip
+"""Parts as Python writes them."""
+_INSIDE: Final = {
+    "mime_type": "mimeType", "display_name": "displayName", "file_uri": "fileUri",
+    "will_continue": "willContinue",
+}  # fmt: skip
+"""Members inside of such parts."""
+_PYTHON: Final = "underscores"
+"""The form of a part that Python has written."""
 
 _ASSISTANT: Final = frozenset({"assistant"})
 
@@ -42,6 +60,8 @@ class Gemini(Format):
             "functionResponse",
             "thought",
             "thoughtSignature",
+            *_UNDERSCORED,
+            "thought_signature",
         }
     )
     place = "parts"
@@ -72,6 +92,11 @@ class Gemini(Format):
 
     def read(self, block: Any) -> Item | None:
         """Return the item of a part."""
+        if not _UNDERSCORED.keys().isdisjoint(block):
+            item = self.read(_in_camel_case(block))
+            if item is not None:
+                item.form = _PYTHON
+            return item
         if isinstance(block.get("text"), str):
             # In Gemini's JSON, a thought is text with a flag.
             is_thought = block.get("thought") is True
@@ -97,6 +122,10 @@ class Gemini(Format):
 
     def write(self, item: Item, blocks: list[Any]) -> Any | None:
         """Return the part of an item."""
+        block = self._in_json(item, blocks)
+        return _underscored(block) if item.form == _PYTHON and block is not None else block
+
+    def _in_json(self, item: Item, blocks: list[Any]) -> Any | None:
         if isinstance(item, Text):
             return {"text": item.text}
         if isinstance(item, Reasoning):
@@ -135,9 +164,33 @@ class Gemini(Format):
 
 
 def _is_part(part: Any) -> bool:
-    if not isinstance(part, dict) or len(_PARTS & part.keys()) != 1:
+    if not isinstance(part, dict):
+        return False
+    if len(_PARTS.intersection(_UNDERSCORED.get(key, key) for key in part)) != 1:
         return False
     return not {"type", "kind", "part_kind"} & part.keys()
+
+
+def _in_camel_case(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part as JSON has it, with its content as it is."""
+    return {
+        _UNDERSCORED.get(name, name): renamed(held, _INSIDE)
+        if name in _UNDERSCORED and isinstance(held, dict) else held
+        for name, held in part.items()
+    }  # fmt: skip
+
+
+_NAMES: Final = {name: spelt for spelt, name in _UNDERSCORED.items()}
+_NAMES_INSIDE: Final = {name: spelt for spelt, name in _INSIDE.items()}
+
+
+def _underscored(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part as Python has it, with its content as it is."""
+    return {
+        _NAMES.get(name, name): renamed(held, _NAMES_INSIDE)
+        if name in _NAMES and isinstance(held, dict) else held
+        for name, held in part.items()
+    }  # fmt: skip
 
 
 def _result(response: Any) -> Result:

@@ -282,10 +282,19 @@ def _with_own_outputs(item: Any) -> list[Any]:
     if kind == "file_search_call" and isinstance(item.get("results"), list) and item["results"]:
         results = {"type": "file_search_results", "id": item.get("id"), "results": item["results"]}
         return [{key: value for key, value in item.items() if key != "results"}, results]
-    if kind == "mcp_call" and isinstance(item.get("output"), str) and "id" in item:
-        output = {"type": "mcp_call_output", "id": item["id"], "output": item["output"]}
-        return [{key: value for key, value in item.items() if key != "output"}, output]
+    member = _mcp_member(item) if kind == "mcp_call" and "id" in item else None
+    if member is not None:
+        output = {"type": "mcp_call_output", "id": item["id"], member: item[member]}
+        return [{key: value for key, value in item.items() if key != member}, output]
     return [item]
+
+
+def _mcp_member(item: dict[str, Any]) -> str | None:
+    """Return the member of a call of an MCP server that has its result: a failed one has none."""
+    if isinstance(item.get("output"), str):
+        return "output"
+    error = item.get("error")
+    return "error" if error and isinstance(error, str | dict) else None
 
 
 def _is_output_of(block: Any, item: Any) -> bool:
@@ -297,7 +306,7 @@ def _is_output_of(block: Any, item: Any) -> bool:
         return False
     if kind == "file_search_results":
         return item.get("type") == "file_search_call" and "results" not in item
-    is_call = item.get("type") == "mcp_call" and "output" not in item
+    is_call = item.get("type") == "mcp_call" and _mcp_member(item) is None
     return is_call and kind == "mcp_call_output"
 
 
@@ -308,14 +317,16 @@ def _with_output(item: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
         return {**item, "outputs": [*outputs, block.get("output")]}
     if block["type"] == "file_search_results":
         return {**item, "results": block.get("results")}
-    return {**item, "output": block.get("output")}
+    member = "error" if "error" in block else "output"
+    return {**item, member: block.get(member)}
 
 
 def _standing_alone(block: Any) -> Any:
     """Return the output of a tool as an item of its own, because its call is missing."""
     if isinstance(block, dict) and block.get("type") == "mcp_call_output":
-        return {"type": "function_call_output", "call_id": block.get("id"),
-                "output": block.get("output")}  # fmt: skip
+        said = block.get("output", block.get("error"))
+        text = said if isinstance(said, str) else strict_json.dumps(said)
+        return {"type": "function_call_output", "call_id": block.get("id"), "output": text}
     if isinstance(block, dict) and block.get("type") == "file_search_results":
         text = strict_json.dumps(block.get("results"))
         return {"type": "message", "role": "assistant", "content": text}
@@ -462,10 +473,18 @@ def _of_tool(block: Any, kind: Any) -> Call | Result | None:
         blocks = [{"type": "json", "json": block["results"]}]
         return Result(_tool_id(block), kind="file_search_call", blocks=blocks)
     if kind == "mcp_call_output":
-        text = {"type": "input_text", "text": need(block, "output")}
-        blocks = [{"type": "message", "content": [text]}]
-        return Result(need(block, "id"), kind="mcp_call", blocks=blocks)
+        return _mcp_result(block)
     return None
+
+
+def _mcp_result(block: Any) -> Result:
+    is_error = True if "error" in block else None
+    said = block["error"] if is_error else need(block, "output")
+    if not isinstance(said, str):
+        blocks = [{"type": "json", "json": said}]
+    else:
+        blocks = [{"type": "message", "content": [{"type": "input_text", "text": said}]}]
+    return Result(need(block, "id"), is_error=is_error, kind="mcp_call", blocks=blocks)
 
 
 def _tool_id(block: Any) -> str:
@@ -497,17 +516,24 @@ def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
         held = blocks[0].get("json", blocks[0]) if blocks else None
         said = {} if held is None else {"output": held}
         return {"type": f"{item.kind}_output", "call_id": call_id(item), **said}
+    if item.kind == "mcp_call" and item.is_error and _is_json(blocks):
+        return {"type": "mcp_call_output", "id": call_id(item), "error": blocks[0]["json"]}
     # Inside a result, contents stand alone.
     contents = [each for block in blocks for each in _inner(block)]
     output: Any = contents
     if item.form != "blocks" and all(each.get("type") == "input_text" for each in contents):
         output = "\n".join(each["text"] for each in contents)
     if item.kind == "mcp_call" and isinstance(output, str):
-        return {"type": "mcp_call_output", "id": call_id(item), "output": output}
+        member = "error" if item.is_error else "output"
+        return {"type": "mcp_call_output", "id": call_id(item), member: output}
     kind = "custom_tool_call_output" if item.kind == "custom" else "function_call_output"
     if item.kind == "local_shell_call" and item.form != "blocks" and isinstance(output, str):
         kind = "local_shell_call_output"
     return {"type": kind, "call_id": call_id(item), "output": output}
+
+
+def _is_json(blocks: list[Any]) -> bool:
+    return len(blocks) == 1 and blocks[0].get("type") == "json"
 
 
 def _inner(block: Any) -> list[Any]:

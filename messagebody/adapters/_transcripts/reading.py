@@ -1,0 +1,407 @@
+"""Reading: what is logged becomes a transcript, and what can't be read does not stop the rest."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+import attrs
+
+from messagebody._base.limits import DEFAULT_LIMITS, Limits
+from messagebody._base.media_types import JSON
+from messagebody._base.text import quote
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody._wire import strict_json
+from messagebody.adapters._base import (
+    Converted,
+    Loss,
+    LossKind,
+    adapter,
+    adapter_names,
+    detect,
+    evidence_of,
+    read_within,
+)
+from messagebody.adapters._conversations import HOLDERS, USUAL, is_item, is_message, messages_of
+from messagebody.adapters._core import format_of, messages_in
+from messagebody.adapters._places import is_withheld
+from messagebody.adapters._transcripts import exchanges
+from messagebody.adapters._transcripts.logs import Broken, values_of_lines
+from messagebody.adapters._transcripts.remains import members_of
+from messagebody.adapters._transcripts.streamed import stream_in
+from messagebody.adapters._transcripts.values import ChatMessage, Transcript
+from messagebody.adapters._values import json_value
+from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
+
+_ENOUGH: Final = 4
+"""The most evidence that one message gives: many messages are to outweigh one of many blocks."""
+_NUMBERED: Final = re.compile(r"message (\d+): (.*)", re.DOTALL)
+
+
+def read_transcript(
+    value: Any, format_name: str | None = None, *, limits: Limits = DEFAULT_LIMITS
+) -> Transcript:
+    """Return a conversation of any format, message by message.
+
+    A message that can't be read is in the run as JSON, with its problem. So is a message that looks
+    like one of another format.
+
+    Arguments:
+        value: the JSON of a conversation or of one message, as text, as bytes or parsed; a line of
+            JSON for each message; messages as objects of their SDK; bodies; or what `to_bodies`
+            returned. It may be a request to a service, its answer, the events of a stream, or a
+            state of LangGraph.
+        format_name: the format; None if it is to be detected.
+        limits: what to take before refusing.
+
+    Raises:
+        EnvelopeError: it has no format that is known.
+        DecodeError: it is not JSON, or it goes beyond a limit.
+    """
+    if isinstance(value, Transcript):
+        return value
+    if isinstance(value, Converted):
+        return _converted(value, format_name)
+    if isinstance(value, MessageBody):
+        return Transcript((ChatMessage(value, _stored_role(value)),))
+    if isinstance(value, str | bytes | bytearray | memoryview):
+        data = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else bytes(value)
+        return _of_bytes(data, format_name, limits)
+    if isinstance(value, list | tuple) and any(isinstance(each, MessageBody) for each in value):
+        return Transcript.joined(
+            read_transcript(each, format_name, limits=limits) for each in value
+        )
+    return _of_json(json_value(value, _is_any, limits), format_name, limits)
+
+
+def _is_any(_: Any) -> bool:
+    return True
+
+
+def _of_bytes(data: bytes, format_name: str | None, limits: Limits) -> Transcript:
+    if len(data) > limits.json_bytes:
+        raise DecodeError(f"the run has more than {limits.json_bytes:,} bytes")
+    try:
+        value = strict_json.loads(data, depth=limits.depth, values=limits.values)
+    except strict_json.InvalidJson as error:
+        lines = values_of_lines(data, limits)
+        if lines is not None:
+            return _of_json(lines, format_name, limits)
+        found = (format_name,) if format_name else detect(data)
+        if found:
+            return Transcript((_message(read_within(limits, found[0], data)),), found[0])
+        raise DecodeError(f"the run is not JSON: {error}") from error
+    return _of_json(value, format_name, limits)
+
+
+def holds_messages(value: Any) -> bool:
+    """Return whether parsed JSON is a conversation, a message, or something that holds one."""
+    held, _ = exchanges.channels_in(value)
+    if exchanges.answers_in(held) or exchanges.error_in(held) is not None:
+        return True
+    if exchanges.pair_in(held) is not None:
+        return any(map(holds_messages, exchanges.pair_in(held) or ()))
+    held = exchanges.spoken(exchanges.built(held))
+    if is_message(held) or messages_of(held) is not None or detect(held):
+        return True
+    listed = _listed_in(held)
+    return any(map(is_message, listed)) or stream_in(listed, None, DEFAULT_LIMITS) is not None
+
+
+def _listed_in(value: Any) -> list[Any]:
+    """Return the list that a value is, or that a member for messages holds."""
+    if isinstance(value, dict):
+        held = [value[name] for name in HOLDERS if isinstance(value.get(name), list)]
+        return held[0] if len(held) == 1 else []
+    return value if isinstance(value, list) else []
+
+
+def _of_json(value: Any, format_name: str | None, limits: Limits) -> Transcript:
+    """Return the run of a conversation, a message, or of an exchange that holds some."""
+    value, beside = exchanges.channels_in(value)
+    for read in (_of_error, _of_pair, _of_answers):
+        run = read(value, format_name, limits)
+        if run is not None:
+            break
+    else:
+        run = _of_request(exchanges.spoken(exchanges.built(value)), format_name, limits)
+    return attrs.evolve(run, about={**beside, **run.about}) if beside else run
+
+
+def _of_error(value: Any, _: str | None, __: Limits) -> Transcript | None:
+    error = exchanges.error_in(value)
+    if error is None:
+        return None
+    text = error if isinstance(error, str) else error.get("message")
+    said = [text] if isinstance(text, str) else []
+    return Transcript((ChatMessage(MessageBody(said), "assistant", about=value),))
+
+
+def _of_pair(value: Any, format_name: str | None, limits: Limits) -> Transcript | None:
+    pair = exchanges.pair_in(value)
+    if pair is None:
+        return None
+    run = _of_each(pair, format_name, limits)
+    beside = {name: held for name, held in value.items() if all(held is not each for each in pair)}
+    return None if run is None else attrs.evolve(run, about={**beside, **run.about})
+
+
+def _of_answers(value: Any, format_name: str | None, limits: Limits) -> Transcript | None:
+    """Return the run of the whole answer of a service: a message for each choice."""
+    answers = exchanges.answers_in(value)
+    runs = []
+    for answer in answers:
+        run = _of_request(exchanges.built(answer.message), format_name, limits)
+        first, *others = run.messages or (ChatMessage(MessageBody()),)
+        about = {**answer.about, **first.about}
+        first = attrs.evolve(first, about=about, name=first.name or answer.name)
+        runs.append(attrs.evolve(run, messages=(first, *others)))
+    return Transcript.joined(runs) if runs else None
+
+
+def _of_request(value: Any, format_name: str | None, limits: Limits) -> Transcript:
+    """Return the run of a request to a service: what the system says comes first."""
+    hint = exchanges.format_of_request(value)
+    value, instructions = exchanges.instructions_in(value)
+    messages = messages_in(value, format_name)
+    if messages is None:
+        run = _of_others(value, format_name, limits)
+    else:
+        run = _read_all(format_name or _format_of(value, messages, hint), messages, limits)
+    if isinstance(value, dict) and not is_message(value):
+        listed = messages if messages is not None else _listed_in(value)
+        if any(held is listed for held in value.values()):
+            about = {name: held for name, held in value.items() if held is not listed}
+            run = attrs.evolve(run, about={**about, **run.about})
+    told = tuple(_instruction(each, run.format or hint, limits) for each in instructions)
+    return attrs.evolve(run, messages=(*told, *run.messages))
+
+
+def _instruction(value: Any, format_name: str | None, limits: Limits) -> ChatMessage:
+    """Return what the system says before the first message."""
+    if isinstance(value, str):
+        return ChatMessage(MessageBody([value]), "system")
+    return attrs.evolve(_read(format_name or USUAL, value, limits), role="system")
+
+
+def _of_others(value: Any, format_name: str | None, limits: Limits) -> Transcript:
+    """Return the run of one message, of a body, or of a list with something else in it."""
+    listed = _listed_in(value)
+    if listed and (format_name is None or not _is_one(format_name, value)):
+        is_talk = any(map(_is_said, listed))
+        body = None if is_talk or format_name is not None else _body(value, limits)
+        if body is not None:
+            return Transcript((ChatMessage(body, _stored_role(body)),))
+        if isinstance(value, dict) or not detect(value):
+            made = None if is_talk else stream_in(listed, format_name, limits)
+            run = _streamed(*made) if made else _of_each(listed, format_name, limits)
+            if run is not None:
+                return run
+    if value == [] and format_name is None:
+        return Transcript((ChatMessage(MessageBody()),))
+    return _read_all(format_name or _format_of(value, [value]), [value], limits)
+
+
+def _is_one(format_name: str, value: Any) -> bool:
+    """Return whether a value is one message of a format, though it is a list."""
+    return evidence_of(adapter(format_name), value) > 0
+
+
+def _body(value: Any, limits: Limits) -> MessageBody | None:
+    """Return the body whose parts a list has, None if it is something else."""
+    if not isinstance(value, list) or detect(value):
+        return None
+    try:
+        return MessageBody.from_json(json.dumps(value), limits=limits)
+    except (DecodeError, TypeError):
+        return None
+
+
+def _streamed(format_name: str, made: Converted[MessageBody]) -> Transcript:
+    return Transcript((_message(made, "assistant"),), format_name)
+
+
+def _of_each(values: Sequence[Any], format_name: str | None, limits: Limits) -> Transcript | None:
+    """Return the run of values that are not all messages; None if nothing in it can be read.
+
+    Neighbours that are messages are read together, in the format of most of them.
+    """
+    said = [each for each in values if _is_said(each)]
+    found = format_name or (_format_of(said, said) if said else None)
+    runs = []
+    for is_said, group in groupby(values, _is_said):
+        if is_said and found is not None:
+            runs.append(_read_all(found, [*group], limits))
+        else:
+            runs += [_of_one(each, found, limits) for each in group]
+    return None if all(run.is_unread for run in runs) else Transcript.joined(runs)
+
+
+def _is_said(value: Any) -> bool:
+    return is_message(value) or is_item(value)
+
+
+def _of_one(value: Any, found: str | None, limits: Limits) -> Transcript:
+    """Return the run of a value among others, whose format is `found`, if they are messages."""
+    if isinstance(value, Broken):
+        return Transcript((ChatMessage(MessageBody([value.text]), problem=value.problem),))
+    try:
+        if found is None or _is_exchange(value) or (isinstance(value, list) and value):
+            return _of_json(value, None, limits)
+        if isinstance(value, dict):
+            return Transcript((_read(found, value, limits),), found)
+    except MessageBodyError:
+        pass
+    return Transcript((_unread(value, f"expected a message, got {quote(value, limit=80)}"),))
+
+
+def _is_exchange(value: Any) -> bool:
+    """Return whether a value holds messages and is none itself."""
+    if exchanges.answers_in(value) or exchanges.error_in(value) is not None:
+        return True
+    return isinstance(value, dict) and bool(messages_of(value) or exchanges.pair_in(value))
+
+
+def _format_of(value: Any, messages: Sequence[Any], hint: str | None = None) -> str:
+    """Return the format of messages: that of all of them, or else that with the most evidence.
+
+    Arguments:
+        value: what holds the messages.
+        messages: the messages.
+        hint: the format that is taken if several fit.
+    """
+    found = detect(value) or _most(messages)
+    if not found:
+        known = ", ".join(adapter_names())
+        raise EnvelopeError(
+            f"expected messages of a format that is known, got {quote(value, limit=80)}; "
+            f"the formats are {known}"
+        )
+    return hint if hint in found else USUAL if USUAL in found else found[0]
+
+
+def _most(messages: Sequence[Any]) -> tuple[str, ...]:
+    """Return the formats with the most evidence; a message of texts alone tells less."""
+    counts: dict[str, float] = defaultdict(float)
+    for message in messages:
+        weight = 0.5 if _is_plain(message) else 1
+        for name in detect(message):
+            counts[name] += weight * min(evidence_of(adapter(name), message), _ENOUGH)
+    most = max(counts.values(), default=0)
+    return tuple(name for name in counts if counts[name] == most)
+
+
+def _is_plain(message: Any) -> bool:
+    held = message.get("content", message.get("parts")) if isinstance(message, dict) else None
+    blocks = held if isinstance(held, list) else []
+    return all(isinstance(each, dict) and each.keys() <= {"type", "text"} for each in blocks)
+
+
+def _read_all(format_name: str, messages: Sequence[Any], limits: Limits) -> Transcript:
+    """Return the messages of one format; read one by one if they can't be read together."""
+    found = format_of(format_name)
+    if found is not None:
+        try:
+            return _converted(found.to_bodies(messages, limits=limits), format_name)
+        except MessageBodyError as error:
+            run = Transcript(
+                tuple(_read(format_name, each, limits) for each in messages), format_name
+            )
+            # Most often one of the messages says what is wrong.
+            whole = () if any(each.problem for each in run.messages) else (
+                Loss(LossKind.DOWNGRADED, "messages", str(error)),
+            )  # fmt: skip
+            return attrs.evolve(run, losses=whole)
+    return _read_each(format_name, messages, limits)
+
+
+def _read_each(format_name: str, messages: Sequence[Any], limits: Limits) -> Transcript:
+    read = tuple(_read(format_name, each, limits) for each in messages)
+    return Transcript(read, format_name)
+
+
+def _read(format_name: str, message: Any, limits: Limits) -> ChatMessage:
+    try:
+        made = read_within(limits, format_name, message)
+    except MessageBodyError as error:
+        return _unread(message, str(error))
+    return _message(made, _role_in(message))
+
+
+def _unread(message: Any, problem: str) -> ChatMessage:
+    source = Part(json.dumps(message, indent=2, ensure_ascii=False), content_type=JSON)
+    return ChatMessage(MessageBody([source]), _role_in(message), problem=problem)
+
+
+def _message(made: Converted[MessageBody], role: str | None = None) -> ChatMessage:
+    return _said(made.value, made.rest, made.losses, role)
+
+
+def _converted(made: Converted[Any], format_name: str | None) -> Transcript:
+    """Return the run of what `to_bodies` or `to_body` returned."""
+    if isinstance(made.value, MessageBody):
+        return Transcript((_message(made),), format_name)
+    rests = made.rest if isinstance(made.rest, list) else [None] * len(made.value)
+    losses: dict[int | None, list[Loss]] = defaultdict(list)
+    for loss in made.losses:
+        match = _NUMBERED.fullmatch(loss.where)
+        if match and int(match[1]) < len(rests):
+            losses[int(match[1])].append(attrs.evolve(loss, where=match[2]))
+        else:
+            losses[None].append(loss)
+    messages = tuple(
+        _said(body, rest, losses[number])
+        for number, (body, rest) in enumerate(zip(made.value, rests, strict=True))
+    )
+    return Transcript(messages, format_name or _stated(rests), (*losses[None],))
+
+
+def _stated(rests: Sequence[Any]) -> str | None:
+    found = {rest.get("format") if isinstance(rest, dict) else None for rest in rests}
+    return found.pop() if len(found) == 1 else None
+
+
+def _said(
+    body: MessageBody, rest: Any, losses: Iterable[Loss], role: str | None = None
+) -> ChatMessage:
+    about = _about(rest)
+    name = about.pop("name", None)
+    return ChatMessage(
+        body,
+        _role_in(rest) or role or _stored_role(body),
+        name if isinstance(name, str) else None,
+        about,
+        (*losses,),
+        rest=rest,
+    )
+
+
+def _role_in(value: Any) -> str | None:
+    role = value.get("role") if isinstance(value, dict) else None
+    return role if isinstance(role, str) else None
+
+
+def _stored_role(body: MessageBody) -> str | None:
+    """Return the role in a rest that is a part of a body; None if there is none."""
+    for part in body:
+        if is_withheld(part) and part.text is not None:
+            try:
+                role = _role_in(part.read_json())
+            except DecodeError:
+                continue  # somebody else's part
+            if role is not None:
+                return role
+    return None
+
+
+def _about(rest: Any) -> dict[str, Any]:
+    """Return the members of a message that are not content, by the rest of its format."""
+    if not isinstance(rest, dict):
+        return {}
+    frame = rest.get("frame")
+    if "format" not in rest or not isinstance(frame, dict):
+        return {} if "format" in rest else {k: v for k, v in rest.items() if k != "role"}
+    return members_of(frame)

@@ -1,0 +1,51 @@
+"""Streams: the events of one message that somebody has logged, made into that message."""
+
+from typing import Any
+
+from messagebody._base.limits import Limits
+from messagebody._model.body import MessageBody
+from messagebody.adapters._base import Converted
+from messagebody.errors import MessageBodyError
+
+
+def stream_in(
+    events: list[Any], format_name: str | None, limits: Limits
+) -> tuple[str, Converted[MessageBody]] | None:
+    """Return the message of a stream's events, and its format; None if they are no stream.
+
+    Arguments:
+        events: parsed JSON.
+        format_name: the format; None if it is to be found.
+        limits: what to take before refusing.
+    """
+    # Streams are seldom logged, and their readers take long to load.
+    from messagebody.adapters.streams import stream_names
+
+    if len(events) < 2 or not all(isinstance(each, dict) for each in events):
+        return None
+    names = stream_names() if format_name is None else {format_name}.intersection(stream_names())
+    found = [each for name in names if (each := _assembled(events, name, limits)) is not None]
+    if not found:
+        return None
+    name, made, _ = min(found, key=lambda each: each[2])
+    return name, made
+
+
+def _assembled(
+    events: list[Any], name: str, limits: Limits
+) -> tuple[str, Converted[MessageBody], int] | None:
+    """Return the name, the message and the number of unknown events; None for another format."""
+    from messagebody.adapters.streams import Assembler
+
+    assembler = Assembler(name, limits=limits)
+    try:
+        for number, event in enumerate(events):
+            assembler.feed(event)
+            # Services add new events, but no stream begins with one.
+            if len(assembler.unknown) > number:
+                return None
+        made = assembler.finish()
+        # The accumulator of one format takes what it does not need, such as whole answers.
+        return (name, made, len(assembler.unknown)) if len(made.value) else None
+    except MessageBodyError:
+        return None
