@@ -172,7 +172,7 @@ def _body_hint(value: object) -> str:
         takes = "MessageBody([text]) holds a text"
         return f"{takes}, MessageBody.from_json(…) reads JSON, MessageBody.load(…) a file"
     if isinstance(value, os.PathLike):
-        return "MessageBody.load(…) reads a file"
+        return "MessageBody.load(…) reads a file, MessageBody([Path(…)]) holds one"
     if isinstance(value, leaf("MessageBodySchema")):
         return "this is a schema"
     if isinstance(value, Mapping | list | tuple):

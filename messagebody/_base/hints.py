@@ -356,6 +356,24 @@ strict
 """The keywords that people may mean by another one."""
 
 
+_CONTENT: Final = "content= takes text, bytes, a Path, JSON, pictures, figures and tables"
+_FILE: Final = "content=Path(…) takes a file; name= is what it is called in the body"
+MEANT: Final = {
+    "Part": _table(f"""
+path file filepath file_path files
+    {_FILE}
+data bytes text body value image picture object obj df frame dataframe table figure binary raw
+payload
+    {_CONTENT}
+json
+    content= takes a dict or list, body.add(json=…) any JSON value
+base64
+    content=base64.b64decode(…) takes its bytes
+""")
+}
+"""What keywords of one call mean, where it is more than the name of another."""
+
+
 def missing_attribute(value: object, name: str) -> AttributeError:
     """Return the error for an attribute that an object or a class does not have.
 
@@ -424,7 +442,7 @@ def _misfit(
     if inspect.Parameter.VAR_KEYWORD not in kinds:
         unknown = [name for name in kwargs if name not in takes]
         if unknown:
-            advice = "; ".join(_meant(name, takes) for name in unknown)
+            advice = "; ".join(_meant(called, name, takes) for name in unknown)
             return f"{called}() takes no {' and no '.join(unknown)}; {advice}"
     if inspect.Parameter.VAR_POSITIONAL not in kinds and len(args) > len(by_position):
         extra = args[len(by_position)]
@@ -440,7 +458,9 @@ def _misfit(
 _BY_NAME: Final = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
 
 
-def _meant(keyword: str, takes: list[str]) -> str:
+def _meant(called: str, keyword: str, takes: list[str]) -> str:
+    if advice := MEANT.get(called, {}).get(keyword):
+        return advice
     for meant in KEYWORDS.get(keyword, "").split():
         if meant in takes:
             return f"{keyword}= is {meant}= here"

@@ -20,6 +20,7 @@ LEAVES: Final = {
     "read_url": "messagebody.storage._stores.documents:read_url",
     "write_url": "messagebody.storage._stores.documents:write_url",
     "MessageBody": "messagebody._model.body:MessageBody",
+    "Part": "messagebody._model.part:Part",
     "MessageBodySchema": "messagebody.schema:MessageBodySchema",
     "Profile": "messagebody.compatibility._solver.profile:Profile",
     "Stream": "messagebody.compatibility._stream:Stream",

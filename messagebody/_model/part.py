@@ -26,7 +26,6 @@ from messagebody._model.content import (
     reference_to,
     size_of,
 )
-from messagebody._model.objects import json_text, json_type, made_of
 from messagebody._model.reading import Reading
 from messagebody._wire import strict_json
 from messagebody._wire.members import (
@@ -488,6 +487,8 @@ def build_part(
     **arguments: Unpack[PartArguments],
 ) -> Part:
     """Return a part from exactly one of content, json and url; see `MessageBody.add`."""
+    if arguments.keys() - ARGUMENTS:
+        Part(content, **arguments)  # raises, and says which argument is meant
     given = (content is not None) + (json is not NOT_GIVEN) + (arguments.get("url") is not None)
     if given != 1:
         raise InvalidPart(
@@ -495,9 +496,10 @@ def build_part(
             + ("; JSON null is add(json=None)" if not given else "")
         )
     if json is not NOT_GIVEN:
-        content = json_text(json)
-        if arguments.get("content_type") is None:
-            arguments["content_type"] = json_type(arguments.get("name"))
+        from messagebody._model.json_values import json_content
+
+        content, kind = json_content(json, arguments.get("name"), arguments.get("content_type"))
+        arguments["content_type"] = kind
     return Part(content, **arguments)
 
 
@@ -516,6 +518,8 @@ def _made_of(content: Any, name: Any, content_type: Any) -> tuple[str | bytes, s
             "this dict is a part in JSON form; body.extend(MessageBody.from_dicts([…])) adds it, "
             "body.add(json=…) adds a part with the dict as its content"
         )
+    from messagebody._model.objects import made_of  # most programs add text, bytes and files
+
     return made_of(content, name, content_type)
 
 

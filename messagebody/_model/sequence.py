@@ -46,7 +46,7 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
     def __init__(self, parts: Iterable[Any] = ()) -> None:
         self._parts = PartList([])
         self._reading = Reading()
-        self._parts.extend(_records(require_iterable(parts)))
+        self._parts.extend(_records(_several(parts)))
 
     @classmethod
     def _of(cls, parts: PartList, reading: Reading | None = None) -> Self:
@@ -96,7 +96,7 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
         key = _key(key)
         if isinstance(key, slice):
             parts = [*self]
-            parts[key] = value
+            parts[key] = _several(value)
             # A new list, so that an error, such as a repeated name, leaves the body unchanged.
             self._parts = type(self)(parts)._parts
         elif not isinstance(key, str):
@@ -129,7 +129,7 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
 
     def extend(self, values: Iterable[Part]) -> None:
         """Add all parts at the end, or none if one of them can't be added."""
-        self._parts.extend([_record(part) for part in require_iterable(values)])
+        self._parts.extend([_record(part) for part in _several(values)])
 
     def pop(self, index: int | str = -1) -> Part:
         """Remove and return the part at a position, or the part with a name."""
@@ -161,8 +161,6 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
     __copy__ = copy
 
     def __add__(self, other: Iterable[Part]) -> Self:
-        if not isinstance(other, Iterable) or isinstance(other, str | bytes):
-            return NotImplemented
         both = self.copy()
         both.extend(other)
         return both
@@ -260,6 +258,31 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
             below = f"{name}/**"
             return PartNotFound(name, f"; it is a directory: list({below!r}) gives its parts")
         return PartNotFound(name, _missing_hint(name, self.names()))
+
+
+def _several(parts: Any) -> Iterable[Any]:
+    """Return parts to go through.
+
+    Raises:
+        InvalidArgument: it is one object, such as a table, which would be taken apart.
+    """
+    if isinstance(parts, list | tuple | PartSequence):
+        return parts
+    from messagebody._model.objects import is_one
+
+    if not isinstance(parts, _ADVISED) and is_one(parts):
+        takes = "body.add(…) and MessageBody([…]) take it as one part"
+        raise InvalidArgument("parts in a list", got=f"a {type(parts).__name__}", hint=takes)
+    if isinstance(parts, set | frozenset):
+        raise InvalidArgument(
+            "parts in a list", parts, "a set has no order; sorted(…) makes a list"
+        )
+    found: Iterable[Any] = require_iterable(parts)
+    return found
+
+
+_ADVISED: Final = (str, bytes, bytearray, memoryview, dict, PurePath, Part)
+"""What `require_iterable` has advice for."""
 
 
 def _restore(cls: type[_Parts], records: list[PartRecord]) -> _Parts:

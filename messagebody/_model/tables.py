@@ -1,0 +1,77 @@
+"""Tables and arrays as content: those of pandas, polars and numpy."""
+
+import math
+import sys
+from functools import partial
+from typing import Any, Final
+
+from messagebody._base.media_types import JSON
+from messagebody._model.forms import Made, described, one_of, package_of, saved
+from messagebody._model.json_values import LINES, fields_text, listed
+
+CSV: Final = "text/csv"
+_TSV: Final = "text/tab-separated-values"
+_PARQUET: Final = "application/vnd.apache.parquet"
+_ARROW: Final = "application/vnd.apache.arrow.file"
+_NPY: Final = "application/x-npy"
+
+
+def pandas(value: Any, wanted: str | None) -> Made:
+    """Write a pandas frame or series: by default as CSV. An index that says something is kept."""
+    kind = one_of(wanted or CSV, [CSV, _TSV, JSON, *LINES, _PARQUET])
+    frame = value.to_frame() if not hasattr(value, "columns") else value
+    if kind == _PARQUET:
+        return frame.to_parquet(), kind
+    counts = _counts(frame.index)
+    if kind in {CSV, _TSV}:
+        return frame.to_csv(index=not counts, sep="," if kind == CSV else "\t"), kind
+    frame = frame if counts else frame.reset_index()
+    if len({*map(str, frame.columns)}) < len(frame.columns):
+        raise ValueError("columns of the same name can't be members of an object")
+    return _rows(frame.to_dict(orient="records"), kind), kind
+
+
+def _counts(index: Any) -> bool:
+    """Return whether an index only counts the rows from 0, and says nothing else."""
+    is_range = type(index).__name__ == "RangeIndex" and index.name is None
+    return is_range and index.start == 0 and index.step == 1
+
+
+def polars(value: Any, wanted: str | None) -> Made:
+    """Write a polars frame or series: by default as CSV."""
+    kind = one_of(wanted or CSV, [CSV, _TSV, JSON, *LINES, _PARQUET, _ARROW])
+    frame = value if hasattr(value, "write_csv") else value.to_frame()
+    if kind in {_PARQUET, _ARROW}:
+        return saved(frame.write_parquet if kind == _PARQUET else frame.write_ipc), kind
+    if kind in {JSON, *LINES}:
+        return _rows(frame.to_dicts(), kind), kind
+    return frame.write_csv(separator="," if kind == CSV else "\t"), kind
+
+
+def _rows(rows: list[dict[str, Any]], kind: str) -> str:
+    # JSON has no NaN; in a table it stands for a value that is missing.
+    rows = [{str(key): _present(each) for key, each in row.items()} for row in rows]
+    return fields_text(rows) if kind == JSON else "".join(f"{fields_text(row)}\n" for row in rows)
+
+
+def _present(value: Any) -> Any:
+    is_missing = isinstance(value, float) and math.isnan(value)
+    return None if is_missing or type(value).__name__ in {"NaTType", "NAType"} else value
+
+
+def array(value: Any, wanted: str | None) -> Made:
+    """Write a numpy array: by default as `.npy`, which keeps its type and shape."""
+    kind = one_of(wanted or _NPY, [_NPY, JSON, *LINES])
+    if package_of(type(value)) != "numpy":  # such as units
+        raise ValueError(
+            f"numpy.asarray(…) makes an array of it, without what {described(value)} adds"
+        )
+    if kind == JSON:
+        return fields_text(listed(value)), kind
+    if kind in LINES:
+        return "".join(f"{fields_text(row)}\n" for row in listed(value)), kind
+    numpy = sys.modules["numpy"]  # an array has loaded it
+    if numpy.ma.is_masked(value):
+        advice = "array.filled(…) fills the gaps, names that end in .json keep them as null"
+        raise ValueError(f"the mask would be lost; {advice}")
+    return saved(partial(numpy.save, arr=value, allow_pickle=False)), kind
