@@ -45,6 +45,11 @@ def edit(body: PartSequence) -> AbstractContextManager[PartList]:
     return body._parts.all_or_nothing()
 
 
+def body_of(records: list[PartRecord]) -> MessageBody:
+    """Return a body of checked records with unique names; it takes ownership of the list."""
+    return MessageBody._of(PartList(records))
+
+
 def body_of_text(text: str) -> MessageBody:
     """Return a body of just a text, at a fifth of the cost of a part and a body around it.
 
@@ -52,7 +57,7 @@ def body_of_text(text: str) -> MessageBody:
         InvalidPart: UTF-8 can't encode the text.
     """
     record = PartRecord(content_type=TEXT_PLAIN, content=check_text(text))
-    return MessageBody._of(PartList([record]))
+    return body_of([record])
 
 
 def only_text(body: PartSequence) -> str | None:

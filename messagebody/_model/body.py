@@ -325,7 +325,7 @@ class MessageBody(PartSequence):
         An unnamed part has no `name`; an unknown size or digest of a reference is None. Nothing is
         fetched; local files are read for their digests.
         """
-        return manifest.manifest_of(self)
+        return manifest.manifest_of(self._parts.records())
 
     @property
     def digest(self) -> str:
@@ -354,7 +354,7 @@ class MessageBody(PartSequence):
             >>> body.fingerprint[:27]
             'fingerprint-v1:sha256:3d6a0'
         """
-        return manifest.fingerprint_of([*self])
+        return manifest.fingerprint_of(self._parts.records(), self.manifest())
 
     def pin(self, resolver: "messagebody.Resolver | None" = None) -> Self:
         """Read every reference without size or digest, fill them in, and return the body.

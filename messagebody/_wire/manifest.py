@@ -5,12 +5,14 @@ a part is inline or offloaded. It leaves out the members of `UNLISTED`, the URL 
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
+
+import msgspec
 
 from messagebody._base.digests import sha256_of
 from messagebody._base.text import quote
 from messagebody._wire import data_urls
-from messagebody._wire.members import ABOUT, Member, PartRecord
+from messagebody._wire.members import ABOUT, Member, PartRecord, RichRecord
 from messagebody.errors import DigestUnknown
 
 UNLISTED: Final[tuple[Member, ...]] = tuple(
@@ -22,49 +24,31 @@ UNLISTED: Final[tuple[Member, ...]] = tuple(
 _FINGERPRINT: Final = "fingerprint-v1:"
 
 
-class Listed(Protocol):
-    """Something with the members that a manifest lists, such as a `Part`."""
-
-    @property
-    def name(self) -> str | None:
-        """The part name, None for an unnamed part."""
-
-    @property
-    def content_type(self) -> str:
-        """The content type as the part states it."""
-
-    @property
-    def size(self) -> int | None:
-        """Bytes of the content, None if they are not stated."""
-
-    @property
-    def digest(self) -> str | None:
-        """The digest of the content, None if it is not stated."""
-
-    @property
-    def url(self) -> str | None:
-        """The URL of a reference."""
-
-
-def manifest_of(parts: Iterable[Listed]) -> list[dict[str, Any]]:
+def manifest_of(records: Iterable[PartRecord]) -> list[dict[str, Any]]:
     """Return `{name, contentType, size, digest}` of every part, in order."""
-    return [
-        {
-            **({} if part.name is None else {"name": part.name}),
-            "contentType": part.content_type,
-            **_measures(part),
-        }
-        for part in parts
-    ]
+    return [_entry(record) for record in records]
 
 
-def _measures(part: Listed) -> dict[str, Any]:
+def _entry(record: PartRecord) -> dict[str, Any]:
+    size, digest = measures_of(record)
+    entry = {"contentType": record.content_type, "size": size, "digest": digest}
+    return entry if record.name is None else {"name": record.name, **entry}
+
+
+def measures_of(record: PartRecord) -> tuple[int | None, str | None]:
     """Return size and digest; for a `data:` URL, those of its content."""
+    content = record.content
+    if content is not None:
+        data = content.encode() if isinstance(content, str) else content
+        return len(data), sha256_of(data)
+    if isinstance(record, RichRecord) and record.local_file is not None:
+        return record.local_file.size, record.local_file.digest()
+    url, digest = record.url, record.digest
     # Offloading such a part later must not change the digest of the body.
-    if part.url is not None and part.digest is None and data_urls.is_data_url(part.url):
-        content = data_urls.decode(part.url)[1]
-        return {"size": len(content), "digest": sha256_of(content)}
-    return {"size": part.size, "digest": part.digest}
+    if url is not None and digest is None and data_urls.is_data_url(url):
+        data = data_urls.decode(url)[1]
+        return len(data), sha256_of(data)
+    return record.size, digest
 
 
 def manifest_digest(manifest: Sequence[dict[str, Any]]) -> str:
@@ -73,30 +57,35 @@ def manifest_digest(manifest: Sequence[dict[str, Any]]) -> str:
     Raises:
         DigestUnknown: an entry has no size or no digest.
     """
-    unknown = [
-        f"part {index} {quote(entry['name'])}" if "name" in entry else f"part {index}"
-        for index, entry in enumerate(manifest)
-        if entry["size"] is None or entry["digest"] is None
-    ]
-    if unknown:
+    if unknown := unknown_in(manifest):
         raise DigestUnknown(unknown)
     return _canonical_digest(manifest)
 
 
-def fingerprint_of(parts: Sequence[Listed]) -> str:
+def unknown_in(manifest: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the parts without a size or a digest, because of which a body has no digest."""
+    return [
+        f"part {index} {quote(entry['name'])}" if "name" in entry else f"part {index}"
+        for index, entry in enumerate(manifest)
+        if entry["size"] is None or entry["digest"] is None
+    ]
+
+
+def fingerprint_of(records: Iterable[PartRecord], manifest: Sequence[dict[str, Any]]) -> str:
     """Return a digest of parts that includes the URL of each part without a stated digest."""
-    entries = manifest_of(parts)
-    for part, entry in zip(parts, entries, strict=True):
-        if entry["digest"] is None:
-            entry["url"] = part.url
+    entries = [
+        {**entry, "url": record.url} if entry["digest"] is None else entry
+        for record, entry in zip(records, manifest, strict=True)
+    ]
     return _FINGERPRINT + _canonical_digest(entries)
 
 
-def _canonical_digest(manifest: Sequence[dict[str, Any]]) -> str:
-    # Imported here, because few bodies are signed, and `messagebody` should load quickly.
-    import rfc8785
+# RFC 8785 also has rules for floats, and for names that are not ASCII. Entries have neither.
+_canonical: Final = msgspec.json.Encoder(order="sorted").encode
 
-    return sha256_of(rfc8785.dumps(list(manifest)))
+
+def _canonical_digest(manifest: Sequence[dict[str, Any]]) -> str:
+    return sha256_of(_canonical(manifest))
 
 
 def unlisted(record: PartRecord) -> dict[str, Any]:

@@ -68,7 +68,22 @@ def validate(
 
 
 def digest(sources: Sources, *, out: Any, member: str | None = None, **how: Any) -> Report:
-    """Write the digest of each message; see `validate` for the arguments."""
+    r"""Write the digest of each message; see `validate` for the arguments.
+
+    A message with a reference of unknown digest has none. Its row has null, the fingerprint, and
+    the parts because of which it is so.
+
+    Examples:
+        >>> import pathlib
+        >>> line = '[{"content":"Hello!"},{"contentUrl":"https://example.com/cats"}]\n'
+        >>> _ = pathlib.Path("urls.jsonl").write_text(line)
+        >>> report = digest("urls.jsonl", out="digests", workers=0)
+        >>> report.counts["without a digest"], bool(report)
+        (1, True)
+        >>> [rows] = pathlib.Path("digests/shards").iterdir()
+        >>> rows.read_text().partition('"unknown"')[2]
+        ':["part 1"]}\n'
+    """
     return run(jobs.Digest(member=member), sources, out, Options(**how))
 
 

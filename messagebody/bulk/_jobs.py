@@ -19,7 +19,8 @@ from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.media_types import essence
 from messagebody._base.text import count_of, quote
 from messagebody._model.body import MessageBody
-from messagebody._wire import strict_json
+from messagebody._wire import manifest, strict_json
+from messagebody._wire.members import inline_size
 from messagebody.adapters import Converted, left_behind, read_within, write
 from messagebody.bulk._messages import Message
 from messagebody.bulk._sources import open_place
@@ -109,7 +110,7 @@ class Job:
 
 
 def _row(message: Message, **members: Any) -> bytes:
-    return json.dumps({"id": message.id, **members}, ensure_ascii=False).encode()
+    return strict_json.dumps({"id": message.id, **members}).encode()
 
 
 @attrs.frozen
@@ -125,10 +126,14 @@ class Validate(Job):
 
     def start(self, sink: Sink) -> Work:
         """Begin a shard."""
+        accepts = self.schema.checker.accepts
 
         def do(message: Message) -> None:
-            # Most messages are valid, and `is_valid` is cheaper than listing violations.
-            if self.schema.is_valid(message.body):
+            records = message.records
+            # Most messages are valid, and that is found more quickly than violations.
+            if accepts(
+                [record.name for record in records], [record.content_type for record in records]
+            ):
                 sink.count("valid")
                 return
             found = [*self.schema.iter_violations(message.body)]
@@ -151,13 +156,27 @@ def _plain(violation: Any) -> dict[str, Any]:
 
 @attrs.frozen
 class Digest(Job):
-    """Digests of bodies: a row for each message."""
+    """Digests of bodies: a row for each message.
+
+    A body with a reference of unknown digest has none. Its row has the fingerprint instead, and the
+    parts that are to blame.
+    """
 
     name = "digest"
 
     def start(self, sink: Sink) -> Work:
         """Begin a shard."""
-        return Work(lambda message: sink.line(_row(message, digest=message.body.digest)))
+
+        def do(message: Message) -> None:
+            entries = manifest.manifest_of(message.records)
+            if unknown := manifest.unknown_in(entries):
+                sink.count("without a digest")
+                known = manifest.fingerprint_of(message.records, entries)
+                sink.line(_row(message, digest=None, fingerprint=known, unknown=unknown))
+            else:
+                sink.line(_row(message, digest=manifest.manifest_digest(entries)))
+
+        return Work(do)
 
 
 @attrs.frozen
@@ -396,20 +415,32 @@ class _Counting:
     largest: int = 0
 
     def do(self, message: Message) -> None:
-        body = message.body
-        self.whole.update(bodies=1, parts=len(body), named=len(body.names()))
-        self.whole["empty bodies"] += not body
-        for part in body:
-            size = part.size or 0
-            counts = self._of(essence(part.content_type))
-            counts.update(parts=1, bytes=size, references=int(part.is_reference))
-            self.whole["bytes"] += size
-            self.largest = max(self.largest, size)
+        records, sizes = message.records, [0]
+        named = 0
+        for record in records:
+            content = record.content
+            size = (record.size or 0) if content is None else inline_size(content)
+            sizes.append(size)
+            named += record.name is not None
+            counts = self._of(essence(record.content_type))
+            counts["parts"] += 1
+            counts["bytes"] += size
+            counts["references"] += content is None
+        whole = self.whole
+        whole["bodies"] += 1
+        whole["parts"] += len(records)
+        whole["named"] += named
+        whole["empty bodies"] += not records
+        whole["bytes"] += sum(sizes)
+        self.largest = max(self.largest, *sizes)
 
     def _of(self, kind: str) -> Counter[str]:
-        # Senders choose the types, and must not be able to fill the memory.
-        known = kind in self.types or len(self.types) < _MOST_TYPES
-        return self.types.setdefault(kind if known else "others", Counter())
+        found = self.types.get(kind)
+        if found is None:
+            # Senders choose the types, and must not be able to fill the memory.
+            name = kind if len(self.types) < _MOST_TYPES else "others"
+            found = self.types.setdefault(name, Counter())
+        return found
 
     def update(self, summary: Mapping[str, Any]) -> None:
         """Add the counts of another shard."""

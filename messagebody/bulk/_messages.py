@@ -5,16 +5,17 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterator
-from functools import cached_property
-from typing import IO, Any, Final
+from collections.abc import Iterator, Mapping
+from typing import IO, Any, Final, NamedTuple, Self
 
 import attrs
 
 from messagebody._base.limits import CHUNK, Limits
 from messagebody._base.text import escape, human_size, redact_urls
+from messagebody._model.access import body_of, columns
 from messagebody._model.body import MessageBody
-from messagebody._wire import lines, strict_json
+from messagebody._wire import lines, reader, strict_json
+from messagebody._wire.members import PartRecord
 from messagebody.bulk._sources import Input, Shard, SourceKind
 from messagebody.bulk.tables import TableReader
 from messagebody.errors import DecodeError, MessageBodyError, MissingDependency
@@ -23,8 +24,7 @@ from messagebody.errors import DecodeError, MessageBodyError, MissingDependency
 _PROBLEM_LENGTH: Final = 2000
 
 
-@attrs.frozen
-class MessagePlace:
+class MessagePlace(NamedTuple):
     """The place of a message.
 
     Arguments:
@@ -38,37 +38,42 @@ class MessagePlace:
     offset: int | None
 
 
-@attrs.define(slots=False)
 class Message:
     """A message of a log.
 
     Arguments:
         place: the place in the log.
-        document: its JSON as in the log; empty for rows of a table.
+        document: its JSON: the line, and when it is open the body; empty for rows of a table.
         member: the member that holds the body; None for a body in `body` or `parts`, or a line
             that is a body.
         limits: the limits of a message.
-        id: its `id`; the file and line if it has none.
     """
 
-    place: MessagePlace
-    document: bytes
-    member: str | None
-    limits: Limits
-    id: str = ""
-    _members: dict[str, bytes] | None = None
-    _row: MessageBody | None = None
+    __slots__ = ("_id", "_members", "_records", "document", "limits", "member", "place")
 
-    def __attrs_post_init__(self) -> None:
-        self.id = self.id or f"{self.place.file}:{self.place.line}"
+    def __init__(
+        self, place: MessagePlace, document: bytes, member: str | None, limits: Limits
+    ) -> None:
+        self.place = place
+        self.document = document
+        self.member = member
+        self.limits = limits
+        self._id = ""
+        self._members: dict[str, bytes] | None = None
+        self._records: list[PartRecord] | None = None
 
     @classmethod
-    def of_row(
-        cls, place: MessagePlace, body_id: str, body: MessageBody, limits: Limits
-    ) -> "Message":
+    def of_row(cls, place: MessagePlace, body_id: str, body: MessageBody, limits: Limits) -> Self:
         """Return a message that was read from rows of a table."""
-        members = {"id": json.dumps(body_id, ensure_ascii=False).encode(), "body": b""}
-        return cls(place, b"", "body", limits, body_id, members, body)
+        message = cls(place, b"", "body", limits)
+        message._members = {"id": strict_json.dumps(body_id).encode(), "body": b""}
+        message._id, message._records = body_id, columns(body).records
+        return message
+
+    @property
+    def id(self) -> str:
+        """Its `id`; the file and line if it has none."""
+        return self._id or f"{self.place.file}:{self.place.line}"
 
     def open(self, *, is_body: bool = True) -> None:
         """Find the body and the id in the line.
@@ -81,52 +86,50 @@ class Message:
             DecodeError: the line is not JSON, or lacks the given member.
         """
         # Rows have been read already, and a message of another format is the whole line.
-        if self._row is not None or not (is_body or self.member):
+        if self._records is not None or not (is_body or self.member):
             return
         try:
             members = lines.split_object(self.document, depth=self.limits.depth)
         except strict_json.InvalidJson as error:
             raise DecodeError(str(error)) from error
-        self._members, wanted = members, self.member
         if members is None:
-            if wanted is not None:
-                raise DecodeError(f"expected an object with a member {wanted!r}")
+            if self.member is not None:
+                raise DecodeError(f"expected an object with a member {self.member!r}")
             return
-        if wanted is None:
-            # A line that is a body has the member `parts`; lines of logs hold a body in a member.
-            named = [each for each in ("parts", "body") if each in members]
-            if len(named) > 1:
-                raise DecodeError(
-                    "the object has 'parts' and 'body': name the one to read, with member='body' "
-                    "in Python, with --field body in the shell"
-                )
-            self.member = named[0] if named else None
-        if (wanted or self.member or "body") not in members:
-            raise DecodeError(f"the object has no member {escape(wanted or 'body', limit=100)!r}")
-        self.id = _id_in(members) or self.id
-        if self.member is not None:
-            self.document = b""  # the members have it all: hold a large message only once
+        name = self.member or _member_of_body(members)
+        if name not in members:
+            raise DecodeError(f"the object has no member {escape(name, limit=100)!r}")
+        self._id = _id_in(members)
+        # The place of the body is kept, but a large message is held only once.
+        self.member, self.document, members[name] = name, members[name], b""
+        self._members = members
 
     def take(self) -> bytes:
         """Return the JSON of the body and drop it here, so that memory holds it only once."""
-        if self._row is not None:
-            return self._row.to_json_bytes()
-        if self._members is None or self.member is None:
-            document, self.document = self.document, b""
-        else:
-            document, self._members[self.member] = self._members[self.member], b""
+        if self._records is not None:
+            return reader.encode(self._records)
+        document, self.document = self.document, b""
         return document
 
-    @cached_property
+    @property
+    def records(self) -> list[PartRecord]:
+        """The records of the parts, for jobs that only look at them.
+
+        Raises:
+            DecodeError: the JSON is not a body.
+        """
+        if self._records is None:
+            self._records = reader.decode(self.take(), self.limits)
+        return self._records
+
+    @property
     def body(self) -> MessageBody:
         """The body.
 
         Raises:
             DecodeError: the JSON is not a body.
         """
-        if self._row is not None:
-            return self._row
-        return MessageBody.from_json(self.take(), limits=self.limits)
+        return body_of([*self.records])
 
     def with_value(self, value: bytes) -> bytes:
         """Return the line with another JSON value in place of the body."""
@@ -135,9 +138,24 @@ class Message:
         return lines.join_object({**self._members, self.member: value})
 
 
-def _id_in(members: dict[str, bytes]) -> str:
+def _member_of_body(members: Mapping[str, bytes]) -> str:
+    """Return the member that holds the body: a line of a log is an object around one."""
+    if "parts" not in members:
+        return "body"
+    if "body" in members:
+        raise DecodeError(
+            "the object has 'parts' and 'body': name the one to read, with member='body' in "
+            "Python, with --field body in the shell"
+        )
+    return "parts"
+
+
+def _id_in(members: Mapping[str, bytes]) -> str:
     """Return the id of an object; empty if it is neither text nor a number."""
-    value = json.loads(members.get("id", b"null"))
+    written = members.get("id", b"null")
+    if written.startswith(b'"') and b"\\" not in written:
+        return written[1:-1].decode()
+    value = json.loads(written)
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
@@ -163,7 +181,7 @@ class BadLine:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the value of a line of `errors.jsonl`."""
-        return {**attrs.asdict(self.place), "error": self.error, "problem": self.problem}
+        return {**self.place._asdict(), "error": self.error, "problem": self.problem}
 
 
 def messages_of(

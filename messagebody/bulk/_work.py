@@ -32,6 +32,8 @@ from messagebody.storage._stores import Bytes, Store
 FIRST: Final = 20
 """The number of findings in a record, and in a report."""
 _TYPES: Final = {".jsonl": "application/jsonl", ".parquet": "application/vnd.apache.parquet"}
+_BLOCK: Final = 1 << 16
+"""Bytes of lines that are written at once."""
 # The errors of stores that are the fault of a message, not of its environment.
 _OF_THE_LINE: Final = (ObjectNotFound, UnsafeReference, DigestMismatch, LimitExceeded)
 
@@ -187,6 +189,29 @@ class TaskOutcome:
         return cls(None, text, lasting, error if isinstance(error, BadInput) else None)
 
 
+class _Lines:
+    """Lines on their way into a spool, because a shard's result may not fit into memory."""
+
+    def __init__(self) -> None:
+        self.spool = Spool()
+        self._waiting: list[bytes] = []
+        self._size = 0
+
+    def add(self, line: bytes) -> None:
+        """Write a line, together with others."""
+        self._waiting.append(line)
+        self._size += len(line)
+        if self._size >= _BLOCK:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the lines that wait."""
+        if self._waiting:
+            self._waiting.append(b"")
+            self.spool.write(b"\n".join(self._waiting))
+            self._waiting, self._size = [], 0
+
+
 class _RunningTask:
     """The state of a running task: its output and counts so far."""
 
@@ -194,8 +219,7 @@ class _RunningTask:
         self.task = task
         self.counts: Counter[str] = Counter({"messages": 0, "bad lines": 0, "bytes": 0})
         self.findings: list[Any] = []
-        # Spools, because a shard's result may not fit into memory.
-        self.result, self.errors = Spool(), Spool()
+        self.result, self.errors = _Lines(), _Lines()
         self.lines = 0
         self.work = task.job.start(self)
 
@@ -203,11 +227,11 @@ class _RunningTask:
 
     def line(self, line: bytes) -> None:
         """Write a line of the result."""
-        self.result.write(line + b"\n")
+        self.result.add(line)
 
     def write(self, data: bytes, /) -> int:
         """Write bytes of a result that has no lines."""
-        self.result.write(data)
+        self.result.spool.write(data)
         return len(data)
 
     def count(self, name: str, number: int = 1) -> None:
@@ -218,7 +242,7 @@ class _RunningTask:
         """Report something about a message; the first few are kept."""
         if len(self.findings) < FIRST:
             shown = escape(redact_urls(text), limit=500)
-            self.findings.append({"id": message.id, **attrs.asdict(message.place), "text": shown})
+            self.findings.append({"id": message.id, **message.place._asdict(), "text": shown})
 
     # From the first message to the record
 
@@ -249,22 +273,25 @@ class _RunningTask:
 
     def _bad(self, line: BadLine) -> None:
         self.counts["bad lines"] += 1
-        self.errors.write(json.dumps(line.to_dict(), ensure_ascii=False).encode() + b"\n")
+        self.errors.add(json.dumps(line.to_dict(), ensure_ascii=False).encode())
         if self.task.fail_fast:
             raise BadInput(line.problem, line.place.file, line.place.line)
 
     def publish(self) -> Record:
         """Write the result, the bad lines and the record, in this order."""
         task, summary = self.task, self.work.finish()
+        self.result.flush()
+        self.errors.flush()
         # Checked after all reading, and before anything is published.
         changed = [each.url for each in task.shard.inputs if not each.is_unchanged()]
         if changed:
             raise StoreError("the file changed while it was read", changed[0])
-        result = (self.result.size, self.result.digest) if task.job.suffix else None
+        spool, errors = self.result.spool, self.errors.spool
+        result = (spool.size, spool.digest) if task.job.suffix else None
         if result is not None:
-            self._put(result_key(task.shard.name, task.job), self.result, _TYPES[task.job.suffix])
-        if self.errors.size:
-            self._put(errors_key(task.shard.name), self.errors, _TYPES[".jsonl"])
+            self._put(result_key(task.shard.name, task.job), spool, _TYPES[task.job.suffix])
+        if errors.size:
+            self._put(errors_key(task.shard.name), errors, _TYPES[".jsonl"])
         record = Record(
             task.job.digest, task.shard.identity, dict(self.counts), self.findings, summary,
             self.lines, result,
@@ -278,8 +305,8 @@ class _RunningTask:
 
     def close(self) -> None:
         """Delete the temporary files."""
-        self.result.close()
-        self.errors.close()
+        self.result.spool.close()
+        self.errors.spool.close()
 
 
 def put(store: Store, key: str, data: bytes, content_type: str) -> None:

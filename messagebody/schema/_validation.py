@@ -255,8 +255,18 @@ class Checker:
         names, types = columns = _columns_of(body)
         if next(_repeated(body, columns), None) is not None:
             return False
-        check = _Rejected(self._rejected(names, types))
-        return next(iter(check), None) is None and not self.required & ~check.matched
+        return self.accepts(names, types)
+
+    def accepts(self, names: Sequence[str | None], types: Sequence[str]) -> bool:
+        """Return whether parts of these names, none of them twice, and types have no violation."""
+        matched = 0
+        unnamed, find, by_type = self.unnamed, self._names.find, self._types
+        for name, content_type in zip(names, types, strict=True):
+            found = (unnamed if name is None else find(name)) & by_type[content_type]
+            if not found:
+                return False
+            matched |= found
+        return not self.required & ~matched
 
     def violations(self, body: "Iterable[messagebody.Part]") -> Iterator[Violation]:
         """Yield the violations of a body: rejected parts in order, then missing parts."""

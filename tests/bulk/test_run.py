@@ -130,6 +130,25 @@ class TestJobs:
         digests = [body.digest for body in [*bodies(120), *bodies(7)]]
         assert [row["digest"] for row in results(tmp_path / "out")] == digests
 
+    def test_digest_says_what_is_known(self, tmp_path: Path) -> None:
+        url, digest = "https://example.com/a", "sha256:" + "a" * 64
+        stated: list[dict[str, Any]] = [{}, {"size": 1}, {"digest": digest},
+                                        {"size": 1, "digest": digest}]  # fmt: skip
+        found = [
+            MessageBody([Part("here"), Part(url=url, name=f"/{n}", **each)])
+            for n, each in enumerate(stated)
+        ]
+        write_log(tmp_path / "a.jsonl", found)
+        report = bulk.digest(tmp_path / "a.jsonl", out=tmp_path / "out", workers=0)
+        assert report
+        assert report.counts["without a digest"] == 3
+        rows = results(tmp_path / "out")
+        assert [row["digest"] for row in rows] == [None, None, None, found[3].digest]
+        assert [row.get("fingerprint") for row in rows[:3]] == [b.fingerprint for b in found[:3]]
+        assert [row.get("unknown") for row in rows] == [
+            *([f"part 1 '/{n}'"] for n in range(3)), None,
+        ]  # fmt: skip
+
     @pytest.mark.dear
     def test_offload_verify_and_inline(self, log: Path, tmp_path: Path) -> None:
         report = job_on("offload", log, tmp_path / "small")
