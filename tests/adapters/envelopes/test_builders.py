@@ -14,6 +14,7 @@ from messagebody.adapters.envelopes import olympus, sentient
 from messagebody.errors import EnvelopeError
 from messagebody.findings import Severity
 from messagebody.testing.strategies import bodies
+from tests.adapters.envelopes.olympus_policy import POLICY
 
 VECTORS = Path(__file__).parents[2] / "vectors"
 BASES = json.loads((VECTORS / "sentient_bases.json").read_text(encoding="utf-8"))["bases"]
@@ -210,7 +211,7 @@ class TestOlympus:
         envelope = ordered(task()).or_raise()
         assert envelope["protocol_message"]["payload"] == {"task": "Fix it"}
         assert olympus.is_valid(envelope, strict=True)
-        assert [*olympus.iter_boundary_findings(envelope)] == []
+        assert [*olympus.iter_boundary_findings(envelope, POLICY)] == []
         assert olympus.to_body(envelope, rest="part").or_raise()[0] == task()[0]
 
     def test_a_text_is_read_without_the_toolkit(self) -> None:
@@ -246,7 +247,7 @@ class TestOlympus:
         }
         assert envelope["persona"] == "governance/personas/agentic/tech-lead.md"
         known = {order["envelope"]["message_id"]}
-        assert [*olympus.iter_boundary_findings(envelope, known_messages=known)] == []
+        assert [*olympus.iter_boundary_findings(envelope, POLICY, known_messages=known)] == []
 
     def test_it_can_be_signed(self) -> None:
         secret = bytes(range(32))
@@ -266,8 +267,9 @@ class TestOlympus:
         assert [loss.where for loss in losses] == [
             "/envelope/target_agent",
             "/envelope/correlation_id",
-            "/persona",
         ]
+        losses = ordered(task(), policy=olympus.AccessPolicy({}, {})).losses
+        assert [loss.where for loss in losses] == ["/persona"]
 
     def test_a_header_that_lacks_something_is_said(self) -> None:
         losses = olympus.from_body(task(), header={"persona": "a.md"}).losses

@@ -17,6 +17,7 @@ from messagebody import MessageBody, Part
 from messagebody.adapters import adapter
 from messagebody.adapters.envelopes import agents_api, channel, olympus, sentient
 from messagebody.errors import EnvelopeError, MessageBodyError
+from tests.adapters.envelopes.olympus_policy import POLICY
 from tests.adapters.envelopes.shapes import JSON
 from tests.effort import examples
 
@@ -108,19 +109,6 @@ CHAT_OUTPUT = {
     "completed": True,
     "metadata": {"attachments": [{"data": "aGk="}], "messagebody": "[]"},
 }
-RPC = {
-    "message": {
-        "parts": [
-            {"type": "text", "text": "Hi"},
-            {"type": "file", "file": {"uri": "x"}},
-            {"type": "data", "data": {"role": "user", "text": "a", "clientContext": {"a": 1}}},
-            {"type": "data", "data": {"toolCallId": "c", "toolId": "t", "arguments": {}}},
-            {"type": "data", "data": {"toolCallId": "c", "toolId": "t", "result": {"a": 1}}},
-        ]
-    },
-    "metadata": {},
-    "sessionId": "s",
-}
 EXTERNAL = {
     "text": "hi",
     "external_conversation_id": "room",
@@ -198,10 +186,8 @@ CHATS: dict[str, Reader] = {
     "to_body": lambda value: told(channel.to_body(value, rest="part")),
     "replies": channel.extract_replies,
     "lenient replies": lambda value: channel.extract_replies(value, lenient=True),
-    "task": channel.jsonrpc_task,
     "answer": lambda value: Echo("demo", lambda _: value, deduplicator=None).handle({"text": "a"}),
 }
-REQUESTS: dict[str, Reader] = {"request": lambda value: channel.jsonrpc_input("demo", value)}
 INBOUND: dict[str, Reader] = {
     "external": lambda value: channel.ExternalMessage.from_dict(
         {**value, "connector_id": "c", "external_provider": "p"}
@@ -213,10 +199,8 @@ ENVELOPES: dict[str, Reader] = {
     "findings": listed(olympus.iter_findings),
     "strict findings": listed(lambda value: olympus.iter_findings(value, strict=True)),
     "validate": olympus.validate,
-    "boundary": listed(olympus.iter_boundary_findings),
-    "strip": olympus.strip,
-    "upstream": listed(olympus.iter_upstream_violations),
-    "upstream strip": olympus.upstream_stripped,
+    "boundary": listed(lambda value: olympus.iter_boundary_findings(value, POLICY)),
+    "strip": lambda value: olympus.strip(value, POLICY),
     "sign": lambda value: [olympus.sign(value, SECRET, profile=p) for p in olympus.SigningProfile],
     "verify": signatures,
     "detect": olympus.detect,
@@ -229,7 +213,6 @@ STEPS: dict[str, Reader] = {
     "forward to": listed(lambda value: sentient.forward(value, SENTIENT).findings),
     "forward from": lambda value: sentient.forward(SENTIENT, value),
     "entry": lambda value: sentient.audit_entry(value, error_line=True, plain_lists=True),
-    "graph": lambda value: sentient.chain_graph([SENTIENT, value]).to_dot(),
     "detect": sentient.detect,
     "to_body": lambda value: told(sentient.to_body(value, rest="part")),
 }
@@ -238,7 +221,6 @@ GROUPS: list[tuple[str, dict[str, Any], dict[str, Reader]]] = [
     ("result", RESULT, RESULTS),
     ("chat input", CHAT_INPUT, CHATS),
     ("chat output", CHAT_OUTPUT, CHATS),
-    ("request", RPC, REQUESTS),
     ("inbound", EXTERNAL, INBOUND),
     ("olympus", OLYMPUS, ENVELOPES),
     ("sentient", SENTIENT, STEPS),

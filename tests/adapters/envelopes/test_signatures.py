@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from messagebody.adapters.envelopes import agents_api, channel, olympus, sentient
+from tests.adapters.envelopes.olympus_policy import POLICY
 
 FUNCTIONS = [
     pytest.param(getattr(format_, name), id=f"{format_.__name__.rpartition('.')[2]}.{name}")
@@ -24,8 +25,8 @@ def test_help_shows_a_signature_to_read(function: Any) -> None:
 
 def test_a_policy_says_its_size() -> None:
     shown = "AccessPolicy(transitions=<9 senders>, boundaries=<9 receivers>)"
-    assert repr(olympus.PUBLISHED) == shown
-    assert olympus.AccessPolicy.from_dict(olympus.PUBLISHED.to_dict()) == olympus.PUBLISHED
+    assert repr(POLICY) == shown
+    assert olympus.AccessPolicy.from_dict(POLICY.to_dict()) == POLICY
 
 
 def test_a_verdict_takes_the_arguments_of_its_findings() -> None:

@@ -13,7 +13,6 @@ from messagebody.adapters.envelopes.channel._external import (
     client_context,
 )
 from messagebody.adapters.envelopes.channel._findings import is_valid, iter_findings, validate
-from messagebody.adapters.envelopes.channel._jsonrpc import jsonrpc_input, jsonrpc_task
 from messagebody.adapters.envelopes.channel._mapping import detect, from_body, to_body
 from messagebody.adapters.envelopes.channel._sessions import (
     Deduplicator,
@@ -42,8 +41,6 @@ __all__ = [
     "idempotency_key",
     "is_valid",
     "iter_findings",
-    "jsonrpc_input",
-    "jsonrpc_task",
     "session_key",
     "to_body",
     "validate",

@@ -2,11 +2,8 @@
 
 from messagebody.adapters.envelopes.olympus._boundary import (
     Stripped,
-    UpstreamViolation,
     iter_boundary_findings,
-    iter_upstream_violations,
     strip,
-    upstream_stripped,
 )
 from messagebody.adapters.envelopes.olympus._mapping import (
     AttachmentStatus,
@@ -17,7 +14,7 @@ from messagebody.adapters.envelopes.olympus._mapping import (
     to_body,
     verify_attachment,
 )
-from messagebody.adapters.envelopes.olympus._policy import PUBLISHED, AccessPolicy, Boundary, Scope
+from messagebody.adapters.envelopes.olympus._policy import AccessPolicy, Boundary, Scope
 from messagebody.adapters.envelopes.olympus._replay import Admission, ReplayGuard
 from messagebody.adapters.envelopes.olympus._rules import (
     is_valid,
@@ -37,7 +34,6 @@ from messagebody.adapters.envelopes.olympus._signature import (
 )
 
 __all__ = [
-    "PUBLISHED",
     "SCHEMA",
     "AccessPolicy",
     "Admission",
@@ -48,7 +44,6 @@ __all__ = [
     "SignatureCheck",
     "SigningProfile",
     "Stripped",
-    "UpstreamViolation",
     "build",
     "canonical",
     "derive_key",
@@ -58,13 +53,11 @@ __all__ = [
     "iter_boundary_findings",
     "iter_chain_findings",
     "iter_findings",
-    "iter_upstream_violations",
     "reply",
     "sign",
     "signed",
     "strip",
     "to_body",
-    "upstream_stripped",
     "validate",
     "verify",
     "verify_attachment",

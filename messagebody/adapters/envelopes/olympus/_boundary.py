@@ -4,72 +4,9 @@ from collections.abc import Container, Iterator
 from typing import Any, NamedTuple
 
 from messagebody.adapters.envelopes._sidecar import Message, member, read_object, shown, text_of
-from messagebody.adapters.envelopes.olympus._policy import PUBLISHED, AccessPolicy, Boundary, Scope
+from messagebody.adapters.envelopes.olympus._policy import AccessPolicy, Boundary, Scope
 from messagebody.adapters.envelopes.olympus._rules import is_repository_path, lies_in
 from messagebody.findings import Finding, Severity, pointer
-
-
-class UpstreamViolation(NamedTuple):
-    """Name a kind of violation and the field it is reported for."""
-
-    check: str
-    field: str
-
-    def __str__(self) -> str:
-        return f"{self.check} @ {self.field}"
-
-
-def iter_upstream_violations(
-    envelope: Message, policy: AccessPolicy = PUBLISHED
-) -> Iterator[UpstreamViolation]:
-    """Yield the violations the public code reports, in its order.
-
-    Raises:
-        EnvelopeError: the envelope is not a strict JSON object.
-    """
-    value = read_object(envelope, "an envelope")
-    agents = [text_of(value, "envelope", f"{role}_agent") for role in ("source", "target")]
-    unknown = [
-        UpstreamViolation("invalid_transition", f"envelope.{role}_agent")
-        for role, agent in zip(("source", "target"), agents, strict=True)
-        if agent not in policy.boundaries
-    ]
-    if unknown:
-        yield from unknown
-        return
-    source, target = agents
-    kind = text_of(value, "protocol_message", "message_type")
-    allowed = policy.types_between(source, target)
-    if not allowed:
-        yield UpstreamViolation("invalid_transition", "envelope")
-    elif kind not in allowed:
-        yield UpstreamViolation("invalid_transition", "protocol_message.message_type")
-    if kind not in policy.boundaries[target].messages:
-        yield UpstreamViolation("unauthorized_context", "protocol_message.message_type")
-    for _ in upstream_stripped(value, policy):
-        yield UpstreamViolation("unauthorized_context", "context_attachments")
-    claimed = text_of(value, "authentication", "sender_persona")
-    if claimed and claimed != source:
-        yield UpstreamViolation("unauthorized_context", "authentication.sender_persona")
-
-
-def upstream_stripped(envelope: Message, policy: AccessPolicy = PUBLISHED) -> list[str]:
-    """Return the attachments the public code strips, as it lists them: "type:path".
-
-    Raises:
-        EnvelopeError: the envelope is not a strict JSON object.
-    """
-    value = read_object(envelope, "an envelope")
-    boundary = policy.boundaries.get(text_of(value, "envelope", "target_agent"))
-    attachments = value.get("context_attachments")
-    # Here the public code fails open; `strip` below does not.
-    if boundary is None or not isinstance(attachments, list):
-        return []
-    return [
-        f"{text_of(attachment, 'type')}:{text_of(attachment, 'path') or 'unknown'}"
-        for attachment in attachments
-        if text_of(attachment, "type") not in boundary.attachments
-    ]
 
 
 class Stripped(NamedTuple):
@@ -87,7 +24,7 @@ class Stripped(NamedTuple):
 
 def iter_boundary_findings(
     envelope: Message,
-    policy: AccessPolicy = PUBLISHED,
+    policy: AccessPolicy,
     *,
     known_messages: Container[str] = (),
     single_session: bool = False,
@@ -96,7 +33,7 @@ def iter_boundary_findings(
 
     Arguments:
         envelope: parsed JSON, or JSON text; one that passed `validate`.
-        policy: the rules; the published table if not given.
+        policy: the rules.
         known_messages: ids of messages that may be a parent.
         single_session: all agents share one process, so that missing authentication is only a
             warning.
@@ -116,7 +53,7 @@ def iter_boundary_findings(
         yield Finding(check, path, problem, severity, rule="boundary")
 
 
-def strip(envelope: Message, policy: AccessPolicy = PUBLISHED) -> Stripped:
+def strip(envelope: Message, policy: AccessPolicy) -> Stripped:
     """Return a new envelope without the attachments its receiver may not have.
 
     If any attachment is removed, the signature is removed too.

@@ -24,7 +24,7 @@ from messagebody.adapters.envelopes._sidecar import (
     read_object,
     text_of,
 )
-from messagebody.adapters.envelopes.olympus._policy import PUBLISHED, AccessPolicy
+from messagebody.adapters.envelopes.olympus._policy import AccessPolicy
 from messagebody.adapters.envelopes.olympus._rules import iter_findings
 from messagebody.errors import DigestMismatch, InvalidArgument
 from messagebody.findings import Finding
@@ -149,7 +149,7 @@ def build(
     message_type: str,
     correlation_id: str,
     task_id: str,
-    policy: AccessPolicy = PUBLISHED,
+    policy: AccessPolicy | None = None,
     header: Mapping[str, Any] | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Converted[dict[str, Any]]:
@@ -162,7 +162,8 @@ def build(
         message_type: "ASSIGN", "RESULT", ...
         correlation_id: the work unit, such as "issue-42" or "pr-7".
         task_id: the sender's task in the orchestrator's registry.
-        policy: has the persona definition of the receiver.
+        policy: has the persona definition of the receiver; without one it is
+            `governance/personas/agentic/NAME.md`, as in the format's own repository.
         header: members to use in place of those filled in, such as
             `{"envelope": {"session_id": "s-1"}}`.
         clock: the time now.
@@ -195,7 +196,7 @@ def reply(
     *,
     message_type: str,
     task_id: str,
-    policy: AccessPolicy = PUBLISHED,
+    policy: AccessPolicy | None = None,
     header: Mapping[str, Any] | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Converted[dict[str, Any]]:
@@ -206,7 +207,7 @@ def reply(
         body: the payload.
         message_type: see `build`; also for the rest.
         task_id: the sender's task in the orchestrator's registry.
-        policy: has the persona definition of the receiver.
+        policy: see `build`.
         header: members to use in place of those filled in.
         clock: the time now.
 
@@ -236,7 +237,7 @@ def _built(
     stated: dict[str, Any],
     claims: dict[str, Any],
     message_type: str,
-    policy: AccessPolicy,
+    policy: AccessPolicy | None,
     header: Mapping[str, Any] | None,
     clock: Callable[[], datetime],
 ) -> Converted[dict[str, Any]]:
@@ -262,11 +263,18 @@ def _built(
         "session_id": member(said, "session_id"),
     }
     envelope["authentication"] = {**copied, **claimed}
-    boundary = policy.boundaries.get(text_of(said, "target_agent"))
-    if not envelope["persona"] and boundary is not None:
-        envelope["persona"] = boundary.persona
+    if not envelope["persona"]:
+        envelope["persona"] = _persona(text_of(said, "target_agent"), policy)
     envelope = _CARRIER.carrying(envelope, body)
     return _CARRIER.converted(body, envelope, _iter_findings(envelope))
+
+
+def _persona(agent: str, policy: AccessPolicy | None) -> str:
+    """Return the path of an agent's persona definition; empty if nothing says it."""
+    if policy is None:
+        return f"governance/personas/agentic/{agent}.md" if agent else ""
+    boundary = policy.boundaries.get(agent)
+    return boundary.persona if boundary is not None else ""
 
 
 def _attachments(envelope: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The published policy of an Olympus boundary: which roles may write where."""
+"""The policy of an Olympus boundary: who may send what to whom, and what each may receive."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -59,7 +59,6 @@ class AccessPolicy:
         True
     """
 
-    # Signatures in `help` show the published policy as a default.
     transitions: Mapping[str, Mapping[str, frozenset[str]]] = attrs.field(
         repr=lambda senders: f"<{count_of(len(senders), 'sender')}>"
     )
@@ -118,93 +117,3 @@ def _plain_scope(scope: Scope) -> dict[str, list[str]]:
     }
     # An empty list means no section; None means any section.
     return plain if scope.sections is None else {**plain, "sections": list(scope.sections)}
-
-
-_DIRECTORY = "governance/personas/agentic/"
-_DIRECTORS = ("project-manager", "devops-engineer", "tech-lead")
-_DOWN = ["ASSIGN", "CANCEL"]
-_DOWN_AND_BACK = ["ASSIGN", "CANCEL", "FEEDBACK"]
-_WORK = ["STATUS", "RESULT", "ESCALATE"]
-_JUDGEMENT = ["FEEDBACK", "APPROVE", "BLOCK", "ESCALATE"]
-
-_TRANSITIONS = {
-    "project-manager": {"devops-engineer": _DOWN, "tech-lead": _DOWN},
-    "devops-engineer": {"project-manager": [*_WORK, "WATCH"], "tech-lead": _DOWN},
-    "tech-lead": {
-        "project-manager": _WORK,
-        "devops-engineer": _WORK,
-        "coder": _DOWN_AND_BACK,
-        "iac-engineer": _DOWN_AND_BACK,
-        "tdd-tester": _DOWN_AND_BACK,
-        "document-writer": _DOWN_AND_BACK,
-        "validation-tester": _DOWN,
-        "documentation-reviewer": _DOWN,
-    },
-    "coder": {"tech-lead": _WORK},
-    "iac-engineer": {"tech-lead": _WORK},
-    "tdd-tester": {"tech-lead": _WORK},
-    "document-writer": {"tech-lead": _WORK},
-    "validation-tester": {"tech-lead": _JUDGEMENT},
-    "documentation-reviewer": {"tech-lead": _JUDGEMENT},
-}
-
-_ANY: dict[str, Any] = {}
-_PLANS = {"paths": [".artifacts/plans/"]}
-_CHECKPOINTS = {"paths": [".artifacts/checkpoints/", ".artifacts/state/"]}
-_CONVENTIONS = {"paths": ["project.yaml"], "sections": ["conventions"]}
-
-
-def _published_boundary(
-    persona: str, messages: list[str], **attachments: dict[str, Any]
-) -> dict[str, Any]:
-    directors = () if persona in _DIRECTORS else _DIRECTORS
-    definitions = {
-        "paths": [_DIRECTORY],
-        "withheld": [f"{_DIRECTORY}{director}.md" for director in directors],
-    }
-    return {
-        "persona": f"{_DIRECTORY}{persona}.md",
-        "messages": messages,
-        "attachments": {"persona_definition": definitions, **attachments},
-    }
-
-
-_BOUNDARIES = {
-    "project-manager": _published_boundary(
-        "project-manager",
-        [*_WORK, "WATCH"],
-        config={"paths": ["project.yaml"], "sections": ["governance"]},
-        checkpoint=_CHECKPOINTS,
-    ),
-    "devops-engineer": _published_boundary(
-        "devops-engineer", [*_DOWN, *_WORK], config=_ANY, checkpoint=_CHECKPOINTS
-    ),
-    "tech-lead": _published_boundary(
-        "tech-lead", [*_DOWN, *_WORK, *_JUDGEMENT], plan=_PLANS, config=_ANY
-    ),
-    "coder": _published_boundary(
-        "coder", _DOWN_AND_BACK, plan=_PLANS, source_file=_ANY, config=_CONVENTIONS
-    ),
-    "iac-engineer": _published_boundary(
-        "iac-engineer", _DOWN_AND_BACK, plan=_PLANS, source_file=_ANY, config=_CONVENTIONS
-    ),
-    "validation-tester": _published_boundary(
-        "validation-tester", _DOWN, coder_result=_ANY, source_file=_ANY, config=_CONVENTIONS
-    ),
-    "tdd-tester": _published_boundary(
-        "tdd-tester", _DOWN_AND_BACK, coder_result=_ANY, source_file=_ANY, config=_CONVENTIONS
-    ),
-    "document-writer": _published_boundary(
-        "document-writer",
-        _DOWN_AND_BACK,
-        source_file=_ANY,
-        documentation=_ANY,
-        config=_CONVENTIONS,
-    ),
-    "documentation-reviewer": _published_boundary(
-        "documentation-reviewer", _DOWN, documentation=_ANY, config=_CONVENTIONS
-    ),
-}
-
-PUBLISHED = AccessPolicy.from_dict({"transitions": _TRANSITIONS, "boundaries": _BOUNDARIES})
-"""The published table, as a starting point; `AccessPolicy.from_dict` takes your own."""

@@ -10,7 +10,6 @@ from messagebody.adapters.envelopes.sentient._chain import (
     validate,
 )
 from messagebody.adapters.envelopes.sentient._forward import Forwarded, forward, forward_chain
-from messagebody.adapters.envelopes.sentient._graph import Edge, Graph, Node, chain_graph
 from messagebody.adapters.envelopes.sentient._mapping import (
     build,
     detect,
@@ -23,15 +22,11 @@ __all__ = [
     "CHECKS",
     "AuditLog",
     "Check",
-    "Edge",
     "Flaw",
     "Forwarded",
-    "Graph",
-    "Node",
     "SeveritySource",
     "audit_entry",
     "build",
-    "chain_graph",
     "detect",
     "forward",
     "forward_chain",

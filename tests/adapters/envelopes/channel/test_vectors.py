@@ -91,14 +91,6 @@ def sequence(store: Any, calls: list[list[Any]]) -> list[Any]:
     return [getattr(store, name)(*arguments) for name, *arguments in calls]
 
 
-def jsonrpc_input(given: dict[str, Any]) -> Any:
-    try:
-        return channel.jsonrpc_input(given["agent"], given["params"])
-    except EnvelopeError as error:
-        (refusal,) = error.findings
-        return {"wp_error": {"code": refusal.code, "message": str(error)}}
-
-
 def idempotency(calls: list[list[Any]]) -> dict[str, Any]:
     seen = channel.SeenMessages()
     return {"returned": sequence(seen, calls), "ttls": list(seen.storage.values())}
@@ -116,8 +108,6 @@ OPERATIONS: dict[str, Any] = {
     "idempotency_seq": idempotency,
     "session_key": lambda given: channel.session_key(*given),
     "session_seq": lambda calls: sequence(channel.Sessions(), calls),
-    "jsonrpc_input": jsonrpc_input,
-    "jsonrpc_task": channel.jsonrpc_task,
 }
 
 

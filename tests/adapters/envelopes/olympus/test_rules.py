@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from messagebody.adapters.envelopes import olympus
 from messagebody.adapters.envelopes.olympus._schema import SCHEMA
 from messagebody.errors import EnvelopeError, InvalidArgument
+from tests.adapters.envelopes.olympus_policy import POLICY
 from tests.effort import examples
 
 SECRET = bytes(range(32))
@@ -460,7 +461,7 @@ def between(source: str, target: str, kind: str) -> dict[str, Any]:
     )
 
 
-class TestPublishedTable:
+class TestTable:
     @pytest.mark.parametrize("kind", FILES)
     @pytest.mark.parametrize("target", GIVEN)
     def test_attachments(self, target: str, kind: str) -> None:
@@ -468,36 +469,36 @@ class TestPublishedTable:
         given_ = between(source, target, message_type)
         given_["context_attachments"] = [{"type": kind, "path": FILES[kind]}]
         refused = kind not in allowed.split()
-        found = [(f.check, f.where) for f in olympus.iter_boundary_findings(given_)]
+        found = [(f.check, f.where) for f in olympus.iter_boundary_findings(given_, POLICY)]
         assert found == [("attachment-type", "/context_attachments/0")] * refused
-        theirs = [str(violation) for violation in olympus.iter_upstream_violations(given_)]
-        assert theirs == ["unauthorized_context @ context_attachments"] * refused
-        assert olympus.upstream_stripped(given_) == [f"{kind}:{FILES[kind]}"] * refused
-        assert len(olympus.strip(given_).removed) == refused
+        assert len(olympus.strip(given_, POLICY).removed) == refused
 
     @pytest.mark.parametrize("target", GIVEN)
     @pytest.mark.parametrize("source", GIVEN)
     def test_routes(self, source: str, target: str) -> None:
         letters = ROUTES[source].get(target, "")
         for letter, kind in LETTERS.items():
-            found = [f.check for f in olympus.iter_boundary_findings(between(source, target, kind))]
+            found = [
+                f.check
+                for f in olympus.iter_boundary_findings(between(source, target, kind), POLICY)
+            ]
             assert found == ["transition"] * (letter not in letters), kind
-            assert olympus.PUBLISHED.allows(source, target, kind) is (letter in letters)
+            assert POLICY.allows(source, target, kind) is (letter in letters)
 
 
 class TestBoundary:
     def test_unlisted_receiver_receives_nothing(self) -> None:
         value = envelope(envelope__target_agent="x")
-        found = [f.check for f in olympus.iter_boundary_findings(value)]
+        found = [f.check for f in olympus.iter_boundary_findings(value, POLICY)]
         assert found == ["transition", "target-unlisted", "attachment-type", "attachment-type"]
-        stripped = olympus.strip(value)
+        stripped = olympus.strip(value, POLICY)
         assert stripped.envelope["context_attachments"] == []
 
     def test_no_attachments_are_fine(self) -> None:
         value = envelope()
         del value["context_attachments"]
-        assert [*olympus.iter_boundary_findings(value)] == []
-        assert olympus.strip(value) == (value, ())
+        assert [*olympus.iter_boundary_findings(value, POLICY)] == []
+        assert olympus.strip(value, POLICY) == (value, ())
 
     @pytest.mark.parametrize(
         ("changes", "check"),
@@ -519,18 +520,20 @@ class TestBoundary:
         ],
     )
     def test_finding(self, changes: dict[str, Any], check: str) -> None:
-        assert [f.check for f in olympus.iter_boundary_findings(envelope(**changes))] == [check]
-        assert olympus.strip(envelope(**changes)) is not None
+        assert [f.check for f in olympus.iter_boundary_findings(envelope(**changes), POLICY)] == [
+            check
+        ]
+        assert olympus.strip(envelope(**changes), POLICY) is not None
 
     def test_known_parent_and_single_session(self) -> None:
         value = envelope(authentication__parent_message_id="msg-x")
-        assert [*olympus.iter_boundary_findings(value, known_messages={"msg-x"})] == []
+        assert [*olympus.iter_boundary_findings(value, POLICY, known_messages={"msg-x"})] == []
         value["authentication"] = None
-        (finding,) = olympus.iter_boundary_findings(value, single_session=True)
+        (finding,) = olympus.iter_boundary_findings(value, POLICY, single_session=True)
         assert finding.severity == "WARNING"
 
     def test_receiver_that_takes_less_than_the_route(self) -> None:
-        data = olympus.PUBLISHED.to_dict()
+        data = POLICY.to_dict()
         data["boundaries"]["coder"]["messages"] = ["CANCEL"]
         policy = olympus.AccessPolicy.from_dict(json.loads(json.dumps(data)))
         found = [f.check for f in olympus.iter_boundary_findings(envelope(), policy)]
@@ -552,57 +555,37 @@ class TestBoundary:
         self, kind: str, path: str, is_allowed: bool
     ) -> None:
         value = envelope(context_attachments=[{"type": kind, "path": path}])
-        found = [f.check for f in olympus.iter_boundary_findings(value)]
+        found = [f.check for f in olympus.iter_boundary_findings(value, POLICY)]
         assert found == ([] if is_allowed else ["attachment-scope"])
 
     def test_no_sections_allowed_is_not_any_section(self) -> None:
-        data = olympus.PUBLISHED.to_dict()
+        data = POLICY.to_dict()
         data["boundaries"]["coder"]["attachments"]["config"] = {"sections": []}
         policy = olympus.AccessPolicy.from_dict(data)
         found = [f.check for f in olympus.iter_boundary_findings(envelope(), policy)]
         assert found == ["attachment-scope"]
         assert olympus.AccessPolicy.from_dict(policy.to_dict()) == policy
 
-    def test_preset_is_data(self) -> None:
-        data = json.loads(json.dumps(olympus.PUBLISHED.to_dict()))
-        assert olympus.AccessPolicy.from_dict(data) == olympus.PUBLISHED
-
     def test_strip_voids_the_signature_over_what_went(self) -> None:
         made = olympus.signed(envelope(context_attachments__0__type="checkpoint"), SECRET)
         before = copy.deepcopy(made)
-        stripped = olympus.strip(made)
+        stripped = olympus.strip(made, POLICY)
         assert made == before
         assert stripped.voided
         assert "signature" not in stripped.envelope["authentication"]
         assert [each["type"] for each in stripped.removed] == ["checkpoint"]
         assert olympus.verify(stripped.envelope, SECRET).missing
         clean = olympus.signed(envelope(), SECRET)
-        assert olympus.strip(clean) == (clean, ())
-        assert not olympus.strip(clean).voided
-        assert olympus.verify(olympus.strip(clean).envelope, SECRET)
+        assert olympus.strip(clean, POLICY) == (clean, ())
+        assert not olympus.strip(clean, POLICY).voided
+        assert olympus.verify(olympus.strip(clean, POLICY).envelope, SECRET)
 
     def test_strip_voids_a_detached_signature_too(self) -> None:
         value = envelope(context_attachments__0__type="checkpoint")
         detached = olympus.sign(value, SECRET)
-        stripped = olympus.strip(value)
+        stripped = olympus.strip(value, POLICY)
         assert stripped.voided
         assert not olympus.verify(stripped.envelope, SECRET, signature=detached)
-
-    def test_upstream_stops_at_unknown_personas(self) -> None:
-        found = olympus.iter_upstream_violations(
-            envelope(envelope__source_agent="a", envelope__target_agent="b")
-        )
-        assert [str(each) for each in found] == [
-            "invalid_transition @ envelope.source_agent",
-            "invalid_transition @ envelope.target_agent",
-        ]
-
-    def test_upstream_reports_a_persona_that_is_not_the_sender(self) -> None:
-        found = olympus.iter_upstream_violations(envelope(authentication__sender_persona="coder"))
-        assert [str(each) for each in found] == [
-            "unauthorized_context @ authentication.sender_persona"
-        ]
-        assert olympus.upstream_stripped(envelope(envelope__target_agent="x")) == []
 
 
 class TestAttachments:

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import random
 import zoneinfo
 from pathlib import Path
 from typing import Any, ClassVar
@@ -380,48 +379,6 @@ class TestForward:
                 sentient.forward(bad, BASES["ex1"][0])
         with pytest.raises(EnvelopeError, match="parent"):
             sentient.forward({}, "nonsense")
-
-
-class TestGraph:
-    def test_who_answered_whom_and_what_stems_from_what(self) -> None:
-        graph = sentient.chain_graph([json.dumps(m) for m in BASES["full4"]])
-        edges = {(edge.source, edge.target, edge.kind) for edge in graph.edges}
-        assert edges == {
-            ("message 0", "message 1", "answered by"),
-            ("message 1", "message 2", "answered by"),
-            ("message 2", "message 3", "answered by"),
-            ("src_1", "store_1", "acquired as"),
-            ("store_1", "derived_1", "derived as"),
-            ("message 0", "src_1", "registers"),
-            ("message 0", "store_1", "registers"),
-            ("message 2", "derived_1", "registers"),
-        }
-        nodes = {node.id: node for node in graph.nodes}
-        assert nodes["store_1"].data["status"] == "stored"
-        assert nodes["message 2"].label == "2 planning_agent"
-
-    def test_dot_takes_any_name(self) -> None:
-        messages = chain("ex1", ("0/agent/name", 'a"];\nb -> c;\\'))
-        assert (
-            '[shape=box, label="0 a\\"];\\\\nb -> c;\\\\"];'
-            in sentient.chain_graph(messages).to_dot()
-        )
-
-    def test_loops_and_strangers_are_no_trouble(self) -> None:
-        messages = chain("ex12", ("1/metadata/parent_message_id", 7), ("0/resources", None))
-        assert len(sentient.chain_graph(messages).nodes) == 4
-        with pytest.raises(EnvelopeError):
-            sentient.chain_graph(["[]"])
-
-    def test_large_chains(self) -> None:
-        messages = []
-        for number in range(2_000):
-            message = copy.deepcopy(BASES["ex1"][0])
-            message["message_id"] = f"m{number}"
-            message["metadata"]["parent_message_id"] = f"m{random.Random(number).randrange(number)}" if number else None  # fmt: skip  # noqa: E501
-            messages.append(message)
-        answers = [e for e in sentient.chain_graph(messages).edges if e.kind == "answered by"]
-        assert len(answers) == 1_999
 
 
 def sibling(message: dict[str, Any], number: int) -> dict[str, Any]:
