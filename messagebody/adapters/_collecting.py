@@ -83,12 +83,12 @@ class Collector:
         if self._blocks > self._limits.blocks:
             raise DecodeError(f"the message has more than {self._limits.blocks:,} blocks")
 
-    def add(self, item: Item, where: str, directory: str = "/") -> bool:
+    def add(self, item: Item, where: object, directory: str = "/") -> bool:
         """Add the parts of an item, and note the first one's name in it.
 
         Arguments:
             item: the item.
-            where: its place in the message, for losses.
+            where: its place in the message, for losses, which show it as text.
             directory: where named parts go, and unnamed ones too if it is not "/".
 
         Returns:
@@ -169,7 +169,7 @@ class Collector:
         rest = {key: value for key, value in citation.items() if key != "url"}
         return {"source": self._sources[url], **rest}
 
-    def _add_media(self, item: Media, where: str, directory: str) -> None:
+    def _add_media(self, item: Media, where: object, directory: str) -> None:
         content, stated = self._content(item)
         url = item.url if content is None else None
         name, metadata = self._named(item.name, directory)
@@ -225,7 +225,7 @@ class Collector:
         is_it = known.encoded and spelled.endswith(f";base64,{known.encoded}")
         return known.data if is_it else None
 
-    def _type(self, stated: str | None, item: Media, name: str | None, where: str) -> str:
+    def _type(self, stated: str | None, item: Media, name: str | None, where: object) -> str:
         """Return the type of a part: the stated one, or a guess, which is a loss."""
         if stated:
             try:
@@ -305,8 +305,8 @@ class Collector:
             self._put(Part("", name=name, content_type=TEXT_PLAIN, metadata=metadata))
         self._result = None
 
-    def _lose(self, kind: LossKind, where: str, why: str) -> None:
-        self.losses.append(Loss(kind, where, why))
+    def _lose(self, kind: LossKind, where: object, why: str) -> None:
+        self.losses.append(Loss(kind, str(where), why))
 
 
 def _encoded(text: str, content_type: str) -> str | bytes:

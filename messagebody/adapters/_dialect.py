@@ -19,14 +19,16 @@ class Misplaced(EnvelopeError):
     Arguments:
         path: a JSON pointer to it, from the block.
         detail: what is wrong.
+        holder: the object that the path leads from, if it is one inside of the block.
     """
 
-    __slots__ = ("detail", "path")
+    __slots__ = ("detail", "holder", "path")
     _fields = ("path", "detail")
 
-    def __init__(self, path: str, detail: str) -> None:
+    def __init__(self, path: str, detail: str, holder: Any = None) -> None:
         self.path = path
         self.detail = detail
+        self.holder = holder
         super().__init__(f"{path or 'the message'}: {detail}", (Finding("shape", path, detail),))
 
     def said_of(self, value: Any) -> str:
@@ -52,7 +54,8 @@ def need(block: Any, key: str, kind: type = str) -> Any:
     """
     value = block.get(key) if isinstance(block, dict) else None
     if type(value) is not kind:
-        raise Misplaced(f"/{key}", f"expected {TYPES[kind]}, got {quote(value, limit=40)}")
+        detail = f"expected {TYPES[kind]}, got {quote(value, limit=40)}"
+        raise Misplaced(f"/{key}", detail, block)
     return value
 
 

@@ -1,5 +1,6 @@
 """Reading: the parts of a message, and the rest of it beside them."""
 
+from functools import partial
 from typing import Any, Final
 from zlib import crc32
 
@@ -15,6 +16,7 @@ from messagebody.adapters._collecting import Collector, carried_member
 from messagebody.adapters._dialect import COPY, Dialect, Misplaced
 from messagebody.adapters._items import Call, Item, Media, Reasoning, Result, Text
 from messagebody.adapters._missed import missed_in
+from messagebody.adapters._spots import Spot, Spots, path_to
 from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
 
@@ -59,6 +61,7 @@ class BlockReader:
     role: str | None = None
     unnamed: list[tuple[dict[str, Any], Part]] = attrs.field(factory=list, init=False)
     """The unnamed parts, each with the rest of its block."""
+    _spots: Spots = attrs.field(factory=partial(Spots, None, ""), init=False)
 
     def __attrs_post_init__(self) -> None:
         self.collector.takes_files = self.dialect.takes_files
@@ -71,9 +74,10 @@ class BlockReader:
         except Misplaced as error:
             raise _wrong(self.dialect, error.path, error.said_of(message)) from error
         self._check_role(message)
-        self._check_blocks(blocks, f"/{self.dialect.place}")
+        self._spots = Spots(message, self.dialect.place)
+        self._check_blocks(blocks)
         self.role = self.collector.speaker = said
-        entries = self._entries(blocks, f"/{self.dialect.place}", self.dialect.place)
+        entries = self._entries(blocks)
         left: dict[str, Any] = {"format": self.dialect.name, "role": self.role, "form": form}
         # The blocks are written again at once, so that `rest` only has to keep the difference.
         role = self.role or "user"
@@ -98,41 +102,40 @@ class BlockReader:
         if said is not None and not isinstance(said, str):
             raise _wrong(self.dialect, "/role", f"expected text, got {quote(said, limit=40)}")
 
-    def _check_blocks(self, blocks: list[Any], path: str) -> None:
+    def _check_blocks(self, blocks: list[Any], above: Spot | None = None) -> None:
         for index, block in enumerate(blocks):
             if not isinstance(block, dict):
                 problem = f"expected an object, got {quote(block, limit=40)}"
-                raise _wrong(self.dialect, f"{path}/{index}", problem)
+                raise _wrong(self.dialect, self._spots.of(blocks, index, above).pointer(), problem)
 
     def _entries(
-        self, blocks: list[Any], path: str, where: str, directory: str = "/"
+        self, blocks: list[Any], above: Spot | None = None, directory: str = "/"
     ) -> list[dict[str, Any]]:
         self.collector.count_blocks(len(blocks))
         return [
-            self.entry(block, f"{path}/{index}", f"{where}[{index}]", directory)
+            self.entry(block, self._spots.of(blocks, index, above), directory)
             for index, block in enumerate(blocks)
         ]
 
-    def entry(self, block: Any, path: str, where: str, directory: str) -> dict[str, Any]:
+    def entry(self, block: Any, spot: Spot, directory: str = "/") -> dict[str, Any]:
         """Collect the part of a block, and return the rest of the block.
 
         Arguments:
             block: the block.
-            path: a JSON pointer to it, for errors.
-            where: its place in words, for losses.
+            spot: its place, for errors and losses.
             directory: where its part goes: "/", or the directory of a result.
         """
-        item = self.item_of(block, path)
+        item = self.item_of(block, spot)
         if directory != "/" and not isinstance(item, Text | Media):
             item = None  # a tool only returns text and files
         if item is None:
-            self._lose(where, "this kind of block has no place in a body; it stays in rest")
+            self._lose(spot, "this kind of block has no place in a body; it stays in rest")
             return {"block": block}
         if isinstance(item, Result):
-            return self._result(item, block, path, where)
+            return self._result(item, block, spot)
         block, item.carried = _without_copy(self.dialect, block)
         start = len(self.collector.parts)
-        if not self._add(item, path, where, directory):
+        if not self._add(item, spot, directory):
             return {"block": block}
         if self.is_check:
             return {}
@@ -144,35 +147,37 @@ class BlockReader:
             self.unnamed.append((entry, part))
         return entry
 
-    def item_of(self, block: Any, path: str = "") -> Item | None:
+    def item_of(self, block: Any, spot: Spot | None = None) -> Item | None:
         """Return the item of a block, None if the block is unknown."""
+        pointer = spot.pointer if spot is not None else str
         is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
         try:
             return self.dialect.read(block) if is_typed else None
         except Misplaced as error:
-            raise _wrong(self.dialect, path + error.path, error.said_of(block)) from error
+            path = path_to(error.holder, block) + error.path
+            raise _wrong(self.dialect, pointer(path), error.said_of(block)) from error
         except DecodeError as error:
-            raise _wrong(self.dialect, path, str(error)) from error
+            raise _wrong(self.dialect, pointer(""), str(error)) from error
 
-    def _add(self, item: Item, path: str, where: str, directory: str) -> bool:
+    def _add(self, item: Item, spot: Spot, directory: str) -> bool:
         if isinstance(item, Text):
             item.citations = item.citations if "citations" in self.collector.keep else []
             item.role = None if item.role == self.role else item.role
         try:
-            return self.collector.add(item, where, directory)
+            return self.collector.add(item, spot, directory)
         except MessageBodyError as error:
             # A limit is about the whole message, not about this block.
             if isinstance(error, DecodeError) and "more than" in error.problem:
                 raise
-            raise _wrong(self.dialect, path, str(error)) from error
+            raise _wrong(self.dialect, spot.pointer(), str(error)) from error
 
-    def _result(self, item: Result, block: Any, path: str, where: str) -> dict[str, Any]:
+    def _result(self, item: Result, block: Any, spot: Spot) -> dict[str, Any]:
         """Read the result of a tool: its blocks become items in its directory."""
         if "results" not in self.collector.keep:
             return {"block": block}
-        self._check_blocks(item.blocks, path)
+        self._check_blocks(item.blocks, spot)
         directory = self.collector.start_result(item)
-        inner = self._entries(item.blocks, path, where, directory)
+        inner = self._entries(item.blocks, spot, directory)
         self.collector.end_result(item, is_empty=all("block" in entry for entry in inner))
         if self.is_check:
             return {}
@@ -218,8 +223,8 @@ class BlockReader:
                 entry["missed"] = names
         return entry
 
-    def _lose(self, where: str, why: str) -> None:
-        self.collector.losses.append(Loss(LossKind.OMITTED, where, why))
+    def _lose(self, spot: Spot, why: str) -> None:
+        self.collector.losses.append(Loss(LossKind.OMITTED, str(spot), why))
 
 
 def media_of(

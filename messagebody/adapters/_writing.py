@@ -46,6 +46,7 @@ from messagebody.adapters._reading import (
     replaced,
     slot_content,
 )
+from messagebody.adapters._spots import NOWHERE
 from messagebody.adapters._values import one_of
 from messagebody.errors import DecodeError, EnvelopeError, LossyConversion
 
@@ -516,7 +517,7 @@ class BlockWriter:
         collector = self.reader.collector
         start = len(collector.parts)
         for block in blocks:
-            self.reader.entry(block, "", "", "/")
+            self.reader.entry(block, NOWHERE)
         found = collector.parts[start:]
         collector.known = None
         # A label before a block is read as a text of its own, and is not part of the body.

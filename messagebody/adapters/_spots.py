@@ -1,0 +1,189 @@
+"""Spots: where in a message a block is, for errors and losses.
+
+A format splits a message into blocks, and some of them are made: one item of a message becomes
+several blocks, and a member beside the content becomes one more. So the place of a block among the
+blocks is not its place in the message. Nothing is searched for until somebody asks.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Final
+
+_INDEX: Final = re.compile(r"/(\d+)(?=/|$)")
+_ITEM: Final = re.compile(r"(?:/[^/]+)?/\d+(?=/|$)")
+_MOST_HOLDERS: Final = 8
+
+
+class Spots:
+    """Find the places of values in one message.
+
+    Arguments:
+        message: the message, as parsed JSON.
+        place: the member with its blocks.
+
+    Examples:
+        >>> call = {"id": "c", "function": {"name": 5}}
+        >>> spots = Spots({"content": "Hi", "tool_calls": [call]}, "content")
+        >>> made = [{"type": "text", "text": "Hi"}, {**call, "type": "function"}]
+        >>> spot = spots.of(made, 1)
+        >>> spot.pointer("/function/name"), str(spot)
+        ('/tool_calls/0/function/name', 'tool_calls[0].function')
+    """
+
+    def __init__(self, message: Any, place: str) -> None:
+        self._message = message
+        self.start = f"/{place}"
+
+    def of(self, blocks: Sequence[Any], index: int, above: "Spot | None" = None) -> "Spot":
+        """Return the spot of a block among others; `above` is that of the result that holds it."""
+        return Spot(self, blocks, index, above)
+
+    @cached_property
+    def places(self) -> dict[int, str]:
+        """The JSON pointer of each object and list in the message, by identity."""
+        return {id(value): pointer for value, pointer in self._all}
+
+    @cached_property
+    def holders(self) -> dict[int, list[str]]:
+        """The JSON pointers of the objects that hold a value as a member, by its identity."""
+        found: dict[int, list[str]] = {}
+        for value, pointer in self._all:
+            for member in value.values() if isinstance(value, dict) else ():
+                holders = found.setdefault(id(member), [])
+                # Small numbers and the like are everywhere, and tell nothing.
+                if len(holders) < _MOST_HOLDERS:
+                    holders.append(pointer)
+        return found
+
+    @cached_property
+    def _all(self) -> list[tuple[Any, str]]:
+        # A list of blocks alone has the place that it would have in a message.
+        start = self.start if isinstance(self._message, list) else ""
+        found, pending = [], [(self._message, start)]
+        while pending:
+            value, pointer = pending.pop()
+            if isinstance(value, dict):
+                pending += [(each, pointer + _step(key)) for key, each in value.items()]
+            elif isinstance(value, list):
+                pending += [(each, f"{pointer}/{index}") for index, each in enumerate(value)]
+            else:
+                continue
+            found.append((value, pointer))
+        return found
+
+
+class Spot:
+    """The place of one block; its text is for a person."""
+
+    __slots__ = ("_above", "_blocks", "_index", "_spots")
+
+    def __init__(
+        self, spots: Spots, blocks: Sequence[Any], index: int, above: "Spot | None"
+    ) -> None:
+        self._spots = spots
+        self._blocks = blocks
+        self._index = index
+        self._above = above
+
+    def pointer(self, path: str = "") -> str:
+        """Return the JSON pointer of a value of the block.
+
+        Arguments:
+            path: the pointer to it from the block.
+        """
+        for value, rest in _along(self._block, path):
+            if (found := self._spots.places.get(id(value))) is not None:
+                return (found or self._default()) + rest
+        # A piece of an item holds one value of it, and says what is wrong with that.
+        inner = self._inner()
+        first = path[1:].partition("/")[0]
+        is_own = isinstance(self._block, dict) and first in self._block
+        if len(inner) == 1 and not is_own:
+            return inner[0] + path
+        return self._item(inner) + path
+
+    def __str__(self) -> str:
+        steps = _INDEX.sub(r"[\1]", self.pointer()).strip("/").replace("/", ".")
+        return steps.replace("~1", "/").replace("~0", "~")
+
+    @property
+    def _block(self) -> Any:
+        return self._blocks[self._index]
+
+    def _inner(self) -> list[str]:
+        """Return the places of the outermost values in a made block that are in the message."""
+        found, pending = [], [self._block]
+        while pending:
+            value = pending.pop(0)
+            if (pointer := self._spots.places.get(id(value))) is not None:
+                found.append(pointer)
+            elif isinstance(value, dict | list):
+                inner = value.values() if isinstance(value, dict) else value
+                pending += [each for each in inner if isinstance(each, dict | list)]
+        return found
+
+    def _item(self, inner: Sequence[str] = ()) -> str:
+        """Return the pointer of the item that a block was made of: the one with most members."""
+        members = self._block.values() if isinstance(self._block, dict) else ()
+        holders = Counter(
+            pointer for member in members for pointer in self._spots.holders.get(id(member), ())
+        )
+        if holders:
+            return holders.most_common(1)[0][0] or self._default()
+        if inner and (match := _ITEM.match(inner[0])):
+            return match[0]
+        if self._index == 0 or self._above is not None:
+            return self._default()
+        before = self._spots.of(self._blocks, self._index - 1)
+        head, _, number = before.pointer().rpartition("/")
+        # What is no object is an item of its own, after the one before it.
+        return f"{head}/{int(number) + 1}" if number.isdecimal() else self._default()
+
+    def _default(self) -> str:
+        above = self._spots.start if self._above is None else self._above.pointer()
+        return f"{above}/{self._index}"
+
+
+def _step(key: str) -> str:
+    return "/" + key.replace("~", "~0").replace("/", "~1")
+
+
+def _along(value: Any, path: str) -> list[tuple[Any, str]]:
+    """Return the values on the way of a pointer, the last first, each with the rest of the way."""
+    steps = path.split("/")[1:]
+    found = [(value, path)]
+    for number, step in enumerate(steps, 1):
+        if isinstance(value, dict) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            break
+        found.append((value, "".join(f"/{each}" for each in steps[number:])))
+    return found[::-1]
+
+
+def path_to(held: Any, value: Any) -> str:
+    """Return the JSON pointer of an object inside of a value, by identity; "" if it is not there.
+
+    Examples:
+        >>> inner = {"name": 5}
+        >>> path_to(inner, {"function": inner})
+        '/function'
+    """
+    pending = [(value, "")]
+    while pending:
+        value, pointer = pending.pop()
+        if value is held:
+            return pointer
+        if isinstance(value, dict):
+            pending += [(each, pointer + _step(key)) for key, each in value.items()]
+        elif isinstance(value, list):
+            pending += [(each, f"{pointer}/{index}") for index, each in enumerate(value)]
+    return ""
+
+
+NOWHERE: Final = Spots(None, "").of([None], 0)
+"""The spot of a block that nobody has sent."""
