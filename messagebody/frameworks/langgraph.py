@@ -13,7 +13,6 @@ without large contents is left unchanged, so a plain serializer can read it.
 import copy
 import logging
 import os
-import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
@@ -21,7 +20,7 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from messagebody._base.digests import KEY_PREFIX, from_hex_digits, is_digest, key_of
+from messagebody._base.digests import KEY_PREFIX, is_digest, key_of
 from messagebody._base.limits import parse_size
 from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
@@ -45,6 +44,7 @@ from messagebody.payloads import (
     join_text,
     split_text,
 )
+from messagebody.storage._offloading._mentions import digests_of
 from messagebody.storage._offloading._owners import Needs, Owner
 from messagebody.storage._references import Resolver
 from messagebody.storage._stores import Store, open_store
@@ -72,7 +72,6 @@ _BODY: Final = [MessageBody.__module__, MessageBody.__name__]
 TYPES: Final = tuple((kind.__module__, kind.__name__) for kind in (MessageBody, Part))
 """The types of bodies and parts, for `allowed_msgpack_modules` of LangGraph's own serializer."""
 
-_DIGEST: Final = re.compile(rb"sha256[:/]([0-9a-f]{64})")
 # The module and name of the function that LangGraph calls to build our values.
 _OWN_TYPES: Final = [
     *TYPES,
@@ -108,7 +107,7 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
             one refers to the content again. Errors of the store are always raised.
         max_bytes: the most bytes of contents that come back for one value: a short checkpoint may
             refer to one content often.
-        owner: the name of the owner of the contents, for `sweep`; they lie below it in the store.
+        owner: the name of the owner of the contents, for `sweep`; they lie in its place there.
             Each database needs one of its own.
         storage_options: the options of `storage.open_store`, if `store` is not an open store.
         **options: the options of `JsonPlusSerializer`. Unlike there, only the types that LangGraph
@@ -381,14 +380,18 @@ class _ReferenceReplacer:
     def value(self, data: bytes) -> Any:
         """Return a decoded value without references, ready to be encoded again."""
         try:
-            _unpack(data, self._noted)
-            self._found = self._objects.fetch_all(self._wanted)
+            self._found = self._objects.fetch_all(self.wanted(data))
             return _unpack(data, self._restored)
         except DecodeError:
             raise
         except (ValueError, TypeError, RecursionError) as error:
             # If a hook fails, ormsgpack does not report its error.
             raise self._error or DecodeError(_NOT_MSGPACK) from error
+
+    def wanted(self, data: bytes) -> list[Stored]:
+        """Return the contents to which a value refers."""
+        _unpack(data, self._noted)
+        return self._wanted
 
     def _noted(self, tag: int, data: bytes) -> None:
         if tag in _THEIRS:
@@ -516,23 +519,45 @@ def _reference(form: str, head: str, stored: Stored) -> _Extension:
 
 
 class _Noting(JsonPlusSerializer):  # type: ignore[misc]
-    """A serializer that fetches and builds nothing, and records every digest that it finds."""
+    """A serializer that builds nothing, and records every digest that it finds.
 
-    def __init__(self) -> None:
+    Arguments:
+        objects: the contents of which those that are encrypted are read: nobody else can see what
+            they mention.
+    """
+
+    def __init__(self, objects: Objects) -> None:
         super().__init__()
+        self._objects = objects
         self._noted: set[str] = set()
+        self._hidden: dict[str, list[str]] = {}  # by the digest of an encrypted content
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         kind, packed = data
-        self._noted.update(match.decode() for match in _DIGEST.findall(packed))
+        self._noted.update(digests_of(packed))
+        is_ours = kind.startswith(f"{_TAG}-")
+        if is_ours and self._objects.cipher is not None:
+            for stored in _ReferenceReplacer(self._objects, None).wanted(packed):
+                self._noted.update(self._mentioned(stored))
         kind = kind.removeprefix(f"{_TAG}-")
         return _unpack(packed, _nothing) if kind == "msgpack" else None
 
-    def take(self) -> list[str]:
-        """Return all digests recorded since the last call."""
-        digests = [*map(from_hex_digits, sorted(self._noted))]
+    def _mentioned(self, stored: Stored) -> list[str]:
+        """Return the digests in an encrypted content; a sweep reads the others itself."""
+        if stored.cipher and stored.digest not in self._hidden:
+            content = self._objects.fetch_all([stored])[stored]
+            is_gone = isinstance(content, ObjectNotFound | DigestMismatch)
+            if isinstance(content, MessageBodyError) and not is_gone:
+                raise content
+            found = [] if isinstance(content, MessageBodyError) else digests_of(content)
+            self._hidden[stored.digest] = found
+        return self._hidden.get(stored.digest, [])
+
+    def take(self, found: object) -> list[str]:
+        """Return all digests recorded since the last call, and those in what was not encoded."""
+        digests = {*self._noted, *digests_of(found)}
         self._noted.clear()
-        return digests
+        return sorted(digests)
 
 
 def _nothing(tag: int, data: bytes) -> None:
@@ -548,15 +573,15 @@ class _Checkpoints:
     _noting: _Noting
 
     def needed(self) -> Iterator[str]:
-        for _ in self._copied.list(None):
-            yield from self._noting.take()
+        for found in self._copied.list(None):
+            yield from self._noting.take(found)
 
 
 def owner(saver: Any) -> Owner:
     """Return the owner of the contents of all checkpoints, for `sweep`.
 
-    It needs all contents that a checkpoint needs, and those that bodies in it refer to. No contents
-    are fetched, and no objects of a checkpoint are built.
+    It needs all contents that a checkpoint needs, and those that bodies in it refer to. No objects
+    of a checkpoint are built, and no contents are fetched, unless they are encrypted.
 
     Arguments:
         saver: a checkpointer whose serializer is an `OffloadingSerializer`, or one around it.
@@ -571,15 +596,15 @@ async def aowner(saver: Any) -> Owner:
     """Return the same as `owner`, for an asynchronous checkpointer, which is asked at once."""
     asked = _checkpoints(saver)
     needed: set[str] = set()
-    async for _ in asked._copied.alist(None):
-        needed.update(asked._noting.take())
-    return Needs(asked.name, needed)
+    async for found in asked._copied.alist(None):
+        needed.update(asked._noting.take(found))
+    return Needs(asked.name, sorted(needed))
 
 
 def _checkpoints(saver: Any) -> _Checkpoints:
-    name = _offloading(saver).owner_name
-    noting = _Noting()
-    return _Checkpoints(name, _with_serializer(saver, noting), noting)
+    serializer = _offloading(saver)
+    noting = _Noting(serializer._objects)
+    return _Checkpoints(serializer.owner_name, _with_serializer(saver, noting), noting)
 
 
 # The way back

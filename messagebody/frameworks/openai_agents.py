@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from typing import Any
+from typing import Any, Final
 
 from messagebody.errors import MissingDependency
 from messagebody.payloads import Payloads
@@ -13,6 +13,9 @@ try:
     from agents.memory.session import SessionABC
 except ImportError as error:
     raise MissingDependency("messagebody.frameworks.openai_agents", "openai-agents") from error
+
+
+_ALL: Final = 2**31 - 1
 
 
 class OffloadingSession(SessionABC):  # type: ignore[misc]
@@ -26,7 +29,7 @@ class OffloadingSession(SessionABC):  # type: ignore[misc]
         session: the session that keeps the items, such as a `SQLiteSession`.
         store: a store, its URL, or a directory's path.
         threshold: strings of more bytes are stored.
-        owner: the name of the owner of the contents, for `sweep`; they lie below it in the store.
+        owner: the name of the owner of the contents, for `sweep`; they lie in its place there.
 
     Raises:
         InvalidSize: the threshold is under 256 bytes.
@@ -75,7 +78,8 @@ class OffloadingSession(SessionABC):  # type: ignore[misc]
 
         Give `sweep` those of every session that has the same owner.
         """
-        return self._payloads.owner(await self._session.get_items())
+        # All items: without a limit, the session's own one may leave older items out.
+        return self._payloads.owner(await self._session.get_items(limit=_ALL))
 
     async def clear_session(self) -> None:
         """Remove all items; their contents stay in the store until `sweep` removes them."""

@@ -44,7 +44,7 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
         store: a store, its URL, or a directory's path.
         threshold: texts and bytes of more bytes become separate objects.
         waiting: the most calls whose contents may wait for the store.
-        owner: the name of the owner of the contents, for `sweep`; they lie below it in the store.
+        owner: the name of the owner of the contents, for `sweep`; they lie in its place there.
 
     Raises:
         InvalidSize: the threshold is under 256 bytes.

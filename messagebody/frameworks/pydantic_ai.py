@@ -15,6 +15,7 @@ from messagebody._wire import base64
 from messagebody.errors import InvalidArgument, MissingDependency
 from messagebody.payloads import Payloads
 from messagebody.prompts import Toolbox, description_of, parameters_of, require_toolbox
+from messagebody.storage._offloading._mentions import digests_of
 from messagebody.storage._offloading._owners import Needs
 from messagebody.storage._stores import Store
 
@@ -63,7 +64,7 @@ class OffloadingConversationStore(ConversationStore):  # type: ignore[misc]
         conversations: the store that keeps records and messages.
         store: the store of contents: a store, its URL, or a directory's path.
         threshold: texts and bytes of more bytes are stored.
-        owner: the name of the owner of the contents, for `sweep`; they lie below it in the store.
+        owner: the name of the owner of the contents, for `sweep`; they lie in its place there.
 
     Raises:
         InvalidSize: the threshold is under 256 bytes.
@@ -149,15 +150,9 @@ class OffloadingConversationStore(ConversationStore):  # type: ignore[misc]
         """
         needed: set[str] = set()
         for record in await self._conversations.read_records():
-            found: list[str] = []
-
-            def note(leaf: str | bytes, found: list[str] = found) -> str | bytes:
-                found.append(leaf if isinstance(leaf, str) else leaf.decode("latin-1"))
-                return leaf
-
-            _mapped(await self._conversations.read_history(record.head_id), note)
-            needed.update(self._payloads.owner(found).needed())
-        return Needs(self._payloads.owner_name, needed)
+            history = await self._conversations.read_history(record.head_id)
+            needed.update(digests_of([record, history]))
+        return Needs(self._payloads.owner_name, sorted(needed))
 
     def _offload(self, entries: Sequence[ConversationEntry]) -> list[ConversationEntry]:
         def as_text(leaf: str | bytes) -> str:

@@ -31,7 +31,7 @@ class BodyStorageDriver(StorageDriver):  # type: ignore[misc]
     Arguments:
         store: a store, its URL, or a directory's path.
         name: the name by which the driver is found when payloads are read.
-        owner: the name of the owner of the payloads, for `sweep`; they lie below it in the store.
+        owner: the name of the owner of the payloads, for `sweep`; they lie in its place there.
     """
 
     def __init__(

@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from messagebody._base.digests import from_hex_digits, hex_digits
 from messagebody._base.limits import DEFAULT_LIMITS, parse_size
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
 from messagebody._wire import base64
 from messagebody.errors import DecodeError, InvalidPart, MessageBodyError
 from messagebody.payloads._objects import (
@@ -21,6 +23,7 @@ from messagebody.payloads._objects import (
     checked_threshold,
 )
 from messagebody.payloads._texts import Split, join_text, split_text
+from messagebody.storage._offloading._mentions import digests_of
 from messagebody.storage._offloading._owners import Needs
 from messagebody.storage._stores import Store, open_store
 from messagebody.storage._stores.owners import owned
@@ -46,7 +49,7 @@ class Payloads:
         store: a store, its URL, or a directory's path.
         threshold: strings of more bytes are stored.
         cache: bytes of fetched contents to hold in memory.
-        owner: the name of the owner of the contents, for `sweep`; they lie below it in the store.
+        owner: the name of the owner of the contents, for `sweep`; they lie in its place there.
         max_bytes: the most bytes that `inline` makes of one value.
         kind: what the owner is, which the store says, too.
         ask: the call that makes the owner for `sweep`.
@@ -165,7 +168,7 @@ def offload(
         value: any JSON value: dicts with string keys, lists, strings, numbers, true, false, null.
         store: a store, its URL, or a directory's path.
         threshold: strings of more bytes are stored, those in base64 decoded.
-        owner: the name of the owner of the contents; they lie below it in the store.
+        owner: the name of the owner of the contents; they lie in its place in the store.
 
     Raises:
         InvalidSize: the threshold is under 256 bytes, where references would save nothing.
@@ -210,12 +213,16 @@ def inline(
 def owner(value: Any, *, name: str = "payloads") -> Needs:
     """Return the owner of all that a value has in the store, for `sweep`; nothing is fetched.
 
+    It needs what the value mentions, too: objects to which bodies in it refer, wherever these lie.
+
     Arguments:
-        value: what `offload` returned, or a list of all of it that is still in use.
+        value: what `offload` returned, or a list of all of it that is still in use. It may hold
+            bodies, parts and bytes.
         name: the owner's name, as it was given to `offload`.
 
     Raises:
         DecodeError: a string looks like a reference but is not one.
+        InvalidPart: the value holds something else, or is nested too deeply.
 
     Examples:
         >>> from messagebody import payloads, sweep
@@ -223,7 +230,20 @@ def owner(value: Any, *, name: str = "payloads") -> Needs:
         >>> print(sweep("memory://payloads", payloads.owner([small])))
         0 objects (0 B) and 0 unfinished uploads could be deleted
     """
-    return Needs(name, {each.digest for each in _stored_in(value)})
+    _mapped(value, _checked, _known)
+    return Needs(name, digests_of(value))
+
+
+def _checked(text: str) -> str:
+    if text.startswith(_PREFIX) and not text.startswith(_LITERAL):
+        _read(text)
+    return text
+
+
+def _known(leaf: object) -> str:
+    if not isinstance(leaf, MessageBody | Part | bytes):
+        raise _not_json(leaf)
+    return ""
 
 
 def _reference(pieces: Split, batch: Batch) -> str:
@@ -259,4 +279,8 @@ def _mapped(
         return value
     if other is not None:
         return other(value)
-    raise InvalidPart(f"a payload is a JSON value, got a {type(value).__name__} in it")
+    raise _not_json(value)
+
+
+def _not_json(value: object) -> InvalidPart:
+    return InvalidPart(f"a payload is a JSON value, got a {type(value).__name__} in it")

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         Store,
         Upload,
         open_store,
+        owned,
         read_back,
     )
 
@@ -83,6 +84,7 @@ __all__ = [
     "offload",
     "open_reference",
     "open_store",
+    "owned",
     "parse_size",
     "present",
     "put_content",
@@ -101,6 +103,6 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
             "present put_content sweep verify",
             "._references": "FetchBudget FetchLimits ReferenceFile Resolver Spool "
             "measure_reference open_reference read_reference",
-            "._stores": "Blob Bytes Stat Store Upload open_store read_back",
+            "._stores": "Blob Bytes Stat Store Upload open_store owned read_back",
         },
     )

@@ -59,7 +59,9 @@ def test_contents_are_stored_once_and_spans_refer_to_them(store: Store) -> None:
     assert [each["parts"][0]["content"] for each in messages][-1] == "What is 29?"
     assert messages[7]["parts"][1]["mime_type"] == "image/png"
     assert messages[7]["parts"][2]["response"] == {"path": "/a", "number": 7}
-    sizes = sorted((each.size for each in store.below("telemetry").iter_objects()), reverse=True)
+    sizes = sorted(
+        (each.size for each in store.below("owners/telemetry/sha256").iter_objects()), reverse=True
+    )
     assert sizes[0] == len(PICTURE)  # one picture, not 465 of them
     assert len(sizes) == 30 + 3
     assert sum(sizes) < 500_000

@@ -55,7 +55,7 @@ def test_items_of_a_session_come_back_and_the_database_stays_small(
         database.close()
 
     anyio.run(run)
-    sizes = sorted(each.size for each in store.below("sessions").iter_objects())
+    sizes = sorted(each.size for each in store.below("owners/sessions/sha256").iter_objects())
     assert sizes == [100_000, len(PICTURE)]
 
 
@@ -162,7 +162,7 @@ def test_conversations_of_pydantic_ai_come_back_and_stay_small(store: Store) -> 
         assert await conversations.load("1") is None
 
     anyio.run(run)
-    sizes = sorted(each.size for each in store.below("conversations").iter_objects())
+    sizes = sorted(each.size for each in store.below("owners/conversations/sha256").iter_objects())
     assert sizes == [18_000, 100_000, len(PICTURE)]  # the picture once, as bytes and in base64
 
 

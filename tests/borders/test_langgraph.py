@@ -216,8 +216,8 @@ def test_a_picture_is_stored_as_offload_would(store: Store) -> None:
     ours = OffloadingSerializer(store)
     block = {"type": "image_url", "image_url": {"url": URL}}
     kind, data = ours.dumps_typed({"messages": [HumanMessage([block])]})
-    [found] = store.below("langgraph").iter_objects()
-    assert found.key == key_of(sha256_of(PICTURE))
+    [found] = store.below("owners/langgraph/sha256").iter_objects()
+    assert f"sha256/{found.key}" == key_of(sha256_of(PICTURE))
     assert len(data) < 1500
     assert ours.loads_typed((kind, data))["messages"][0].content == [block]
     with pytest.raises(NotImplementedError, match="messagebody-msgpack"):
@@ -292,11 +292,11 @@ def test_a_body_comes_back_lazy_and_no_url_is_in_the_database(store: Store) -> N
         assert len(data) < 20_000
         assert store.url.encode() not in data
         # sweep keeps what checkpoints need, and nothing else
-        place = store.below("langgraph")
+        place = store.below("owners/langgraph")
         other = offload(MessageBody([Part("y" * 500)]), place, threshold="1 B")
         swept = sweep(store, owner(saver), grace=-60)
         assert [each.key for each in swept.objects] == [
-            f"langgraph/{key_of(other[0].digest or '')}"
+            f"owners/langgraph/{key_of(other[0].digest or '')}"
         ]
 
 
@@ -457,7 +457,7 @@ def test_a_store_that_is_down_leaves_the_state_unchanged(store: Store) -> None:
     ],
 )  # fmt: skip
 def test_a_malformed_reference(reference: Any, store: Store) -> None:
-    keep(store.below("langgraph"), b"kept")
+    keep(store.below("owners/langgraph"), b"kept")
     data = ormsgpack.packb([ormsgpack.Ext(109, ormsgpack.packb(reference))])
     with pytest.raises(DecodeError):
         OffloadingSerializer(store).loads_typed(("messagebody-msgpack", data))

@@ -35,7 +35,7 @@ MORE: dict[str, list[list[str]]] = {
     ],
     "sweep": [
         ["store", "small.json", "--delete"],
-        ["store", BODY, "--delete", "--everything"],
+        ["store", BODY, "--delete", "--everything", "messages"],
     ],
     "bulk offload": [["other.jsonl", "--to", "store", *OUT, "--prune"]],
     "bulk validate": [["other.jsonl", "--schema", "schema.json", *OUT, "--prune"]],

@@ -82,17 +82,17 @@ def sweep_below(place: Path) -> None:
     """Nor anything of another owner of the same store."""
     payloads.offload({"text": "cats" * 9000}, place / "store")
     whole = open_store(place / "store")
-    before = {each.key for each in whole.below("payloads").iter_objects()}
+    before = {each.key for each in whole.below("owners/payloads").iter_objects()}
     offload(DOGS, whole.below("mine"), threshold=0)
     sweep(whole.below("mine"), Bodies(CATS), delete=True, everything=True)
-    assert before <= {each.key for each in whole.below("payloads").iter_objects()}
+    assert before <= {each.key for each in whole.below("owners/payloads").iter_objects()}
 
 
 def sweep_forgotten(place: Path) -> None:
     """Nor is a file beside the records of owners taken for one."""
     payloads.offload({"text": "cats" * 9000}, place / "store", owner="gone")
     sweep(place / "store", Bodies(CATS), forget=["gone"], delete=True, everything=True)
-    assert not (place / "store/owners/gone.json").exists()
+    assert not (place / "store/owners/gone/owner.json").exists()
 
 
 def store(place: Path) -> None:

@@ -52,15 +52,15 @@ class TestNames:
         monkeypatch.setattr(FileStore, "put", noted)
         value("a", store)
         first, second = written
-        assert first == "owners/payloads.json"
-        assert second.startswith("payloads/sha256/")
+        assert first == "owners/payloads/owner.json"
+        assert second.startswith("owners/payloads/sha256/")
         assert json.loads((store.root / first).read_bytes()) == {
             "name": "payloads", "kind": "payloads", "ask": "payloads.owner(value)"
         }  # fmt: skip
 
     def test_once_an_hour(self, store: FileStore, monkeypatch: pytest.MonkeyPatch) -> None:
         mine = owned(store, "chat", kind="langgraph", ask="owner(saver)")
-        record = store.root / "owners/chat.json"
+        record = store.root / "owners/chat/owner.json"
         mine.put("a", Bytes(b"1"), content_type="")
         record.unlink()
         mine.put("b", Bytes(b"1"), content_type="")
@@ -75,9 +75,11 @@ class TestNames:
         other = owned(store, "chat", kind="langgraph", ask="owner(saver)")
         with pytest.raises(StoreError, match="the owner chat is 'payloads'; choose another"):
             other.put(KEY, Bytes(b"1"), content_type="")
-        assert store.stat(f"chat/{KEY}") is None
+        assert store.stat(f"owners/chat/{KEY}") is None
 
-    @pytest.mark.parametrize("name", ["", "a/b", "..", "messages", "owners", "sha256", "x" * 65])
+    @pytest.mark.parametrize(
+        "name", ["", "a/b", "..", "messages", "owners", "sha256", "sweeping", "x" * 65]
+    )
     def test_is_a_segment_of_a_key(self, store: FileStore, name: str) -> None:
         with pytest.raises(InvalidArgument, match="an owner's name"):
             payloads.Payloads(store, owner=name)
@@ -139,7 +141,7 @@ class TestSweep:
             name = "chat"
 
             def needed(self) -> Iterator[str]:
-                yield "sha256:"
+                yield f"sha256:{'0' * 64}"
                 raise ConnectionError("the database is down")
 
         with pytest.raises(ConnectionError):
@@ -180,7 +182,7 @@ class TestSweep:
         with pytest.raises(StoreError, match="the owner chat needs nothing of this store"):
             sweep(store, owners, delete=True)
         assert len([*store.iter_objects()]) == 8
-        assert len(sweep(store, owners, delete=True, everything=True).objects) == 4
+        assert len(sweep(store, owners, delete=True, everything=["chat"]).objects) == 4
 
     def test_one_that_is_gone_is_forgotten_with_its_last_object(
         self, store: FileStore, shared: dict[str, Any]
@@ -188,11 +190,11 @@ class TestSweep:
         value("young", store, owner="chat")
         owners = self.owners(shared)[:2]
         for left in (1, 0):
-            assert store.stat("owners/chat.json") is not None
+            assert store.stat("owners/chat/owner.json") is not None
             sweep(store, owners, delete=True, forget=["chat"])
-            assert len([*store.below("chat").iter_objects()]) == left
+            assert len([*store.below("owners/chat/sha256").iter_objects()]) == left
             age(store)
-        assert store.stat("owners/chat.json") is None
+        assert store.stat("owners/chat/owner.json") is None
         assert sweep(store, owners, delete=True).objects == ()
 
     def test_recent_needs_what_is_younger(self, store: FileStore, shared: dict[str, Any]) -> None:
@@ -208,7 +210,7 @@ class TestSweep:
             store.put(key, Bytes(b"1"), content_type="")
         age(store)
         swept = sweep(store, self.owners(shared), delete=True)
-        assert "1 object (1 B) kept: of no owner of mine" in map(str, swept.kept)
+        assert "1 object (1 B) kept: of no owner of mine/" in map(str, swept.kept)
         assert len(swept.objects) == 3
         assert store.stat(f"messages/{KEY}")
 
@@ -216,13 +218,13 @@ class TestSweep:
     def test_a_damaged_record_still_names_its_owner(
         self, store: FileStore, shared: dict[str, Any], record: bytes
     ) -> None:
-        store.put("owners/chat.json", Bytes(record), content_type="", if_absent=False)
+        store.put("owners/chat/owner.json", Bytes(record), content_type="", if_absent=False)
         with pytest.raises(StoreError, match=r"needs: chat \(unknown: an object with"):
             sweep(store, self.owners(shared)[:2])
 
     def test_a_record_of_a_stranger_prints_nothing_odd(self, store: FileStore) -> None:
-        odd = json.dumps({"kind": "\x1b[31m", "ask": "x" * 9999}).encode()
-        store.put("owners/chat.json", Bytes(odd), content_type="")
+        odd = json.dumps({"name": "chat", "kind": "\x1b[31m", "ask": "x" * 999}).encode()
+        store.put("owners/chat/owner.json", Bytes(odd), content_type="")
         with pytest.raises(StoreError) as caught:
             sweep(store, [])
         assert "\x1b" not in str(caught.value)
@@ -362,8 +364,8 @@ def test_other_stores_have_owners_too(place: str, request: pytest.FixtureRequest
         sweep(store, Bodies(small))
     given: list[Any] = [Bodies(small), payloads.owner(kept)]
     swept = sweep(store, given, grace=-60, delete=True, unsafe=True)
-    assert [each.key[:9] for each in swept.objects] == ["payloads/"]
+    assert [each.key[:16] for each in swept.objects] == ["owners/payloads/"]
     assert payloads.inline(kept, store) == {"text": "p" * 1000}
-    assert sorted(each.key.partition("/")[0] for each in store.iter_objects()) == [
-        "owners", "payloads", "sha256"
+    assert sorted(each.key.partition("sha256")[0] for each in store.iter_objects()) == [
+        "", "owners/payloads/", "owners/payloads/owner.json"
     ]  # fmt: skip

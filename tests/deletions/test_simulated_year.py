@@ -298,7 +298,7 @@ class OfValues(Leaf):
     def keep(self, text: str) -> tuple[Any, str]:
         value = self.payloads.offload({"text": text})
         [text] = payloads.owner(value, name=self.name).needed()
-        return value, f"{self.name}/{text.replace(':', '/')}"
+        return value, f"owners/{self.name}/{text.replace(':', '/')}"
 
     def owner(self) -> Owner:
         return Asked(name=self.name, needed=self.asked)
@@ -314,7 +314,7 @@ class OfQueue(OfBodies):
     """Messages in a queue, which nobody can list; it drops them after two weeks."""
 
     def begin(self) -> None:
-        self.place = self.world.store.below(self.name)
+        self.place = owned(self.world.store, self.name)
 
     def keep(self, text: str) -> tuple[Any, str]:
         sent = queues.to_message(MessageBody([Part(text)]), self.place, threshold=0)

@@ -87,7 +87,7 @@ def test_base64_is_stored_decoded_as_offload_does(tmp_path: Path) -> None:
     key = key_of(body[0].digest or "")
     # Each has its own: what a sweep for one deletes is not missed by the other.
     keys = {each.key for each in store.iter_objects()}
-    assert keys == {"owners/payloads.json", key, f"payloads/{key}"}
+    assert keys == {"owners/payloads/owner.json", key, f"owners/payloads/{key}"}
     assert len(json.dumps(small)) < 400
     assert payloads.inline(small, store) == [block, block]
 
@@ -98,7 +98,7 @@ def test_a_history_that_grows_is_sent_once(tmp_path: Path) -> None:
     history = [f"answer {number} " * 60 for number in range(10)]
     for step in range(10):
         long.offload(history[: step + 1])
-    assert len([*store.below("payloads").iter_objects()]) == 10
+    assert len([*store.below("owners/payloads/sha256").iter_objects()]) == 10
 
 
 class TestBadInput:
@@ -133,7 +133,7 @@ class TestBadInput:
         small = payloads.offload("cats " * 1000, store)
         assert small.startswith("cats")  # under the threshold
         small = payloads.offload("cats " * 1000, store, threshold=256)
-        place = store.below("payloads")
+        place = store.below("owners/payloads/sha256")
         [found] = place.iter_objects()
         place.put(found.key, Bytes(b"dogs " * 1000), content_type="text/plain", if_absent=False)
         with pytest.raises(DigestMismatch):

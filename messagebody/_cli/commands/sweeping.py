@@ -23,8 +23,8 @@ from messagebody._cli.options import (
 )
 from messagebody._cli.terminal import Terminal, pass_terminal
 from messagebody._model.body import MessageBody
-from messagebody._wire import strict_json
 from messagebody.storage._offloading import Bodies, Needs, Owner, Recent, Swept, sweep
+from messagebody.storage._offloading._mentions import digests_of
 
 _SAFE = 7 * 86_400
 """Seconds: what is written now may refer to anything younger than a week."""
@@ -61,15 +61,16 @@ def _pairs(
     help="Leave younger objects alone: 12h, '7 days'.",
 )  # fmt: skip
 @click.option(
-    "--everything", is_flag=True, help="Delete although an owner needs no object of STORE."
-)
+    "--everything", multiple=True, metavar="NAME",
+    help="An owner, or messages, that needs no object of STORE any more.",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 @pass_terminal
 @click.pass_context
 def sweep_command(
     context: click.Context, terminal: Terminal, store: str, bodies: tuple[str, ...],
     owners: list[tuple[str, str]], recent: list[tuple[str, str]], forget: tuple[str, ...],
-    grace: float, *, delete: bool, everything: bool, as_json: bool,
+    grace: float, everything: tuple[str, ...], *, delete: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Without --delete, the objects of STORE that no owner needs are only listed.
 
@@ -140,7 +141,7 @@ class _Found:
 
 @attrs.define
 class _OwnerFile:
-    """The values in a file, as texts, read anew each time."""
+    """The digests that the values in a file mention, read anew each time."""
 
     path: str
 
@@ -151,8 +152,8 @@ class _OwnerFile:
         data = read_bytes(self.path)
         lines = data.splitlines() if self.path.endswith(_LINES) else [data]
         for line in filter(bytes.strip, lines):
-            # Written anew, because JSON can spell every character in several ways.
-            yield strict_json.dumps(decode_json(line, self.path))
+            # Decoded, because JSON can spell every character in several ways.
+            yield from digests_of(decode_json(line, self.path))
 
 
 def _is_database(path: str) -> bool:
@@ -164,7 +165,7 @@ def _is_database(path: str) -> bool:
 
 
 def _values(path: str) -> Iterator[str]:
-    """Yield all texts and bytes of a SQLite database, which is only read."""
+    """Yield the digests that a SQLite database mentions, which is only read."""
     address = f"{Path(path).resolve().as_uri()}?mode=ro"
     try:
         with closing(sqlite3.connect(address, uri=True)) as database:
@@ -176,8 +177,7 @@ def _values(path: str) -> Iterator[str]:
             for (name,) in names.fetchall():
                 table = name.replace('"', '""')
                 for row in database.execute(f'SELECT * FROM "{table}"'):  # noqa: S608 - quoted
-                    yield from (each for each in row if isinstance(each, str))
-                    yield from (each.decode("latin-1") for each in row if isinstance(each, bytes))
+                    yield from digests_of(row)
     except sqlite3.Error as error:
         raise click.UsageError(f"can't read the database {quote(path)}: {error}") from error
 

@@ -1,13 +1,22 @@
 """Owners of objects in a store, and what they say that they still need."""
 
+import inspect
+import re
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from typing import Any, Final, Protocol
 
 import attrs
 
 from messagebody._base.guards import require_iterable
+from messagebody._base.text import quote, redact_url
 from messagebody._model.body import MessageBody
+from messagebody.errors import InvalidArgument
+from messagebody.storage._offloading._mentions import digests_of, digits_in
 from messagebody.storage._stores.owners import MESSAGES
+
+# The URL of another place, in which no digest can be hidden.
+_ELSEWHERE: Final = re.compile(r"(?!.*sha256)[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
+_NEEDED: Final = "URLs, keys or digests of objects from needed()"
 
 
 class Owner(Protocol):
@@ -20,8 +29,8 @@ class Owner(Protocol):
     def needed(self) -> Iterable[str]:
         """Return all that it still needs: URLs, keys or digests of objects.
 
-        A text may hold several of them, or none, such as the URL of another place. `sweep` may ask
-        twice.
+        A longer text, such as JSON, may hold several. A text in which there is none is an error,
+        unless it is the URL of another place. `sweep` may ask twice.
         """
 
 
@@ -37,14 +46,14 @@ class Bodies:
         >>> from messagebody import MessageBody, Part, offload
         >>> small = offload(MessageBody([Part("cats " * 1000)]), "memory://owners", threshold=0)
         >>> [text[:7] for text in Bodies(small).needed()]
-        ['memory:', 'sha256:']
+        ['sha256:']
     """
 
     bodies: MessageBody | Iterable[MessageBody | str | bytes] = attrs.field(repr=False)
     name: str = MESSAGES
 
     def needed(self) -> Iterator[str]:
-        """Yield URL and digest of each reference.
+        """Yield the digest of each object that a body refers to, or mentions in its contents.
 
         Raises:
             DecodeError: a body is invalid.
@@ -53,12 +62,7 @@ class Bodies:
         bodies = [self.bodies] if isinstance(self.bodies, MessageBody) else self.bodies
         for body in require_iterable(bodies, "bodies in a list", hint="Bodies([body])"):
             decoded = body if isinstance(body, MessageBody) else MessageBody.from_json(body)
-            for part in decoded:
-                # Both, because another spelling of the URL must not make an object look unused.
-                if part.url is not None:
-                    yield part.url
-                if part.reference is not None and part.reference.digest is not None:
-                    yield part.reference.digest
+            yield from digests_of(decoded)
 
 
 @attrs.frozen
@@ -85,11 +89,71 @@ class Recent:
     Arguments:
         name: its name in the store.
         seconds: how long it needs an object after it was written.
+
+    Raises:
+        InvalidArgument: the time is not a positive number.
     """
 
     name: str
-    seconds: float
+    seconds: float = attrs.field()
+
+    @seconds.validator
+    def _check(self, _: object, seconds: Any) -> None:
+        is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+        if not (is_number and seconds > 0):
+            hint = f"Recent({quote(self.name)}, 90 * 86_400) is 90 days"
+            raise InvalidArgument("a positive number of seconds", seconds, hint)
 
     def needed(self) -> tuple[()]:
         """Return nothing: the age of an object decides."""
         return ()
+
+
+def digits_needed(owner: Owner) -> set[str]:
+    """Return the digits of all digests that an owner needs, wherever the objects lie.
+
+    Raises:
+        InvalidArgument: it returned something else, or a text in which there is none.
+    """
+    found: set[str] = set()
+    for number, text in enumerate(_answer(owner)):
+        digits = digits_in(text) if isinstance(text, str) else set()
+        if not digits and not (isinstance(text, str) and _ELSEWHERE.fullmatch(text)):
+            got = f"{_described(text)} at position {number:,}"
+            hint = (
+                "what is not understood could be deleted; for values that may hold none, "
+                "needed() of payloads.owner(values)"
+            )
+            raise InvalidArgument(_expected_of(owner), got=got, hint=hint)
+        found |= digits
+    return found
+
+
+def _answer(owner: Owner) -> Iterable[object]:
+    """Return what an owner answers, if it is a list or the like."""
+    answer: Any = owner.needed()
+    name = quote(owner.name)
+    if inspect.isawaitable(answer):
+        if inspect.iscoroutine(answer):
+            answer.close()
+        hint = f"Needs({name}, await owner.needed())"
+        raise InvalidArgument(_expected_of(owner), got="a coroutine", hint=hint)
+    if hasattr(answer, "__aiter__"):
+        hint = f"Needs({name}, [each async for each in owner.needed()])"
+        raise InvalidArgument(_expected_of(owner), got="an asynchronous iterator", hint=hint)
+    return require_iterable(
+        answer, _expected_of(owner), hint=f"a list, empty if {name} needs nothing"
+    )
+
+
+def _expected_of(owner: Owner) -> str:
+    return f"{_NEEDED} of the owner {quote(owner.name)}"
+
+
+def _described(text: object) -> str:
+    """Return an answer for an error, without what may be content."""
+    if not isinstance(text, str):
+        return f"a {type(text).__name__}"
+    if len(text) > 100 or re.search(r"\s", text):
+        return f"a text of {len(text):,} characters without any"
+    return quote(redact_url(text))

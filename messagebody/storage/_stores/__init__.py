@@ -26,6 +26,7 @@ from messagebody.storage._stores.base import (
     read_back,
 )
 from messagebody.storage._stores.objects import fetch, keep
+from messagebody.storage._stores.owners import owned
 
 __all__ = [
     "Blob",
@@ -36,6 +37,7 @@ __all__ = [
     "fetch",
     "keep",
     "open_store",
+    "owned",
     "read_back",
 ]
 

@@ -1,8 +1,8 @@
 """Who keeps objects in a store: the places of owners, their records, and the mark of a sweep.
 
-Several programs can share a store. Each is an owner: its objects lie below its name, and a record
-below `owners/` says who it is, and how to ask it what it needs. Objects at the top of a store
-belong to messages, which need no record.
+Several programs can share a store. Each is an owner with a place `owners/NAME/`, where its objects
+lie, and a record that says who it is, and how to ask it what it needs. Objects at the top of a
+store belong to messages, which need no record.
 """
 
 import json
@@ -21,11 +21,14 @@ from messagebody.storage._stores.base import Below, Blob, Bytes, Stat, Store
 
 MESSAGES: Final = "messages"
 """The owner of the objects at the top of a store."""
-RECORDS: Final = "owners/"
-"""The beginning of the keys of records and of the mark."""
-_MARK: Final = f"{RECORDS}sweeping"
+PLACES: Final = "owners/"
+"""The beginning of the keys of all that owners have, and of the mark."""
+RECORD: Final = "owner.json"
+"""The key of a record in the place of its owner."""
+_MARK: Final = f"{PLACES}sweeping"
+_TOKEN: Final = re.compile(rb"[0-9a-f]{16}")
 
-_NAME: Final = re.compile("(?!(?:messages|owners|sha256)$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_NAME: Final = re.compile("(?!(?:messages|owners|sha256|sweeping)$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LARGEST: Final = 4096
 _AGAIN: Final = 3600.0
 """Seconds after which an owner checks its record again."""
@@ -52,9 +55,9 @@ class OwnerRecord:
     ask: str
 
     @property
-    def key(self) -> str:
-        """The key of the record."""
-        return f"{RECORDS}{self.name}.json"
+    def place(self) -> str:
+        """The beginning of the keys of its objects, without a slash."""
+        return f"{PLACES}{self.name}"
 
     def to_bytes(self) -> bytes:
         """Return the record as it is stored."""
@@ -64,18 +67,35 @@ class OwnerRecord:
         return f"{self.name} ({escape(self.kind)}: {escape(self.ask)})"
 
 
-def read_record(store: Store, key: str) -> OwnerRecord | None:
-    """Return the record of an owner; None if the key or what it holds is not one.
+UNREADABLE: Final = "unknown"
+"""The kind of an owner whose record can't be read."""
 
-    A record that can't be read still names its owner, so only its kind is unknown.
+
+def is_owner_name(text: str) -> bool:
+    """Return whether an owner may have this name."""
+    return _NAME.fullmatch(text) is not None
+
+
+def read_record(store: Store, key: str) -> OwnerRecord | None:
+    """Return the record of an owner; None if the key is not that of one.
+
+    A record that can't be read still names its owner, so only its kind is `UNREADABLE`.
     """
-    name = key.removeprefix(RECORDS).removesuffix(".json")
-    if key != f"{RECORDS}{name}.json" or not _NAME.fullmatch(name):
+    name = key.removeprefix(PLACES).removesuffix(f"/{RECORD}")
+    if key != f"{PLACES}{name}/{RECORD}" or not is_owner_name(name):
         return None
     match _json(store.read_range(key, 0, _LARGEST)):
-        case {"kind": str(kind), "ask": str(ask)}:
+        case {"name": str(found), "kind": str(kind), "ask": str(ask)} if found == name:
             return OwnerRecord(name, kind[:200], ask[:200])
-    return OwnerRecord(name, "unknown", "an object with its name and needed()")
+    return OwnerRecord(name, UNREADABLE, "an object with its name and needed()")
+
+
+def owner_of_place(store: Store) -> str | None:
+    """Return the owner whose place a store is, by the record at its top; None if that is none."""
+    match _json(store.read_range(RECORD, 0, _LARGEST)):
+        case {"name": str(name), "kind": str(), "ask": str()} if is_owner_name(name):
+            return name
+    return None
 
 
 def _json(data: bytes) -> Any:
@@ -85,29 +105,44 @@ def _json(data: bytes) -> Any:
         return None
 
 
-def owned(store: Store, name: str, *, kind: str, ask: str) -> Store:
+def owned(
+    store: Store,
+    name: str,
+    *,
+    kind: str = "program",
+    ask: str = "an object with its name and needed()",
+) -> Store:
     """Return the store of an owner's objects; its first write names the owner in the store.
 
     Arguments:
-        store: the store, which may have other owners.
+        store: an open store, which may have other owners.
         name: the owner's name, a segment of a key.
-        kind: what it is.
-        ask: the call that makes the owner for `sweep`.
+        kind: what it is; two owners of one name must be of one kind.
+        ask: the call that makes the owner for `sweep`, for whoever forgets it.
 
     Raises:
-        InvalidArgument: the name is not a name of an owner.
+        InvalidArgument: the name is not a name of an owner, or the store is not open.
+
+    Examples:
+        >>> from messagebody import MessageBody, Part, offload
+        >>> from messagebody.storage import open_store, owned
+        >>> mine = owned(open_store("memory://programs"), "my-program")
+        >>> offload(MessageBody([Part("cats " * 1000)]), mine, threshold=0)[0].url[:42]
+        'memory://programs/owners/my-program/sha256'
     """
-    if not _NAME.fullmatch(name):
+    if not isinstance(store, Store):
+        raise InvalidArgument("an open store", store, "owned(open_store(…), name)")
+    if not isinstance(name, str) or not is_owner_name(name):
         expected = "an owner's name of letters, digits, '.', '_' and '-'"
         raise InvalidArgument(expected, got=quote(name), hint="owner='chat'")
     return _Owned(store, OwnerRecord(name, kind, ask))
 
 
 class _Owned(Below):
-    """The objects of an owner, below its name."""
+    """The objects of an owner, in its place."""
 
     def __init__(self, store: Store, record: OwnerRecord) -> None:
-        super().__init__(store, record.name)
+        super().__init__(store, record.place)
         self._record = record
         self._until = 0.0
 
@@ -123,12 +158,13 @@ class _Owned(Below):
 
     def _name(self) -> None:
         mine = self._record
-        if not self._store.put(mine.key, Bytes(mine.to_bytes()), content_type=JSON):
-            found = read_record(self._store, mine.key)
+        if not super().put(RECORD, Bytes(mine.to_bytes()), content_type=JSON):
+            key = f"{mine.place}/{RECORD}"
+            found = read_record(self._store, key)
             # Two programs with one name: what one of them lists would lose the other's objects.
             if found is not None and found.kind != mine.kind:
                 problem = f"the owner {mine.name} is {quote(found.kind)}; choose another owner="
-                raise StoreError(problem, self._store.url, mine.key)
+                raise StoreError(problem, self._store.url, key)
         self._until = time.monotonic() + _AGAIN
 
 
@@ -147,6 +183,9 @@ class Mark:
 
     def __enter__(self) -> Self:
         found = self._store.stat(_MARK)
+        if found is not None and not _TOKEN.fullmatch(self._written()):
+            problem = "this is not the mark of a sweep, which needs the name; move it away"
+            raise StoreError(problem, self._store.url, _MARK)
         if found is not None and time.time() - (found.modified or 0.0) < LEASE:
             problem = f"another sweep deletes here; try again in {count_of(int(LEASE), 'second')}"
             raise StoreError(problem, self._store.url)
@@ -180,10 +219,14 @@ class Mark:
             raise StoreError("another sweep deletes here", self._store.url)
 
     def _is_mine(self) -> bool:
+        return self._written() == self._token
+
+    def _written(self) -> bytes:
+        """Return what the mark says; that of no sweep if it is gone."""
         try:
-            return self._store.read_range(_MARK, 0, 64) == self._token
+            return self._store.read_range(_MARK, 0, 64)
         except ObjectNotFound:
-            return False
+            return b"0" * 16
 
     def renew(self) -> None:
         """Mark the store again if the mark is not young.
