@@ -1,7 +1,7 @@
 """Checkpoints of an agent of deepagents that writes files and gets large results from tools.
 
 deepagents moves a large result into a file and leaves its head and tail in the conversation; the
-files are in the state. `make bench-peers` runs it in the environment of deepagents.
+files are in the state. `make bench ENV=borders` runs it in the environment of deepagents.
 """
 
 import base64

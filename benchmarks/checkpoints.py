@@ -1,7 +1,7 @@
 """Checkpoints of thirty turns with pictures: LangGraph's savers as they are, and with a store.
 
-`make bench-peers` runs it where the savers are installed. The saver of DynamoDB has an offload of
-its own, which puts checkpoints of more than 350 KiB into S3 as they are.
+`make bench ENV=borders` runs it where the savers are installed. The saver of DynamoDB has an
+offload of its own, which puts checkpoints of more than 350 KiB into S3 as they are.
 """
 
 import base64

@@ -1,6 +1,6 @@
 """Pages of HTML: a message as our page, and as a notebook that nbconvert writes.
 
-`make bench-peers` runs it where nbconvert is installed.
+`make bench ENV=borders` runs it where nbconvert is installed.
 """
 
 import base64

@@ -1,6 +1,6 @@
 """Messages of thirty calls of a model in telemetry: OpenTelemetry's own upload hook, and ours.
 
-`make bench-peers` runs it where OpenTelemetry's library for generative AI is installed.
+`make bench ENV=borders` runs it where OpenTelemetry's library for generative AI is installed.
 """
 
 import os

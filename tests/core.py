@@ -1,6 +1,6 @@
 """Copy the core and its tests into a directory, without any leaf: `python -m tests.core TARGET`.
 
-What passes there needs no leaf. `make test-core` runs it.
+What passes there needs no leaf. `make test ENV=core` runs it.
 """
 
 import shutil

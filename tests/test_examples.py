@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 RESEARCHER = ROOT / "docs/examples/researcher.py"
 
 needs_langgraph = pytest.mark.skipif(
-    importlib.util.find_spec("langgraph") is None, reason="runs with make test-borders"
+    importlib.util.find_spec("langgraph") is None, reason="runs with make test ENV=borders"
 )
 
 

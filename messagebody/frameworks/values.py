@@ -9,6 +9,7 @@ from messagebody.errors import DecodeError
 from messagebody.schema import MessageBodySchema
 
 KINDS: Final = (MessageBody, Part, MessageBodySchema)
+"""The types that have values."""
 _T = TypeVar("_T")
 
 

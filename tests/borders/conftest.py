@@ -20,7 +20,7 @@ from tests.tables import Table
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/borders.md"
 
-# The group `borders` is large, so only `make test-borders` installs it.
+# The group `borders` is large, so only `make test ENV=borders` installs it.
 if importlib.util.find_spec("temporalio") is None:
     collect_ignore_glob = ["test_*.py"]
 

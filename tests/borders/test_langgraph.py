@@ -83,7 +83,7 @@ def test_its_own_tests_pass_with_ours_in_place(name: str, threshold: str) -> Non
     """But for those that ask what a pickle is called, if it is large: it lives in the store."""
     files = [*UPSTREAM.glob(f"langgraph_checkpoint-*/tests/{name}.py")]
     if not files:
-        pytest.skip("the source of langgraph-checkpoint is missing; make test-borders fetches it")
+        pytest.skip("make test ENV=borders fetches the source of langgraph-checkpoint")
     command = [
         sys.executable, "-m", "pytest", "-q", "-p", "upstream_langgraph",
         "-p", "no:cacheprovider", "-c", "/dev/null", "-o", "asyncio_mode=auto", str(files[0]),

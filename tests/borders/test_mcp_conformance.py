@@ -1,8 +1,8 @@
 """The protocol's own conformance scenarios against `messagebody mcp`, where they are installed.
 
-`make test-mcp` installs them from npm, with the Node that they need, and runs them. Most scenarios
-call tools, prompts and resources that only a server made for the test has; others are about what a
-server that only reads has no use for.
+`make test ENV=mcp` installs them from npm, with the Node that they need, and runs them. Most
+scenarios call tools, prompts and resources that only a server made for the test has; others are
+about what a server that only reads has no use for.
 """
 
 import json
@@ -55,7 +55,7 @@ NOT_OFFERED = {
 }  # fmt: skip
 
 
-@pytest.mark.skipif(not SCENARIOS.exists(), reason="`make test-mcp` installs the scenarios")
+@pytest.mark.skipif(not SCENARIOS.exists(), reason="`make test ENV=mcp` installs the scenarios")
 def test_the_scenarios_of_the_protocol(tmp_path: Path) -> None:
     MessageBody([Part("Why?"), Part("one", name="/a.txt")]).save(tmp_path / "message.json")
     port = servers.free_port()

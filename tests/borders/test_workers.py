@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from messagebody import MessageBody, Part
-from tests.borders.conftest import Trip
+from tests.borders.conftest import Trip, recipe
 
 
 def with_note(body: MessageBody) -> MessageBody:
@@ -29,9 +29,7 @@ def celery() -> Iterator[Any]:
 def test_celery(trip: Trip, celery: Any) -> None:
     from celery.contrib.testing.worker import start_worker
 
-    from messagebody.frameworks.celery import register_types
-
-    register_types()
+    recipe("register_types")()
 
     @celery.task
     def echo(body: MessageBody) -> dict[str, Any]:

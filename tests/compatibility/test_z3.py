@@ -1,4 +1,4 @@
-"""`check` beside z3, an oracle without a pool of words: `make test-solver` installs it."""
+"""`check` beside z3, an oracle without a pool of words: `make test ENV=solver` installs it."""
 
 import random
 

@@ -1,7 +1,7 @@
 """A storm: every operation of a body against two servers, while a proxy spoils many answers.
 
-The number of operations is `MESSAGEBODY_FAULTS`, a few by default; `make faults` runs thousands
-and prints what they came to.
+The number of operations is `MESSAGEBODY_FAULTS`, a few by default; `make test ENV=faults` runs
+thousands and prints what they came to.
 """
 
 import hashlib

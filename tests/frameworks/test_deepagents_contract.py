@@ -2,7 +2,7 @@
 
 deepagents publishes no tests: its source archive has none, and there is no suite for a backend
 without a shell. So the suite for sandboxes of `langchain-tests` runs here, over a backend whose
-shell works on a copy of the parts. `make test-deepagents` installs it.
+shell works on a copy of the parts. `make test ENV=deepagents` installs it.
 """
 
 import subprocess

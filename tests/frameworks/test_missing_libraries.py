@@ -17,7 +17,6 @@ EXTRAS = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(
 @pytest.mark.parametrize(
     ("leaf", "library", "extra"),
     [
-        ("celery", "kombu.utils.json", "celery"),
         ("langchain", "langchain_core.tools", "langchain"),
         ("deepagents", "deepagents.backends.protocol", "deepagents"),
         ("mcp", "mcp", "mcp"),
@@ -26,7 +25,6 @@ EXTRAS = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(
         ("temporal", "temporalio.converter", "temporal"),
         ("pydantic_ai", "pydantic_ai", "pydantic-ai"),
         ("langgraph", "ormsgpack", "langgraph"),
-        ("sqlalchemy", "sqlalchemy.ext.mutable", "sqlalchemy"),
     ],
 )
 def test_the_error_names_the_extra(

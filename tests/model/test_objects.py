@@ -321,7 +321,7 @@ def stand_in(module: str, name: str, **members: Any) -> Any:
 
 
 class TestFigures:
-    """By the methods that the libraries have; `make test-libraries` asks the libraries."""
+    """By the methods that the libraries have; `make test ENV=libraries` asks the libraries."""
 
     @staticmethod
     def savefig(figure: Any, stream: Any, *, format: str) -> None:  # noqa: A002 - theirs

@@ -1,6 +1,6 @@
 """npm's packages take what goes out, and their accumulators make what ours make.
 
-`make test-npm` installs the packages, and the Node that they need, and runs this; else it skips.
+`make test ENV=npm` installs the packages, and the Node that they need, and runs this.
 """
 
 import json

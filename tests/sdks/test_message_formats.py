@@ -1,6 +1,6 @@
 """What goes out is taken by the SDKs' own types, for bodies of every kind of part.
 
-Run by `make test-sdks`; a format whose SDK is not installed is skipped.
+Run by `make test ENV=sdks`; a format whose SDK is not installed is skipped.
 """
 
 import base64

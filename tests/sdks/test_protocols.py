@@ -1,6 +1,6 @@
 """The protocols' own SDKs take what goes out, and what they write comes back as it was.
 
-Run by `make test-sdks`; a format whose SDK is not installed is skipped.
+Run by `make test ENV=sdks`; a format whose SDK is not installed is skipped.
 """
 
 import importlib

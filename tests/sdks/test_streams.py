@@ -1,4 +1,4 @@
-"""Streams are assembled as the accumulators of the SDKs do; run by `make test-sdks`.
+"""Streams are assembled as the accumulators of the SDKs do; run by `make test ENV=sdks`.
 
 google-genai and the Python SDK of AG-UI have no accumulator; that of AG-UI's npm package, and
 Vercel's, are in `tests/npm`.

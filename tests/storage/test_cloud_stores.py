@@ -1,6 +1,6 @@
 """Google Cloud Storage and Azure against their emulators, where those are installed.
 
-`make test-cloud` installs and runs them; Azure's needs node. Without an emulator its tests skip.
+`make test ENV=cloud` installs and runs them; Azure's needs node. Without an emulator they skip.
 """
 
 import base64

@@ -19,7 +19,7 @@ def tool() -> Any:
 def test_tables_are_of_today() -> None:
     made = tool()
     page = made.PAGE.read_text(encoding="utf-8")
-    assert made.written(page) == page, "run `make format-tables`"
+    assert made.written(page) == page, "run `make tables`"
 
 
 def test_what_a_format_says_comes_back() -> None:
