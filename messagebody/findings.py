@@ -14,8 +14,11 @@ import attrs
 
 from messagebody._base import sniffing
 from messagebody._base.guards import require_parts
+from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._base.media_types import JSON, LINES, essence
 from messagebody._base.text import count_of, escape, quote
 from messagebody._model.part import Part
+from messagebody._wire import strict_json
 from messagebody._wire.members import foreign_members
 from messagebody.errors import EnvelopeError
 
@@ -145,10 +148,11 @@ def iter_findings(parts: Iterable[Part]) -> Iterator[Finding]:
     """Yield likely mistakes in a legal body, part by part.
 
     The checks are `type-disagrees` (the bytes have another type than the part states),
-    `text-is-a-path` (the text is the path of a file, which was not read), `chat-message` (the
-    member `role` belongs to a message of a chat API), and `foreign-member` (another format has this
-    member for one of a part's own). The content of references is not checked. Of local files, the
-    first bytes are read; a text that is a path is never opened.
+    `name-disagrees` (the name ends as those of another type), `not-json` (the type is one of JSON,
+    the content is not), `text-is-a-path` (the text is the path of a file, which was not read),
+    `chat-message` (the member `role` belongs to a message of a chat API), and `foreign-member`
+    (another format has this member for one of a part's own). The content of references is not
+    checked. Of local files, the first bytes are read; a text that is a path is never opened.
 
     Examples:
         >>> from messagebody import MessageBody, Part
@@ -158,6 +162,7 @@ def iter_findings(parts: Iterable[Part]) -> Iterator[Finding]:
     """
     for index, part in enumerate(require_parts(parts)):
         yield from _warnings(index, part, _strangers(part))
+        yield from _warnings(index, part, _misnamed(part))
         yield from _warnings(index, part, () if part.is_reference else _problems(part))
 
 
@@ -186,13 +191,37 @@ def _strangers(part: Part) -> Iterator[tuple[str, str]]:
         yield "foreign-member", f"its member {quote(key)} means nothing in a body: it is {meant}"
 
 
+def _misnamed(part: Part) -> Iterator[tuple[str, str]]:
+    named, stated = sniffing.from_name(part.name or ""), part.content_type
+    # A format that holds others may be named for one of them, and the other way round.
+    if named and not (sniffing.agree(stated, named) or sniffing.agree(named, stated)):
+        yield "name-disagrees", f"its name is one of {named}, it states {stated}"
+
+
 def _problems(part: Part) -> Iterator[tuple[str, str]]:
     found = sniffing.content_type(_head(part))
     if not sniffing.agree(part.content_type, found):
         yield "type-disagrees", f"it states {part.content_type}, its bytes are {found}"
+    elif part.local_file is None and (flaw := _flaw_of_json(part)):
+        yield "not-json", f"it states {part.content_type}, but it is {flaw}"
     if part.text is not None and _is_a_file(part.text):
         problem = f"its text is the path of a file; for the file itself: Path({quote(part.text)})"
         yield "text-is-a-path", problem
+
+
+def _flaw_of_json(part: Part) -> str | None:
+    """Return why content whose type is one of JSON is none, None if it is or need not be."""
+    kind = essence(part.content_type)
+    if kind not in {JSON, *LINES} and not kind.endswith("+json"):
+        return None
+    data = part.read_bytes()
+    documents = [line for line in data.splitlines() if line.strip()] if kind in LINES else [data]
+    try:
+        for document in documents:
+            strict_json.loads(document, depth=DEFAULT_LIMITS.depth)
+    except strict_json.InvalidJson as error:
+        return str(error)
+    return None
 
 
 def _head(part: Part) -> bytes:

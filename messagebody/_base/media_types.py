@@ -24,6 +24,8 @@ from messagebody.errors import InvalidContentType
 TEXT_PLAIN: Final = "text/plain"
 OCTET_STREAM: Final = "application/octet-stream"
 JSON: Final = "application/json"
+LINES: Final = ("application/jsonl", "application/x-ndjson")
+"""The types of JSON Lines: a document in each line."""
 
 MAX_LENGTH: Final = 1024
 """The most characters of a content type: the longest in use have two or three parameters."""

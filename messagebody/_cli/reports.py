@@ -218,6 +218,8 @@ _RULES: Final = {
     "double-star": "Two stars beside other characters mean no more than one.",
     "unregistered-type": "Content types begin with a registered type, such as text or image.",
     "type-disagrees": "The bytes of a part are of another type than the part states.",
+    "name-disagrees": "The name of a part ends as those of another type than the part states.",
+    "not-json": "The type of a part is one of JSON, and its content is not.",
     "text-is-a-path": "The text of a part is the path of a file, which was not read.",
     "chat-message": "A part looks like a message of a chat API.",
     "foreign-member": "A member of a part is another format's name for one of its own.",

@@ -10,15 +10,13 @@ from uuid import UUID
 
 from messagebody._base import sniffing
 from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._base.media_types import EXTENSIONS, JSON, OCTET_STREAM, essence
+from messagebody._base.media_types import EXTENSIONS, JSON, LINES, OCTET_STREAM, essence
 from messagebody._base.text import quote
 from messagebody._model.forms import Made, described, has, package_of, row
 from messagebody._wire import strict_json
 from messagebody._wire.walk import TooDeep, containers, rebuild
 from messagebody.errors import InvalidPart
 
-LINES: Final = ("application/jsonl", "application/x-ndjson")
-"""The types of JSON Lines: a document in each line."""
 # What the classes have that dataclasses, attrs and msgspec make.
 _FIELDS: Final = ("__dataclass_fields__", "__attrs_attrs__", "__struct_fields__")
 _SIMPLE: Final = (dt.date, dt.time, dt.timedelta, Decimal, UUID, Enum)

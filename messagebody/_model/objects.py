@@ -20,7 +20,7 @@ from uuid import UUID
 
 from messagebody._base import sniffing
 from messagebody._base.leaves import leaf
-from messagebody._base.media_types import ALIASES, JSON, OCTET_STREAM, essence, is_text
+from messagebody._base.media_types import ALIASES, JSON, LINES, OCTET_STREAM, essence, is_text
 from messagebody._base.text import quote
 from messagebody._model import json_values, pictures, tables
 from messagebody._model.forms import Made, Maker, described, has, one_of, row
@@ -122,7 +122,7 @@ def is_one(value: object) -> bool:
 
     Examples:
         >>> import io
-        >>> is_one(io.BytesIO(b"a")), is_one([b"a"])
+        >>> is_one(io.BytesIO(b"a")), is_one((b"a", b"b"))
         (True, False)
     """
     return has(value, "read") or _holds_data(value) or _maker_of(value) is not None
@@ -156,7 +156,7 @@ def _wanted(name: Any, content_type: Any) -> str | None:
         found = sniffing.from_name(name)
     kind = None if found is None else essence(found)
     # libmagic calls lines of JSON by the type of JSON, and other types by old names.
-    return kind if kind is None or kind in json_values.LINES else ALIASES.get(kind, kind)
+    return kind if kind is None or kind in LINES else ALIASES.get(kind, kind)
 
 
 def _precise(name: Any, kind: str | None) -> str | None:

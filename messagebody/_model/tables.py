@@ -5,9 +5,9 @@ import sys
 from functools import partial
 from typing import Any, Final
 
-from messagebody._base.media_types import JSON
+from messagebody._base.media_types import JSON, LINES
 from messagebody._model.forms import Made, described, one_of, package_of, saved
-from messagebody._model.json_values import LINES, fields_text, listed
+from messagebody._model.json_values import fields_text, listed
 
 CSV: Final = "text/csv"
 _TSV: Final = "text/tab-separated-values"

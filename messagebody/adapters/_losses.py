@@ -9,10 +9,12 @@ import attrs
 from messagebody._base.media_types import JSON, TEXT_PLAIN, is_text
 from messagebody._base.text import quote
 from messagebody._model.part import Part
+from messagebody._wire import data_urls
 from messagebody.adapters._base import Loss, LossKind
 from messagebody.adapters._items import Call
 from messagebody.adapters._missed import is_unmissed
 from messagebody.adapters._places import RESULT, items_of
+from messagebody.errors import DecodeError
 
 
 @attrs.define
@@ -146,6 +148,8 @@ class Losses:
         kind, why = LossKind.CONVERTED, "its content goes out in another form"
         if part.is_reference and back.is_reference:
             why = "its URL goes out as a signed one"
+        elif _holds(part, back):
+            why = "it goes out as content"
         elif part.is_reference and back.size != part.size and back.content_type == JSON:
             pass  # a value is spelt in another way
         elif part.is_reference and back.size != part.size and is_text(back.content_type):
@@ -267,13 +271,33 @@ def aligned(parts: list[Part], found: list[Part]) -> list[tuple[Part, Part | Non
     """
     left, pairs = [*found], []
     for part in parts:
-        same = (back for back in left if _same_content(part, back))
+        same = (back for back in left if _same_content(part, back) or _holds(part, back))
         alike = (back for back in left if len(parts) == 1 or back.is_reference == part.is_reference)
         back = next(same, None) or next(alike, None)
         if back is not None:
             left = [each for each in left if each is not back]
         pairs.append((part, back))
     return pairs
+
+
+def _in_url(part: Part) -> Part | None:
+    """Return a part with the content of its `data:` URL, None if it has no such URL."""
+    if part.url is None or not data_urls.is_data_url(part.url):
+        return None
+    return Part(data_urls.decode(part.url)[1], content_type=part.content_type)
+
+
+def _holds(part: Part, back: Part) -> bool:
+    """Return whether the content of a part's `data:` URL is in what is read back."""
+    held = None if back.is_reference else _in_url(part)
+    if held is None:
+        return False
+    try:
+        if held.is_text and back.text is not None:
+            return held.read_text() in back.text
+    except DecodeError:
+        return False  # its bytes are no text, whatever it states
+    return held.read_bytes() in back.read_bytes()
 
 
 def _same_content(part: Part, back: Part) -> bool:

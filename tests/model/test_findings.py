@@ -3,10 +3,11 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from messagebody import MessageBody
+from messagebody import MessageBody, Part
 from messagebody.errors import DecodeError, EnvelopeError
 from messagebody.findings import (
     Finding,
@@ -33,6 +34,79 @@ def test_a_type_that_disagrees(tmp_path: Path) -> None:
         Finding("type-disagrees", "/1", "it states audio/wav, its bytes are image/png", "WARNING"),
     ]
     assert [finding.place for finding in iter_findings(body)] == ["part 0 '/a.jpg'", "part 1 '/b'"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content_type"),
+    [
+        ("/a.jpg", "image/png"),
+        ("/a.png", "text/plain"),
+        ("/a.csv.gz", "text/csv"),
+        ("/a.csv", "application/pdf"),
+    ],
+)
+def test_a_name_that_disagrees(name: str, content_type: str) -> None:
+    # Nothing is read, so a reference is checked, too.
+    part = Part(url="https://example.invalid/a", name=name, content_type=content_type)
+    [finding] = iter_findings([part])
+    assert (finding.check, finding.severity) == ("name-disagrees", Severity.WARNING)
+    assert str(finding).endswith(f"it states {content_type} (warning name-disagrees)")
+
+
+@pytest.mark.parametrize(
+    ("name", "content_type"),
+    [
+        ("/a.docx", "application/zip"),
+        ("/a.zip", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+        ("/a.ogg", "video/ogg"),
+        ("/a.txt", "text/markdown; charset=iso-8859-1"),
+        ("/a.json", "application/ld+json"),
+        ("/a.png", "application/octet-stream"),
+        ("/a.bin", "image/png"),
+        ("/a.unheard-of", "image/png"),
+        ("/a", "image/png"),
+        ("/a.xml", "text/xml"),
+    ],
+)
+def test_names_that_agree(name: str, content_type: str) -> None:
+    part = Part(url="https://example.invalid/a", name=name, content_type=content_type)
+    assert [*iter_findings([part])] == []
+
+
+def test_bytes_that_contradict_their_name() -> None:
+    [finding] = iter_findings([Part(sample("chart.png"), name="/a.jpg")])
+    assert finding.problem == "its name is one of image/jpeg, it states image/png"
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "problem"),
+    [
+        ("{nope", "application/json", "not JSON: expecting property name"),
+        (b"\xff", "application/ld+json", "byte 0 is not UTF-8"),
+        ('{"a":1,"a":2}', "application/json", "member 'a' is repeated"),
+        ("NaN", "application/json", "nan is not a JSON number"),
+        ('{"a":1}\n{"a":', "application/jsonl", "not JSON: "),
+        ('[{"a":1},\n{"a":2}]', "application/x-ndjson", "not JSON: "),
+    ],
+)
+def test_json_that_is_none(content: Any, kind: str, problem: str) -> None:
+    [finding] = iter_findings([Part(content, content_type=kind)])
+    assert finding.check == "not-json"
+    assert finding.problem.startswith(f"it states {kind}, but ")
+    assert problem in finding.problem
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        ("[1]", "application/json"),
+        ('{"a":1}\r\n\n{"a":2}\n', "application/jsonl"),
+        ("", "application/x-ndjson"),
+        ("{nope", "text/plain"),
+    ],
+)
+def test_what_is_json_or_need_not_be(content: str, kind: str) -> None:
+    assert [*iter_findings([Part(content, content_type=kind)])] == []
 
 
 def test_a_text_that_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

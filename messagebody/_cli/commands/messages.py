@@ -38,7 +38,7 @@ from messagebody.adapters._conversations import USUAL
 from messagebody.adapters._core import Format, format_of, messages_in
 from messagebody.adapters._reaching import WAYS
 from messagebody.adapters.envelopes import olympus, sentient
-from messagebody.findings import Finding, is_error, iter_findings
+from messagebody.findings import Finding, is_error, iter_strangers
 from messagebody.storage._references import Resolver
 
 _format = FormatName()
@@ -413,7 +413,7 @@ def detect_command(terminal: Terminal, message: str, *, as_json: bool) -> ExitCo
     else:
         terminal.say(found)
     if BODY in found:
-        for finding in iter_findings(decode_body(data, source_name(message))):
+        for finding in iter_strangers(decode_body(data, source_name(message))):
             if finding.check == "chat-message":
                 terminal.warn(str(finding))
     if not found:

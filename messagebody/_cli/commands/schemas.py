@@ -282,8 +282,8 @@ def evolve_command(
 def lint_command(terminal: Terminal, path: str, form: str) -> int:
     """Every reported mistake of a schema is proved. Exit code 1: there are some.
 
-    In a body, it finds parts whose bytes have another type than the part states, texts that are the
-    path of a file, and messages of chat APIs.
+    In a body, it finds parts whose bytes or names have another type than the part states, JSON that
+    is none, texts that are the path of a file, and messages of chat APIs.
 
     \b
       messagebody lint researcher.schema.json

@@ -324,3 +324,22 @@ def test_a_type_that_the_service_knows_only_as_its_own_file_is_said_so(store: Si
     assert "anthropic opens no URL of audio/wav; anthropic takes no content of audio/wav" in str(
         done.losses[0]
     )
+
+
+@pytest.mark.parametrize("text", [b"Cats are cute.", "süß".encode(), "süß".encode("latin-1")])
+@pytest.mark.parametrize("kind", ["text/plain", "text/markdown", "text/csv"])
+@pytest.mark.parametrize("name", [each for each in adapter_names() if format_of(each)])
+def test_a_text_in_a_data_url_goes_out(name: str, kind: str, text: bytes) -> None:
+    charset = "" if text.isascii() or text == "süß".encode() else "; charset=iso-8859-1"
+    url = f"data:{kind};base64,{base64.b64encode(text).decode()}"
+    part = Part(url=url, content_type=kind + charset)
+    for body in (MessageBody([part]), MessageBody([part, part.evolve(name="/a.txt")])):
+        losses = "\n".join(map(str, written(name, body).losses))
+        assert "only a text that names it" not in losses
+        assert "has no place" not in losses
+
+
+def test_bytes_in_a_data_url_that_are_no_text() -> None:
+    url = "data:text/html;base64," + base64.b64encode(b"\x89\xff").decode()
+    body = MessageBody([Part(url=url, content_type="text/html; charset=utf-8")])
+    assert written("anthropic", body).losses
