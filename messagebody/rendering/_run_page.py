@@ -194,7 +194,7 @@ class _Sections:
         calls = self._calls
         if calls:
             yield _Fact(count_of(len(calls), "call"))
-        waiting = [place for place in calls if place not in self.answers]
+        waiting = [place for place in calls if self._waits(place)]
         if waiting:
             words = f"{count_of(len(waiting), 'call')} without an answer"
             yield _Fact(words, anchor_of(waiting[0][0]), "bad")
@@ -246,16 +246,17 @@ class _Sections:
         steps = self.steps[number]
         if ending := self._ending(number):
             return ending
-        answers = [
-            self.answers.get((number, position))
-            for position, step in enumerate(steps)
-            if step.kind == "call"
-        ]
-        if None in answers:
+        calls = [(number, i) for i, step in enumerate(steps) if step.kind == "call"]
+        if any(map(self._waits, calls)):
             return "no answer"
-        told = [self.steps[a[0]][a[1]] for a in answers if a is not None and self._is_shown(a)]
+        answers = [self.answers[call] for call in calls if call in self.answers]
+        told = [self.steps[a[0]][a[1]] for a in answers if self._is_shown(a)]
         is_wrong = any(step.is_error or step.ending for step in [*steps, *told])
         return "an error" if is_wrong else ""
+
+    def _waits(self, call: Place) -> bool:
+        """Return whether a call has no answer, and somebody else than the provider owes it."""
+        return call not in self.answers and not self.steps[call[0]][call[1]].is_providers
 
     def _words(self, number: int) -> str:
         """Return the words that tell a message from others."""
@@ -314,7 +315,8 @@ class _Sections:
             content.append(element("p", "an empty message", class_="note"))
         return element(
             "article", self._heading(number, message, role), *problem,
-            *_losses(message.losses), *content, self.said.details(_about(message, steps)),
+            *_losses(message.losses), *content, self.said.grounds(number, message.about),
+            self.said.details(_about(message, steps)),
             id=anchor_of(number), class_=f"message {role}",
         )  # fmt: skip
 
@@ -330,7 +332,8 @@ class _Sections:
             if step.kind == "call":
                 yield self._call(here, step)
             elif step.kind == "result" and here in self.asked:
-                if role != "tool":
+                # One that is in the message of its call stands just above.
+                if role != "tool" and self.asked[here][0] != number:
                     yield element("p", self._answers(self.asked[here]), class_="note")
             elif step.kind == "result":
                 head = tool_line(step.name or "result", badge("no call", ""), *marks_of(step))
@@ -372,18 +375,23 @@ class _Sections:
     def _call(self, place: Place, call: Step) -> Html:
         head = tool_line(call.name or "tool", *marks_of(call))
         asked = element("div", head, *self.said.arguments(call))
-        answer = self.answers.get(place)
-        if answer is None or not self._is_shown(answer):
-            words = "no answer" if answer is None else "the answer is not on this page"
-            answered = tool_line("result", badge(words, "bad" if answer is None else ""))
-        else:
-            result = self.steps[answer[0]][answer[1]]
-            self.said.enter(answer[0], self.transcript.messages[answer[0]].body)
-            where = f"message {answer[0]}"
-            link = element("a", where, href=f"#{anchor_of(answer[0])}")
-            head = tool_line("result", *marks_of(result), element("small", link))
-            answered = joined(head, *self.said.result(answer[0], result))
-        return element("div", asked, element("div", answered, class_="answer"), class_="call")
+        answered = element("div", self._answer(place), class_="answer")
+        return element("div", asked, answered, class_="call")
+
+    def _answer(self, call: Place) -> Html:
+        answer = self.answers.get(call)
+        if answer is None:
+            waits = self._waits(call)
+            words = "no answer" if waits else "not told by the provider, which ran the tool"
+            return tool_line("result", badge(words, "bad" if waits else ""))
+        if not self._is_shown(answer):
+            return tool_line("result", badge("the answer is not on this page"))
+        result = self.steps[answer[0]][answer[1]]
+        self.said.enter(answer[0], self.transcript.messages[answer[0]].body)
+        link = element("a", f"message {answer[0]}", href=f"#{anchor_of(answer[0])}")
+        where = [element("small", link)] if answer[0] != call[0] else []
+        head = tool_line("result", *marks_of(result), *where)
+        return joined(head, *self.said.result(answer[0], result))
 
 
 def _role_of(message: ChatMessage, steps: Sequence[Step]) -> str:

@@ -87,7 +87,8 @@ class Said:
         if step.kind == "thought":
             return fold("Thoughts", self._spoken("assistant", _unnamed(part)).html)
         if step.kind == "refusal":
-            return joined(badge("refuses", "bad"), self._spoken(role, _unnamed(part)).html)
+            mark = badge("refuses", "bad")
+            return element("div", mark, self._spoken(role, _unnamed(part)).html, class_="says")
         if step.kind == "code":
             title = "Output" if (part.metadata or {}).get("outcome") else "Code"
             head = tool_line(title, *marks_of(step))
@@ -178,6 +179,17 @@ class Said:
         found = dict.fromkeys(self._source(number, cited) for cited in citations)
         rows = [element("li", source) for source in [*found][:_MOST_CITED] if source]
         return element("ol", *rows, class_="sources") if rows else Html()
+
+    def grounds(self, number: int, about: dict[str, Any]) -> Html:
+        """Return the sources that Gemini names for all of a message."""
+        grounding = about.get("groundingMetadata", about.get("grounding_metadata"))
+        held = grounding if isinstance(grounding, dict) else {}
+        chunks = held.get("groundingChunks", held.get("grounding_chunks"))
+        inner = [[*each.values()] for each in chunks if isinstance(each, dict)] if isinstance(
+            chunks, list
+        ) else []  # fmt: skip
+        found = [each for values in inner for each in values if isinstance(each, dict)]
+        return self._sources(number, [{**each, "url": each.get("uri")} for each in found])
 
     def _source(self, number: int, cited: dict[str, Any]) -> Html:
         """Return a source: its title as a link if it has a URL, and the text that is quoted."""

@@ -393,3 +393,10 @@ def test_a_fault_that_looks_like_another_format_is_blamed_on_that_of_the_others(
     assert any(format_name in (message.problem or "") for message in run.messages) or any(
         message.losses for message in run.messages
     )
+
+
+def test_messages_without_roles_are_no_stream() -> None:
+    said = [{"parts": [{"text": text}]} for text in "ab"]
+    for value in (said, {"contents": said}):
+        run = read_transcript(value)
+        assert (run.format, texts(run)) == ("gemini", ["a", "b"])

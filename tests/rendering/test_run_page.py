@@ -361,3 +361,31 @@ def test_what_the_system_says_and_what_is_asked_for_are_on_the_page() -> None:
     assert "Be kind." in articles(document)[0]
     assert "<span>m1</span>" in document
     assert "look_around" in document.partition("<article")[0]
+
+
+def test_a_tool_of_the_provider_owes_no_answer() -> None:
+    search = {"type": "web_search_call", "id": "w", "status": "completed", "action": {"query": "q"}}
+    document = run_page([search])
+    assert "without an answer" not in document
+    assert "no answer" not in document
+    assert "not told by the provider, which ran the tool" in document
+
+
+def test_a_result_in_the_message_of_its_call_is_said_once() -> None:
+    part = {"type": "tool-look", "toolCallId": "c", "state": "output-available", "input": {},
+            "output": "two cats"}  # fmt: skip
+    (article,) = articles(run_page([{"id": "m", "role": "assistant", "parts": [part]}]))
+    assert article.count("two cats") == 1
+    assert "answers" not in article
+    assert 'href="#message-0">message 0' not in article
+
+
+def test_what_an_answer_is_grounded_in_is_a_source() -> None:
+    web = {"uri": "https://example.com/a?token=s3cret", "title": "Cat news"}
+    candidate = {
+        "content": {"role": "model", "parts": [{"text": "Cats."}]},
+        "groundingMetadata": {"groundingChunks": [{"web": web}, {"web": 5}, 5]},
+    }
+    document = run_page({"candidates": [candidate]})
+    assert 'href="https://example.com/a" rel="noopener noreferrer nofollow">Cat news' in document
+    assert "s3cret" not in document

@@ -191,7 +191,7 @@ def _of_others(value: Any, format_name: str | None, limits: Limits) -> Transcrip
     """Return the run of one message, of a body, or of a list with something else in it."""
     listed = _listed_in(value)
     if listed and (format_name is None or not _is_one(format_name, value)):
-        is_talk = any(map(_is_said, listed))
+        is_talk = any(map(_is_said, listed)) or all(map(detect, listed))
         body = None if is_talk or format_name is not None else _body(value, limits)
         if body is not None:
             return Transcript((ChatMessage(body, _stored_role(body)),))

@@ -11,7 +11,7 @@ from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import strict_json
 from messagebody.adapters._base import Loss
-from messagebody.adapters._items import Call, Code, Item, Reasoning, Refusal, Result
+from messagebody.adapters._items import Call, Code, Item, Reasoning, Refusal, Result, is_of_provider
 from messagebody.adapters._places import is_withheld, items_of
 from messagebody.adapters._transcripts.endings import ending_in, has_failed, tells_failure
 from messagebody.adapters._transcripts.remains import remains_of
@@ -38,6 +38,7 @@ class Step:
         is_error: whether the result is an error, as it states or as its JSON says; None if neither
             says it.
         about: what its block states beside that, such as the title of a source.
+        is_providers: whether the provider of the model runs the tool; it need not tell the result.
     """
 
     kind: str
@@ -47,6 +48,7 @@ class Step:
     arguments: Any = None
     is_error: bool | None = None
     about: dict[str, Any] = attrs.Factory(dict)
+    is_providers: bool = False
 
     @property
     def ending(self) -> str | None:
@@ -99,7 +101,10 @@ class ChatMessage:
 def _step(item: Item | None, parts: list[Part], about: dict[str, Any]) -> Step:
     kind = _KINDS.get(None if item is None else type(item), "content")
     if isinstance(item, Call):
-        return Step(kind, (*parts,), item.id, item.name, item.arguments, about=about)
+        return Step(
+            kind, (*parts,), item.id, item.name, item.arguments, about=about,
+            is_providers=is_of_provider(item),
+        )  # fmt: skip
     if isinstance(item, Result):
         is_error = True if item.is_error is None and tells_failure(parts) else item.is_error
         return Step(kind, (*parts,), item.id, item.name, is_error=is_error, about=about)
