@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -67,18 +68,37 @@ def test_the_program_is_short() -> None:
     assert len(RESEARCHER.read_text("utf-8").splitlines()) < 65  # with what it says it needs
 
 
-@pytest.mark.skipif(importlib.util.find_spec("fastapi") is None, reason="runs with make test")
-def test_two_agents_and_a_reader(
+needs_fastapi = pytest.mark.skipif(
+    importlib.util.find_spec("fastapi") is None, reason="runs with make test"
+)
+
+
+@needs_fastapi
+def test_two_agents_and_a_reader_with_s3(
     tmp_path: Path, moto_server: servers.Server, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    httpx, testing = pytest.importorskip("httpx"), pytest.importorskip("fastapi.testclient")
     client = moto_server.session().client("s3", endpoint_url=moto_server.endpoint)
     client.create_bucket(Bucket="reports")
-    store = "s3://reports/agents"
-    here = moto_server.environment() | {"AWS_ENDPOINT_URL": moto_server.endpoint, "STORE": store}
+    here = moto_server.environment() | {"AWS_ENDPOINT_URL": moto_server.endpoint}
     for name, value in here.items():
         monkeypatch.setenv(name, value)
+    _two_agents_and_a_reader("s3://reports/agents", tmp_path, monkeypatch, capsys)
+
+
+@needs_fastapi
+def test_two_agents_and_a_reader_with_a_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = (tmp_path / "store").as_uri()
+    _two_agents_and_a_reader(store, tmp_path, monkeypatch, capsys)
+
+
+def _two_agents_and_a_reader(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    httpx, testing = pytest.importorskip("httpx"), pytest.importorskip("fastapi.testclient")
+    monkeypatch.setenv("STORE", store)
     monkeypatch.chdir(tmp_path)
     programs = ROOT / "docs/examples"
     receiver = testing.TestClient(runpy.run_path(str(programs / "receiver.py"))["application"])
@@ -101,8 +121,43 @@ def test_two_agents_and_a_reader(
     assert refused.status_code == 422
     assert "'/charts/rides.png', application/zip" in refused.json()["detail"][0]["msg"]
 
+    # References that are refused, missing or wrong are the sender's mistake.
+    text, chart, sound, *others = json.loads(Path("message.json").read_text())
+    for change, said in (
+        ({"contentUrl": "https://169.254.169.254/x"}, "169.254.169.254"),
+        ({"contentUrl": "file:///etc/passwd"}, "no resolver allows"),
+        ({"digest": "sha256:" + "0" * 64}, "expected sha256:0000"),
+        ({"contentUrl": sound["contentUrl"][:-1] + "-"}, "/sounds/bell.wav"),
+    ):
+        refused = receiver.post("/report", json=[text, chart, sound | change, *others])
+        assert refused.status_code == 422
+        assert said in refused.json()["detail"]
+        assert "Resolver(" not in refused.text
+
     monkeypatch.setattr(sys, "argv", ["reader.py", "message.json", store])
     runpy.run_path(str(programs / "reader.py"))
     said = capsys.readouterr().out
     assert "/sources/counter.pdf application/pdf" in said
     assert "1356.0" in said  # the mean of the rides
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("sender.py", "python sender.py URL STORE"),
+        ("reader.py", "python reader.py MESSAGE STORE"),
+        ("receiver.py", "STORE=file:///tmp/store uvicorn receiver:application"),
+        ("researcher.py", "python researcher.py file:///tmp/store"),
+    ],
+)
+def test_a_program_says_what_it_needs(
+    program: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if program == "receiver.py":
+        pytest.importorskip("fastapi")
+    if program == "researcher.py":
+        pytest.importorskip("langgraph")
+    monkeypatch.delenv("STORE", raising=False)
+    monkeypatch.setattr(sys, "argv", [program])
+    with pytest.raises(SystemExit, match=re.escape(said)):
+        runpy.run_path(str(ROOT / "docs/examples" / program))

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import messagebody
 from messagebody import (
@@ -31,7 +33,9 @@ from messagebody import (
     offload,
 )
 from messagebody._base import hints
-from messagebody.errors import MessageBodyError
+from messagebody.adapters._base import _KNOWN_AS
+from messagebody.errors import InvalidPattern, MessageBodyError
+from messagebody.globs._wide import wide_pattern
 from messagebody.prompts import to_prompt
 from messagebody.rendering import page
 from messagebody.samples import sample
@@ -151,6 +155,47 @@ CALLS: list[tuple[Callable[[MessageBody], Any], str]] = [
     (lambda b: setattr(b[0], "name", "/x"), "part.evolve(name=…) returns another"),
     (lambda b: b["sources/1"], "did you mean '/sources/1'?"),
     (MessageBodySchema, "MessageBodySchema.infer(body) makes a schema"),
+    (
+        lambda b: MessageBody({"/a": "x"}),
+        "MessageBody([Part(content, name=name) for name, content in ….items()])",
+    ),
+    (lambda b: MessageBody({"a": "x"}), "MessageBody.from_dicts(…) reads parsed JSON"),
+    (lambda b: MessageBody(text="x"), "MessageBody() takes no text"),  # type: ignore[call-arg]
+    (lambda b: b.write("m.json"), "body.save(path) writes a file"),  # type: ignore[attr-defined]
+    (lambda b: b.size, "sum(part.size or 0 for part in body) their bytes"),  # type: ignore[attr-defined]
+    (lambda b: SCHEMA.check, "schema.is_valid(body) asks about a body"),  # type: ignore[attr-defined]
+    (lambda b: check(b, SCHEMA), "schema.is_valid(body) asks about it"),  # type: ignore[arg-type]
+    (lambda b: b.pack("x"), "messagebody.adapters.directory.pack(path)"),  # type: ignore[attr-defined]
+    (lambda b: b.glob("*.csv"), "for example '/**/*.csv'"),
+    (lambda b: b.glob("sources/*"), "for example '/sources/*'"),
+    (lambda b: b.list("*.csv"), "for example '/*.csv'"),
+    (
+        lambda b: b.names("/sources/*"),  # type: ignore[call-arg]
+        "MessageBody.names() takes no value by position, got one more, '/sources/*'; body.list(",
+    ),
+    (lambda b: inline(b, Resolver()), "pass resolver=…"),  # type: ignore[call-arg]
+    (lambda b: MessageBody.load('[{"content": "x"}]'), r"from_json(…) reads JSON"),
+    (lambda b: MessageBody.load('[{"content": "' + "x" * 9000), r"from_json(…) reads JSON"),
+    (lambda b: MessageBody.load(b"[]"), r"from_json(…) reads JSON"),  # type: ignore[arg-type]
+    (lambda b: MessageBody.load([{"content": "x"}]), r"from_dicts(…) reads parsed JSON"),  # type: ignore[arg-type]
+    (lambda b: MessageBody.load(io.StringIO("[]")), "from_json(file.read()) reads an open file"),  # type: ignore[arg-type]
+    (lambda b: MessageBodySchema.load('[{"name": "/a"}]'), "from_json(…) reads JSON"),
+    (lambda b: MessageBody.load("s.json"), "MessageBodySchema.from_json(…) and .load(…) read"),
+    (lambda b: MessageBody.from_json(SCHEMA.to_json()), "those of a schema, which"),
+    (lambda b: MessageBody.from_dicts(SCHEMA.to_dicts()), "those of a schema, which"),
+    (
+        lambda b: MessageBodySchema.from_json(b.to_json()),
+        "MessageBody.from_json(…) and .load(…) read bodies",
+    ),
+    (
+        lambda b: MessageBodySchema.from_dicts(b.to_dicts()),
+        "MessageBody.from_json(…) and .load(…) read bodies",
+    ),
+    (lambda b: MessageBodySchema.from_json("s.json"), "load(…) reads a file"),
+    (lambda b: MessageBodySchema("s.json"), "MessageBodySchema.load(…) a file"),
+    (lambda b: adapters.write("claude", b), "did you mean 'anthropic'?"),
+    (lambda b: adapters.write("gpt", b), "did you mean 'openai-chat'?"),
+    (lambda b: adapters.write("AI SDK", b), "did you mean 'vercel-ai'?"),
 ]
 """Calls that fail, and what their error says."""
 
@@ -183,6 +228,39 @@ def test_it_works(guess: Callable[[MessageBody], Any], gives: Any) -> None:
 
 
 OBJECTS: dict[str, Any] = {B: body_of_all(), P: Part("x"), S: SCHEMA, "SchemaPart": SCHEMA[0]}
+
+
+@given(st.text("*?/.[]{}()!@+-\\ab,1", min_size=1, max_size=12))
+def test_a_relative_pattern_matches_nothing(pattern: str) -> None:
+    """Else `glob` would refuse what it could answer."""
+    try:
+        MessageBody().glob(pattern)
+    except InvalidPattern:
+        matches = wide_pattern(pattern)
+        assert not any(map(matches, ["/a", "/ab", "/a/b", "/a/b/a", "/1", "/a.b", "/-", "/.a"]))
+
+
+def test_a_missing_file_is_a_missing_file() -> None:
+    """A name that begins like JSON is still one."""
+    for name in ("missing.json", "[a].json", "{b}.json"):
+        with pytest.raises(FileNotFoundError):
+            MessageBody.load(name)
+    MessageBody(["x"]).save('["x"].json')
+    assert MessageBody.load('["x"].json') == MessageBody(["x"])
+
+
+@pytest.mark.parametrize("name", [*hints.ATTRIBUTES["adapters"], "nothing"])
+def test_a_name_of_the_formats_leads_on(name: str) -> None:
+    problem = f"module 'messagebody.adapters' has no attribute '{name}'"
+    advice = "; .+" if name != "nothing" else "$"
+    with pytest.raises(AttributeError, match=problem + advice):
+        getattr(adapters, name)
+
+
+def test_every_maker_leads_to_a_format_that_exists() -> None:
+    for name, meant in _KNOWN_AS.items():
+        assert meant in adapters.adapter_names()
+        assert name not in adapters.adapter_names()
 
 
 @pytest.mark.parametrize(

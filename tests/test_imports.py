@@ -90,7 +90,7 @@ LEAF_DOORS = {
     "google": {"adapters/_values.py"},
     "hypothesis": {"testing/_adapters.py", "testing/strategies.py"},
     "langchain_core": {"frameworks/langchain.py"},
-    "langgraph": {"frameworks/langgraph.py"},
+    "langgraph": {"frameworks/langgraph.py", "frameworks/langgraph_threads.py"},
     "markdown_it": {"rendering/_markup.py"},
     "mcp": {"_cli/commands/models.py", "frameworks/mcp/"},
     "mcp_types": {"frameworks/mcp/"},

@@ -1,4 +1,7 @@
-"""Read the sources and tables of a message: python reader.py message.json s3://bucket/prefix."""
+"""Read the sources and tables of a message, such as the one that sender.py saves.
+
+python reader.py message.json s3://bucket/prefix (or file:///tmp/store)
+"""
 
 import sys
 
@@ -6,6 +9,8 @@ import pandas as pd
 
 from messagebody import MessageBody, Resolver
 
+if len(sys.argv) != 3:
+    sys.exit("Say what to read, and where its parts are: python reader.py MESSAGE STORE")
 url, store = sys.argv[1:]
 body, resolver = MessageBody.load(url), Resolver(allow=store)
 for part in body.list("/sources/*"):

@@ -1,6 +1,6 @@
 """Send a report with a chart, sound, a table and a document to another agent.
 
-python sender.py http://127.0.0.1:8000/report s3://bucket/prefix
+python sender.py http://127.0.0.1:8000/report s3://bucket/prefix (or file:///tmp/store)
 """
 
 import sys
@@ -12,6 +12,8 @@ from PIL import Image
 from messagebody import MessageBody, offload
 from messagebody.samples import sample
 
+if len(sys.argv) != 3:
+    sys.exit("Say who receives it, and where large parts go: python sender.py URL STORE")
 url, store = sys.argv[1:]
 rides = pd.DataFrame({"day": ["Mon", "Tue"], "rides": [2173, 539]})
 

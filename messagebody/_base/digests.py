@@ -15,7 +15,6 @@ NO_DIGEST: Final = "sha256:" + "0" * 64
 
 _PREFIX: Final = "sha256:"
 _DIGEST: Final = re.compile(DIGEST_PATTERN)
-_KEY: Final = re.compile("sha256/[0-9a-f]{64}")
 
 
 class Hasher:
@@ -92,13 +91,3 @@ def key_of(digest: str) -> str:
         'sha256/000000000'
     """
     return KEY_PREFIX + hex_digits(digest)
-
-
-def is_key(text: str) -> bool:
-    """Return whether a text is the key of content, in the form of `key_of`."""
-    return _KEY.fullmatch(text) is not None
-
-
-def keys_in(text: str) -> set[str]:
-    """Return every key of content that occurs in a text, such as a URL."""
-    return {match[0] for match in _KEY.finditer(text)}

@@ -1,15 +1,17 @@
 """Documents: files of JSON at a path, or at the URL of a store, read and written as a whole."""
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from messagebody._base.files import read_at_most, replace_file
 from messagebody._base.guards import is_store_url, require_path
 from messagebody._base.leaves import leaf
 from messagebody._base.media_types import is_text
 from messagebody._base.text import quote, redact_url
+from messagebody.errors import InvalidArgument
 
 
 def read_document(
@@ -29,8 +31,27 @@ def read_document(
     """
     if is_store_url(path):
         return leaf("read_url")(path, limit, **(storage_options or {}))  # type: ignore[no-any-return]
-    with Path(require_path(path)).open("rb") as stream:
-        return read_at_most(stream, limit)
+    try:
+        with Path(require_path(path)).open("rb") as stream:
+            return read_at_most(stream, limit)
+    except (InvalidArgument, OSError) as error:
+        if hint := _reader_of(path):
+            raise InvalidArgument("the path of a file", path, hint) from error
+        raise
+
+
+_JSON_TEXT: Final = re.compile(r"\s*[\[{]\s*[\"{\[\]}]")
+
+
+def _reader_of(value: object) -> str:
+    """Return the call that reads what somebody took for a path, or "" if it is one."""
+    if isinstance(value, bytes | bytearray | memoryview) or (
+        isinstance(value, str) and _JSON_TEXT.match(value)
+    ):
+        return "from_json(…) reads JSON"
+    if isinstance(value, dict | list):
+        return "from_dicts(…) reads parsed JSON"
+    return "from_json(file.read()) reads an open file" if hasattr(value, "read") else ""
 
 
 def write_document(

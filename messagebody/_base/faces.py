@@ -68,7 +68,8 @@ class MissingName(AttributeError):
     @property
     def advice(self) -> str:
         package, name = self._wanted
-        return ATTRIBUTES.get(package, {}).get(name) or _elsewhere(package, name)
+        advice = ATTRIBUTES.get(package.rpartition(".")[2], {})
+        return advice.get(name) or _elsewhere(package, name)
 
     def __str__(self) -> str:
         # `hasattr` never gets here, so it doesn't wait for the search.

@@ -175,6 +175,8 @@ def _body_hint(value: object) -> str:
         return "MessageBody.load(…) reads a file, MessageBody([Path(…)]) holds one"
     if isinstance(value, leaf("MessageBodySchema")):
         return "this is a schema"
+    if isinstance(value, Mapping) and value and all(str(each)[:1] == "/" for each in value):
+        return "MessageBody([Part(content, name=name) for name, content in ….items()]) takes names"
     if isinstance(value, Mapping | list | tuple):
         return "MessageBody.from_dicts(…) reads parsed JSON, MessageBody([…]) takes parts"
     return "MessageBody([…]) takes parts" if hasattr(value, "content_type") else ""
@@ -196,7 +198,8 @@ def _schema_hint(value: object) -> str:
     if isinstance(value, os.PathLike):
         return "MessageBodySchema.load(…) reads a file"
     if isinstance(value, leaf("MessageBody")):
-        return "this is a body; MessageBodySchema.infer(body) makes a schema of examples"
+        asks = "this is a body, and schema.is_valid(body) asks about it"
+        return f"{asks}; MessageBodySchema.infer(body) makes a schema of examples"
     if isinstance(value, Mapping | list | tuple):
         return "MessageBodySchema(…) takes schema parts, dicts and tuples"
     return ""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, NoReturn, ParamSpec, TypeVar
 
-from messagebody._base.text import quote
+from messagebody._base.text import nearest, quote
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -54,8 +54,10 @@ json dump dumps serialize model_dump_json encode
 add_text append_text add_message
     body.add(text) adds it, with name=… and content_type=…
 add_image add_file add_json add_bytes add_data add_part add_content add_audio add_table
-attach attach_file put push write_text write_bytes write
+attach attach_file put push write_text write_bytes
     body.add(…) takes text, bytes, a Path, JSON, and pictures, figures and tables
+write dump_to write_to to_file save_to
+    body.save(path) writes a file of JSON, body.add(…) adds a part
 add_url add_link add_reference
     body.add(url=…) adds a reference
 add_all add_parts update merge concat
@@ -73,7 +75,7 @@ has exists contains has_key
 length
     len(body) is the number of parts
 size nbytes total_size
-    sum(part.size for part in body) adds the sizes
+    len(body) is the number of parts, sum(part.size or 0 for part in body) their bytes
 rename
     body.move(old, new) renames a part
 delete unlink rm discard drop
@@ -104,8 +106,11 @@ tree print pprint
     print(messagebody.rendering.tree(body)) shows it
 to_prompt prompt to_llm for_model
     messagebody.prompts.to_prompt(body, budget) makes one
-zip to_zip pack
+zip to_zip
     messagebody.adapters.archives writes ZIP, TAR and MIME
+pack
+    messagebody.adapters.directory.pack(path) makes a body of files, messagebody.adapters.archives
+    writes ZIP, TAR and MIME
 unpack to_directory extract save_files
     messagebody.adapters.directory.unpack(body, …) writes the parts to files
 to_openai to_openai_chat to_message to_messages to_provider convert
@@ -211,7 +216,10 @@ from_json from_dict parse model_validate from_dicts
 """)
 
 _SCHEMA: Final = _table("""
-check is_compatible compatible compatible_with is_compatible_with fits accepts_schema
+check
+    schema.is_valid(body) asks about a body, messagebody.check(producer, consumer) compares two
+    schemas
+is_compatible compatible compatible_with is_compatible_with fits accepts_schema
 covers is_subset is_subset_of issubset compare
     messagebody.check(producer, consumer) compares two schemas
 matches accepts conforms is_instance validates test valid
@@ -290,10 +298,33 @@ Store S3Store connect
     messagebody.storage.open_store(url) opens a store
 pack unpack
     messagebody.adapters.directory packs and unpacks directories
+sign presign
+    messagebody.present(body, resolver=…) makes URLs that others can read
 formats list_formats
     messagebody.adapters.adapter_names() lists the formats
 register
     messagebody.adapters.register adds a format, register_content a class of objects
+""")
+
+_ADAPTERS: Final = _table("""
+read parse to_body from_message decode
+    messagebody.adapters.adapter('openai-chat').to_body(message).value reads a message
+from_body to_message encode dump dumps
+    messagebody.adapters.write('openai-chat', body) writes a message
+convert transform
+    messagebody.adapters.adapter('openai-chat').to_body(message).value reads one format,
+    messagebody.adapters.write('anthropic', body) writes another
+to_openai to_anthropic to_gemini to_claude to_langchain to_a2a to_mcp openai claude
+    messagebody.adapters.write('openai-chat', body) writes the message of a format
+from_openai from_anthropic from_gemini from_claude from_langchain from_a2a from_mcp
+    messagebody.adapters.adapter('openai-chat').to_body(message).value reads one
+formats list_formats names available get_adapter list
+    messagebody.adapters.adapter_names() lists the formats,
+    messagebody.adapters.adapter('a2a') is one
+pack unpack
+    messagebody.adapters.directory packs and unpacks directories
+zip tar mime
+    messagebody.adapters.archives reads and writes them
 """)
 
 ATTRIBUTES: Final = {
@@ -302,6 +333,7 @@ ATTRIBUTES: Final = {
     "MessageBodySchema": _SCHEMA,
     "SchemaPart": _SCHEMA_PART,
     "messagebody": _ROOT,
+    "adapters": _ADAPTERS,
 }
 """Advice for attributes that do not exist, by the class or module that is asked."""
 
@@ -438,7 +470,7 @@ def _misfit(
     by_position = [each.name for each in parameters if each.kind <= each.POSITIONAL_OR_KEYWORD]
     takes = [each.name for each in parameters if each.kind in _BY_NAME and each.name != "self"]
     kinds = {each.kind for each in parameters}
-    called = function.__qualname__.removesuffix(".__init__")
+    called = _called(function, args)
     if inspect.Parameter.VAR_KEYWORD not in kinds:
         unknown = [name for name in kwargs if name not in takes]
         if unknown:
@@ -451,8 +483,23 @@ def _misfit(
         free = [name for name in takes if name not in by_position]
         if inspect.Parameter.VAR_KEYWORD in kinds:  # those of `Part`
             free += _SPELLINGS
-        return f"{called}() takes {limit}, got one more, {quote(extra)}; {_named(extra, free)}"
+        advice = _INSTEAD.get(function.__name__) or _named(extra, free)
+        return f"{called}() takes {limit}, got one more, {quote(extra)}; {advice}"
     return None
+
+
+# What those mean who give an argument to a method without one.
+_INSTEAD: Final = _table("""
+names
+    body.list('/sources/*') gives the parts that match a pattern
+""")
+
+
+def _called(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
+    """Return how a function was called: a method by the class of its object."""
+    owner, dot, name = function.__qualname__.rpartition(".")
+    owner = type(args[0]).__name__ if dot and args else owner
+    return owner if name == "__init__" else f"{owner}{dot}{name}"
 
 
 _BY_NAME: Final = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
@@ -464,10 +511,8 @@ def _meant(called: str, keyword: str, takes: list[str]) -> str:
     for meant in KEYWORDS.get(keyword, "").split():
         if meant in takes:
             return f"{keyword}= is {meant}= here"
-    import difflib  # only for errors
-
-    near = difflib.get_close_matches(keyword, takes, n=1)
-    return f"did you mean {near[0]}=?" if near else f"it takes {_listed(takes)}"
+    near = nearest(keyword, takes)
+    return f"did you mean {near}=?" if near else f"it takes {_listed(takes)}"
 
 
 def _named(value: object, free: list[str]) -> str:
@@ -475,6 +520,8 @@ def _named(value: object, free: list[str]) -> str:
     for name, pattern in _SPELLINGS.items():
         if name in free and isinstance(value, str) and pattern.match(value):
             return f"pass {name}={quote(value, limit=80)}"
+    if (own := type(value).__name__.lower()) in free:
+        return f"pass {own}=…"
     return f"name it: {_listed(free)}" if free else "it takes no more"
 
 

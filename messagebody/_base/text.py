@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Final
 
 _CUT = 200
@@ -137,6 +138,35 @@ def count_of(number: int, noun: str, plural: str | None = None) -> str:
         ('1 part', '3 parts')
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def nearest(text: str, names: Iterable[str], similarity: float = 0.6) -> str:
+    """Return the name that is spelt most like a text, or "" if none is.
+
+    Arguments:
+        text: what somebody typed; its length and the number of names are those that the caller
+            can wait for.
+        names: the names.
+        similarity: the least similarity, from 0 to 1.
+
+    Examples:
+        >>> nearest("summariser", ["summarizer", "critic"]), nearest("cat", ["dog"])
+        ('summarizer', '')
+    """
+    import difflib  # only for errors
+
+    return next(iter(difflib.get_close_matches(text, [*names], 1, similarity)), "")
+
+
+def did_you_mean(text: str, names: Iterable[str]) -> str:
+    """Return the question for the nearest name, to follow a wrong one, or ""; see `nearest`.
+
+    Examples:
+        >>> did_you_mean("summariser", ["summarizer", "critic"])
+        " (did you mean 'summarizer'?)"
+    """
+    near = nearest(text, names)
+    return f" (did you mean {quote(near)}?)" if near else ""
 
 
 # Characters that are not allowed in XML 1.0, not even as references.

@@ -8,7 +8,7 @@ import re
 import shlex
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -26,6 +26,8 @@ from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import strict_json
 from messagebody.adapters import adapter_names, detect
+from messagebody.adapters._base import meant_by
+from messagebody.adapters._transcripts import values_of_lines
 from messagebody.errors import DecodeError, InvalidArgument, InvalidSchema, StoreError
 from messagebody.findings import iter_strangers
 from messagebody.schema import MessageBodySchema
@@ -40,6 +42,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 lenient_option = click.option(
     "--lenient", is_flag=True, help="Consumers ignore parts they do not know."
 )
+
+_DATABASE = b"SQLite format 3\0"
 
 # What a command says of a body that was probably meant as something else.
 _STRANGERS = 3
@@ -85,22 +89,11 @@ class FormatName(click.Choice[str]):
         # A program may register a format after this module is imported.
         self.choices = (BODY, *adapter_names())
         if value not in self.choices:
-            near = nearest(value, self.choices)
+            near = meant_by(value)
             meant = f"; did you mean {near}?" if near else ""
             known = ", ".join(self.choices)
             self.fail(f"there is no format {quote(value)}{meant} There are {known}", param, ctx)
         return value
-
-
-def nearest(text: str, names: Iterable[str]) -> str:
-    """Return the name that is spelt most like a text, or that begins with it, or ""."""
-    names = [*names]
-    import difflib  # only for errors
-
-    alike = difflib.get_close_matches(text, names, 1) or [
-        name for name in names if text and name.startswith(text)
-    ]
-    return next(iter(alike), "")
 
 
 def slashed(pattern: str) -> str:
@@ -183,6 +176,16 @@ def to_store_option(function: _F) -> _F:
     )(function)
 
 
+def langgraph_store_option(function: _F) -> _F:
+    """Add the option `--store STORE`."""
+    return click.option(
+        "--store",
+        metavar="STORE",
+        shell_complete=complete_store,
+        help="Where a LangGraph database keeps large contents: a URL or a directory.",
+    )(function)
+
+
 def threshold_option(help_text: str) -> Callable[[_F], _F]:
     """Return a decorator that adds the option `--threshold SIZE`."""
     return click.option(
@@ -260,7 +263,9 @@ def read_bytes(path: str) -> bytes:
                 note_input(path)
             return data
     except OSError as error:
-        raise click.UsageError(f"can't read {source_name(path)}: {error.strerror}") from error
+        hint = "; JSON goes to standard input" if path.lstrip()[:1] in ("[", "{") else ""
+        text = f"can't read {source_name(path)}: {error.strerror}{hint}"
+        raise click.UsageError(text) from error
     except MemoryError as error:
         raise click.UsageError(f"{source_name(path)} does not fit into memory") from error
 
@@ -279,6 +284,15 @@ def check_local(path: str) -> None:
             f"{quote(redact_url(path))} is a URL, and this command takes files, and URLs of stores "
             "such as s3:// to read: copy the file here, or use a pipe and '-'"
         )
+
+
+def is_database(path: str) -> bool:
+    """Return whether a path is that of a SQLite database."""
+    try:
+        with Path(path).open("rb") as stream:
+            return stream.read(len(_DATABASE)) == _DATABASE
+    except OSError:
+        return False  # reading it says why
 
 
 def read_file_of_directory(path: str) -> bytes:
@@ -353,8 +367,10 @@ def _no_body(data: bytes, path: str, error: DecodeError) -> str:
     problem = "" if path == "-" else not_json(path, data)
     if problem:
         return f"{problem}; messagebody add BODY {shlex.quote(path)} makes a part of it"
+    if _is_schema(data):
+        return f"{source_name(path)} is a schema, not a body"
     text = f"{source_name(path)} is not a valid body: {error}"
-    if has_lines(data):
+    if values_of_lines(data, limits()) is not None:
         each = "convert --lines reads one message per line, bulk the messages of many files"
         return f"{text}; each line is JSON: {each}"
     found = formats_of(data)
@@ -405,24 +421,19 @@ def formats_of(data: bytes) -> list[str]:
     return [BODY, *found] if _is_body(data) else [*found]
 
 
-def has_lines(data: bytes) -> bool:
-    """Return whether bytes are several lines, of which the first is an object or a list of JSON."""
-    first, _, rest = data.strip().partition(b"\n")
-    if not rest or first[:1] not in (b"{", b"["):
-        return False
-    try:
-        strict_json.loads(first, depth=limits().depth)
-    except strict_json.InvalidJson:
-        return False
-    return True
-
-
 def _is_body(data: bytes) -> bool:
     try:
         MessageBody.from_json(data, limits=limits())
     except DecodeError:
         return False
     return True
+
+
+def _is_schema(data: bytes) -> bool:
+    try:
+        return len(MessageBodySchema.from_json(data, limits=limits())) > 0
+    except InvalidSchema:
+        return False
 
 
 def source_name(path: str) -> str:

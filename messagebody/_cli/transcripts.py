@@ -13,6 +13,7 @@ from messagebody._base.text import human_size, quote
 from messagebody._cli.options import (
     BODY,
     existing_store_url,
+    is_database,
     limits,
     note_input,
     read_bytes,
@@ -27,7 +28,6 @@ from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, Mess
 _OWN: Final = frozenset({"contentType", "contentUrl", "contentEncoding"})
 """Members that only parts of a body have."""
 _FILES: Final = frozenset({".json", ".jsonl", ".ndjson"})
-_DATABASE: Final = b"SQLite format 3\0"
 _NUMBER: Final = re.compile(r"(\d+)")
 
 
@@ -45,7 +45,7 @@ def read_run(
     place = Path(path)
     if place.is_dir():
         return transcript_in(place, format_name)
-    if place.is_file() and _is_database(place):
+    if place.is_file() and is_database(path):
         return _thread_of(place, thread, store)
     if thread is not None or store is not None:
         option = "--thread" if thread is not None else "--store"
@@ -53,14 +53,6 @@ def read_run(
     data = read_bytes(path)
     found = transcript_of(data, path, format_name)
     return data if found is None else found
-
-
-def _is_database(file: Path) -> bool:
-    try:
-        with file.open("rb") as stream:
-            return stream.read(len(_DATABASE)) == _DATABASE
-    except OSError:
-        return False  # reading it as a body says why
 
 
 def _thread_of(file: Path, thread: str | None, store: str | None) -> Transcript:

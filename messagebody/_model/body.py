@@ -2,6 +2,7 @@
 
 import builtins
 import os
+import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self, Unpack
@@ -22,7 +23,7 @@ from messagebody._model.part import NOT_GIVEN, Part, build_part
 from messagebody._model.sequence import PartSequence
 from messagebody._wire import manifest, reader
 from messagebody._wire.members import PartArguments
-from messagebody.errors import DecodeError, InvalidArgument
+from messagebody.errors import DecodeError, InvalidArgument, InvalidPattern
 from messagebody.names import is_name
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 # The length of a body as text, about 2,000 tokens of a model.
 _SHOWN_TEXT: Final = 8000
+# A pattern in the wide dialect that matches no name, because it does not begin with "/".
+_RELATIVE: Final = re.compile(r"(?![*?+@!]\(|\*\*)[^/{\\]")
 
 
 class MessageBody(PartSequence):
@@ -289,7 +292,8 @@ class MessageBody(PartSequence):
             pattern: the pattern.
 
         Raises:
-            InvalidPattern: the braces expand to more than 1,000 patterns.
+            InvalidPattern: the pattern is relative, and names begin with "/"; or its braces expand
+                to more than 1,000 patterns.
 
         Examples:
             >>> body = MessageBody([Part("1", name="/a1.txt"), Part("2", name="/b.txt")])
@@ -299,6 +303,10 @@ class MessageBody(PartSequence):
         from messagebody.globs._wide import wide_pattern
 
         matches = wide_pattern(pattern)
+        if _RELATIVE.match(pattern):
+            below = f"/{pattern}" if "/" in pattern else f"/**/{pattern}"
+            problem = f"a name begins with '/', so it matches none; for example {quote(below)}"
+            raise InvalidPattern(pattern, problem)
         return [part for part in self if part.name is not None and matches(part.name)]
 
     def unnamed(self, content_type: str = "*/*") -> builtins.list[Part]:

@@ -52,9 +52,10 @@ class Part(metaclass=Guided):
     """One part of a body: an optional name, a content type, and content or a URL.
 
     Arguments:
-        content: text, bytes, the path of a local file (`pathlib.Path`), which is read on demand, a
-            dict or list (written as JSON), a binary file object (read to its end), or an object
-            that says what it looks like: a picture, figure, table, array, model or dataclass.
+        content: text, bytes, the path of a local file (`pathlib.Path`), which is read on demand and
+            stays on disk until `offload` or `inline` moves it, a dict or list (written as JSON), a
+            binary file object (read to its end), or an object that says what it looks like: a
+            picture, figure, table, array, model or dataclass.
         name: a legal part name, such as "/charts/sales.png"; None for content to show.
         content_type: `type/subtype[; parameters]`; by default guessed from the content and name.
         url: the URL of the content, instead of `content`.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, Self, TypeVar, overload
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.guards import require_iterable
 from messagebody._base.hints import GuidedABC, guided, missing_attribute
-from messagebody._base.text import count_of, escape, quote
+from messagebody._base.text import count_of, escape, nearest, quote
 from messagebody._model.index import PartList
 from messagebody._model.part import Part, build_part, rewrite_part
 from messagebody._model.reading import Reading
@@ -186,6 +186,7 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
 
     # Finding
 
+    @guided
     def names(self) -> list[str]:
         """Return the names of the named parts, in message order."""
         return [name for name in self._columns()[0] if name is not None]
@@ -325,10 +326,8 @@ def _missing_hint(name: str, names: list[str]) -> str:
     return f"{meant}; {has}: {shown}{', …' if len(names) > 3 else ''}"
 
 
-def _nearest(name: str, names: list[str]) -> str | None:
-    import difflib
-
+def _nearest(name: str, names: list[str]) -> str:
     # The most common mistake is a missing leading slash.
     if not is_name(name) and "/" + name in names:
         return "/" + name
-    return next(iter(difflib.get_close_matches(name[:_COMPARED], names[:_COMPARED], n=1)), None)
+    return nearest(name[:_COMPARED], names[:_COMPARED])

@@ -27,7 +27,7 @@ from messagebody._base.media_types import (
     is_plain,
     stated_charset,
 )
-from messagebody._base.text import count_of, escape, plain_text, quote, redact_url
+from messagebody._base.text import count_of, escape, nearest, plain_text, quote, redact_url
 from messagebody._wire import data_urls, strict_json
 from messagebody.errors import (
     DecodeError,
@@ -406,10 +406,8 @@ def _meant(key: str) -> str | None:
         for known in _FOLDED
         if len(known) >= _MISTYPED_LENGTH and known[:1] == folded[:1]
     ]
-    import difflib  # needed only for misspellings
-
-    near = difflib.get_close_matches(folded, alike, 1, _MISTYPED_RATIO)
-    return _FOLDED[near[0]] if near else None
+    near = nearest(folded, alike, _MISTYPED_RATIO)
+    return _FOLDED[near] if near else None
 
 
 # Content and references

@@ -154,8 +154,18 @@ def _parts(data: Any, limits: Limits, strict: bool) -> list[PartRecord]:
             if len(flaws) == _SHOWN_FLAWS:
                 break
     if flaws:
+        if all(isinstance(each, dict) and set() < each.keys() <= _OF_SCHEMAS for each in members):
+            first = flaws[0]
+            flaws[0] = DecodeError(f"{first.problem}; {_A_SCHEMA}", first.index, first.name)
         raise _all_of(flaws) from flaws[0].__cause__
     return found
+
+
+_OF_SCHEMAS: Final = {"name", "contentType", "required", "description"}
+_A_SCHEMA: Final = (
+    "parts without content are those of a schema, which MessageBodySchema.from_json(…) and "
+    ".load(…) read"
+)
 
 
 def _array_of_parts(data: Any) -> list[Any]:

@@ -4,6 +4,9 @@
 `read_transcript` reads a conversation of any format to look at it.
 """
 
+from typing import TYPE_CHECKING
+
+from messagebody._base.faces import face
 from messagebody.adapters._base import (
     Adapter,
     Converted,
@@ -45,3 +48,6 @@ __all__ = [
     "withheld_among",
     "write",
 ]
+
+if not TYPE_CHECKING:  # a type checker must only see the names above
+    __getattr__, _ = face(__name__, {})

@@ -4,7 +4,6 @@ import importlib
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
-from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import EntryPoint
@@ -17,7 +16,7 @@ from messagebody._base.guards import require_body
 from messagebody._base.leaves import FoundTuple
 from messagebody._base.limits import Limits
 from messagebody._base.plugins import described, installed, load, said_by, warn_of
-from messagebody._base.text import escape, quote
+from messagebody._base.text import escape, nearest, quote
 from messagebody.adapters._conversations import messages_of
 from messagebody.errors import EnvelopeError, InvalidArgument, LossyConversion, MessageBodyError
 from messagebody.findings import Finding
@@ -377,7 +376,7 @@ def detect(value: Any) -> tuple[str, ...]:
     a role and content, so it is named beside others only for an object of just a role and a text. A
     list that is not a message itself may be a conversation, for `to_bodies`, and so may an object
     that holds one, such as `{"messages": […]}`: it has the formats that all its messages have in
-    common.
+    common, or all but those of the system.
 
     Examples:
         >>> hello = {"role": "user", "content": "Hello"}
@@ -393,8 +392,18 @@ def detect(value: Any) -> tuple[str, ...]:
         found = _detected(messages)  # some formats have lists of items
     if found or not messages:
         return found
-    every = [set(_detected(each)) if isinstance(each, dict) else set() for each in messages]
-    return tuple(sorted(set.intersection(*every)))
+    # Instructions stand in a list of several services whose types have another place for them.
+    spoken = [each for each in messages if not _instructs(each)]
+    for some in (messages, spoken or messages):
+        every = [set(_detected(each)) if isinstance(each, dict) else set() for each in some]
+        if common := set.intersection(*every):
+            return tuple(sorted(common))
+    return ()
+
+
+def _instructs(value: Any) -> bool:
+    """Return whether a message is that of the system."""
+    return isinstance(value, dict) and value.get("role") in ("system", "developer")
 
 
 def _is_told(value: Any) -> bool:
@@ -448,7 +457,27 @@ def evidence_of(found: Adapter, value: Any) -> float:
 
 
 def _unknown(name: str) -> str:
-    names = adapter_names()
-    near = get_close_matches(name, names, n=1)
-    hint = f" (did you mean {quote(near[0])}?)" if near else ""
-    return f"no adapter {quote(name)}{hint}; there are {', '.join(names)}"
+    near = meant_by(name)
+    hint = f" (did you mean {quote(near)}?)" if near else ""
+    return f"no adapter {quote(name)}{hint}; there are {', '.join(adapter_names())}"
+
+
+_KNOWN_AS: Final = {
+    "claude": "anthropic", "messages": "anthropic", "chat": "openai-chat", "gpt": "openai-chat",
+    "chatgpt": "openai-chat", "openai": "openai-chat", "completions": "openai-chat",
+    "responses": "openai-responses", "google": "gemini", "vertex": "gemini", "aws": "bedrock",
+    "converse": "bedrock", "vercel": "vercel-ai", "ai-sdk": "vercel-ai", "langgraph": "langchain",
+    "pydantic": "pydantic-ai", "agent2agent": "a2a", "email": "mime", "multipart": "mime",
+}  # fmt: skip
+"""Formats by the names of their makers, and by others that they go by."""
+
+
+def meant_by(name: str) -> str:
+    """Return the format that is probably meant by a name that none has, or "".
+
+    Examples:
+        >>> meant_by("claude"), meant_by("antropic"), meant_by("soap")
+        ('anthropic', 'anthropic', '')
+    """
+    name = name.lower().replace("_", "-").replace(" ", "-")
+    return _KNOWN_AS.get(name) or nearest(name, adapter_names())

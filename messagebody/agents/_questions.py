@@ -1,13 +1,12 @@
 """Questions about many agents: the pairs that fit, routes, and the effects of a change."""
 
 import abc
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import attrs
 
-from messagebody._base.text import quote
+from messagebody._base.text import did_you_mean
 from messagebody.agents._agents import Agent
 from messagebody.compatibility._inclusion import Compatibility, check
 from messagebody.errors import AgentNotFound, MissingDependency
@@ -252,8 +251,7 @@ class _Around:
 
 def not_found(name: str, names: Iterable[str]) -> AgentNotFound:
     """Return the error for a name that no agent has, with the nearest that one has."""
-    near = difflib.get_close_matches(name, names, n=1) if isinstance(name, str) else []
-    return AgentNotFound(name, f" (did you mean {quote(near[0])}?)" if near else "")
+    return AgentNotFound(name, did_you_mean(name, names) if isinstance(name, str) else "")
 
 
 def _path(before: Mapping[str, str | None], last: str) -> list[str]:

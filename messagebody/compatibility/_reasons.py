@@ -1,6 +1,5 @@
 """Reasons for a verdict, as data; their texts are made from the data."""
 
-import difflib
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -11,7 +10,7 @@ import attrs
 
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.media_types import MAX_LENGTH
-from messagebody._base.text import count_of, escape, quote
+from messagebody._base.text import count_of, escape, nearest, quote
 from messagebody.compatibility._solver.budget import OutOfBudget
 from messagebody.compatibility._solver.containment import are_disjoint
 from messagebody.compatibility._solver.decision import NOTHING, Decision, missing_from, rejected_by
@@ -414,5 +413,5 @@ def _did_you_mean(part: SchemaPart, others: MessageBodySchema) -> str:
     if part.name is None or any(each.name == part.name for each in others):
         return ""
     names = [each.name for each in others if each.name is not None]
-    close = difflib.get_close_matches(part.name, names, n=1, cutoff=_CLOSE)
-    return f"{quote(part.name)} may be meant to be {quote(close[0])}" if close else ""
+    close = nearest(part.name, names, _CLOSE)
+    return f"{quote(part.name)} may be meant to be {quote(close)}" if close else ""

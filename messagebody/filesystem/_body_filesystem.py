@@ -1,6 +1,5 @@
 """A body as an fsspec filesystem: options, document, transactions, URLs and pickling."""
 
-import difflib
 import errno
 import os
 from collections.abc import Iterable
@@ -8,7 +7,7 @@ from typing import Any
 
 from fsspec.spec import make_instance
 
-from messagebody._base.text import redact_url
+from messagebody._base.text import did_you_mean, redact_url
 from messagebody._model.access import edit
 from messagebody._model.body import MessageBody
 from messagebody.filesystem._documents import Document
@@ -234,7 +233,6 @@ def _check_options(options: dict[str, Any]) -> None:
     unknown = sorted(options.keys() - _FSSPEC_OPTIONS)
     if not unknown:
         return
-    near = difflib.get_close_matches(unknown[0], _OPTIONS, n=1)
-    meant = f"; did you mean {near[0]!r}?" if near else ""
+    meant = did_you_mean(unknown[0], _OPTIONS)
     got = ", ".join(map(repr, unknown))
     raise TypeError(f"MessageBodyFileSystem() got unexpected options: {got}{meant}")

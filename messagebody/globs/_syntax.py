@@ -6,7 +6,6 @@ some expansion can be in. All alternatives start from the set before the brace, 
 are joined after it. This takes linear time and no recursion, at any depth of nesting.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
@@ -16,7 +15,7 @@ import attrs
 
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.media_types import REGISTERED, is_registered
-from messagebody._base.text import quote
+from messagebody._base.text import nearest, quote
 from messagebody.errors import InvalidPattern
 
 MAX_LENGTH: Final = DEFAULT_LIMITS.pattern_length
@@ -439,8 +438,8 @@ class _TypeJudge(_Judge):
 
         top = _TOP_LEVEL.match(self.text)
         if top and not is_registered(top[1]):
-            near = difflib.get_close_matches(top[1].lower(), REGISTERED, 1)
-            meant = f"; did you mean {quote(near[0])}?" if near else ""
+            near = nearest(top[1].lower(), REGISTERED)
+            meant = f"; did you mean {quote(near)}?" if near else ""
             self.lint("unregistered-type", f"{quote(top[1])} is not a registered type{meant}")
 
     def _empty_segment(self) -> None:

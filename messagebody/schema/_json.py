@@ -1,11 +1,10 @@
 """Reading of schemas, strict because a misspelt `required` would change every result."""
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from messagebody._base.limits import Limits
-from messagebody._base.text import count_of, quote
+from messagebody._base.text import count_of, did_you_mean, quote
 from messagebody.errors import InvalidPattern, InvalidSchema
 from messagebody.schema._part import ANY_TYPE, SchemaPart
 
@@ -19,6 +18,10 @@ _MEMBERS: Final[dict[str, tuple[type, str]]] = {
     "description": (str, "a string"),
 }
 _PATTERNS: Final = ("name", "contentType")
+# Members that only the parts of a body have.
+_OF_BODIES: Final = frozenset({"content", "contentUrl", "contentEncoding"})
+# Texts that end like a file are shorter.
+_LONGEST_PATH: Final = 4096
 # Limits the length of an error about a schema with a flaw in every part.
 _SHOWN: Final = 20
 
@@ -42,6 +45,8 @@ def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[
     try:
         parsed = strict_json.loads(data, depth=limits.depth, values=limits.values)
     except strict_json.InvalidJson as error:
+        if isinstance(data, str) and len(data) < _LONGEST_PATH and data.endswith(".json"):
+            raise InvalidSchema(f"{error.problem}; load(…) reads a file") from error
         raise _placed(error) from error
     return decode_parsed(parsed, limits)
 
@@ -185,12 +190,11 @@ def _problems(item: Mapping[Any, Any], limits: Limits) -> Iterator[str]:
 
 
 def _unknown(key: object) -> str:
-    near = difflib.get_close_matches(str(key)[:50], _MEMBERS, n=1)
-    meant = f" (did you mean {near[0]}?)" if near else ""
-    return (
-        f"unknown member {quote(key)}{meant}; "
-        "a schema part has name, contentType, required and description"
-    )
+    has = "a schema part has name, contentType, required and description"
+    if key in _OF_BODIES:
+        has += ", and a part of a body has this: MessageBody.from_json(…) and .load(…) read bodies"
+        return f"unknown member {quote(key)}; {has}"
+    return f"unknown member {quote(key)}{did_you_mean(str(key)[:50], _MEMBERS)}; {has}"
 
 
 def encode_parsed(parts: Sequence[SchemaPart]) -> list[dict[str, Any]]:

@@ -26,7 +26,10 @@ from messagebody.schema._validation import Checker, Violation
 
 
 def _read_parts(parts: Iterable[Any]) -> tuple[SchemaPart, ...]:
-    hint = "MessageBodySchema.from_json(…) reads JSON, MessageBodySchema.from_dicts(…) parsed JSON"
+    hint = (
+        "MessageBodySchema.from_json(…) reads JSON, MessageBodySchema.load(…) a file, "
+        "MessageBodySchema.from_dicts(…) parsed JSON"
+    )
     # The model is loaded by whoever has a body; asking about a list does not need it.
     if not isinstance(parts, list | tuple) and isinstance(parts, leaf("MessageBody")):
         infers = "MessageBodySchema.infer(body) makes a schema of examples"

@@ -5,6 +5,7 @@ import ctypes
 import errno
 import itertools
 import os
+import shutil
 import signal
 import stat
 import threading
@@ -63,8 +64,17 @@ def mount(filesystem: MessageBodyFileSystem, directory: str | os.PathLike[str]) 
                 direct_io=None in sizes,  # a file without a size is read until it ends
             )
     except RuntimeError as error:
-        refused = "FUSE, which refused to mount; see its message above"
-        raise MissingDependency("mounting a body", "mount", refused) from error
+        raise MissingDependency("mounting a body", "mount", _refused()) from error
+
+
+def _refused() -> str:
+    """Return what a system lacks on which FUSE refused to mount."""
+    if shutil.which("fusermount") is None and shutil.which("mount_macfuse") is None:
+        return (
+            "the program fusermount, by which all but root mount, and which is not on the PATH "
+            "(Debian, Ubuntu: apt install fuse3)"
+        )
+    return "FUSE, which refused to mount; see its message above"
 
 
 @contextlib.contextmanager

@@ -149,9 +149,9 @@ class TestNoBody:
             write_by_open("messagebody:///x.csv")
 
     def test_a_misspelt_option(self, body: MessageBody) -> None:
-        with pytest.raises(TypeError, match="'boddy'; did you mean 'body'"):
+        with pytest.raises(TypeError, match=r"'boddy' \(did you mean 'body'\?\)"):
             fsspec.filesystem("messagebody", boddy=body)
-        with pytest.raises(TypeError, match="'readonly'; did you mean 'read_only'"):
+        with pytest.raises(TypeError, match=r"'readonly' \(did you mean 'read_only'\?\)"):
             MessageBodyFileSystem(body=body, readonly=True)
 
     def test_options_of_fsspec_are_taken(self, body: MessageBody) -> None:

@@ -24,7 +24,7 @@ ERRORS = {
     "[1]": "schema part 0: a schema part is an object, got 1 (int)",
     "[{}, []]": "schema part 1: a schema part is an object, got [] (list)",
     '[{"requierd":true}]': "schema part 0: unknown member 'requierd' "
-    f"(did you mean required?); {MEMBERS}",
+    f"(did you mean 'required'?); {MEMBERS}",
     '[{"zzz":true}]': f"schema part 0: unknown member 'zzz'; {MEMBERS}",
     '[{"name":1}]': "schema part 0: name is a string, got 1 (int)",
     '[{"contentType":["a"]}]': "schema part 0: contentType is a string, got ['a'] (list)",

@@ -216,6 +216,12 @@ except BrokenPipeError:
 BROKEN = {
     "sys.modules['fuse'] = None": "pip install 'messagebody[mount]'",
     "import ctypes.util; ctypes.util.find_library = lambda name: None": "apt install libfuse2",
+    # FUSE itself says no more than 1.
+    "import os, types; fuse = sys.modules['fuse'] = types.ModuleType('fuse'); "
+    "fuse.Operations, fuse.FuseOSError = object, OSError; os.environ['PATH'] = ''; "
+    "fuse.FUSE = lambda *given, **options: exec('raise RuntimeError(1)')": (
+        "the program fusermount, by which all but root mount, and which is not on the PATH"
+    ),
 }
 
 

@@ -7,14 +7,13 @@ from typing import Any
 
 import click
 
-from messagebody._base.text import count_of, escape, quote, redact_url
+from messagebody._base.text import count_of, escape, nearest, quote, redact_url
 from messagebody._cli.application import ExitCode
 from messagebody._cli.options import (
     JSON_HELP,
     body_argument,
     complete_file,
     complete_name,
-    nearest,
     output_options,
     part_at,
     read_body,

@@ -1,11 +1,9 @@
 """Commands for the command line itself: help, completion."""
 
-import difflib
-
 import click
 from click.shell_completion import get_completion_class
 
-from messagebody._base.text import quote
+from messagebody._base.text import did_you_mean, quote
 from messagebody._cli.application import table
 from messagebody._cli.commands import TABLE
 
@@ -49,8 +47,7 @@ def help_command(topic: str | None) -> None:
         found = application.commands[topic]
         click.echo(click.Context(found, info_name=topic, parent=root).get_help())
     else:
-        near = difflib.get_close_matches(topic, [*_TOPICS, *TABLE], n=1)
-        meant = f" (did you mean {quote(near[0])}?)" if near else ""
+        meant = did_you_mean(topic, [*_TOPICS, *TABLE])
         topics = ", ".join(_TOPICS)
         raise click.UsageError(
             f"no command or topic {quote(topic)}{meant}; besides the commands there are {topics}"

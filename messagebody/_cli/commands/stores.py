@@ -18,6 +18,8 @@ from messagebody._cli.options import (
     complete_name,
     complete_store,
     existing_store_url,
+    is_database,
+    langgraph_store_option,
     output_option,
     output_options,
     part_at,
@@ -27,6 +29,7 @@ from messagebody._cli.options import (
     seconds,
     size,
     slashed,
+    source_name,
     store_url,
     threshold_option,
     to_store_option,
@@ -36,6 +39,7 @@ from messagebody._cli.options import (
 from messagebody._cli.terminal import Terminal, in_shell_words, pass_terminal
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
+from messagebody.errors import InvalidArgument
 from messagebody.storage._offloading import (
     ReferenceFinding,
     fetch,
@@ -100,12 +104,13 @@ def offload_command(
 @body_argument
 @click.option("--names", default="/**", show_default=True, help="Only matching names.")
 @click.option("--all", "everything", is_flag=True, help="Also references without a digest.")
+@langgraph_store_option
 @resolver_options
 @output_options
 @pass_terminal
 def inline_command(
-    terminal: Terminal, body: str, names: str, resolver: Resolver, output: str | None, *,
-    everything: bool, in_place: bool,
+    terminal: Terminal, body: str, names: str, store: str | None, resolver: Resolver,
+    output: str | None, *, everything: bool, in_place: bool,
 ) -> None:  # fmt: skip
     """The content of each reference is verified.
 
@@ -113,10 +118,19 @@ def inline_command(
     others. If a reference is refused, missing or wrong, nothing changes, and the error names every
     such part.
 
+    BODY may also be a SQLite database of LangGraph's checkpoints, whose large contents are in
+    --store. FILE is then a new database, which needs no store.
+
     \b
       messagebody inline small.json --allow s3://bucket/prefix -o message.json
       messagebody inline small.json --allow ./store --names 'charts/*' -i
+      messagebody inline chat.db --store ./store -o whole.db
     """
+    if is_database(body):
+        _inline_database(terminal, body, store, None if in_place else output)
+        return
+    if store is not None:
+        raise click.UsageError(f"{source_name(body)} is no database, and --store is for one")
     message = read_body(body)
     with progress(terminal, "reading") as callback:
         result = inline(
@@ -124,6 +138,24 @@ def inline_command(
             callback=callback,
         )  # fmt: skip
     write_body(result, body, output, in_place=in_place)
+
+
+def _inline_database(
+    terminal: Terminal, database: str, store: str | None, output: str | None
+) -> None:
+    # Only this needs the extra `langgraph`.
+    from messagebody.frameworks.langgraph_threads import inline_database
+
+    if store is None or output in (None, "-"):
+        raise click.UsageError(
+            f"{quote(database)} is a database: give --store STORE, where its contents are, and -o "
+            "FILE, a new file for the copy"
+        )
+    try:
+        count = inline_database(database, str(output), store=existing_store_url(store))
+    except InvalidArgument as error:
+        raise click.UsageError(str(error)) from error
+    terminal.remark(f"{count_of(count, 'checkpoint')} in {quote(str(output))}")
 
 
 @click.command("fetch")

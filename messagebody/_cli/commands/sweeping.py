@@ -16,6 +16,7 @@ from messagebody._cli.options import (
     decode_body,
     decode_json,
     existing_store_url,
+    is_database,
     read_body,
     read_bytes,
     read_file_of_directory,
@@ -29,7 +30,6 @@ from messagebody.storage._offloading._mentions import digests_of
 _SAFE = 7 * 86_400
 """Seconds: what is written now may refer to anything younger than a week."""
 _LINES = (".jsonl", ".ndjson")
-_SQLITE = b"SQLite format 3\0"
 
 
 def _pairs(
@@ -146,7 +146,7 @@ class _OwnerFile:
     path: str
 
     def __iter__(self) -> Iterator[str]:
-        if _is_database(self.path):
+        if is_database(self.path):
             yield from _values(self.path)
             return
         data = read_bytes(self.path)
@@ -154,14 +154,6 @@ class _OwnerFile:
         for line in filter(bytes.strip, lines):
             # Decoded, because JSON can spell every character in several ways.
             yield from digests_of(decode_json(line, self.path))
-
-
-def _is_database(path: str) -> bool:
-    try:
-        with Path(path).open("rb") as stream:
-            return stream.read(len(_SQLITE)) == _SQLITE
-    except OSError:
-        return False  # it may be in a store; reading it says what is wrong
 
 
 def _values(path: str) -> Iterator[str]:

@@ -17,8 +17,8 @@ from messagebody._cli.options import (
     body_argument,
     checked_body,
     complete_file,
-    complete_store,
     existing_store_url,
+    langgraph_store_option,
     output_option,
     read_body,
     read_schema,
@@ -57,10 +57,7 @@ _SAID: Final = 20
 @click.option(
     "--thread", metavar="ID", help="The thread of a LangGraph database, if it has several.",
 )  # fmt: skip
-@click.option(
-    "--store", metavar="STORE", shell_complete=complete_store,
-    help="Where a LangGraph database keeps large contents: a URL or a directory.",
-)  # fmt: skip
+@langgraph_store_option
 @click.option(
     "--schema",
     metavar="FILE",

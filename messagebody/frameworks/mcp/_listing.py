@@ -1,17 +1,15 @@
 """The messages of a server by name: a list in pages, and the message that a model means."""
 
 import bisect
-import difflib
 import json
 import logging
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from itertools import chain
 from typing import Any, ClassVar, Final, NamedTuple
 
 from messagebody._base.media_types import JSON
-from messagebody._base.text import count_of, escape, quote, redact_urls
+from messagebody._base.text import count_of, escape, nearest, quote, redact_urls
 from messagebody.errors import ObjectNotFound, StoreError
 from messagebody.frameworks.mcp._results import place_of
 from messagebody.prompts import Toolbox, tool
@@ -128,7 +126,7 @@ class Listing(Toolbox):
             return entries[at].name
         elsewhere = (entry.shown for entry in entries if entry.shown.endswith(f"/{bare}"))
         around = [entry.shown for entry in entries[max(at - _COMPARED // 2, 0) :][:_COMPARED]]
-        near = next(chain(elsewhere, difflib.get_close_matches(bare, around, n=1)), None)
+        near = next(elsewhere, "") or nearest(bare, around)
         meant = f" (did you mean {quote(near)}?)" if near else ""
         raise ObjectNotFound(f"no message {quote(given)}{meant}; list_messages lists them")
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from messagebody._base.plugins import installed, load
-from messagebody._base.text import quote, redact_url
+from messagebody._base.text import nearest, quote, redact_url
 from messagebody.errors import MessageBodyError, MissingDependency, StoreError
 from messagebody.storage._stores.base import (
     Blob,
@@ -179,10 +179,8 @@ def _filesystem(scheme: str, options: dict[str, Any]) -> Any:
         problem = f"a store at {scheme}:// needs a package that is not installed: {error}"
         raise StoreError(problem, f"{scheme}://") from error
     except ValueError as error:
-        import difflib  # only for errors
-
-        near = difflib.get_close_matches(scheme, fsspec.available_protocols(), n=1)
-        meant = f"; did you mean {near[0]}://?" if near else ""
+        near = nearest(scheme, fsspec.available_protocols())
+        meant = f"; did you mean {near}://?" if near else ""
         raise StoreError(f"no filesystem of this name is known{meant}", f"{scheme}://") from error
     except Exception as error:  # noqa: BLE001 - foreign code
         # Filesystems raise all kinds of errors, and many need options that a URL can't express.

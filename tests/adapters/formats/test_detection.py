@@ -131,3 +131,25 @@ def test_anything_may_have_any_type(name: str) -> None:
         if not isinstance(message, str):
             for value in islice(spoiled(message), examples(600)):
                 assert isinstance(detect(value), tuple)
+
+
+PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": ""}}
+
+
+@pytest.mark.parametrize("role", ["system", "developer"])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("anthropic", [{"role": "user", "content": [{"type": "text", "text": "x"}, PICTURE]}]),
+        ("bedrock", [{"role": "user", "content": [{"text": "x"}]}]),
+    ],
+)
+def test_instructions_in_the_list_do_not_hide_the_format(
+    name: str, said: list[Any], role: str
+) -> None:
+    """They belong beside the list, and many put them into it: `detect` knew no format."""
+    for content in ("Be nice.", [{"text": "Be nice."}], [{"type": "text", "text": "Be nice."}]):
+        instructed = [{"role": role, "content": content}, *said]
+        for value in (instructed, {"messages": instructed}, {"model": "m", "messages": instructed}):
+            assert detect(value) == (name,)
+    assert detect([{"role": role, "content": 1}]) == ()
