@@ -138,10 +138,14 @@ class Import(NamedTuple):
 
 
 @cache
+def tree(module: str) -> ast.Module:
+    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
+
+
+@cache
 def imports(module: str) -> list[Import]:
     """Return all that a module imports, wherever in it."""
-    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
-    return [*_imports_in(tree, When.IMPORT)]
+    return [*_imports_in(tree(module), When.IMPORT)]
 
 
 def _imports_in(node: ast.AST, when: When) -> Iterator[Import]:
@@ -187,42 +191,50 @@ def test_every_place_is_on_a_floor() -> None:
     assert {place(module) for module in MODULES} == {"", *FLOOR_OF}
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_go_downward(module: str) -> None:
+def test_imports_go_downward() -> None:
     """Those inside of functions, too."""
-    mine = place(module)
-    for target, when in imports(module):
-        theirs = place(target)
-        if not mine or not is_ours(target) or theirs in {mine, ""}:
-            continue
-        is_lower = FLOOR_OF[theirs] < FLOOR_OF[mine] or {mine, theirs} in TOGETHER
-        is_known = when is When.TYPES and (mine, theirs) in TYPES_FROM_ABOVE
-        assert is_lower or is_known, f"{module} imports {target} {when.value}"
+    wrong = []
+    for module in MODULES:
+        mine = place(module)
+        for target, when in imports(module):
+            theirs = place(target)
+            if not mine or not is_ours(target) or theirs in {mine, ""}:
+                continue
+            is_lower = FLOOR_OF[theirs] < FLOOR_OF[mine] or {mine, theirs} in TOGETHER
+            is_known = when is When.TYPES and (mine, theirs) in TYPES_FROM_ABOVE
+            if not (is_lower or is_known):
+                wrong.append(f"{module} imports {target} {when.value}")
+    assert wrong == []
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_leaves_import_the_faces_of_their_bases_only(module: str) -> None:
-    mine, leaves = place(module), set().union(*LEAVES)
-    for target, _ in imports(module):
-        if mine not in leaves - PROGRAMS or not is_ours(target) or place(target) == mine:
-            continue
-        if place(target) in leaves:
-            known = {f"{ROOT.name}.{base}" for base in BASES.get(mine, ())}
-            assert target in known, f"{module} imports {target}"
+def test_leaves_import_the_faces_of_their_bases_only() -> None:
+    leaves = set().union(*LEAVES)
+    wrong = [
+        f"{module} imports {target}"
+        for module in MODULES
+        if (mine := place(module)) in leaves - PROGRAMS
+        for target, _ in imports(module)
+        if is_ours(target) and place(target) in leaves - {mine}
+        if target not in {f"{ROOT.name}.{base}" for base in BASES.get(mine, ())}
+    ]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_nothing_is_taken_from_the_public_front(module: str) -> None:
+def test_nothing_is_taken_from_the_public_front() -> None:
     """It is above everything, whichever name is taken: only who builds on the package may."""
-    if place(module) in {"", "_cli", "testing"}:
-        return
-    nodes = [*ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8")))]
-    hints = {id(name) for node in nodes for name in _names_in_hint(node)}
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.module == ROOT.name:
-            assert {f"{ROOT.name}.{alias.name}" for alias in node.names} <= MODULES.keys()
-        if isinstance(node, ast.Name) and node.id == ROOT.name:
-            assert id(node) in hints, f"{module}, line {node.lineno}"
+    wrong = []
+    for module in MODULES:
+        if place(module) in {"", "_cli", "testing"}:
+            continue
+        nodes = [*ast.walk(tree(module))]
+        hints = {id(name) for node in nodes for name in _names_in_hint(node)}
+        for node in nodes:
+            if isinstance(node, ast.ImportFrom) and node.module == ROOT.name:
+                names = {f"{ROOT.name}.{alias.name}" for alias in node.names}
+                wrong += [f"{module}: {name}" for name in names - MODULES.keys()]
+            elif isinstance(node, ast.Name) and node.id == ROOT.name and id(node) not in hints:
+                wrong.append(f"{module}, line {node.lineno}")
+    assert wrong == []
 
 
 def _names_in_hint(node: ast.AST) -> Iterator[ast.AST]:
@@ -271,19 +283,23 @@ def test_each_library_has_its_doors() -> None:
         assert unused == set(), library
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_modules_by_name_are_in_tables(module: str) -> None:
+def test_modules_by_name_are_in_tables() -> None:
     """A name is an import that no other test here sees; those in the tables exist."""
-    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
-    texts = (n.value for n in ast.walk(tree) if isinstance(n, ast.Constant))
-    names = [t for t in texts if isinstance(t, str) and re.fullmatch(r"messagebody[\w.]*:?\w*", t)]
-    for name in names:
-        target = name.partition(":")[0]
-        if ":" not in name and (target not in MODULES or target == ROOT.name):
-            continue  # a name of something in a module is a type hint, or text
-        path = MODULES[module].relative_to(ROOT).as_posix()
-        assert path in TABLES or target == module or module.startswith(target), (module, name)
-        assert find_spec(target) is not None, name
+    wrong = []
+    for module, file in MODULES.items():
+        texts = (n.value for n in ast.walk(tree(module)) if isinstance(n, ast.Constant))
+        names = [
+            t for t in texts if isinstance(t, str) and re.fullmatch(r"messagebody[\w.]*:?\w*", t)
+        ]
+        is_table = file.relative_to(ROOT).as_posix() in TABLES
+        for name in names:
+            target = name.partition(":")[0]
+            if ":" not in name and (target not in MODULES or target == ROOT.name):
+                continue  # a name of something in a module is a type hint, or text
+            is_own = target == module or module.startswith(target)
+            if not (is_table or is_own) or find_spec(target) is None:
+                wrong.append(f"{module}: {name}")
+    assert wrong == []
 
 
 # A body that is built when it is read fills in what a body has.
@@ -291,16 +307,18 @@ BODIES = {"adapters/streams/_assembler.py"}
 PRIVATE = {"_access", "_all_of", "_parts", "_reading", "_record", "_resolver"}
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if place(name) != "_model"])
-def test_private_attributes_of_a_body_are_left_to_the_model(module: str) -> None:
+def test_private_attributes_of_a_body_are_left_to_the_model() -> None:
     """What is built on bodies uses `messagebody._model.access`."""
-    path = MODULES[module]
-    if path.relative_to(ROOT).as_posix() in BODIES:
-        return
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Attribute) and node.attr in PRIVATE:
-            assert isinstance(node.value, ast.Name), f"line {node.lineno}: {ast.unparse(node)}"
-            assert node.value.id in {"self", "cls"}, f"line {node.lineno}: {ast.unparse(node)}"
+    wrong = []
+    for module, file in MODULES.items():
+        if place(module) == "_model" or file.relative_to(ROOT).as_posix() in BODIES:
+            continue
+        for node in ast.walk(tree(module)):
+            if isinstance(node, ast.Attribute) and node.attr in PRIVATE:
+                owner = node.value.id if isinstance(node.value, ast.Name) else ""
+                if owner not in {"self", "cls"}:
+                    wrong.append(f"{module}, line {node.lineno}: {ast.unparse(node)}")
+    assert wrong == []
 
 
 def test_the_views_of_the_model_exist() -> None:
