@@ -1,21 +1,20 @@
 """Lines of a log: the members of a line's object, each as JSON, so that one can be replaced."""
 
-import codecs
 from collections.abc import Mapping
 from typing import Final
 
 import msgspec
 
-from messagebody._base.limits import CHUNK
 from messagebody._wire import strict_json
 
+_LOST: Final = len('"":1,')
 _members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def split_object(line: bytes, *, depth: int) -> dict[str, bytes] | None:
     """Return the members of an object in JSON, each as JSON; None if it is another value.
 
-    The values are not read: that they are JSON in UTF-8 is all that is known of them.
+    The values are not read: that they are JSON is all that is known of them, see `check_utf8`.
 
     Arguments:
         line: the document, without white space around it.
@@ -34,7 +33,7 @@ def split_object(line: bytes, *, depth: int) -> dict[str, bytes] | None:
         return None
     try:
         found = {key: bytes(value) for key, value in _members.decode(line).items()}
-        if _is_all(found, line) and (line.isascii() or _is_utf8(line)):
+        if _is_all(found, line):
             return found
     except (msgspec.MsgspecError, RecursionError, UnicodeError):
         pass  # the strict reader knows the place of the flaw
@@ -50,23 +49,28 @@ def _is_all(found: Mapping[str, bytes], line: bytes) -> bool:
     """
     names = "".join(found)
     values = found.values()
-    shortest = 1 + len(names.encode()) + 4 * len(found) + sum(map(len, values))
-    if len(line) - shortest < 5 + min(map(len, found), default=0):
+    more = len(line) - (1 + len(names.encode()) + 4 * len(found) + sum(map(len, values)))
+    if more < _LOST or more < _LOST + min(map(len, found)):
         return True
     colons = len(found) + names.count(":") + sum([value.count(b":") for value in values])
     # A name without colons has none in another spelling either.
     return line.count(b":") == colons and (":" not in names or b"\\u003" not in line)
 
 
-def _is_utf8(line: bytes) -> bool:
-    """Return whether a line is UTF-8, without making all of its text."""
-    view, at = memoryview(line), 0
-    try:
-        while at < len(line):
-            at += codecs.utf_8_decode(view[at : at + CHUNK], "strict", at + CHUNK >= len(line))[1]
-    except UnicodeDecodeError:
-        return False
-    return True
+def check_utf8(members: Mapping[str, bytes]) -> None:
+    """Check that members of an object are UTF-8, which the parser does not.
+
+    Raises:
+        InvalidJson: they are not.
+    """
+    # Each begins and ends with an ASCII character, so together they are UTF-8 if each is.
+    together = b"".join(members.values())
+    if not together.isascii():
+        try:
+            together.decode()
+        except UnicodeDecodeError as error:
+            problem = f"a member holds what is not UTF-8 (0x{together[error.start]:02x})"
+            raise strict_json.InvalidJson(problem) from error
 
 
 def join_object(members: Mapping[str, bytes]) -> bytes:

@@ -90,19 +90,21 @@ class Message:
             return
         try:
             members = lines.split_object(self.document, depth=self.limits.depth)
+            if members is not None:
+                self._find_in(members)
+            elif self.member is not None:
+                raise DecodeError(f"expected an object with a member {self.member!r}")
         except strict_json.InvalidJson as error:
             raise DecodeError(str(error)) from error
-        if members is None:
-            if self.member is not None:
-                raise DecodeError(f"expected an object with a member {self.member!r}")
-            return
+
+    def _find_in(self, members: dict[str, bytes]) -> None:
         name = self.member or _member_of_body(members)
         if name not in members:
             raise DecodeError(f"the object has no member {escape(name, limit=100)!r}")
-        self._id = _id_in(members)
         # The place of the body is kept, but a large message is held only once.
         self.member, self.document, members[name] = name, members[name], b""
-        self._members = members
+        lines.check_utf8(members)
+        self._id, self._members = _id_in(members), members
 
     def take(self) -> bytes:
         """Return the JSON of the body and drop it here, so that memory holds it only once."""

@@ -221,6 +221,7 @@ class _RunningTask:
         self.findings: list[Any] = []
         self.result, self.errors = _Lines(), _Lines()
         self.lines = 0
+        self.reads_bodies = task.job.reads_bodies
         self.work = task.job.start(self)
 
     # The sink of the job
@@ -248,21 +249,22 @@ class _RunningTask:
 
     def all_messages(self) -> None:
         """Process every message of the shard."""
-        task = self.task
+        task, blank = self.task, 0
         for each in messages_of(task.shard, member=task.job.member, limits=task.limits):
             self.lines += 1
-            # A blank line counts as a line, not as a message.
-            self.counts["messages"] += each is not None
             if isinstance(each, Message):
                 self._one(each)
-            elif each is not None:
+            elif each is None:
+                blank += 1
+            else:
                 self._bad(each)
             del each  # free it before the next one is read
+        self.counts["messages"] = self.lines - blank
         self.counts["bytes"] = task.shard.size
 
     def _one(self, message: Message) -> None:
         try:
-            message.open(is_body=self.task.job.reads_bodies)
+            message.open(is_body=self.reads_bodies)
             self.work.do(message)
         except _OF_THE_LINE as error:
             self._bad(BadLine.of(message.place, error))
