@@ -13,7 +13,7 @@ from messagebody._base.guards import require_iterable
 from messagebody._base.hints import GuidedABC, guided, missing_attribute
 from messagebody._base.text import count_of, escape, nearest, quote
 from messagebody._model.index import PartList
-from messagebody._model.part import Part, build_part, rewrite_part
+from messagebody._model.part import Part, build_part, is_same, rewrite_part
 from messagebody._model.reading import Reading
 from messagebody._wire import reader
 from messagebody._wire.members import PartRecord
@@ -172,9 +172,8 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PartSequence):
             return NotImplemented
-        return len(self) == len(other) and all(
-            mine == theirs for mine, theirs in zip(self, other, strict=True)
-        )
+        mine, theirs = self._parts.records(), other._parts.records()
+        return len(mine) == len(theirs) and all(map(is_same, mine, theirs))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), [*self._parts])

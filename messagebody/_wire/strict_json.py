@@ -36,6 +36,7 @@ _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?'
 _BRACKET_OR_STRING = re.compile(rf"[\[\]{{}}]|{_STRING}", re.DOTALL)
 # Everything up to the next comma or opening bracket outside of strings, once and many times.
 _VALUE = rf'(?:[^"\[{{,]++|{_STRING})*+[\[{{,]'
+_encode = msgspec.json.Encoder().encode
 _STRIDE = 1_000
 """Values that one match of a regular expression passes over."""
 _BLOCK = 1 << 16
@@ -195,7 +196,7 @@ def _read_slowly(text: str) -> Any:
 def dumps(value: Any) -> str:
     """Return compact JSON for a value that `check_value` passed."""
     try:
-        return msgspec.json.encode(value).decode()
+        return _encode(value).decode()
     except TypeError:  # it does not accept subclasses of plain types
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 

@@ -12,6 +12,7 @@ without large contents is left unchanged, so a plain serializer can read it.
 
 import copy
 import logging
+import math
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -83,6 +84,9 @@ _REMEMBERED: Final = 10_000
 """Placeholders that a serializer remembers: a history rarely misses more than a few contents."""
 # Only elements of other types in a list have to be checked.
 _PLAIN: Final = {int, float, bool, type(None)}
+# The first bytes of long bytes and texts in MessagePack, each with the number of bytes that state
+# the length.
+_HEADS: Final = ((b"\xc5", 2), (b"\xc6", 4), (b"\xda", 2), (b"\xdb", 4))
 
 
 class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
@@ -172,7 +176,7 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
             StoreError: the store failed.
         """
         kind, data = super().dumps_typed(obj)
-        if len(data) <= self._threshold and not self._may_refer(data):
+        if not self._may_change(obj, kind, data):
             return kind, data
         batch = self._objects.batch()
         if kind == "msgpack":
@@ -186,9 +190,20 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
         batch.write()
         return f"{_TAG}-{kind}", data
 
+    def _may_change(self, obj: Any, kind: str, data: bytes) -> bool:
+        """Return False for an encoded value that surely holds nothing to replace."""
+        if kind != "msgpack":
+            return len(data) > self._threshold or self._may_refer(data)
+        # Looking at values is quicker where they are few for their bytes.
+        if not self._placeholders and _is_small(obj, self._threshold, most=len(data) // 512):
+            return False
+        if _may_hold_long(data, self._threshold) and not _is_small(obj, self._threshold):
+            return True
+        return self._may_refer(data)
+
     def _may_refer(self, data: bytes) -> bool:
         """Return whether a value may hold references to the store, or placeholders of contents."""
-        return self._place in data or (_PLACEHOLDER.encode() in data and bool(self._placeholders))
+        return self._place in data or (bool(self._placeholders) and _PLACEHOLDER.encode() in data)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         """Decode a value; contents in the store are fetched and verified.
@@ -211,6 +226,48 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
             return JsonPlusSerializer.loads_typed(allowing, (kind, packed))
         finally:
             _loading.reset(token)
+
+
+def _may_hold_long(data: bytes, threshold: int) -> bool:
+    """Return whether a text or bytes of more bytes than the threshold may be in msgpack.
+
+    Each has a head with its length; so no head, no such text. Other values may hold the same bytes.
+    """
+    for head, width in _HEADS:
+        at = data.find(head)
+        while at >= 0:
+            start = at + 1 + width
+            if threshold < int.from_bytes(data[at + 1 : start], "big") <= len(data) - start:
+                return True
+            at = data.find(head, at + 1)
+    return False
+
+
+def _is_small(value: Any, threshold: int, *, most: float = math.inf) -> bool:
+    """Return whether a value surely consists of plain values and short texts.
+
+    Arguments:
+        value: the value.
+        threshold: the bytes of a short text, or of short bytes.
+        most: values to look at, without numbers.
+    """
+    pending, seen = [value], 0
+    while pending:
+        found = pending.pop()
+        kind = type(found)
+        if kind is str or kind is bytes:
+            if len(found) > threshold:
+                return False
+        elif kind is dict or kind is list:
+            values = found.values() if kind is dict else found
+            if not _PLAIN.issuperset(map(type, values)):
+                seen += len(values)
+                if seen > most:
+                    return False
+                pending.extend(values)
+        elif kind not in _PLAIN:
+            return False
+    return True
 
 
 _loading: ContextVar[Objects] = ContextVar("_loading")

@@ -212,6 +212,43 @@ def test_what_is_small_is_left_to_langgraph(store: Store) -> None:
     assert [*store.iter_objects()] == []
 
 
+numbers = st.lists(st.integers(-(2**63), 2**64 - 1) | st.floats(), min_size=200, max_size=600)
+spoken = st.text("aáčřšž\u06af\u06ba", max_size=3000)
+kept = st.builds(
+    lambda text: offload(MessageBody([Part(text)]), "memory://langgraph-values/ours", threshold=0),
+    spoken,
+)
+
+
+@given(states | st.lists(states | numbers | spoken | spoken.map(str.encode) | kept, max_size=6))
+def test_a_first_look_changes_no_answer(value: Any) -> None:
+    ours = OffloadingSerializer("memory://langgraph-values", threshold="1 KiB", owner="ours")
+    thorough = OffloadingSerializer("memory://langgraph-values", threshold="1 KiB", owner="ours")
+    thorough._may_change = lambda _, kind, data: kind == "msgpack" or len(data) > 1024  # type: ignore[method-assign, assignment]
+    assert ours.dumps_typed(value) == thorough.dumps_typed(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [HumanMessage("hello " * 20) for _ in range(400)],
+        {f"k{i}": f"v{i}" for i in range(3_000)},
+        [*range(100_000)],
+        [i / 7 for i in range(100_000)],
+        [{"id": i, "score": i / 7, "tags": ["a", "b"]} for i in range(1_000)],
+        ["lorem ipsum " * 850] * 100,
+        ["žluťoučký kůň " * 700] * 100,
+    ],
+)
+def test_a_first_look_is_enough_where_nothing_is_large(
+    value: Any, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walk = "messagebody.frameworks.langgraph._ContentReplacer.packed"
+    monkeypatch.setattr(walk, lambda *_: pytest.fail("walked"))
+    ours = OffloadingSerializer(store)
+    assert ours.dumps_typed({"a": value}) == JsonPlusSerializer().dumps_typed({"a": value})
+
+
 def test_a_picture_is_stored_as_offload_would(store: Store) -> None:
     ours = OffloadingSerializer(store)
     block = {"type": "image_url", "image_url": {"url": URL}}
@@ -379,6 +416,7 @@ def test_a_placeholder_is_saved_as_the_content_it_stands_for(store: Store) -> No
     shown = ours.loads_typed(saved)
     assert all("is missing" in str(each) for each in shown["notes"])
     saved_again = ours.dumps_typed({**shown, "more": "x"})
+    assert ours.dumps_typed([*shown["notes"], "x" * 3000])[0] == "messagebody-msgpack"
     for key, data in contents.items():
         ours.contents.put(key, Bytes(data), content_type="text/plain")
     back = OffloadingSerializer(store).loads_typed(saved_again)
