@@ -39,6 +39,7 @@ _CODE: Final = {"python": "text/x-python", "bash": "text/x-shellscript"}
 """The types of what some tools run, by the name of the tool."""
 # Readers of formats number what has no name, so an equal name says nothing.
 _NUMBERED: Final = re.compile(r"(?:/tool/results/\d+)?/(?:(?:images|sources|code)/)?\d+")
+_SOURCE: Final = re.compile(r"/sources/\d+")
 _RESULT: Final = re.compile(r"/tool/results/\d+(?=/)")
 _SIGNS: Final = {"+": "ins", "-": "del", "@": "b"}
 
@@ -82,7 +83,7 @@ class Said:
         """Return what a step says that is neither a call nor its result."""
         part = step.parts[0]
         if step.kind == "unknown":
-            title = "a block of an unknown kind" + (f", {cut(step.name)}" if step.name else "")
+            title = "a block of another kind" + (f", {cut(step.name)}" if step.name else "")
             return fold(title, self._json(part.read_json()), is_open=True)
         if step.kind == "thought":
             return fold("Thoughts", self._spoken("assistant", _unnamed(part)).html)
@@ -97,6 +98,8 @@ class Said:
             return self._text(number, role, step)
         if part.name in self._cited[number] and part.is_reference:
             return Html()  # it is among the sources of its text
+        if part.url is not None and _SOURCE.fullmatch(part.name or "") and not self._reads:
+            return self._sources(number, [{"source": part.name}])
         return self._card(number, part)
 
     def result(self, number: int, step: Step) -> Iterator[Html]:
@@ -111,10 +114,15 @@ class Said:
             else:
                 yield self._card(number, part)
 
+    @property
+    def _reads(self) -> bool:
+        """Whether references are read, and not only named."""
+        return self.contents.reads_references
+
     def _hit(self, part: Part) -> Html | None:
         """Return what a search found as a link with its title; None for another part."""
         title = (part.metadata or {}).get("title")
-        if part.url is None or self.contents.reads_references or not isinstance(title, str):
+        if part.url is None or self._reads or not isinstance(title, str):
             return None
         return joined(web_link(part.url, cut(title)), " ", _site(part.url))
 
@@ -221,6 +229,8 @@ class Said:
 
     def _figure(self, anchor: str, number: int, part: Part) -> Html:
         shown = self.contents.show(part)
+        if not shown.picture:  # it says why it is not shown, perhaps with a link
+            return element("figure", shown.html, element("figcaption", _facts(part)), id=anchor)
         larger = element("a", shown.html, href=f"#{anchor}",
                          title="Show it larger")  # fmt: skip
         cross = "\N{MULTIPLICATION SIGN}"

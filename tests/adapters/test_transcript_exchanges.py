@@ -400,3 +400,18 @@ def test_messages_without_roles_are_no_stream() -> None:
     for value in (said, {"contents": said}):
         run = read_transcript(value)
         assert (run.format, texts(run)) == ("gemini", ["a", "b"])
+
+
+def test_completions_of_a_text_are_answers() -> None:
+    choices = [{"index": i, "text": text, "finish_reason": "length"} for i, text in enumerate("ab")]
+    run = read_transcript({"object": "text_completion", "choices": choices})
+    assert (texts(run), roles(run)) == (["a", "b"], ["assistant"] * 2)
+    assert run.messages[1].ending == "length"
+
+
+def test_a_conversation_without_messages_is_empty() -> None:
+    assert read_transcript({"messages": [], "model": "m"}) == Transcript((), about={"model": "m"})
+
+
+def test_one_event_of_a_stream_is_read() -> None:
+    assert texts(read_transcript(CHUNKS[:1])) == ["H"]

@@ -300,7 +300,7 @@ def test_blocks_of_unknown_kinds_are_shown() -> None:
     said = [{"type": "text", "text": "before"}, new, {"type": "text", "text": "after"}]
     (article,) = articles(run_page([{"role": "assistant", "content": said}]))
     words = "".join(Elements(article).words)
-    assert "a block of an unknown kind, new_thing" in words
+    assert "a block of another kind, new_thing" in words
     assert words.index("before") < words.index("novel words") < words.index("after")
     assert "s3cret" not in article
 
@@ -389,3 +389,23 @@ def test_what_an_answer_is_grounded_in_is_a_source() -> None:
     document = run_page({"candidates": [candidate]})
     assert 'href="https://example.com/a" rel="noopener noreferrer nofollow">Cat news' in document
     assert "s3cret" not in document
+
+
+def test_a_source_that_no_text_cites_is_a_link_with_its_title() -> None:
+    source = {"type": "source-url", "sourceId": "s", "url": "https://example.com/a",
+              "title": "Cat facts"}  # fmt: skip
+    text = {"type": "text", "text": "Cats."}
+    document = run_page([{"id": "m", "role": "assistant", "parts": [text, source]}])
+    assert ">Cat facts</a> <small>example.com</small>" in document
+    assert '<bdi class="name">/sources/1' not in document
+
+
+def test_a_picture_that_is_not_fetched_is_no_link_in_a_link() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "https://example.com/a.png?token=s3cret"}}
+    (article,) = articles(run_page([{"role": "user", "content": [picture, picture]}]))
+    assert "s3cret" not in article
+    assert '<figure id="message-0-picture-0"><p class="note">not fetched</p>' in article
+    depth = 0
+    for tag in re.findall(r"<(/?a)\b", article):
+        depth += 1 if tag == "a" else -1
+        assert depth < 2

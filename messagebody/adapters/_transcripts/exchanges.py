@@ -156,12 +156,18 @@ def answers_in(value: Any) -> list[GivenAnswer]:
 
 
 def _holds_answers(choices: list[Any], name: str, found: tuple[str, Any] | None) -> bool:
-    is_said = any(isinstance(each, dict) and isinstance(each.get(name), dict) for each in choices)
+    said = [each.get(name) or _completion(each) for each in choices if isinstance(each, dict)]
     # An answer of Gemini that was blocked has an end, and no content.
     is_blocked = name == "content" and any(
         isinstance(each, dict) and not _ENDS.isdisjoint(each) for each in choices
     )
-    return found is not None and (is_said or is_blocked)
+    return found is not None and (any(isinstance(each, dict) for each in said) or is_blocked)
+
+
+def _completion(choice: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the message of a choice that completes a text; it is the text alone."""
+    text = choice.get("text")
+    return {"role": "assistant", "content": text} if isinstance(text, str) else None
 
 
 def _choices(
@@ -169,8 +175,8 @@ def _choices(
 ) -> Iterator[GivenAnswer]:
     for number, choice in enumerate(choices):
         held = choice if isinstance(choice, dict) else {name: choice}
-        about = {key: each for key, each in held.items() if key not in (name, "index")}
-        message = held.get(name, _NO_ANSWER if member == "candidates" else None)
+        about = {key: each for key, each in held.items() if key not in (name, "index", "text")}
+        message = held.get(name, _NO_ANSWER if member == "candidates" else _completion(held))
         called = f"{member}[{number}]" if len(choices) > 1 else None
         yield GivenAnswer(message, {**(beside if number == 0 else {}), **about}, called)
 

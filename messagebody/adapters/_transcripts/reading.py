@@ -169,10 +169,12 @@ def _of_request(value: Any, format_name: str | None, limits: Limits) -> Transcri
     messages = messages_in(value, format_name)
     if messages is None:
         run = _of_others(value, format_name, limits)
+    elif not messages:
+        run = Transcript((), format_name or hint)
     else:
         run = _read_all(format_name or _format_of(value, messages, hint), messages, limits)
     if isinstance(value, dict) and not is_message(value):
-        listed = messages if messages is not None else _listed_in(value)
+        listed = messages or _listed_in(value)
         if any(held is listed for held in value.values()):
             about = {name: held for name, held in value.items() if held is not listed}
             run = attrs.evolve(run, about={**about, **run.about})

@@ -21,7 +21,7 @@ def stream_in(
     # Streams are seldom logged, and their readers take long to load.
     from messagebody.adapters.streams import stream_names
 
-    if len(events) < 2 or not all(isinstance(each, dict) for each in events):
+    if not events or not all(isinstance(each, dict) for each in events):
         return None
     names = stream_names() if format_name is None else {format_name}.intersection(stream_names())
     found = [each for name in names if (each := _assembled(events, name, limits)) is not None]

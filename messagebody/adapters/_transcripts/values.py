@@ -30,7 +30,7 @@ class Step:
 
     Arguments:
         kind: "content" for a text or file, "call" and "result" of a tool, "thought", "refusal",
-            "code", or "unknown" for a block that has no place in a body.
+            "code", or "unknown" for a block of another kind.
         parts: the parts of the body that say it; for an unknown block, its JSON.
         id: what a call and its result have in common, if the format has ids.
         name: the tool; the type of an unknown block.
@@ -113,7 +113,9 @@ def _step(item: Item | None, parts: list[Part], about: dict[str, Any]) -> Step:
 
 
 def _unknown(block: Any) -> Step:
-    kind = block.get("type") if isinstance(block, dict) else None
+    members = block if isinstance(block, dict) else {}
+    # Without a type, the one member says what it is, as in {"cachePoint": …}.
+    kind = members.get("type") or (next(iter(members)) if len(members) == 1 else None)
     part = Part(strict_json.dumps(block), content_type=JSON)
     return Step("unknown", (part,), name=kind if isinstance(kind, str) else None)
 
