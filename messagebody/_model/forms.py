@@ -18,8 +18,7 @@ def one_of(kind: str | None, kinds: Collection[str]) -> str:
         ValueError: it is none of them.
     """
     if kind not in kinds or kind is None:
-        can_be = f"it can be {', '.join(kinds)}" if kinds else "it shows nothing"
-        raise ValueError(can_be)
+        raise ValueError(f"it can be {', '.join(kinds)}")
     return kind
 
 

@@ -93,6 +93,11 @@ def fields_text(value: Any) -> str:
     return json_text(strict_json.builtins_of(value, _inner))
 
 
+def rows_text(value: Any) -> str:
+    """Return the JSON of rows of a table; see `fields_text`. Bytes in them are refused."""
+    return json_text(strict_json.builtins_of(value, _inner, kept=(bytes, bytearray, memoryview)))
+
+
 # The type that the part should have
 
 
@@ -226,6 +231,8 @@ _ADVICE: Final[dict[type | str, str]] = {
     "polars.Series": "series.to_list() makes a list of it",
     "messagebody.MessageBody": "body.to_dicts() is its JSON",
     "messagebody.Part": "body.append(part) adds it",
+    "pandas.NaTType": "None stands for what is missing",
+    "pandas.NAType": "None stands for what is missing",
 }
 
 
@@ -241,8 +248,9 @@ def _advice(value: Any) -> str:
         return ""
     if found := row(_ADVICE, value):
         return f"; {found}"
-    if any(has(value, method) for method in ("__array__", "_repr_html_", "_repr_png_", "savefig")):
-        return "; body.add(…) adds it as a part of its own"
+    shows = any(has(value, mark) for mark in ("__array__", "_repr_html_", "_repr_png_", "savefig"))
+    if shows or package_of(type(value)) == "matplotlib":
+        return "; body.add(…) adds it as a part of its own, body.extend([…]) several"
     if has(value, "__iter__"):
         return "; list(…) makes a list of it"
     return "; str(…), or json.dumps(…, default=str) for the whole, makes text of it"

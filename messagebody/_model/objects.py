@@ -13,6 +13,7 @@ import io
 import os
 import re
 import sys
+import types
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
@@ -23,7 +24,7 @@ from messagebody._base.leaves import leaf
 from messagebody._base.media_types import ALIASES, JSON, LINES, OCTET_STREAM, essence, is_text
 from messagebody._base.text import quote
 from messagebody._model import json_values, pictures, tables
-from messagebody._model.forms import Made, Maker, described, has, one_of, row
+from messagebody._model.forms import Made, Maker, described, has, one_of, package_of, row
 from messagebody.errors import InvalidArgument, InvalidPart
 
 _registered: dict[type | str, Maker] = {}
@@ -109,8 +110,8 @@ def made_of(value: Any, name: Any, content_type: Any) -> tuple[str | bytes, str 
         raise
     except Exception as error:
         # The method of another library may raise anything.
-        as_type = f" as {wanted}" if wanted else ""
-        raise InvalidPart(f"{described(value)} can't be written{as_type}: {error}") from error
+        as_type, reason = f" as {wanted}" if wanted else "", str(error).strip()
+        raise InvalidPart(f"{described(value)} can't be written{as_type}: {reason}") from error
     content, kind = made if isinstance(made, tuple) else (made, None)
     if not isinstance(content, str | bytes):
         raise InvalidPart(f"{described(value)} became {quote(content)} instead of text or bytes")
@@ -139,8 +140,11 @@ def _read(file: Any) -> bytes:
         if is_rewound:
             file.seek(0)
         data = file.read()
-    except (OSError, ValueError) as error:  # ValueError: it is closed
-        raise InvalidPart(f"the file can't be read: {error}") from error
+    except io.UnsupportedOperation as error:
+        raise InvalidPart("the file is open for writing only; open it in mode 'rb'") from error
+    except (OSError, ValueError, TypeError) as error:
+        # ValueError: it is closed. TypeError: it is no file, but reads files, as an archive does.
+        raise InvalidPart(f"{described(file)} can't be read: {error}") from error
     if not data and not is_rewound:
         raise InvalidPart("the file gives no bytes and can't go back to its start; pass bytes")
     if not isinstance(data, bytes | bytearray | memoryview):
@@ -225,6 +229,8 @@ def _shown(value: Any, wanted: str | None) -> Made:
     kind = wanted or next(iter(best), None)
     if kind == JSON and kind not in shown:
         kind = next(iter(data), kind)
+    if not best:
+        raise ValueError("it shows nothing; body.add(str(…)) adds its text")
     kind = one_of(kind, best)
     return _displayed(shown[kind], kind), kind
 
@@ -258,6 +264,7 @@ _KNOWN: Final[dict[type | str, Maker]] = {
     "PIL.Image": pictures.image,
     "matplotlib.Figure": pictures.figure,
     "matplotlib.Artist": pictures.figure,
+    "seaborn.Grid": pictures.figure,
     "plotly.BaseFigure": pictures.plotly,
     "altair.TopLevelMixin": pictures.altair,
     "pandas.DataFrame": tables.pandas,
@@ -287,13 +294,24 @@ _HINTS: Final[dict[type | str, str]] = {
     frozenset: "body.add(json=sorted(…)) takes JSON values, and a set has no order",
     io.StringIO: "stream.getvalue() is its text",
     BaseException: "str(error) is its text",
-    "types.SimpleNamespace": "vars(…) makes a dict of it",
+    types.SimpleNamespace: "vars(…) makes a dict of it",
+    types.ModuleType: "a module is no content; plt.gcf() is the figure of matplotlib.pyplot",
+    "argparse.Namespace": "vars(…) makes a dict of it",
+    "email.Message": "message.as_bytes() are its bytes",
+    "xml.Element": "xml.etree.ElementTree.tostring(…) are its bytes",
+    "zipfile.ZipFile": "Path(…) takes the file of the archive",
+    "matplotlib.Animation": "animation.to_jshtml() is a page of it",
+    "matplotlib.Container": "container[0].figure is its figure",
+    "networkx.Graph": "networkx.node_link_data(…) makes a dict of it",
     "polars.LazyFrame": "frame.collect() makes the table",
     "polars.Expr": "frame.select(…) makes a table of it",
     "polars.GroupBy": "grouped.agg(…) makes a table of it",
     "pandas.BaseGroupBy": "grouped.sum() and the like make a table of it",
     "torch.Tensor": "tensor.numpy(force=True) makes an array of it",
     "pyarrow.Table": "table.to_pandas() makes a frame of it",
+    "pyarrow.RecordBatchReader": "reader.read_pandas() makes a frame of it",
+    "_duckdb.DuckDBPyConnection": "connection.df() makes a frame of the answer",
+    "duckdb.DuckDBPyConnection": "connection.df() makes a frame of the answer",
     "xarray.Dataset": "dataset.to_dataframe() makes a table of it",
     "xarray.DataArray": "array.to_dataframe(name='…') makes a table of it",
     "geopandas.GeoDataFrame": "frame.to_json() is its GeoJSON, frame.to_wkt() a plain table",
@@ -324,7 +342,7 @@ def _hint(value: object) -> str:
         return found
     if _holds_data(value):
         return _conversion(value)
-    if has(value, "__iter__"):
+    if has(value, "__iter__") and package_of(type(value)).lstrip("_") in sys.stdlib_module_names:
         return "body.add(list(…)) writes a list as JSON; MessageBody([…]) takes several parts"
     return "register_content(…) says how objects of this class become content"
 

@@ -144,6 +144,8 @@ def figure(value: Any, wanted: str | None) -> Made:
     """Write a matplotlib figure, or the figure of axes: by default as PNG."""
     kind = one_of(wanted or _PNG, _FIGURES)
     drawn = value if hasattr(value, "savefig") else value.figure
+    if drawn is None:
+        raise ValueError("it is in no figure")
     return text_or_bytes(saved(partial(drawn.savefig, format=_FIGURES[kind])), kind), kind
 
 

@@ -7,21 +7,24 @@ from typing import Any, Final
 
 from messagebody._base.media_types import JSON, LINES
 from messagebody._model.forms import Made, described, one_of, package_of, saved
-from messagebody._model.json_values import fields_text, listed
+from messagebody._model.json_values import fields_text, listed, rows_text
 
 CSV: Final = "text/csv"
 _TSV: Final = "text/tab-separated-values"
 _PARQUET: Final = "application/vnd.apache.parquet"
 _ARROW: Final = "application/vnd.apache.arrow.file"
+_EXCEL: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _NPY: Final = "application/x-npy"
 
 
 def pandas(value: Any, wanted: str | None) -> Made:
     """Write a pandas frame or series: by default as CSV. An index that says something is kept."""
-    kind = one_of(wanted or CSV, [CSV, _TSV, JSON, *LINES, _PARQUET])
+    if wanted == _EXCEL:
+        raise ValueError("frame.to_excel(stream) writes it to an io.BytesIO() for body.add(…)")
+    kind = one_of(wanted or CSV, [CSV, _TSV, JSON, *LINES, _PARQUET, _ARROW])
     frame = value.to_frame() if not hasattr(value, "columns") else value
-    if kind == _PARQUET:
-        return frame.to_parquet(), kind
+    if kind in {_PARQUET, _ARROW}:
+        return saved(frame.to_parquet if kind == _PARQUET else frame.to_feather), kind
     counts = _counts(frame.index)
     if kind in {CSV, _TSV}:
         return frame.to_csv(index=not counts, sep="," if kind == CSV else "\t"), kind
@@ -39,19 +42,27 @@ def _counts(index: Any) -> bool:
 
 def polars(value: Any, wanted: str | None) -> Made:
     """Write a polars frame or series: by default as CSV."""
+    if wanted == _EXCEL:
+        raise ValueError("frame.write_excel(stream) writes it to an io.BytesIO() for body.add(…)")
     kind = one_of(wanted or CSV, [CSV, _TSV, JSON, *LINES, _PARQUET, _ARROW])
     frame = value if hasattr(value, "write_csv") else value.to_frame()
     if kind in {_PARQUET, _ARROW}:
         return saved(frame.write_parquet if kind == _PARQUET else frame.write_ipc), kind
     if kind in {JSON, *LINES}:
         return _rows(frame.to_dicts(), kind), kind
-    return frame.write_csv(separator="," if kind == CSV else "\t"), kind
+    try:
+        return frame.write_csv(separator="," if kind == CSV else "\t"), kind
+    except Exception as error:  # polars has errors of its own
+        problem = str(error).partition("\n")[0]
+        raise ValueError(f"{problem}; a name that ends in .parquet keeps it") from error
 
 
 def _rows(rows: list[dict[str, Any]], kind: str) -> str:
     # JSON has no NaN; in a table it stands for a value that is missing.
     rows = [{str(key): _present(each) for key, each in row.items()} for row in rows]
-    return fields_text(rows) if kind == JSON else "".join(f"{fields_text(row)}\n" for row in rows)
+    if kind == JSON:
+        return rows_text(rows)
+    return "".join(f"{rows_text(row)}\n" for row in rows)
 
 
 def _present(value: Any) -> Any:
@@ -61,6 +72,8 @@ def _present(value: Any) -> Any:
 
 def array(value: Any, wanted: str | None) -> Made:
     """Write a numpy array: by default as `.npy`, which keeps its type and shape."""
+    if wanted is not None and wanted.startswith("image/"):
+        raise ValueError("PIL.Image.fromarray(…) makes a picture of it")
     kind = one_of(wanted or _NPY, [_NPY, JSON, *LINES])
     if package_of(type(value)) != "numpy":  # such as units
         raise ValueError(
@@ -70,6 +83,9 @@ def array(value: Any, wanted: str | None) -> Made:
         return fields_text(listed(value)), kind
     if kind in LINES:
         return "".join(f"{fields_text(row)}\n" for row in listed(value)), kind
+    if value.dtype.hasobject:  # pickled objects run code when they are read
+        advice = "array.astype(…) gives it a type, array.flat[0].figure is the figure of axes"
+        raise ValueError(f"an array of objects can't be saved without pickle; {advice}")
     numpy = sys.modules["numpy"]  # an array has loaded it
     if numpy.ma.is_masked(value):
         advice = "array.filled(…) fills the gaps, names that end in .json keep them as null"

@@ -325,7 +325,7 @@ def _check_depth(text: str, depth: int) -> None:
             level -= 1
 
 
-def builtins_of(value: Any, other: Callable[[Any], Any]) -> Any:
+def builtins_of(value: Any, other: Callable[[Any], Any], *, kept: Iterable[type] = ()) -> Any:
     """Return the JSON value of an object with fields: a dataclass, an attrs object or a struct.
 
     Dates are text as in RFC 3339, bytes are base64; whether all of it is legal is not checked.
@@ -333,8 +333,9 @@ def builtins_of(value: Any, other: Callable[[Any], Any]) -> Any:
     Arguments:
         value: the object.
         other: returns the value of an object inside it that has no such fields.
+        kept: classes whose objects are left as they are.
     """
-    return msgspec.to_builtins(value, enc_hook=other)
+    return msgspec.to_builtins(value, enc_hook=other, builtin_types=kept)
 
 
 def check_value(value: Any, *, depth: int) -> None:

@@ -3,14 +3,17 @@
 import base64
 import dataclasses
 import datetime as dt
+import email.message
 import io
 import json
 import sys
 import types
+import zipfile
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import attrs
 import msgspec
@@ -194,7 +197,7 @@ class TestArrays:
     def test_objects_are_refused(self) -> None:
         # Pickled objects run code when they are read.
         numpy = pytest.importorskip("numpy")
-        with pytest.raises(InvalidPart, match="allow_pickle"):
+        with pytest.raises(InvalidPart, match="objects can't be saved without pickle"):
             MessageBody().add(numpy.array([object()]))
 
 
@@ -332,8 +335,13 @@ class TestFigures:
         assert added(figure).content_type == "image/png"
         assert added(figure, "/f.svg").text == "<svg/>svg"
         assert added(figure, "/f.pdf").read_bytes() == b"<svg/>pdf"
-        artist = stand_in("matplotlib.artist", "Artist", figure=figure)
-        assert added(artist, "/f.svg") == added(figure, "/f.svg")
+        for grid in (
+            stand_in("matplotlib.artist", "Artist", figure=figure),
+            stand_in("seaborn.axisgrid", "Grid", savefig=self.savefig),
+        ):
+            assert added(grid, "/f.svg") == added(figure, "/f.svg")
+        with pytest.raises(InvalidPart, match="it is in no figure"):
+            added(stand_in("matplotlib.artist", "Artist", figure=None))
 
     def test_plotly(self) -> None:
         figure = stand_in(
@@ -428,14 +436,36 @@ class TestRegistering:
         (object(), r"register_content\(…\)"),
         (stand_in("requests.models", "Response"), r"response\.content holds the bytes"),
         (stand_in("torch", "Tensor"), r"tensor\.numpy\(force=True\)"),
+        (
+            stand_in("matplotlib.animation", "Animation"),
+            r"animation\.to_jshtml\(\)",
+        ),
+        (stand_in("_duckdb", "DuckDBPyConnection"), r"connection\.df\(\) makes a frame"),
+        (stand_in("networkx", "Graph", __iter__=iter), r"networkx\.node_link_data\(…\)"),
+        (stand_in("library", "Crowd", __iter__=iter), r"register_content\(…\) says how"),
+        (io.StringIO("x"), r"stream\.getvalue\(\) is its text"),
+        (email.message.EmailMessage(), r"message\.as_bytes\(\) are its bytes"),
+        (ET.Element("a"), r"xml\.etree\.ElementTree\.tostring\(…\)"),
         (MessageBody(["a"]), r"body\.extend\(other\) adds its parts"),
         (Part("a"), r"body\.append\(part\) adds it"),
-        (types, r"register_content\(…\)"),
+        (types, r"plt\.gcf\(\) is the figure"),
     ],
 )
 def test_what_can_not_be_content(value: Any, advice: str) -> None:
     with pytest.raises(InvalidPart, match=advice):
         MessageBody().add(value)
+
+
+def test_files_that_can_not_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with path.open("wb") as file, pytest.raises(InvalidPart, match="open for writing only"):
+        MessageBody().add(file)
+    advice = r"Path\(…\) takes the file of the archive"
+    with zipfile.ZipFile(path, "w") as archive, pytest.raises(InvalidPart, match=advice):
+        MessageBody().add(archive)
+    reader = stand_in("library", "Archive", read=lambda _, name: b"")
+    with pytest.raises(InvalidPart, match="the library Archive can't be read: "):
+        MessageBody().add(reader)
 
 
 def test_a_list_of_texts_paths_and_objects(tmp_path: Path) -> None:

@@ -162,6 +162,43 @@ class TestArrays:
                 add()
 
 
+class TestOtherFormats:
+    def test_arrow(self) -> None:
+        frame = pandas.DataFrame({"a": [1, 2]})
+        for table, read in (
+            (frame, pandas.read_feather),
+            (polars.from_pandas(frame), polars.read_ipc),
+        ):
+            part = Part(table, name="/t.feather")
+            assert part.content_type == "application/vnd.apache.arrow.file"
+            assert read(part.open()).equals(table)
+
+    def test_a_workbook(self) -> None:
+        with pytest.raises(InvalidPart, match=r"frame\.to_excel\(stream\) writes it"):
+            Part(FRAME, name="/t.xlsx")
+        with pytest.raises(InvalidPart, match=r"frame\.write_excel\(stream\) writes it"):
+            Part(polars.DataFrame({"a": [1]}), name="/t.xlsx")
+
+    def test_a_picture(self) -> None:
+        fromarray = pytest.importorskip("PIL.Image").fromarray
+        pixels = numpy.zeros((2, 2, 3), "uint8")
+        with pytest.raises(InvalidPart, match=r"PIL\.Image\.fromarray\(…\) makes a picture"):
+            Part(pixels, name="/a.png")
+        assert Part(fromarray(pixels), name="/a.png").content_type == "image/png"
+
+    @pytest.mark.parametrize("cell", [[1], {"a": 1}, b"\xff"])
+    def test_what_csv_has_no_place_for(self, cell: Any) -> None:
+        table = polars.DataFrame({"a": [cell]})
+        with pytest.raises(InvalidPart, match=r"a name that ends in \.parquet keeps it"):
+            Part(table)
+        assert polars.read_parquet(Part(table, name="/t.parquet").open()).equals(table)
+
+    @pytest.mark.parametrize("library", [pandas, polars])
+    def test_bytes_as_json(self, library: Any) -> None:
+        with pytest.raises(InvalidPart, match=r"'/0/a': a bytes is not a JSON value; base64"):
+            Part(library.DataFrame({"a": [b"\xff"]}), name="/t.json")
+
+
 class TestPreviews:
     """What notebooks show of data is its beginning."""
 
