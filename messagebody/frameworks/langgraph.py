@@ -447,7 +447,10 @@ class _ReferenceReplacer:
 
     def wanted(self, data: bytes) -> list[Stored]:
         """Return the contents to which a value refers."""
-        _unpack(data, self._noted)
+        try:
+            _unpack(data, self._noted)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise self._error or DecodeError(_NOT_MSGPACK) from error
         return self._wanted
 
     def _noted(self, tag: int, data: bytes) -> None:
@@ -592,8 +595,7 @@ class _Noting(JsonPlusSerializer):  # type: ignore[misc]
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         kind, packed = data
         self._noted.update(digests_of(packed))
-        is_ours = kind.startswith(f"{_TAG}-")
-        if is_ours and self._objects.cipher is not None:
+        if kind.startswith(f"{_TAG}-"):
             for stored in _ReferenceReplacer(self._objects, None).wanted(packed):
                 self._noted.update(self._mentioned(stored))
         kind = kind.removeprefix(f"{_TAG}-")

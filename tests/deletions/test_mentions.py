@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import pickle
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -275,6 +276,60 @@ class TestInContents:
         store.delete((outer[0].url or "").removeprefix(f"{store.url}/"))
         store.iter_objects = lambda: iter(listed)  # type: ignore[method-assign]
         assert len(sweep(store, Going()).objects) == 1
+
+
+def test_what_moves_into_a_new_object_meanwhile(store: FileStore) -> None:
+    """One owner was asked before it got the object, the other one after it gave the reference."""
+    live, kept = message("live", store), message("kept", store)
+    message("dead", store)
+    value = payloads.offload({"text": LONG}, store)
+    age(store)
+
+    class Giving:
+        name = "payloads"
+
+        def needed(self) -> list[str]:
+            message_of(live.to_json() + LONG, store)
+            return [*payloads.owner(value).needed()]
+
+    assert len(swept(store, Bodies([kept]), Giving())) == 1
+    read(live, store)
+
+
+@pytest.mark.parametrize("at", range(16))
+def test_a_writer_between_mark_and_delete(
+    store: FileStore, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    """Whatever a sweep does next, a writer comes first or waits, and both of its objects stay."""
+    text = "again " * 500
+    kept, again = message("kept", store), message_of(text, store)
+    message_of(again.to_json() + LONG, store)
+    age(store)
+    calls: list[str] = []
+    written: list[MessageBody] = []
+
+    def write() -> None:
+        inner = message_of(text, FileStore(store.root))
+        written.extend([inner, message_of(inner.to_json() + LONG, FileStore(store.root))])
+
+    writer = threading.Thread(target=write)
+    for name in ("iter_objects", "stat", "put", "read_range", "delete"):
+
+        def watched(*given: Any, _name: str = name, **named: Any) -> Any:
+            calls.append(_name)
+            if len(calls) == at + 1:
+                writer.start()
+                writer.join(0.5)  # it waits for the sweep, or is done
+            return getattr(FileStore, _name)(store, *given, **named)
+
+        monkeypatch.setattr(store, name, watched)
+    sweep(store, Bodies([kept]), delete=True)
+    # Nothing is left to delete, and so no mark, if the writer was quicker than the list.
+    assert at < 3 or "delete" in calls
+    if at < len(calls):
+        writer.join()
+        for small in written:
+            read(small, FileStore(store.root))
 
 
 def test_in_memory_and_in_another_place() -> None:

@@ -1,16 +1,21 @@
 """A year of five programs that write, move and delete in one store, and two that clean it.
 
 Everything happens in an order that a seed decides: after each request to the store another program
-may go on, or this one may be killed. Clocks are wrong by up to a day. An oracle knows what each
-program still refers to: none of it is ever deleted, and all of it can be read in the end.
+may go on, or this one may be killed. Clocks are wrong by up to a day. What one program has often
+stands in the texts of another one, or of itself: in the JSON of a body in a payload in base64, at
+any depth. An oracle knows what each program still refers to, and what that mentions: none of it is
+ever deleted, and all of it can be read in the end.
 """
 
+import base64
+import json
 import random
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -19,12 +24,24 @@ from messagebody.errors import ObjectNotFound, StoreError
 from messagebody.payloads import Payloads
 from messagebody.payloads import _objects as payload_objects
 from messagebody.storage import Blob, Bodies, Owner, Recent, Stat, Store, queues
-from messagebody.storage._offloading import _sweep
+from messagebody.storage._offloading import _mentions, _sweep
+from messagebody.storage._offloading._jobs import Outcome
 from messagebody.storage._stores import objects, owners
 from messagebody.storage._stores.owners import owned
 
 DAY = 86_400.0
 QUEUE = 14 * DAY
+URL = "memory://shelf/"
+# What text may stand in: each returns a text.
+WRAPPINGS: list[Callable[[str], str]] = [
+    lambda text: json.dumps({"role": "user", "content": [text]}),
+    lambda text: base64.b64encode(text.encode()).decode(),
+    lambda text: f"data:application/json;base64,{base64.encodebytes(text.encode()).decode()}",
+    lambda text: MessageBody([Part("see:"), Part(text)]).to_json(),
+    lambda text: MessageBody([Part(text.encode(), content_type="image/x-mine")]).to_json(),
+    lambda text: text.replace("/", "\\/"),
+    lambda text: f"It said: {text} And so on.",
+]
 
 
 class Killed(BaseException):
@@ -84,7 +101,11 @@ class World:
         self.current: Program
         self.store = Shelf(self)
         self.leaves: list[Leaf] = []
-        self.swept = self.refused = self.killed = 0
+        self.reach: dict[str, frozenset[str]] = {}
+        """The keys that the content of a key mentions, with all that these mention, and itself."""
+        self.held: Counter[tuple[Leaf, int]] = Counter()
+        """Rows that their program does not delete, because another one copies them."""
+        self.swept = self.refused = self.killed = self.mentioned = 0
 
     def time(self) -> float:
         return self.now + self.current.skew
@@ -172,8 +193,8 @@ class Shelf(Store):
         self.world.step()
         if "sha256/" in key:
             # The worst moment: its content is written again while the request is under way.
-            leaf = next(each for each in self.world.leaves if key in each.texts_of)
-            if self.world.random.random() < 0.3:
+            leaf = next((each for each in self.world.leaves if key in each.texts_of), None)
+            if leaf is not None and self.world.random.random() < 0.3:
                 leaf.wanted, leaf.wakes = leaf.texts_of[key], min(leaf.wakes, self.world.now)
                 self.world.sleep(self.world.random.uniform(0, 15))
             assert self.world.current.deletes, f"{key} was deleted in a dry run"
@@ -183,12 +204,21 @@ class Shelf(Store):
         self.data.pop(key, None)
 
 
+class Row(NamedTuple):
+    """A value, the key of its content, all keys that it needs, and since when it is there."""
+
+    value: Any
+    key: str
+    keys: frozenset[str]
+    began: float
+
+
 class Leaf(Program):
     """A program that keeps values in a database of its own, and their contents in the store."""
 
     def __init__(self, world: World, name: str, lives: float = 1e12) -> None:
         super().__init__(world, name, world.random.uniform(-DAY, DAY))
-        self.rows: dict[int, tuple[Any, str, float]] = {}
+        self.rows: dict[int, Row] = {}
         self.lives, self.count = lives, 0
         self.texts_of: dict[str, str] = {}
         self.wanted = ""
@@ -196,31 +226,81 @@ class Leaf(Program):
         self.begin()
 
     def needed_keys(self) -> set[str]:
-        return {key for _, key, _ in self.live()}
+        return set().union(*(row.keys for row in self.live()))
 
-    def live(self) -> list[tuple[Any, str, float]]:
-        return [row for row in self.rows.values() if row[2] + self.lives > self.world.now]
+    def live(self) -> list["Row"]:
+        return [row for row in self.rows.values() if row.began + self.lives > self.world.now]
+
+    def free(self) -> list[int]:
+        """Return the rows that nobody copies now."""
+        return [number for number in self.rows if not self.world.held[self, number]]
 
     def act(self) -> None:
         chance = self.world.random.random
         if chance() < 0.15:
             self.fuse = self.world.random.randint(1, 8)
-        if self.rows and not self.wanted and chance() < 0.5:
-            del self.rows[self.world.random.choice([*self.rows])]
+        if self.free() and not self.wanted and chance() < 0.4:
+            del self.rows[self.world.random.choice(self.free())]
+            return
+        if not self.wanted and chance() < 0.3:
+            self.quote()
             return
         text = self.wanted or f"{self.name} {self.world.random.randrange(12)} " * 50
         self.wanted = ""
         value, key = self.keep(text)
         self.texts_of[key] = text
-        # The value is on its way to the database, in a moment or in two days.
-        self.world.sleep(self.world.random.choice([0.0, 1.0, 2 * DAY * chance()]))
+        self.world.reach[key] = frozenset({key})
+        self.wait()
         self.commit(value, key)
 
-    def commit(self, value: Any, key: str) -> None:
+    def quote(self) -> None:
+        """Write what another program has into a text of one's own, or beside it."""
+        sources = [
+            (leaf, number)
+            for leaf in self.world.leaves
+            if leaf.lives > 1e11
+            for number in leaf.rows
+        ]
+        if not sources:
+            return
+        source = self.world.random.choice(sources)
+        row = source[0].rows[source[1]]
+        text = row.value.to_json() if isinstance(row.value, MessageBody) else json.dumps(row.value)
+        for _ in range(self.world.random.randrange(4)):
+            text = self.world.random.choice(WRAPPINGS)(text)
+        is_beside = self.lives > 1e11 and self.world.random.random() < 0.5
+        self.world.held[source] += 1
+        try:
+            # Until it is in the store, or in the database, it is only in the memory of this one.
+            said = "Look at this:" if is_beside else text
+            value, key = self.keep(f"{self.name} {said} " + "... " * 80)
+            self.world.reach[key] = frozenset({key}) if is_beside else row.keys | {key}
+            self.world.mentioned += 1
+            if is_beside:
+                self.wait()
+                self.commit(self.beside(value, text), key, row.keys)
+        finally:
+            self.world.held[source] -= 1
+        if not is_beside:
+            self.wait()
+            self.commit(value, key)
+
+    def wait(self) -> None:
+        """The value is on its way to the database, in a moment or in two days."""
+        some = 2 * DAY * self.world.random.random()
+        self.world.sleep(self.world.random.choice([0.0, 1.0, some]))
+
+    def commit(self, value: Any, key: str, beside: frozenset[str] = frozenset()) -> None:
         self.world.step()
-        assert key in self.world.store.data, f"{self.name} refers to {key}, which is gone"
+        keys = self.world.reach[key] | beside
+        gone = keys - self.world.store.data.keys()
+        assert not gone, f"{self.name} refers to {gone}, which are gone"
         self.count += 1
-        self.rows[self.count] = value, key, self.world.now
+        self.rows[self.count] = Row(value, key, keys, self.world.now)
+
+    def beside(self, value: Any, text: str) -> Any:
+        """Return a value that holds a text, too."""
+        raise NotImplementedError
 
     def keep(self, text: str) -> tuple[Any, str]:
         raise NotImplementedError
@@ -234,7 +314,7 @@ class Leaf(Program):
             if self.world.random.random() < 0.3:
                 self.world.step()
             if number in self.rows:
-                yield from self.texts(self.rows[number][0])
+                yield from self.texts(self.rows[number].value)
 
     def texts(self, value: Any) -> Iterator[str]:
         raise NotImplementedError
@@ -261,7 +341,10 @@ class OfBodies(Leaf):
 
     def keep(self, text: str) -> tuple[Any, str]:
         small = offload(MessageBody([Part(text)]), self.place, threshold=0)
-        return small, (small[0].url or "").removeprefix("memory://shelf/")
+        return small, (small[0].url or "").removeprefix(URL)
+
+    def beside(self, value: Any, text: str) -> Any:
+        return MessageBody([*value, Part(text)])
 
     def act(self) -> None:
         often = 0.9 if any(each.deletes for each in self.world.programs) else 0.3
@@ -270,12 +353,13 @@ class OfBodies(Leaf):
             return
         # A reference moves here from another program: it is here before it is gone there.
         number = self.world.random.choice([*self.giver.rows])
-        _, key, _ = self.giver.rows[number]
-        url, digest = f"memory://shelf/{key}", f"sha256:{key[-64:]}"
+        key = self.giver.rows[number].key
+        moved = MessageBody([Part(url=f"{URL}{key}", digest=f"sha256:{key[-64:]}")])
         self.count += 1
-        self.rows[self.count] = MessageBody([Part(url=url, digest=digest)]), key, self.world.now
+        self.rows[self.count] = Row(moved, key, self.world.reach[key], self.world.now)
         self.world.step()
-        self.giver.rows.pop(number, None)
+        if number in self.giver.free():
+            del self.giver.rows[number]
 
     def owner(self) -> Owner:
         return Asked(name=self.name, needed=self.asked)
@@ -297,8 +381,11 @@ class OfValues(Leaf):
 
     def keep(self, text: str) -> tuple[Any, str]:
         value = self.payloads.offload({"text": text})
-        [text] = payloads.owner(value, name=self.name).needed()
-        return value, f"owners/{self.name}/{text.replace(':', '/')}"
+        [digest] = payloads.owner(value, name=self.name).needed()
+        return value, f"owners/{self.name}/{digest.replace(':', '/')}"
+
+    def beside(self, value: Any, text: str) -> Any:
+        return {**value, "beside": text}
 
     def owner(self) -> Owner:
         return Asked(name=self.name, needed=self.asked)
@@ -319,7 +406,7 @@ class OfQueue(OfBodies):
     def keep(self, text: str) -> tuple[Any, str]:
         sent = queues.to_message(MessageBody([Part(text)]), self.place, threshold=0)
         small = MessageBody.from_json(sent)
-        return small, (small[0].url or "").removeprefix("memory://shelf/")
+        return small, (small[0].url or "").removeprefix(URL)
 
     def owner(self) -> Owner:
         return Recent(self.name, QUEUE)
@@ -354,6 +441,9 @@ def simulate(monkeypatch: pytest.MonkeyPatch, seed: int, days: float) -> World:
     clock = SimpleNamespace(time=world.time, monotonic=lambda: world.now, sleep=world.sleep)
     for module in (objects, owners, _sweep, payload_objects):
         monkeypatch.setattr(module, "time", clock)
+    # A program has one thread here, so that a seed decides all.
+    serial = lambda work, *_, **__: [Outcome(each()) for each in work]  # noqa: E731
+    monkeypatch.setattr(_mentions, "run_all", serial)
     giver = OfValues(world, "payloads")
     OfBodies(world, "messages").giver = giver
     OfValues(world, "sessions")
@@ -367,14 +457,17 @@ def simulate(monkeypatch: pytest.MonkeyPatch, seed: int, days: float) -> World:
     reader.world, reader.wakes, reader.fuse, reader.skew = world, 0.0, 0, 0.0
     world.programs, world.current = [reader], reader
     for leaf in world.leaves:
-        for value, _, _ in leaf.live():
-            leaf.read(value)
+        for row in leaf.live():
+            leaf.read(row.value)
+            assert row.keys <= world.store.data.keys()
     return world
 
 
-def test_six_weeks(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = simulate(monkeypatch, 7, 45)
+@pytest.mark.dear
+def test_three_weeks(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = simulate(monkeypatch, 7, 22)
     assert world.swept > 10
+    assert world.mentioned > 30
 
 
 @pytest.mark.slow
