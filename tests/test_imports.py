@@ -104,7 +104,6 @@ LEAF_DOORS = {
     "pydantic_ai": {"frameworks/pydantic_ai.py"},
     "pydantic_core": {"frameworks/pydantic.py"},
     "pytest": {"testing/"},
-    "temporalio": {"frameworks/temporal.py"},
     "upath": {"views/__init__.py", "views/_upath.py"},
     "uvicorn": {"_cli/commands/models.py"},
 }

@@ -25,14 +25,13 @@ if importlib.util.find_spec("temporalio") is None:
     collect_ignore_glob = ["test_*.py"]
 
 
-def recipe(name: str) -> Any:
-    """Run a recipe of the page on its own, and return the function or class that it defines."""
-    blocks = re.findall(
-        r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL
-    )
+def recipe(name: str, page: str = PAGE.name) -> Any:
+    """Run a recipe of a page on its own, and return the function or class that it defines."""
+    text = PAGE.with_name(page).read_text("utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     [source] = (each for each in blocks if re.search(rf"^(def|class) {name}\b", each, re.MULTILINE))
     names: dict[str, Any] = {"__name__": "recipe"}
-    exec(compile(source, f"{PAGE.name}: {name}", "exec"), names)
+    exec(compile(source, f"{page}: {name}", "exec"), names)
     return names[name]
 
 

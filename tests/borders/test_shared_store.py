@@ -21,8 +21,8 @@ from messagebody.errors import StoreError
 from messagebody.frameworks.langgraph import OffloadingSerializer, owner
 from messagebody.frameworks.openai_agents import OffloadingSession
 from messagebody.frameworks.pydantic_ai import OffloadingConversationStore
-from messagebody.frameworks.temporal import BodyStorageDriver
-from messagebody.storage import Bodies, Owner
+from messagebody.storage import Bodies, Needs, Owner
+from tests.borders.conftest import recipe
 
 LONG = "Cats are cute. " * 10_000
 
@@ -44,7 +44,7 @@ class Users:
         self.graph.invoke({"notes": [LONG]}, self.thread)
         self.session = OffloadingSession(SQLiteSession("t"), store)
         self.conversations = OffloadingConversationStore(InMemoryConversationStore(), store)
-        self.driver = BodyStorageDriver(store)
+        self.driver = recipe("BodyStorageDriver", "checkpoints.md")(store)
         anyio.run(self._converse)
         self.small = payloads.offload({"text": LONG}, store)
         self.body = offload(MessageBody([Part(LONG * 3)]), store)
@@ -74,7 +74,7 @@ class Users:
             owner(self.saver),
             await self.session.owner(),
             await self.conversations.owner(),
-            self.driver.owner(self.claims),
+            Needs("temporal", [claim.claim_data["digest"] for claim in self.claims]),
             payloads.owner(self.small),
             Bodies(self.body),
         ]

@@ -29,7 +29,8 @@ def celery() -> Iterator[Any]:
 def test_celery(trip: Trip, celery: Any) -> None:
     from celery.contrib.testing.worker import start_worker
 
-    recipe("register_types")()
+    register_types = recipe("register_types")
+    register_types()
 
     @celery.task
     def echo(body: MessageBody) -> dict[str, Any]:

@@ -22,7 +22,6 @@ EXTRAS = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(
         ("mcp", "mcp", "mcp"),
         ("openai_agents", "agents.memory.session", "openai-agents"),
         ("opentelemetry", "opentelemetry.util.genai.completion_hook", "opentelemetry"),
-        ("temporal", "temporalio.converter", "temporal"),
         ("pydantic_ai", "pydantic_ai", "pydantic-ai"),
         ("langgraph", "ormsgpack", "langgraph"),
     ],
