@@ -1,4 +1,4 @@
-"""Make the pictures of pages: `make tables`.
+"""Make the pictures of pages: `make pictures`.
 
 Each is what Chromium shows of a page about the sample message, or about the sample run.
 """

@@ -409,3 +409,9 @@ def test_a_picture_that_is_not_fetched_is_no_link_in_a_link() -> None:
     for tag in re.findall(r"<(/?a)\b", article):
         depth += 1 if tag == "a" else -1
         assert depth < 2
+
+
+def test_the_list_shows_no_marks_of_markdown() -> None:
+    said = [{"role": "assistant", "content": text} for text in ("## Cats\n\nMeow.", "***", "a # b")]
+    listed = run_page(said).partition("<nav")[2].partition("</nav>")[0]
+    assert re.findall("<bdi>([^<]*)</bdi>", listed) == ["Cats Meow.", "***", "a # b"]
