@@ -60,3 +60,9 @@ def test_all_groups_are_compiled() -> None:
     groups = re.search("^GROUPS := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     assert groups is not None
     assert sorted(groups[1].split()) == sorted(PROJECT["dependency-groups"].keys() - APART)
+
+
+def test_rules_for_files_name_files() -> None:
+    tools = PROJECT["tool"]
+    paths = [*tools["ruff"]["lint"]["per-file-ignores"], *tools["coverage"]["report"]["omit"]]
+    assert [path for path in paths if not any(ROOT.glob(path.removesuffix("/**")))] == []
