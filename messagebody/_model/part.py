@@ -499,10 +499,10 @@ def build_part(
     **arguments: Unpack[PartArguments],
 ) -> Part:
     """Return a part from exactly one of content, json and url; see `MessageBody.add`."""
-    if arguments.keys() - ARGUMENTS:
-        Part(content, **arguments)  # raises, and says which argument is meant
     given = (content is not None) + (json is not NOT_GIVEN) + (arguments.get("url") is not None)
     if given != 1:
+        if arguments.keys() - ARGUMENTS:
+            Part(content, **arguments)  # raises, and says which argument is meant
         raise InvalidPart(
             f"a part takes exactly one of content, json and url, got {given or 'none'}"
             + ("; JSON null is add(json=None)" if not given else "")

@@ -51,6 +51,8 @@ def image(value: Any, wanted: str | None) -> Made:
     options: dict[str, Any] = {
         key: value.info[key] for key in _KEPT[kind] if value.info.get(key)
     } | _options(value, kind)
+    if "exif" in options:
+        options["exif"] = _exif(value)
     if getattr(value, "n_frames", 1) > 1:
         return _film(value, kind, options), kind
     picture = _fitting(value, kind)
@@ -75,6 +77,16 @@ def _options(value: Any, kind: str) -> dict[str, Any]:
     for key, text in texts.items():
         chunks.add_text(key, text)
     return {"pnginfo": chunks}
+
+
+def _exif(value: Any) -> bytes:
+    """Return the EXIF data of an image, as it was read unless the program has changed it."""
+    read: bytes = value.info["exif"]
+    held = value.getexif()
+    before = type(held)()
+    before.load(read)
+    now: bytes = held.tobytes()
+    return read if before.tobytes() == now else now
 
 
 def _film(value: Any, kind: str, options: dict[str, Any]) -> bytes:

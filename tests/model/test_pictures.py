@@ -131,6 +131,22 @@ class TestWhatAFileSays:
             (200, 200), abs=0.1
         )
 
+    @pytest.mark.parametrize("ending", ["jpg", "png", "webp"])
+    def test_exif_as_it_is_now(self, ending: str) -> None:
+        exif = Image.Exif()
+        exif[0x010E] = "cats"  # what it shows
+        exif.get_ifd(0x8825)[1] = "N"  # where
+        image = saved(Image.new("RGB", (1, 1)), "JPEG", exif=exif)
+        kept = opened(Part(image, name=f"/a.{ending}"))
+        assert kept.getexif()[0x010E] == "cats"
+        assert kept.getexif().get_ifd(0x8825) == {1: "N"}
+        assert kept.info["exif"].removeprefix(b"Exif\0\0") == image.info["exif"][6:]
+        # Somebody who takes out the place of a photo must not send it.
+        del image.getexif()[0x8825]
+        sent = opened(Part(image, name=f"/a.{ending}")).getexif()
+        assert sent[0x010E] == "cats"
+        assert sent.get_ifd(0x8825) == {}
+
     def test_comment_and_xmp_of_a_jpeg(self) -> None:
         image = saved(Image.new("RGB", (1, 1)), "JPEG", comment=b"hi", xmp=b"<x/>")
         assert {"comment": b"hi", "xmp": b"<x/>"}.items() <= opened(Part(image)).info.items()
