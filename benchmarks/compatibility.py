@@ -23,7 +23,7 @@ from typing import Any
 from benchmarks.harness import machine, print_table, show_ratio, show_time
 from messagebody.compatibility import _certification as certification
 from messagebody.compatibility import check
-from messagebody.compatibility._solver import containment
+from messagebody.compatibility._solver import containment, nearness
 from messagebody.compatibility.certificates import verify
 from messagebody.globs import _patterns as glob_patterns
 from messagebody.schema import MessageBodySchema
@@ -92,7 +92,7 @@ def realistic_pairs(count: int) -> Iterator[tuple[list[Triple], list[Triple]]]:
 
 def forget() -> None:
     """Forget everything remembered about patterns and pairs of them."""
-    for module in (containment, glob_patterns, certification):
+    for module in (containment, nearness, glob_patterns, certification):
         for value in vars(module).values():
             if hasattr(value, "cache_clear"):
                 value.cache_clear()
@@ -448,6 +448,34 @@ def hard() -> None:
     print_table("Hard families, default budget", ["family", "size", "verdict", "time"], rows)
 
 
+_ALIKE = {
+    "`/**/*.e1` in `/**/*.{e1,x1}`": (["/**/*.e{}"], ["/**/*.{{e{},x{}}}"]),
+    "`/**/*.{e1,x1}` in two parts": (["/**/*.{{e{},x{}}}"], ["/**/*.e{}", "/**/*.x{}"]),
+    "`/**/*a1*` in `/**/*{a1,x1}*`": (["/**/*a{}*"], ["/**/*{{a{},x{}}}*"]),
+    "`/*a1*b*` in `/*a1*`": (["/*a{}*b*"], ["/*a{}*"]),
+    "`/**/*1*/*.md` in `/**/*1*/*`": (["/**/*{}*/*.md"], ["/**/*{}*/*"]),
+}
+
+
+def many_alike() -> None:
+    """Compare thousands of parts whose patterns begin alike."""
+    rows = []
+    for family, sides in _ALIKE.items():
+        row = [family]
+        for count in (640, 1_280, 2_500, 5_000):
+            forget()
+            numbers = range(1_000, 1_000 + count)
+            schemas = [
+                MessageBodySchema([(each.format(*[n] * 2),) for n in numbers for each in side])
+                for side in sides
+            ]
+            start = time.process_time()
+            verdict = check(*schemas).verdict.value
+            row.append(f"{verdict}, {show_time(time.process_time() - start)}")
+        rows.append(row)
+    print_table("Many parts that begin alike", ["parts", "640", "1,280", "2,500", "5,000"], rows)
+
+
 def _hard_pairs() -> Iterator[tuple[str, int, MessageBodySchema, MessageBodySchema]]:
     schema = MessageBodySchema
     for size in (4, 8, 12, 16, 24):
@@ -486,6 +514,7 @@ def main() -> None:
     certificates()
     beside_jsonsubschema()
     beside_automata()
+    many_alike()
     hard()
 
 

@@ -225,6 +225,9 @@ def explain(
         verdict: the verdict.
         found: the counterexample, if there is one.
     """
+    if verdict == "undecided" and found is None:
+        # What was too much for the decision would be too much again.
+        return Explanation(None, (Reason("undecided", sides=sides),))
     # The decision keeps the answers behind the verdict, so they are not searched again.
     answers = dict(decision.settle())
     shown = None if found is None else _readable(found, answers)

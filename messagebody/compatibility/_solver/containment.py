@@ -5,15 +5,15 @@ alternatives. For these, the text decides. For all others, the automata decide.
 """
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
+from string import ascii_lowercase
 from typing import Final
 
 from messagebody._base.media_types import WELL_KNOWN
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
-from messagebody.compatibility._solver.languages import Language, PartSet, TypeSet
+from messagebody.compatibility._solver.languages import Language, TypeSet
 from messagebody.compatibility._solver.prices import (
     CHARACTERS_COMPARED,
     CHARACTERS_READ,
@@ -43,6 +43,7 @@ _LONG: Final = 256
 # of alternatives that are tried with a word.
 _FEW: Final = 16
 _TRIED: Final = 4
+_ANYWHERE: Final = "/**/"
 _STARRED: Final = re.compile(r"[^*]*/\*\*?")
 # A single pair must not use up the budget of a decision; harder pairs are left to the full search.
 _STEPS_OF_A_PAIR: Final = 20_000
@@ -241,20 +242,39 @@ def _contains_many(outer: Pattern, inner: Pattern) -> tuple[bool | None, int]:
 
 def _contains_by_text(outer: Pattern, inner: Pattern) -> bool | None:
     """Compare the alternatives of two patterns as texts; return None if that does not settle it."""
-    theirs, directories = _texts(outer)
+    theirs, directories = texts_of(outer)
     for mine in alternatives(inner):
         if mine in theirs or any(_directory_contains(each, mine) for each in directories):
             continue
-        # A text with stars or an illegal text is not a word, so the automata have to decide.
-        if "*" in mine or not is_word(inner, mine):
-            return None
-        if not _accepts(outer, mine):
-            return False
+        read = _contains_with_stars(outer, inner, mine)
+        # The automata have to decide what these comparisons do not.
+        if not read:
+            return read
     return True if alternatives(inner) else None
 
 
+def _contains_with_stars(outer: Pattern, inner: Pattern, text: str) -> bool | None:
+    """Return whether a pattern contains an alternative of another one; None if a word can't tell.
+
+    The word has a letter for each star. If the outer pattern does not spell the letter, only its
+    stars match it, and they match whatever may stand there instead. What a first globstar matches,
+    one of the outer pattern matches, too.
+    """
+    theirs = alternatives(outer)
+    if theirs and all(each.startswith(_ANYWHERE) for each in (text, *theirs)):
+        text = text.removeprefix(_ANYWHERE[:-1])
+    letter = next((each for each in ascii_lowercase if each not in outer.text.lower()), None)
+    word = text.replace("**", "*").replace("*", letter or "a")
+    # An illegal text is not a word.
+    if not is_word(inner, word):
+        return None
+    if not _accepts(outer, word):
+        return False
+    return True if "*" not in text or (letter and "**" not in text) else None
+
+
 @lru_cache(_CACHED)
-def _texts(pattern: Pattern) -> tuple[frozenset[str], tuple[str, ...]]:
+def texts_of(pattern: Pattern) -> tuple[frozenset[str], tuple[str, ...]]:
     """Return the alternatives of a pattern, and those of the form `/a/*` or `/a/**`."""
     texts = alternatives(pattern)
     return frozenset(texts), tuple([text for text in texts if _STARRED.fullmatch(text)])
@@ -262,7 +282,7 @@ def _texts(pattern: Pattern) -> tuple[frozenset[str], tuple[str, ...]]:
 
 def _cost_by_text(outer: Pattern, inner: Pattern) -> int:
     """Return the steps for comparing each inner alternative with each outer directory."""
-    return len(alternatives(inner)) * (1 + len(_texts(outer)[1])) // TEXTS_COMPARED
+    return len(alternatives(inner)) * (1 + len(texts_of(outer)[1])) // TEXTS_COMPARED
 
 
 def _directory_contains(directory: str, inner: str) -> bool:
@@ -281,7 +301,7 @@ def includes(pattern: Pattern, text: str) -> bool:
     """Return whether a pattern surely contains one alternative of another pattern."""
     if pattern.is_universal:
         return True
-    texts, directories = _texts(pattern)
+    texts, directories = texts_of(pattern)
     return text in texts or any(_directory_contains(each, text) for each in directories)
 
 
@@ -359,69 +379,6 @@ def _edges(pattern: Pattern) -> tuple[_Edges, ...]:
         # With too many alternatives, their common prefix is used.
         return ((pattern.prefix, ""),)
     return tuple([(text.partition("*")[0], text.rpartition("*")[2]) for text in texts])
-
-
-@lru_cache(_CACHED)
-def beginnings(pattern: Pattern) -> tuple[tuple[str, bool], ...]:
-    """Return prefixes that cover all words, each with whether it is the whole word."""
-    if pattern.is_universal:
-        return (("", False),)
-    if pattern.literal is not None:
-        return ((pattern.literal, True),)
-    pieces = [each.partition("*") for each in alternatives(pattern)]
-    # With too many alternatives, their common prefix is used.
-    return tuple([(first, not star) for first, star, _ in pieces]) or ((pattern.prefix, False),)
-
-
-class Beginnings:
-    """An index of patterns by the prefixes of their words.
-
-    Most patterns of a large schema have no word in common, because their prefixes differ. The index
-    lets a search skip those.
-
-    Arguments:
-        patterns: patterns of one kind; None matches no words.
-    """
-
-    def __init__(self, patterns: Iterable[Pattern | None]) -> None:
-        self._whole: dict[str, PartSet] = {}
-        self._open: dict[str, PartSet] = {}
-        for position, pattern in enumerate(patterns):
-            for text, is_whole in () if pattern is None else beginnings(pattern):
-                texts = self._whole if is_whole else self._open
-                texts[text] = texts.get(text, 0) | 1 << position
-        self._lengths = sorted({len(text) for text in self._open})
-        self._sorted = [(texts, sorted(texts)) for texts in (self._whole, self._open)]
-
-    def near_word(self, word: str) -> PartSet:
-        """Return the patterns that may match a word."""
-        return self._whole.get(word, 0) | self._shorter(word)
-
-    def near(self, pattern: Pattern) -> PartSet:
-        """Return the patterns that may have a word in common with another pattern."""
-        found = 0
-        for text, is_whole in beginnings(pattern):
-            found |= self.near_word(text)
-            if not is_whole:
-                found |= self._longer(text)
-        return found
-
-    def _shorter(self, word: str) -> PartSet:
-        found = 0
-        for length in self._lengths:
-            if length > len(word):
-                break
-            found |= self._open.get(word[:length], 0)
-        return found
-
-    def _longer(self, beginning: str) -> PartSet:
-        found = 0
-        for texts, ordered in self._sorted:
-            for place in range(bisect_left(ordered, beginning), len(ordered)):
-                if not ordered[place].startswith(beginning):
-                    break
-                found |= texts[ordered[place]]
-        return found
 
 
 def instance(pattern: Pattern, filler: str) -> str:

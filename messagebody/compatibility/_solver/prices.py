@@ -36,8 +36,8 @@ FOLLOWED_STATES: Final = 16
 # Parts of schemas
 PART: Final = 4
 """Steps for each schema part of a new decision."""
-LABELS: Final = 4
-"""Patterns that are taken up for a search in a step, before any word is tried."""
+PATTERN_TAKEN: Final = 2
+"""Steps to take up a pattern for a search, before any word is tried."""
 OPTIONS_TESTED: Final = 4
 """Patterns, or options at a name, that are tested in a step."""
 NAMES_LOOKED_UP: Final = 16

@@ -1,7 +1,7 @@
 """Satisfiability: whether one body can meet all requirements of two schemas at once."""
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, TypeVar
 
@@ -9,7 +9,6 @@ from messagebody._base.media_types import WELL_KNOWN
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import (
     EVERY_TYPE,
-    Beginnings,
     clearly_contains,
     known_types,
     language_of,
@@ -18,11 +17,17 @@ from messagebody.compatibility._solver.containment import (
     select,
 )
 from messagebody.compatibility._solver.cover import cover
-from messagebody.compatibility._solver.languages import Language, PartSet, members
-from messagebody.compatibility._solver.prices import LABELS, NAMES_LOOKED_UP, OPTIONS_TESTED
+from messagebody.compatibility._solver.languages import Language, PartSet, members, set_of
+from messagebody.compatibility._solver.nearness import Beginnings
+from messagebody.compatibility._solver.prices import (
+    CHARACTERS_READ,
+    NAMES_LOOKED_UP,
+    OPTIONS_TESTED,
+    PATTERN_TAKEN,
+)
 from messagebody.compatibility._solver.profile import PartType, Profile
 from messagebody.compatibility._solver.search import search
-from messagebody.globs import NamePattern, name_pattern
+from messagebody.globs import ContentTypePattern, NamePattern, name_pattern
 
 _P = TypeVar("_P")
 
@@ -65,7 +70,7 @@ class Pair:
         if found is None and name is not None:
             # Only patterns whose prefix begins the name are tested; most schemas have few of them.
             near = self._name_beginnings.near_word(name)
-            self.budget.spend(1)
+            self.budget.spend(1 + len(name) // CHARACTERS_READ)
             found = 0
             for index in members(near):
                 # Equal patterns are tested once.
@@ -79,8 +84,15 @@ class Pair:
     @cached_property
     def _of_equal_name(self) -> list[PartSet]:
         """For each schema part, the schema parts with the same name pattern."""
-        labels = _labels(self.first | self.second, self.names)
-        return [labels[pattern] for pattern in self.names]
+        return [self._of_name_pattern[pattern] for pattern in self.names]
+
+    @cached_property
+    def _of_name_pattern(self) -> dict[NamePattern | None, PartSet]:
+        return _positions(self.names)
+
+    @cached_property
+    def _of_type_pattern(self) -> dict[ContentTypePattern, PartSet]:
+        return _positions(self.types)
 
     def matching_type(self, content_type: str) -> PartSet:
         """Return the schema parts whose type pattern matches a content type."""
@@ -180,10 +192,8 @@ class Pair:
             bad: schema parts that the type should not match.
             need: sets of schema parts; the type matches one part of each set.
         """
-        # Equal patterns are searched once, under the labels of all their parts.
         chosen = _reachable(good | bad, need, self.near_types)
-        self.budget.spend(chosen.bit_count() // LABELS)
-        labels = _labels(chosen, self.types)
+        labels = self._labels(chosen, self.types, self._of_type_pattern)
         languages = [
             (label, priced_language(pattern, self.budget)) for pattern, label in labels.items()
         ]
@@ -195,6 +205,18 @@ class Pair:
                 # A well-known type with the same matches is easier to read than an invented type.
                 known &= matched if label & signature else ~matched
             yield signature, WELL_KNOWN[members(known)[0]] if known else word
+
+    def _labels(
+        self, chosen: PartSet, patterns: Sequence[_P], alike: Mapping[_P, PartSet]
+    ) -> dict[_P, PartSet]:
+        """Return, for each pattern, the chosen schema parts that have it.
+
+        Equal patterns are searched once, under the labels of all their parts.
+        """
+        is_part = chosen.bit_count() < len(alike)
+        taken = dict.fromkeys([patterns[i] for i in members(chosen)]) if is_part else alike
+        self.budget.spend(len(taken) * PATTERN_TAKEN)
+        return {pattern: label for pattern in taken if (label := alike[pattern] & chosen)}
 
     def name_words(
         self,
@@ -213,8 +235,7 @@ class Pair:
             without: names to leave out.
         """
         chosen = _reachable((good | bad) & ~self.unnamed, need, self.near_names)
-        self.budget.spend(chosen.bit_count() // LABELS)
-        labels = _labels(chosen, self.names)
+        labels = self._labels(chosen, self.names, self._of_name_pattern)
         languages = [
             (label, priced_language(pattern, self.budget))
             for pattern, label in labels.items()
@@ -258,12 +279,12 @@ def _bits(flags: Iterable[bool]) -> PartSet:
     return bits
 
 
-def _labels(chosen: PartSet, patterns: Sequence[_P]) -> dict[_P, PartSet]:
-    """Return, for each pattern, the chosen schema parts that have it."""
-    labels: dict[_P, PartSet] = {}
-    for i in members(chosen):
-        labels[patterns[i]] = labels.get(patterns[i], 0) | 1 << i
-    return labels
+def _positions(patterns: Iterable[_P]) -> dict[_P, PartSet]:
+    """Return the positions of each pattern."""
+    found: dict[_P, list[int]] = {}
+    for position, pattern in enumerate(patterns):
+        found.setdefault(pattern, []).append(position)
+    return {pattern: set_of(each) for pattern, each in found.items()}
 
 
 class Problem:

@@ -8,14 +8,13 @@ all further questions stay open.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
 from messagebody._base.media_types import WELL_KNOWN
 from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import (
-    Beginnings,
     alternatives,
     are_disjoint,
     contains,
@@ -24,8 +23,10 @@ from messagebody.compatibility._solver.containment import (
     matches_type,
     select,
     shared_word,
+    texts_of,
 )
 from messagebody.compatibility._solver.languages import TypeSet, members
+from messagebody.compatibility._solver.nearness import Beginnings
 from messagebody.compatibility._solver.prices import CHARACTERS_READ, PATTERN_WRITTEN
 from messagebody.compatibility._solver.profile import PartType, Profile, Types, lowest
 from messagebody.globs import NamePattern, PatternIndex
@@ -105,40 +106,82 @@ class _MatchedSchema:
         """Return whether some schema part accepts a message part."""
         return any(
             matches_type(self.profile.types[index], part.content_type, self.budget)
-            for index in self.accepting([part.name])[0]
+            for index in self.accepting_one(part.name)
         )
 
     def accepting(self, names: Sequence[str | None]) -> list[list[int]]:
         """Return, for each name (None: no name), the schema parts whose name pattern it matches."""
+        if len(names) * len(self.profile.names) > _FEW:
+            return [self.accepting_one(name) for name in names]
         found: list[list[int]] = [[] for _ in names]
         unnamed = [position for position, name in enumerate(names) if name is None]
         # No pattern matches "", and a list of only texts is searched faster.
         words = [name or "" for name in names] if unnamed else names
-        patterns = self.profile.names
-        select = self._selecting(words, len(patterns))
-        # Many plain patterns are looked up name by name, at a cost that hardly grows with them.
-        is_crowd = len(words) * len(patterns) > _FEW
-        plain = {i: p for i, p in enumerate(patterns) if is_crowd and p is not None and p.shapes}
-        for position, matched in enumerate(self._look_up(words, plain)):
-            found[position] += matched
-        for index, pattern in enumerate(patterns):
-            if index not in plain:
-                for position in unnamed if pattern is None else select(pattern):
-                    found[position].append(index)
-        return [sorted(each) for each in found] if plain else found
+        select = self._selecting(words, len(self.profile.names))
+        for index, pattern in enumerate(self.profile.names):
+            for position in unnamed if pattern is None else select(pattern):
+                found[position].append(index)
+        return found
 
-    def _look_up(
-        self, words: Sequence[str | None], patterns: dict[int, NamePattern]
-    ) -> Iterator[list[int]]:
-        """Yield for each word the keys of the patterns that match it."""
-        if not patterns:
-            return
-        keys, index = [*patterns], PatternIndex([*patterns.values()])
-        self.budget.spend(PATTERN_WRITTEN * len(keys) // CHARACTERS_READ)
-        for word in words:
-            found = members(index.find(word)) if word else []
-            self.budget.spend(1 + (len(word or "") + len(found)) // CHARACTERS_READ)
-            yield [keys[each] for each in found]
+    def accepting_one(self, name: str | None) -> list[int]:
+        """Return the schema parts whose name pattern a name matches (None: no name), in order.
+
+        The name is looked up, at a cost that hardly grows with the number of schema parts.
+        """
+        if name is None:
+            return self.unnamed
+        plain, shapes, others = self._crowd
+        found = [plain[each] for each in members(shapes.find(name))] if name else []
+        near = members(others.near_word(name))
+        self.budget.spend(1 + (len(name) + len(found) + len(near)) // CHARACTERS_READ)
+        for index in near:
+            pattern = self.profile.names[index]
+            if pattern is not None and select(pattern, [name], self.budget):
+                found.append(index)
+        return sorted(found)
+
+    @cached_property
+    def unnamed(self) -> list[int]:
+        """The schema parts for unnamed parts."""
+        return [index for index, pattern in enumerate(self.profile.names) if pattern is None]
+
+    @cached_property
+    def _crowd(self) -> tuple[list[int], PatternIndex, Beginnings]:
+        """The plain patterns with an index of them, and an index of the other patterns."""
+        names = self.profile.names
+        plain = {i: p for i, p in enumerate(names) if p is not None and p.shapes}
+        self.budget.spend(PATTERN_WRITTEN * len(names) // CHARACTERS_READ)
+        others = Beginnings([None if i in plain else p for i, p in enumerate(names)])
+        return [*plain], PatternIndex([*plain.values()]), others
+
+    def including(self, pattern: NamePattern | None, text: str | None) -> list[int]:
+        """Return the schema parts whose name pattern surely contains an alternative of a pattern.
+
+        Arguments:
+            pattern: the pattern; None for unnamed parts.
+            text: its alternative; None for unnamed parts.
+        """
+        if pattern is None or text is None:
+            return self.unnamed
+        alike, directories = self._texts
+        names = self.profile.names
+        above = members(directories.near(pattern))
+        self.budget.spend(1 + len(above))
+        found = [j for j in above if (name := names[j]) is not None and includes(name, text)]
+        return found + alike.get(text, [])
+
+    @cached_property
+    def _texts(self) -> tuple[dict[str, list[int]], Beginnings]:
+        """The schema parts by each alternative of their names, and an index of those with stars."""
+        alike: dict[str, list[int]] = {}
+        above: list[NamePattern | None] = []
+        for index, pattern in enumerate(self.profile.names):
+            texts, directories = (frozenset[str](), ()) if pattern is None else texts_of(pattern)
+            for text in texts:
+                alike.setdefault(text, []).append(index)
+            has_stars = pattern is not None and (pattern.is_universal or directories)
+            above.append(pattern if has_stars else None)
+        return alike, Beginnings(above)
 
     @cached_property
     def accepting_samples(self) -> list[list[int]]:
@@ -192,6 +235,7 @@ class Screen:
         # A budget of its own, so that the pre-filter does not use up the steps of the searches.
         self._budget = Budget(DEFAULT_STEPS)
         self._profiles = producer, consumer
+        self._accepted: dict[int, list[int]] = {}
 
     @cached_property
     def _odd_types(self) -> list[str]:
@@ -254,7 +298,7 @@ class Screen:
         kinds = mine.kinds[index]
         if mine.profile.samples[index] == "" or not kinds:
             return NONE
-        accepting = self._accepting[index]
+        accepting = self._accepting(index)
         rejected = kinds & ~theirs.union(accepting)
         if rejected:
             # One rejected sample is a proof if a valid body can have it.
@@ -285,19 +329,13 @@ class Screen:
         # A single alternative is the part itself, which was tested already.
         if not 1 < count <= _FEW:
             return None
-        profile, near = self._consumer.profile, self._near(name)
-        self._budget.spend(count * (1 + len(near)))
-        holding = [(profile.names[j], profile.types[j]) for j in near]
-        return [
-            (text, one)
-            for text in names
-            for one in kinds
-            if not any(
-                # Unnamed parts are compared only with unnamed parts, so they need no name test.
-                includes(type_, one) and (name_ is None or text is None or includes(name_, text))
-                for name_, type_ in holding
-            )
-        ]
+        left: list[tuple[str | None, str]] = []
+        for text in names:
+            holding = self._consumer.including(name, text)
+            self._budget.spend(len(kinds) * (1 + len(holding)))
+            types = [self._consumer.profile.types[j] for j in holding]
+            left += [(text, one) for one in kinds if not any(includes(each, one) for each in types)]
+        return left
 
     def _sample_of(self, name: str | None, kind: str) -> PartType | None:
         """Return a part that matches both alternatives and whose name is not in the easy body."""
@@ -307,16 +345,6 @@ class Screen:
         if not is_type(kind) or (name is not None and (not is_name(name) or name in self._taken)):
             return None
         return PartType(name, kind)
-
-    def _near(self, name: NamePattern | None) -> list[int]:
-        """Return the consumer parts that may accept a name that a pattern matches."""
-        if name is None:
-            return [j for j, each in enumerate(self._consumer.profile.names) if each is None]
-        return members(self._consumer_names.near(name))
-
-    @cached_property
-    def _consumer_names(self) -> Beginnings:
-        return Beginnings(self._consumer.profile.names)
 
     def _omission(self, wanted: int) -> Answer:
         mine, theirs = self._producer, self._consumer
@@ -330,10 +358,16 @@ class Screen:
             return Answer(None, make=lambda: self._body_of(avoided))
         return OPEN
 
-    @cached_property
-    def _accepting(self) -> list[list[int]]:
-        """For each producer part, the consumer parts whose name pattern matches its sample."""
-        return self._consumer.accepting(self._producer.profile.samples)
+    def _accepting(self, index: int) -> list[int]:
+        """Return the consumer parts whose name pattern matches the sample of a producer part."""
+        if index not in self._accepted:
+            samples = self._producer.profile.samples
+            # In small schemas, all samples together are tried faster.
+            if len(samples) * len(self._consumer.profile) <= _FEW:
+                self._accepted |= enumerate(self._consumer.accepting(samples))
+            else:
+                self._accepted[index] = self._consumer.accepting_one(samples[index])
+        return self._accepted[index]
 
     @cached_property
     def _meeting(self) -> dict[int, list[int]]:
@@ -341,7 +375,7 @@ class Screen:
         required = self._consumer.profile.required_parts
         meeting: dict[int, list[int]] = {wanted: [] for wanted in required}
         for index in self._producer.profile.required_parts:
-            for wanted in self._accepting[index]:
+            for wanted in self._accepting(index):
                 if wanted in meeting:
                     meeting[wanted].append(index)
         return meeting
@@ -429,7 +463,7 @@ class Screen:
             self._budget.spend(1)
             name = shared_word(pattern, theirs, self._budget)
             if name is not None:
-                both = side.kinds[index] & other.union(other.accepting([name])[0])
+                both = side.kinds[index] & other.union(other.accepting_one(name))
                 if both:
                     return self._part(name, both)
         return None
