@@ -193,6 +193,17 @@ CALLS: list[tuple[Callable[[MessageBody], Any], str]] = [
     ),
     (lambda b: MessageBodySchema.from_json("s.json"), "load(…) reads a file"),
     (lambda b: MessageBodySchema("s.json"), "MessageBodySchema.load(…) a file"),
+    (lambda b: inline(b, Path("store")), "pass resolver=Resolver(allow=[…])"),  # type: ignore[call-arg,arg-type]
+    (lambda b: inline(b, "s3://bucket"), "pass resolver=Resolver(allow=[…])"),  # type: ignore[call-arg,arg-type]
+    (lambda b: page(b, "b.html"), "it returns the page, which Path(…).write_text(page) writes"),  # type: ignore[call-arg,arg-type]
+    (lambda b: b.set("/a", "x"), "body['/name'] = content replaces or adds a part"),  # type: ignore[attr-defined]
+    (lambda b: MessageBody.open("m.json"), "MessageBody.load(…) reads a message"),  # type: ignore[attr-defined]
+    (lambda b: MessageBodySchema(["text/*"]), "a tuple is (name, content type, required)"),
+    (lambda b: MessageBodySchema([("text/*", True)]), "a tuple is (name, content type, required)"),
+    (lambda b: messagebody.rendering.html, "messagebody.rendering.page(body)"),  # type: ignore[attr-defined]
+    (lambda b: messagebody.agents.Registry("agents/"), "Registry.from_directory(…) reads"),  # type: ignore[arg-type]
+    (lambda b: messagebody.stores, "messagebody.storage.open_store(url) opens a store"),  # type: ignore[attr-defined]
+    (lambda b: adapters.write(b, "anthropic"), "write('openai-chat', body) has it first"),  # type: ignore[arg-type]
     (lambda b: adapters.write("claude", b), "did you mean 'anthropic'?"),
     (lambda b: adapters.write("gpt", b), "did you mean 'openai-chat'?"),
     (lambda b: adapters.write("AI SDK", b), "did you mean 'vercel-ai'?"),
@@ -298,6 +309,7 @@ def test_an_import_leads_on(name: str, advice: str) -> None:
 def test_packages_are_there_without_an_import_of_their_own() -> None:
     code = (
         "import messagebody as mb; mb.adapters.adapter('a2a'); mb.bulk; mb.agents.Registry; "
+        "mb.frameworks.pydantic; mb.adapters.archives; "
         "from messagebody import prompts, rendering; import sys; assert 'boto3' not in sys.modules"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

@@ -9,6 +9,7 @@ import re
 from abc import ABCMeta
 from collections.abc import Callable
 from functools import wraps
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, NoReturn, ParamSpec, TypeVar
 
 from messagebody._base.text import nearest, quote
@@ -76,12 +77,16 @@ length
     len(body) is the number of parts
 size nbytes total_size
     len(body) is the number of parts, sum(part.size or 0 for part in body) their bytes
+set replace setdefault overwrite
+    body['/name'] = content replaces or adds a part
+sort sorted order
+    MessageBody(sorted(body, key=…)) has another order
 rename
     body.move(old, new) renames a part
 delete unlink rm discard drop
     body.remove('/name') removes a part, as del body['/name']
 read open read_bytes get_bytes
-    body['/name'].read_bytes() reads a part; body.fs opens it
+    body['/name'].read_bytes() reads a part; body.fs opens it; MessageBody.load(…) reads a message
 hash sha256 checksum etag id
     body.digest identifies the content
 offload upload to_s3 store externalize
@@ -294,7 +299,7 @@ view show render
     messagebody.rendering.page(body) is a page of HTML
 prompt
     messagebody.prompts.to_prompt(body, budget) makes one
-Store S3Store connect
+Store S3Store connect stores
     messagebody.storage.open_store(url) opens a store
 pack unpack
     messagebody.adapters.directory packs and unpacks directories
@@ -304,6 +309,13 @@ formats list_formats
     messagebody.adapters.adapter_names() lists the formats
 register
     messagebody.adapters.register adds a format, register_content a class of objects
+""")
+
+_RENDERING: Final = _table("""
+show display view html to_html render html_page body_page
+    messagebody.rendering.page(body) is a page of HTML
+text summary print pprint
+    messagebody.rendering.tree(body) and messagebody.rendering.listing(body) are lines of text
 """)
 
 _ADAPTERS: Final = _table("""
@@ -334,6 +346,7 @@ ATTRIBUTES: Final = {
     "SchemaPart": _SCHEMA_PART,
     "messagebody": _ROOT,
     "adapters": _ADAPTERS,
+    "rendering": _RENDERING,
 }
 """Advice for attributes that do not exist, by the class or module that is asked."""
 
@@ -522,6 +535,10 @@ def _named(value: object, free: list[str]) -> str:
             return f"pass {name}={quote(value, limit=80)}"
     if (own := type(value).__name__.lower()) in free:
         return f"pass {own}=…"
+    if isinstance(value, str | PathLike) and str(value).endswith(".html"):
+        return "it returns the page, which Path(…).write_text(page) writes"
+    if "resolver" in free and (isinstance(value, PathLike) or _is_url(value)):
+        return "pass resolver=Resolver(allow=[…])"
     return f"name it: {_listed(free)}" if free else "it takes no more"
 
 
@@ -531,6 +548,10 @@ _SPELLINGS: Final = {
     "name": re.compile("/"),
     "content_type": re.compile(r"[a-z*]+/[a-z*]"),
 }
+
+
+def _is_url(value: object) -> bool:
+    return isinstance(value, str) and _SPELLINGS["url"].match(value) is not None
 
 
 def _listed(names: list[str]) -> str:

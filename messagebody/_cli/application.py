@@ -1,12 +1,14 @@
 """The command-line application: its exit codes, its handling of errors, and its help."""
 
 import os
+import re
 import signal
 import sys
 import traceback
 import warnings
 from collections.abc import Sequence
 from enum import IntEnum
+from pathlib import Path
 from types import FrameType
 
 import attrs
@@ -147,9 +149,25 @@ def _closed_pipe() -> ExitCode:
 
 
 def _usage(error: click.ClickException) -> str:
-    text = escape(in_shell_words(error.format_message()), limit=1000)
+    # Click lists choices on lines of their own.
+    said = error.format_message().replace("\n\t", " ")
     context = getattr(error, "ctx", None)
-    return text if context is None else f"{text} (see: {context.command_path} --help)"
+    if context is None:
+        return escape(in_shell_words(said), limit=1000)
+    text = escape(in_shell_words(_leading(error, said, context)), limit=1000)
+    return f"{text} (see: {context.command_path} --help)"
+
+
+def _leading(error: click.ClickException, said: str, context: click.Context) -> str:
+    """Return what is said of a wrong call, with the option that is probably meant."""
+    taken = {name for each in context.command.params for name in each.opts}
+    if isinstance(error, click.NoSuchOption):
+        meant = [each for each in _OPTIONS.get(error.option_name, "").split() if each in taken]
+        return (
+            f"there is no option {error.option_name}; did you mean {meant[0]}?" if meant else said
+        )
+    extra = re.search(r"unexpected extra argument \((\S+)\)", said)
+    return f"{said}; did you mean --to {extra[1]}?" if extra and "--to" in taken else said
 
 
 def _in_words(error: Exception) -> str:
@@ -212,11 +230,35 @@ def _shared_options(*, hidden: bool) -> list[click.Option]:
 _MEANT = {
     "version": "messagebody --version",
     "list": "ls",
+    "info": "ls, tree or view",
+    "stat": "ls",
+    "find": "ls with a PATTERN",
+    "grep": "ls with a PATTERN",
     "show": "view",
     "open": "view",
     "page": "view",
     "print": "cat",
     "read": "cat",
+    "get": "cat, or fetch, which writes a file",
+    "extract": "unpack",
+    "unzip": "convert, which reads zip, and unpack",
+    "zip": "convert --to zip",
+    "tar": "convert --to tar",
+    "create": "add --new, or pack for a directory",
+    "new": "add --new, or pack for a directory",
+    "init": "add --new, or pack for a directory",
+    "append": "add",
+    "import": "convert",
+    "export": "convert --to",
+    "to": "convert --to",
+    "json": "ls --json",
+    "edit": "add, rm or mv",
+    "prompt": "mcp, which serves a model; in Python, messagebody.prompts.to_prompt(body)",
+    "sign": "present, for links, or envelope sign, for envelopes",
+    "copy": "migrate",
+    "sync": "migrate",
+    "describe": "schema, for schemas, or ls, for bodies",
+    "test": "validate",
     "remove": "rm",
     "delete": "rm",
     "rename": "mv",
@@ -232,6 +274,18 @@ _MEANT = {
 }
 
 
+# Options that people type, and those that they may mean by it, of which a command has one.
+_OPTIONS = {
+    "--port": "--http", "--resolver": "--allow", "--out": "--output", "--file": "--output",
+    "--html": "--output", "--store": "--to --allow", "--bucket": "--to --allow",
+    "--dest": "--to", "--target": "--to", "--format": "--to", "--source": "--from",
+    "--content-type": "--type --types", "--mime": "--type --types", "--filename": "--name",
+    "--pattern": "--names", "--ttl": "--expires", "--min-size": "--threshold",
+    "--max-bytes": "--threshold", "--force": "--overwrite", "--fetch": "--public-https --urls",
+    "--resolve": "--urls --allow", "--browser": "--open", "--jsonl": "--lines",
+}  # fmt: skip
+
+
 class _Application(click.Group):
     """A group that lists its commands by section, without loading them."""
 
@@ -240,6 +294,9 @@ class _Application(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] in _MEANT:
             ctx.fail(f"there is no command {args[0]!r}; did you mean {_MEANT[args[0]]}?")
+        if args and args[0] not in self.commands and Path(args[0]).exists():
+            shown = quote(args[0])
+            ctx.fail(f"{shown} is a file, and a command comes first, such as ls, cat or view")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -26,7 +26,8 @@ from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import strict_json
 from messagebody.adapters import adapter_names, detect
-from messagebody.adapters._base import meant_by
+from messagebody.adapters._base import meant_by, options_of
+from messagebody.adapters._reaching import WAYS
 from messagebody.adapters._transcripts import values_of_lines
 from messagebody.errors import DecodeError, InvalidArgument, InvalidSchema, StoreError
 from messagebody.findings import iter_strangers
@@ -176,6 +177,36 @@ def to_store_option(function: _F) -> _F:
     )(function)
 
 
+def urls_option(function: _F) -> _F:
+    """Add the option `--urls WAY`; see `reading_options`."""
+    return click.option(
+        "--urls",
+        type=click.Choice(WAYS),
+        help="What to do with references that the target does not open: sign them, put their "
+        "content inline, name them in a text, or auto: text inline, and other content behind a "
+        "signed URL, or the other way where that is not possible. All but text need --allow or "
+        "--public-https.  [default: text]",
+    )(function)
+
+
+def reading_options(target: str, options: dict[str, Any], resolver: Resolver) -> dict[str, Any]:
+    """Return the resolver as an option for a target that reads references, or is to do so.
+
+    Arguments:
+        target: the format to write.
+        options: its other options.
+        resolver: the resolver of the command.
+    """
+    places = () if target == BODY else options_of(target, "from_body")
+    is_asked = "urls" not in places or options.get("urls", "text") != "text"
+    if "resolver" in places and is_asked:
+        return {"resolver": resolver}
+    if not resolver.is_closed:
+        way = "needs --urls auto, sign or inline" if "resolver" in places else "cannot be used"
+        raise click.UsageError(f"--allow or --public-https {way} with --to {target}")
+    return {}
+
+
 def langgraph_store_option(function: _F) -> _F:
     """Add the option `--store STORE`."""
     return click.option(
@@ -263,11 +294,17 @@ def read_bytes(path: str) -> bytes:
                 note_input(path)
             return data
     except OSError as error:
-        hint = "; JSON goes to standard input" if path.lstrip()[:1] in ("[", "{") else ""
-        text = f"can't read {source_name(path)}: {error.strerror}{hint}"
+        text = f"can't read {source_name(path)}: {error.strerror}{_instead_of(path, error)}"
         raise click.UsageError(text) from error
     except MemoryError as error:
         raise click.UsageError(f"{source_name(path)} does not fit into memory") from error
+
+
+def _instead_of(path: str, error: OSError) -> str:
+    """Return what to do about something that is no file, or ""."""
+    if isinstance(error, IsADirectoryError):
+        return f"; messagebody pack {shlex.quote(path)} makes a body of its files"
+    return "; JSON goes to standard input" if path.lstrip()[:1] in ("[", "{") else ""
 
 
 def _of_store(url: str) -> bytes:
@@ -368,7 +405,7 @@ def _no_body(data: bytes, path: str, error: DecodeError) -> str:
     if problem:
         return f"{problem}; messagebody add BODY {shlex.quote(path)} makes a part of it"
     if _is_schema(data):
-        return f"{source_name(path)} is a schema, not a body"
+        return f"{source_name(path)} is a schema, not a body; messagebody schema describes it"
     text = f"{source_name(path)} is not a valid body: {error}"
     if values_of_lines(data, limits()) is not None:
         each = "convert --lines reads one message per line, bulk the messages of many files"
@@ -376,6 +413,12 @@ def _no_body(data: bytes, path: str, error: DecodeError) -> str:
     found = formats_of(data)
     hint = f"; it looks like {found[0]}: convert --from {found[0]} makes a body" if found else ""
     return text + hint
+
+
+_IS_BODY = (
+    "is a body, not a schema; messagebody infer makes a schema of bodies, validate --schema asks "
+    "whether they are valid"
+)
 
 
 def read_schema(path: str) -> MessageBodySchema:
@@ -388,7 +431,7 @@ def decode_schema(data: bytes, path: str) -> MessageBodySchema:
     try:
         return MessageBodySchema.from_json(data, limits=limits())
     except (InvalidSchema, DecodeError) as error:
-        problem = "is a body, not a schema" if _is_body(data) else f"is not a valid schema: {error}"
+        problem = _IS_BODY if _is_body(data) else f"is not a valid schema: {error}"
         raise click.UsageError(f"{source_name(path)} {problem}") from error
 
 
@@ -408,7 +451,8 @@ def decode_json(data: bytes, called: str) -> Any:
     try:
         return strict_json.loads(data, depth=limits().depth)
     except strict_json.InvalidJson as error:
-        raise click.UsageError(f"{called} is not valid JSON: {error}") from error
+        problem = str(error).removeprefix("not JSON: ")
+        raise click.UsageError(f"{called} is not valid JSON: {problem}") from error
 
 
 def formats_of(data: bytes) -> list[str]:
@@ -448,6 +492,15 @@ def part_at(body: MessageBody, index: int) -> Part:
             f"there is no part {index}: the body has {count_of(len(body), 'part')}"
         )
     return body[index]
+
+
+def part_named(body: MessageBody, name: str) -> Part:
+    """Return the part with a name that the user gave."""
+    if name.isdecimal() and slashed(name) not in body:
+        raise click.UsageError(
+            f"no part {quote(slashed(name))}; --index {name} takes a part by its position"
+        )
+    return body[slashed(name)]
 
 
 # Writing documents

@@ -251,7 +251,9 @@ def adapter(name: str) -> Adapter:
         True
     """
     if not isinstance(name, str):
-        raise InvalidArgument("the name of a format", name)
+        raise InvalidArgument(
+            "the name of a format", name, "write('openai-chat', body) has it first"
+        )
     found = _adapters.get(name)
     if found is None and name in _installed():
         found = _adapters[name] = _loaded(_installed()[name])

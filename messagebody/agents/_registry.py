@@ -496,8 +496,13 @@ class Registry(Questions):
                 raise InvalidArgument("the settings that the file was made with", got=got)
 
 
+_READS: Final = (
+    "Registry.from_directory(…) reads their files, Registry(path=…) the file of a registry"
+)
+
+
 def _agents_in(agents: Iterable[Agent]) -> list[Agent]:
-    wanted = list(require_iterable(agents, "agents in a list", hint=""))
+    wanted = list(require_iterable(agents, "agents in a list", hint=_READS))
     for each in wanted:
         if not isinstance(each, Agent):
             raise InvalidArgument("an Agent", each, "Agent.from_dict(…) reads parsed JSON")

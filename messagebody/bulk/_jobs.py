@@ -289,8 +289,12 @@ class Convert(Job):
         return self.source == BODY
 
     def settings(self) -> dict[str, Any]:
-        """Return all arguments."""
-        return {**super().settings(), **attrs.asdict(self)}
+        """Return all arguments, and the `repr` of a resolver."""
+        options = {
+            name: repr(value) if isinstance(value, Resolver) else value
+            for name, value in self.options.items()
+        }
+        return {**super().settings(), **attrs.asdict(self), "options": options}
 
     def start(self, sink: Sink) -> Work:
         """Begin a shard."""

@@ -1,1 +1,8 @@
 """Adapters between bodies and other libraries: one module each, independent of the others."""
+
+from typing import TYPE_CHECKING
+
+from messagebody._base.faces import face
+
+if not TYPE_CHECKING:  # a type checker must only see the modules
+    __getattr__, _ = face(__name__, {})

@@ -18,6 +18,7 @@ _MEMBERS: Final[dict[str, tuple[type, str]]] = {
     "description": (str, "a string"),
 }
 _PATTERNS: Final = ("name", "contentType")
+_TUPLE: Final = "a tuple is (name, content type, required)"
 # Members that only the parts of a body have.
 _OF_BODIES: Final = frozenset({"content", "contentUrl", "contentEncoding"})
 # Texts that end like a file are shorter.
@@ -155,14 +156,17 @@ def read_part(item: Any, limits: Limits) -> SchemaPart:
     """
     if isinstance(item, SchemaPart):
         return item
-    if isinstance(item, tuple):
+    is_tuple = isinstance(item, tuple)
+    if is_tuple:
         if len(item) > len(_MEMBERS):
-            raise InvalidSchema(f"a tuple is (name, content type, required), got {quote(item)}")
+            raise InvalidSchema(f"{_TUPLE}, got {quote(item)}")
         item = dict(zip(_MEMBERS, item, strict=False))
     if not isinstance(item, Mapping):
-        raise InvalidSchema(f"a schema part is an object, got {quote(item)}")
+        hint = f"; {_TUPLE}" if isinstance(item, str) else ""
+        raise InvalidSchema(f"a schema part is an object, got {quote(item)}{hint}")
     problems = list(_problems(item, limits))
     if problems:
+        problems += [_TUPLE] if is_tuple else []
         raise InvalidSchema("; ".join(problems))
     # null means absent, as in a body.
     present = {key: value for key, value in item.items() if value is not None}

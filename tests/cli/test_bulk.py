@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from messagebody import MessageBody, Part
+from messagebody import MessageBody, Part, Resolver, bulk, offload
 from tests.bulk.helpers import SCHEMA, bodies, errors, results, tree, write_log
 from tests.cli.test_commands import Shell
 from tests.cli.test_processes import COMMAND, INTERRUPTIBLE, on_a_terminal
@@ -134,3 +134,33 @@ def test_ctrl_c_says_how_to_go_on(shell: Shell, tmp_path: Path) -> None:
     subprocess.run([*COMMAND, *mapping], check=True, env={**os.environ, "PYTHONPATH": root})
     assert len(results(tmp_path / "out")) == 61
     assert "report.json" in tree(tmp_path / "out")
+
+
+def test_converted_messages_hold_what_their_references_do(shell: Shell, tmp_path: Path) -> None:
+    """In Python, a resolver among the options was an error about JSON."""
+    body = MessageBody(["Look.", Part("a,b\n" * 200, name="/a.csv", content_type="text/csv")])
+    small = offload(body, tmp_path / "store", threshold=100)
+    (tmp_path / "small.jsonl").write_text(f"{small.to_json()}\n")
+    call = ["bulk", "convert", "small.jsonl", "--to", "anthropic", "--workers", "0", "--out"]
+    assert shell(*call, "text").code == 0
+    assert shell(*call, "auto", "--urls", "auto", "--allow", "store").code == 0
+    options = {"urls": "auto", "resolver": Resolver(allow=tmp_path / "store")}
+    bulk.convert(
+        "small.jsonl", out="python", target="anthropic", adapter_options=options, workers=0
+    )
+    held = [(tmp_path / out / "shards").iterdir() for out in ("text", "auto", "python")]
+    texts = [next(each).read_text() for each in held]
+    assert ["a,b\\na,b" in each for each in texts] == [False, True, True]
+    for given, said in (
+        (["--allow", "store"], "needs --urls auto, sign or inline with --to anthropic"),
+        (["--to", "zip", "--urls", "auto"], "--urls cannot be used with --to zip"),
+    ):
+        done = shell(*call, "more", *given)
+        assert (done.code, said in done.err) == (2, True)
+
+
+def test_bad_lines_are_pointed_at(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "logs/a.jsonl").write_text("{broken\n")
+    done = shell("bulk", "digest", "logs", "--out", "out", "--workers", "0")
+    assert (done.code, "why lines are bad: errors.jsonl in " in done.out) == (1, True)
+    assert errors(tmp_path / "out")

@@ -242,3 +242,10 @@ def test_options_that_read_nothing(shell: Shell, options: list[str], said: str) 
     done = shell("convert", *options, stdin=b"[]")
     assert (done.code, done.out) == (2, "")
     assert said in done.err
+
+
+def test_the_format_of_lines_is_detected(shell: Shell) -> None:
+    lines = "".join(f"{json.dumps(each)}\n" for each in CHAT).encode()
+    assert shell("detect", stdin=lines).out == "openai-chat\n"
+    assert shell("detect", stdin=lines + b"{broken\n").out == "openai-chat\n"
+    assert shell("detect", stdin=b"1\n2\n").code == 2

@@ -295,13 +295,50 @@ LEADS = [
     (["add", "m.json", "https://example.com/x.png?sig=s3cr3t"], "--url adds a reference to it"),
     (
         ["add", "m.json", "no.txt"],
-        "messagebody: can't add 'no.txt': No such file or directory (see",
+        "messagebody: can't add 'no.txt': No such file or directory; --text adds a text (see",
     ),
     (["ls", "foreign.json"], "part 0: its member 'mimeType' means nothing in a body"),
     (["ls", "neither.json"], "'contentBytes' is content, with contentEncoding base64 here"),
     (["ls"], "standard input is empty; name a FILE"),
     (["tree", "empty.json"], "'empty.json' is empty"),
     (["ls", "c.png"], "'c.png' is image/png and not JSON; messagebody add BODY c.png makes a part"),
+    (["m.json"], "'m.json' is a file, and a command comes first, such as ls, cat or view"),
+    (["info", "m.json"], "did you mean ls, tree or view?"),
+    (["get", "m.json", "s/1"], "did you mean cat, or fetch, which writes a file?"),
+    (["create", "m.json"], "did you mean add --new, or pack for a directory?"),
+    (["prompt", "m.json"], "did you mean mcp, which serves a model"),
+    (["cat", "m.json", "0"], "no part '/0'; --index 0 takes a part by its position"),
+    (["fetch", "m.json", "1"], "no part '/1'; --index 1 takes a part by its position"),
+    (["ls", "."], "Is a directory; messagebody pack . makes a body of its files"),
+    (["ls", '[{"content": "x"}]'], "JSON goes to standard input"),
+    (["ls", "schema.json"], "is a schema, not a body; messagebody schema describes it"),
+    (["check", "m.json", "schema.json"], "validate --schema asks whether they are valid"),
+    (["add", "no.json", "c.png"], "messagebody add --new c.png -o no.json makes a body"),
+    (["pack", "c.png"], "messagebody add --new c.png makes a body of it"),
+    (["detect", "c.png"], "'c.png' is image/png and not JSON"),
+    (["ls", "lines.jsonl"], "convert --lines reads one message per line"),
+    (["json-schema"], "Choose from: body, schema"),
+    (["mcp", "m.json", "--port", "80"], "there is no option --port; did you mean --http?"),
+    (["view", "m.json", "--html"], "there is no option --html; did you mean --output?"),
+    (["offload", "m.json", "--bucket", "b"], "did you mean --to?"),
+    (["cat", "m.json", "--bucket", "b"], "did you mean --allow?"),
+    (["convert", "m.json", "--to", "claude"], "did you mean anthropic?"),
+    (["convert", "m.json", "anthropic"], "did you mean --to anthropic?"),
+    (["infer", "m.json", "--to", "x"], "No such option '--to'"),
+    (
+        [
+            "bulk",
+            "validate",
+            "lines.jsonl",
+            "--schema",
+            "schema.json",
+            "--out",
+            "o",
+            "--store",
+            "s",
+        ],
+        "No such option '--store'",
+    ),
 ]
 
 
@@ -312,6 +349,7 @@ def test_a_mistake_leads_on(shell: Shell, arguments: list[str], advice: str) -> 
     Path("foreign.json").write_text('[{"content": "aGk=", "mimeType": "image/png"}]')
     Path("neither.json").write_text('[{"contentBytes": "aGk=", "mimeType": "image/png"}]')
     Path("empty.json").touch()
+    Path("lines.jsonl").write_text('{"role": "user", "content": "a"}\n' * 2)
     Path("c.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     before = sorted(Path().rglob("*"))
     done = shell(*arguments)

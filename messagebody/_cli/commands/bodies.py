@@ -16,6 +16,7 @@ from messagebody._cli.options import (
     complete_name,
     output_options,
     part_at,
+    part_named,
     read_body,
     resolver_options,
     slashed,
@@ -164,7 +165,7 @@ def cat_command(
       messagebody cat small.json video/talk.mp4 --allow s3://acme/agents/ | mpv -
     """
     message = read_body(body)
-    parts = [message[slashed(name)] for name in names]
+    parts = [part_named(message, name) for name in names]
     parts += [part_at(message, index) for index in indexes]
     if not parts:
         _print_text(message, resolver)

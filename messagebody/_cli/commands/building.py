@@ -1,6 +1,8 @@
 """Commands between files and bodies: add, pack, unpack."""
 
 import contextlib
+import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -80,7 +82,7 @@ def add_command(
     # Checked before anything is read, because reading may take long or wait for a pipe.
     _check_usage(body, files, text, url, name, unnamed=unnamed, new=new)
     _check_text(text, content_type)
-    message = MessageBody() if new else read_body(body)
+    message = MessageBody() if new else _read(body, files)
     # A separate body, so that only the new parts go to the store.
     added = MessageBody()
     with contextlib.ExitStack() as stack:
@@ -99,6 +101,15 @@ def add_command(
     write_body(message, body, output, in_place=in_place)
     for finding in iter_findings(added if not files else ()):
         terminal.warn(_warning(finding.check, text or ""))
+
+
+def _read(body: str, files: tuple[str, ...]) -> MessageBody:
+    """Return the body to add to; say how one is made if there is none."""
+    if body != "-" and not is_url(body) and not os.path.lexists(body):
+        added = " ".join(map(shlex.quote, files)) or "…"
+        made = f"messagebody add --new {added} -o {shlex.quote(body)} makes a body"
+        raise click.UsageError(f"there is no file {quote(body)}; {made}")
+    return read_body(body)
 
 
 def _check_usage(
@@ -174,7 +185,8 @@ def _add_file(
         # The library's advice on directories is for Python.
         if not path.is_dir():
             problem = error.problem.removeprefix("can't add local file ")
-            raise click.UsageError(f"can't add {problem}") from error
+            hint = "" if path.exists() else "; --text adds a text"
+            raise click.UsageError(f"can't add {problem}{hint}") from error
         hint = f"pack {file} makes a body of its files"
         raise click.UsageError(f"{quote(file)} is a directory; {hint}") from error
 
@@ -190,7 +202,7 @@ def _stored(
 
 
 @click.command("pack")
-@click.argument("directory", type=click.Path(exists=True, file_okay=False))
+@click.argument("directory", type=click.Path(exists=True))
 @click.option("--prefix", default="/", help="Directory the parts go into.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Files to leave out; repeatable.")
 @click.option("--hidden", is_flag=True, help="Also take files that start with a dot.")
@@ -217,6 +229,9 @@ def pack_command(
       messagebody pack site/ --exclude 'node_modules/' --exclude '*.{pyc,tmp}' | messagebody tree
       messagebody pack videos/ --to s3://bucket/prefix -o message.json
     """
+    if not Path(directory).is_dir():
+        made = f"messagebody add --new {shlex.quote(directory)} makes a body of it"
+        raise click.UsageError(f"{quote(directory)} is a file, not a directory; {made}")
     left_out: list[str] = []
     body = pack(
         directory, prefix=slashed(prefix), exclude=exclude, hidden=hidden, rename=rename,

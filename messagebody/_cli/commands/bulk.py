@@ -20,14 +20,17 @@ from messagebody._cli.options import (
     complete_file,
     complete_store,
     read_schema,
+    reading_options,
     resolver_options,
     size,
     store_url,
     threshold_option,
     to_store_option,
+    urls_option,
 )
 from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
 from messagebody.adapters import adapter_names
+from messagebody.adapters._base import options_of
 from messagebody.bulk import Options, Progress, Report
 from messagebody.bulk import _jobs as jobs
 from messagebody.storage._references import Resolver
@@ -101,6 +104,8 @@ class _How:
             return
         paint = self.terminal.palette
         self.terminal.say(paint(escape(str(report), limit=1000), "yes" if report else "no"))
+        if report.counts.get("bad lines"):
+            self.terminal.say(f"  why lines are bad: errors.jsonl in {escape(self.out)}")
         for found in report.findings:
             place = f"{escape(found['file'])}, line {found['line']:,}"
             self.terminal.say_wrapped([f"  {place}: {found['text']}"])
@@ -244,13 +249,21 @@ _KNOWN: Final = f"One of {', '.join([BODY, *adapter_names()])}."
 @click.option("--to", "target", type=_FORMATS, default=BODY, show_default=True,
               metavar="FORMAT", help="The format to write; the same names.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="A message that would lose something is a bad line.")
-def convert(how: _How, source: str, target: str, *, strict: bool) -> ExitCode:
+@urls_option
+@resolver_options
+def convert(
+    how: _How, source: str, target: str, urls: str | None, resolver: Resolver, *, strict: bool
+) -> ExitCode:
     """Write each message in another format.
 
     \b
       messagebody bulk convert logs/ --to openai-chat --out chat/
     """
-    return how.run(jobs.Convert(source, target, strict, member=how.member))
+    options: dict[str, Any] = {} if urls is None else {"urls": urls}
+    if options and (target == BODY or "urls" not in options_of(target, "from_body")):
+        raise click.UsageError(f"--urls cannot be used with --to {target}")
+    options |= reading_options(target, options, resolver)
+    return how.run(jobs.Convert(source, target, strict, options, member=how.member))
 
 
 @bulk_command.command("infer")

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from messagebody._base.documents import not_json
 from messagebody._base.text import count_of, human_size, quote
 from messagebody._cli.application import ExitCode
 from messagebody._cli.options import (
@@ -23,8 +24,10 @@ from messagebody._cli.options import (
     output_options,
     read_bytes,
     read_json,
+    reading_options,
     resolver_options,
     source_name,
+    urls_option,
     write_body,
     write_document,
     write_out,
@@ -36,7 +39,7 @@ from messagebody.adapters import Converted, Loss, adapter, adapter_names, detect
 from messagebody.adapters._base import left_behind, options_of, read_within, write
 from messagebody.adapters._conversations import USUAL
 from messagebody.adapters._core import Format, format_of, messages_in
-from messagebody.adapters._reaching import WAYS
+from messagebody.adapters._transcripts import values_of_lines
 from messagebody.adapters.envelopes import olympus, sentient
 from messagebody.findings import Finding, is_error, iter_strangers
 from messagebody.storage._references import Resolver
@@ -117,13 +120,7 @@ def _capabilities(row: dict[str, Any]) -> Iterable[str]:
     help="Read and write a conversation, one message per line. Bodies and whole "
     "conversations on a line are converted one by one. For a log, see bulk convert.",
 )  # fmt: skip
-@click.option(
-    "--urls", type=click.Choice(WAYS),
-    help="What to do with references that the target does not open: sign them, put their content "
-    "inline, name them in a text, or auto: text inline, and other content behind a signed URL, or "
-    "the other way where that is not possible. All but text need --allow or --public-https.  "
-    "[default: text]",
-)  # fmt: skip
+@urls_option
 @resolver_options
 @click.option(
     "--rest", type=click.Choice(["beside", "part"]),
@@ -176,7 +173,7 @@ def convert_command(
             f"-i writes a body back, and --to {target} makes another message: give -o FILE"
         )
     options = _options(target, {name: value for name, value in said.items() if value is not None})
-    options |= _reading(target, options, resolver)
+    options |= reading_options(target, options, resolver)
     _check_apart(losses, output)
     found: list[Loss] = []
     data = read_bytes(message)
@@ -296,18 +293,6 @@ def _each_line(
         yield value.to_dicts() if isinstance(value, MessageBody) else value
 
 
-def _reading(target: str, options: dict[str, Any], resolver: Resolver) -> dict[str, Any]:
-    """Return the resolver as an option, if the target reads references or is to do so."""
-    places = () if target == BODY else options_of(target, "from_body")
-    is_asked = "urls" not in places or options.get("urls", "text") != "text"
-    if "resolver" in places and is_asked:
-        return {"resolver": resolver}
-    if not resolver.is_closed:
-        way = "needs --urls auto, sign or inline" if "resolver" in places else "cannot be used"
-        raise click.UsageError(f"--allow or --public-https {way} with --to {target}")
-    return {}
-
-
 def _options(target: str, said: dict[str, str]) -> dict[str, Any]:
     """Return the options of the target format; one that it does not have is an error."""
     # The signatures of the adapters define the options of a format, so no table repeats them.
@@ -396,6 +381,12 @@ def _write_message(value: object, output: str | None) -> None:
     write_document(data, output)
 
 
+def _formats_of_lines(data: bytes) -> list[str]:
+    """Return the formats of the conversation in lines of JSON."""
+    lines = values_of_lines(data, limits()) or ()
+    return [*detect([each for each in lines if isinstance(each, dict)])]
+
+
 @click.command("detect")
 @click.argument("message", default="-", metavar="[MESSAGE]", shell_complete=complete_file)
 @click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
@@ -407,7 +398,7 @@ def detect_command(terminal: Terminal, message: str, *, as_json: bool) -> ExitCo
       messagebody detect received.json
     """
     data = read_bytes(message)
-    found = formats_of(data)
+    found = formats_of(data) or _formats_of_lines(data)
     if as_json:
         terminal.say_json([*found])
     else:
@@ -417,6 +408,9 @@ def detect_command(terminal: Terminal, message: str, *, as_json: bool) -> ExitCo
             if finding.check == "chat-message":
                 terminal.warn(str(finding))
     if not found:
+        problem = "" if message == "-" else not_json(message, data)
+        if problem:
+            raise click.UsageError(problem)
         decode_json(data, source_name(message))
         known = ", ".join([BODY, *adapter_names()])
         click.echo(f"messagebody: the message has none of the formats {known}", err=True)

@@ -23,6 +23,7 @@ from messagebody._cli.options import (
     output_option,
     output_options,
     part_at,
+    part_named,
     progress,
     read_body,
     resolver_options,
@@ -195,7 +196,7 @@ def _part(body: MessageBody, name: str | None, index: int | None) -> Part:
     if (name is None) is (index is None):
         raise click.UsageError("give either the NAME of a part or its --index")
     if name is not None:
-        return body[slashed(name)]
+        return part_named(body, name)
     assert index is not None  # noqa: S101 - one of the two is given
     return part_at(body, index)
 
