@@ -214,6 +214,10 @@ class Dialect:
         """Return whether a block is one of the format."""
         raise NotImplementedError
 
+    def is_blank(self, block: Any) -> bool:  # noqa: ARG002 - some ask
+        """Return whether a block without an item has no content that a body could hold."""
+        return False
+
     def evidence(self, value: Any) -> int:
         """Return how much of a value is of the format: its known blocks, and its telling members.
 

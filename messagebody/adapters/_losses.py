@@ -66,6 +66,8 @@ class Losses:
             return
         if not _same_name(part, back):
             self._compare_names(part, back, is_said=is_said)
+        if (lost_id := _lost_id(part, back)) is not None:
+            self.lose(LossKind.OMITTED, part, f"there is no place for its id {quote(lost_id)}")
         # The response to a signed URL states the type.
         is_signed = part.is_reference and back.is_reference and part.url != back.url
         if part.content_type != back.content_type and not is_signed:
@@ -258,10 +260,23 @@ def _same_name(part: Part, back: Part) -> bool:
 
 def _same_call(part: Part, back: Part) -> bool:
     """Return whether two parts are the same call; a format may need an id where none was stated."""
-    (first, _), (second, _) = (next(items_of([each])) for each in (part, back))
-    if not isinstance(first, Call) or not isinstance(second, Call):
+    first, second = _call_in(part), _call_in(back)
+    if first is None or second is None:
         return False
     return (first.name, first.arguments) == (second.name, second.arguments)
+
+
+def _lost_id(part: Part, back: Part) -> str | None:
+    """Return the id of a call that goes out without one."""
+    first, second = _call_in(part), _call_in(back)
+    if first is None or second is None or second.id is not None:
+        return None
+    return first.id
+
+
+def _call_in(part: Part) -> Call | None:
+    ((item, _),) = items_of([part])
+    return item if isinstance(item, Call) else None
 
 
 def aligned(parts: list[Part], found: list[Part]) -> list[tuple[Part, Part | None]]:

@@ -129,7 +129,8 @@ class BlockReader:
         if directory != "/" and not isinstance(item, Text | Media):
             item = None  # a tool only returns text and files
         if item is None:
-            self._lose(spot, "this kind of block has no place in a body; it stays in rest")
+            if not self.dialect.is_blank(block):
+                self._lose(spot, "this kind of block has no place in a body; it stays in rest")
             return {"block": block}
         if isinstance(item, Result):
             return self._result(item, block, spot)

@@ -109,7 +109,7 @@ class BlockWriter:
         items = self._items()
         self._note_missed(items)
         stated = role or _member_of(self.rest, "role", str)
-        word = self._word(stated or _inferred_role(items), items)
+        word = self._word(stated or _inferred_role(items), items, is_stated=bool(stated))
         if self.dialect.takes_files:
             # In the order of the body, because the parts of a result need not be neighbours.
             items = sorted(self._with_files(items), key=lambda each: self.losses.place(each[1][0]))
@@ -187,7 +187,7 @@ class BlockWriter:
         form: str | None = self.talk or _member_of(self._own(), "form", str)
         return form
 
-    def _word(self, role: str, items: list[_Found]) -> str:
+    def _word(self, role: str, items: list[_Found], *, is_stated: bool) -> str:
         """Return the format's word for a role, and remember the role in our word."""
         self.role = KIN.get(role, role if role in ROLES else "user")
         is_kept = self._own().get("role") == role and role not in ROLES
@@ -197,7 +197,7 @@ class BlockWriter:
         speaker = self.dialect.speaker_in(self._form(), self.role)
         self.reader.collector.speaker = speaker
         word = self.dialect.roles.get(self.role, self.role)
-        if self.role == "assistant" != speaker and self.rest.get("role") and not self._own():
+        if is_stated and self.role == "assistant" != speaker and not self._own():
             why = f"{role}: a message of {self.dialect.name} alone does not say who speaks"
             self.losses.found.append(Loss(LossKind.OMITTED, "role", why))
         if self._has_changed(role, word, items):

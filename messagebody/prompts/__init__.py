@@ -11,6 +11,7 @@ from messagebody.prompts._toolbox import (
     description_of,
     parameters_of,
     require_toolbox,
+    told_to_model,
     tool,
 )
 
@@ -29,5 +30,6 @@ __all__ = [
     "parameters_of",
     "require_toolbox",
     "to_prompt",
+    "told_to_model",
     "tool",
 ]

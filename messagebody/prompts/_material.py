@@ -19,6 +19,7 @@ from messagebody.adapters import withheld_among
 from messagebody.errors import MessageBodyError
 from messagebody.globs import content_type_pattern
 from messagebody.prompts._counting import Counter
+from messagebody.prompts._toolbox import told_to_model
 from messagebody.storage import Resolver
 
 PER_TOKEN: Final = 8
@@ -29,6 +30,9 @@ WORTH: Final = 400
 """The characters of a text that are worth a frame and a note, which cost about as much."""
 _LARGEST: Final = 16 * 1024 * 1024
 """The most bytes of a text that is read; a larger one is listed, and tools read it in pieces."""
+_SOUGHT: Final = 100
+"""The last parts among which the question is sought."""
+_LOCAL: Final = ("file:", "memory:", "local:")
 _AT_ONCE: Final = 8
 """References that are read at a time."""
 
@@ -99,7 +103,23 @@ class Material:
         kinds = {kind for kind in likely if self._is_picture(kind)}
         if not kinds:
             return iter(())
-        return (position for position in self if self._types[position] in kinds)
+        found = (position for position in self if self._types[position] in kinds)
+        return (position for position in found if self._reaches(position))
+
+    def _reaches(self, position: int) -> bool:
+        """Return whether a picture gets to a model: nobody else opens a place on this machine."""
+        url = self._records[position].url
+        if url is None or not url.lower().startswith(_LOCAL):
+            return True
+        if position not in self._reasons:
+            part = self.part(position)
+            try:
+                (resolver_of(part) or Resolver()).source(url, subject=part.label)
+            except MessageBodyError as error:
+                self._reasons[position] = told_to_model(error)
+            else:
+                return True
+        return False
 
     def why(self, position: int) -> str:
         """Return why a part is not shown, or not whole."""
@@ -108,7 +128,8 @@ class Material:
         content_type = self._types[position]
         if not self._is_text(content_type):
             is_sent = self._is_picture(content_type)
-            return "the budget" if is_sent else f"{content_type} is not text"
+            why = "the budget" if is_sent else f"{content_type} is not text"
+            return self._reasons.get(position, why)
         if self._is_too_large(position):
             return f"{human_size(self.part(position).size)} are not read"
         if self._is_refused(self._records[position]):
@@ -151,6 +172,8 @@ class Material:
             if room <= 0:
                 break
         is_complete = next(positions, None) is None
+        if not is_complete and not named:
+            found += [each for each in self._question() if each not in found]
         if references:
             left = _TokensLeft(budget, counter)
             for text in self.texts.values():
@@ -159,6 +182,15 @@ class Material:
             is_complete &= len(read) == len(references)
             found = sorted([*found, *(each for each in read if each in self.texts)])
         return Texts(found, is_complete)
+
+    def _question(self) -> Iterator[int]:
+        """Yield the last unnamed text, if it is a short one: it often asks about a long one."""
+        for position in range(len(self.names) - 1, max(len(self.names) - _SOUGHT, 0) - 1, -1):
+            if self.names[position] is None and self._is_text(self._types[position]):
+                content = self._records[position].content
+                if isinstance(content, str) and len(content) <= WORTH and self._read(position):
+                    yield position
+                return
 
     def _texts_of(self, *, named: bool) -> Iterator[int]:
         hidden, types = self._hidden, self._types
@@ -197,9 +229,7 @@ class Material:
             known = isinstance(content, str)
             text = content if known else check_text(self.part(position).read_text())
         except MessageBodyError as error:
-            # A model reads it, so it has no advice, which would tell the model which permission to
-            # ask for.
-            self._reasons[position] = error.statement
+            self._reasons[position] = told_to_model(error)
             return False
         self.texts[position] = text  # type: ignore[assignment]
         return True

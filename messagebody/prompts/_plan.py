@@ -11,7 +11,7 @@ from messagebody._model.part import Part
 from messagebody.prompts._counting import Counter, require_tokens
 from messagebody.prompts._frames import Frames, free_tag, is_frame_like, more_parts
 from messagebody.prompts._material import FRAME, PER_TOKEN, Material, Texts
-from messagebody.prompts._shares import Plan, Shares
+from messagebody.prompts._shares import LEAST, Plan, Shares
 
 _ENOUGH: Final = 0.97
 """The share of a budget that ends the search."""
@@ -21,6 +21,10 @@ _TRIES: Final = 24
 """The most plans that are tried; three are usual."""
 _USUAL: Final = 3.5
 """The characters of a token, with frames, with which the search begins."""
+_SHORTEST: Final = 32
+"""How many texts are tried again as a whole when much of the budget is left."""
+_FIRST: Final = 8
+"""How many of the first texts are tried again, cut."""
 _LINE: Final = 8
 """The fewest tokens of a line of the list."""
 _REFUSALS: Final = 100
@@ -76,9 +80,9 @@ class Planner:
         half, _ = self._pictures(self._budget // 2)
         is_known = everything is not None and half == pictures
         found = self._search(half, everything if is_known else None) or self._search(frozenset())
-        if found is None:
-            return Layout(Plan({}, []), frozenset(), [], 0)
-        return self._with_more_pictures(self._with_more_lines(found))
+        found = self._with_question(found or Layout(Plan({}, []), frozenset(), [], 0))
+        found = self._with_more_lines(self._with_more_text(found))
+        return self._with_more_pictures(found)
 
     def body(self, shown: Layout) -> MessageBody:
         """Return the parts to send."""
@@ -204,6 +208,60 @@ class Planner:
             bare = self._shown(Plan({}, []), pictures)
             return bare if bare.used <= self._budget else None
         return best
+
+    def _with_question(self, shown: Layout) -> Layout:
+        """Return the first unnamed text that fits alone, if no unnamed text is shown yet.
+
+        There is no room left for a line that counts the other parts.
+        """
+        if any(position in shown.plan.shares for position in self._unnamed.positions):
+            return shown
+        for position in self._unnamed.positions[:_SHORTEST]:
+            length = len(self._material.texts[position])
+            if length > PER_TOKEN * self._budget:
+                continue
+            lines = self._frames.shown(position, length)
+            text = "\n".join(lines)
+            used = self._counter.of(text, lines)
+            if used <= self._budget:
+                return Layout(Plan({position: length}, []), frozenset(), [text], used)
+        return shown
+
+    def _with_more_text(self, shown: Layout) -> Layout:
+        """Return the same with more of the texts that are left out, if much of the budget is."""
+        texts = self._material.texts
+        positions = [*self._unnamed.positions, *self._named.positions]
+        # The shortest ones may still fit as a whole.
+        for position in sorted(positions, key=lambda each: len(texts[each]))[:_SHORTEST]:
+            shown = self._with_share(shown, position, len(texts[position]))
+        for position in positions[:_FIRST]:
+            shown = self._with_as_much(shown, position)
+        return shown
+
+    def _with_as_much(self, shown: Layout, position: int) -> Layout:
+        """Return the same with as much of a text as fits."""
+        low, high = shown.plan.shares.get(position, 0), len(self._material.texts[position])
+        high = min(high, low + PER_TOKEN * (self._budget - shown.used) + 1)
+        low = max(low, LEAST - 1)
+        while high - low > 1:
+            middle = (low + high) // 2
+            more = self._with_share(shown, position, middle)
+            if more is shown:
+                high = middle
+            else:
+                shown, low = more, middle
+        return shown
+
+    def _with_share(self, shown: Layout, position: int, share: int) -> Layout:
+        """Return the same with more of a text, if that fits and much of the budget is left."""
+        if shown.used >= _ENOUGH * self._budget or shown.plan.shares.get(position, 0) >= share:
+            return shown
+        if share > PER_TOKEN * self._budget:
+            return shown
+        plan = self._shares(shown.pictures).with_share(shown.plan, position, share)
+        more = self._shown(plan, shown.pictures)
+        # It may even cost less than its line in the list.
+        return more if more.used <= self._budget else shown
 
     def _with_more_lines(self, shown: Layout) -> Layout:
         """Return the same with a longer list, if texts leave more than a line of the budget."""

@@ -5,15 +5,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar, Final
 
 from messagebody._base.guards import require_body, require_resolver
-from messagebody._base.text import count_of, escape, human_size, redact_url
+from messagebody._base.text import count_of, escape, human_size
 from messagebody._base.threads import results_in_order
 from messagebody._model.access import resolver_of
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.adapters import is_withheld
-from messagebody.errors import InvalidArgument, InvalidPart, MessageBodyError
+from messagebody.errors import InvalidArgument, InvalidPart, MessageBodyError, PartNotFound
 from messagebody.prompts._material import is_closed
-from messagebody.prompts._toolbox import Toolbox, ToolError, find_part, tool
+from messagebody.prompts._toolbox import Toolbox, ToolError, find_part, shown_url, tool
 from messagebody.storage._references import Resolver
 
 _LISTED: Final = 200
@@ -94,7 +94,10 @@ class Reader(Toolbox):
             limit: the most characters to read; as many as fit in an answer if null.
         """
         text = _text_of(self._body[self.find(part)])
-        start = min(max(offset or 0, 0), len(text))
+        start = max(offset or 0, 0)
+        if start > len(text):
+            size = count_of(len(text), "character")
+            return ToolError(f"Error: read_part: offset is after the end: the part has {size}")
         wanted = self._limit if limit is None else min(max(limit, 1), self._limit)
         end = min(start + wanted, len(text))
         if end == len(text):
@@ -137,13 +140,17 @@ class Reader(Toolbox):
         """Return the position of a part that a model may read, given its name or number.
 
         Raises:
-            PartNotFound: there is no such part.
-            InvalidPart: the part is not for models.
+            PartNotFound: there is no such part, or it is not for models.
         """
-        position = find_part(self._body, part)
-        if is_withheld(self._body[position]):
-            raise InvalidPart(f"{_called(position, self._body[position])} is not for models")
-        return position
+        try:
+            position = find_part(self._body, part)
+            if not is_withheld(self._body[position]):
+                return position
+        except PartNotFound:
+            pass
+        # The error names other parts, and none of them may be one that is withheld.
+        MessageBody(each for each in self._body if not is_withheld(each)).index(part)
+        raise PartNotFound(part)
 
     def _texts(self, positions: Sequence[int]) -> Iterator[tuple[int, str | None]]:
         """Yield positions and texts, None for what can't be read; references several at a time."""
@@ -192,8 +199,8 @@ def line_of(position: int, part: Part) -> str:
     facts = [str(position), *([] if part.name is None else [escape(part.name)])]
     facts += [escape(part.content_type, limit=100), human_size(part.size)]
     if part.url is not None:
-        # A signed URL in an answer would be in the logs of the provider.
-        facts.append(redact_url(part.url, limit=100))
+        # A signed URL or a local path in an answer would be in the logs of the provider.
+        facts.append(shown_url(part.url))
     return "  ".join(facts)
 
 

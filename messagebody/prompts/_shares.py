@@ -16,7 +16,7 @@ from messagebody.prompts._frames import Frames, more_parts, note
 from messagebody.prompts._material import FRAME, WORTH, Material
 
 _GAP: Final = len("\n\n")
-_LEAST: Final = 40
+LEAST: Final = 40
 """The fewest characters to show of a text that is cut."""
 _SAMPLE: Final = 200
 """The characters at the beginning of a text that show how dense it is."""
@@ -63,7 +63,7 @@ class _Candidate(NamedTuple):
         # If a note takes no more characters than it saves, the text is shown whole. But a note on
         # Chinese or emoji saves tokens even then.
         full = len(text) + note if _is_dense(text) else len(text)
-        least, worth = (frame + min(full, note + few) for few in (_LEAST, WORTH))
+        least, worth = (frame + min(full, note + few) for few in (LEAST, WORTH))
         return cls(position, len(text), frame, note, full, least, worth)
 
     def share(self, room: int) -> int:
@@ -121,7 +121,10 @@ class Shares:
 
     @cached_property
     def _unnamed(self) -> list[_Candidate]:
-        return [self._candidate(position) for position in self._positions[0]]
+        found = [self._candidate(position) for position in self._positions[0]]
+        # A short text at the end comes first: it is often what is asked about the others.
+        is_short = bool(found) and found[-1].length <= WORTH
+        return [found[-1], *found[:-1]] if is_short else found
 
     @cached_property
     def _named(self) -> list[_Candidate]:
@@ -165,6 +168,11 @@ class Shares:
     def with_lines(self, plan: Plan, lines: int) -> Plan:
         """Return a plan with another number of lines in its list."""
         return self._plan(plan.shares, [*islice(self._unshown(plan.shares), lines)])
+
+    def with_share(self, plan: Plan, position: int, share: int) -> Plan:
+        """Return a plan with another number of characters of a text."""
+        listed = [each for each in plan.listed if each != position]
+        return self._plan({**plan.shares, position: share}, listed)
 
     def _plan(self, shares: dict[int, int], listed: Sequence[int]) -> Plan:
         is_listed = self._is_complete and len(listed) == self.others

@@ -13,13 +13,15 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, TypeVar, get_args, get_origin
 
-from messagebody._base.text import quote
+from messagebody._base.text import escape, quote, redact_url
 from messagebody._model.body import MessageBody
-from messagebody.errors import InvalidArgument, MessageBodyError
+from messagebody.errors import InvalidArgument, LocalFileChanged, MessageBodyError
 
 _F = TypeVar("_F", bound=Callable[..., str])
 
 _TYPES: Final = {str: "string", int: "integer", bool: "boolean", type(None): "null"}
+_LOCAL: Final = re.compile(r"\b(file|local|memory):/[^\s'\"]*[^\s'\":;,.)]", re.IGNORECASE)
+"""A URL of a place on this machine."""
 _ARGUMENT: Final = re.compile(r"^    (\w+): (.+(?:\n        .+)*)", re.MULTILINE)
 
 
@@ -56,17 +58,37 @@ def tool(method: _F) -> _F:
             bound = inspect.signature(method).bind(*given, **named)
         except TypeError as error:
             return ToolError(f"Error: {method.__name__}: {error}")
+        bound.arguments.update(_whole(bound.arguments))
         wrong = _wrong(method, bound.arguments)
         if wrong:
             return ToolError(f"Error: {method.__name__}: {wrong}")
         try:
-            return method(*given, **named)
+            return method(*bound.args, **bound.kwargs)
         except MessageBodyError as error:
-            # Not `str(error)`, because its advice names permissions, and a model would ask for
-            # them.
-            return ToolError(f"Error: {error.statement}")
+            return ToolError(f"Error: {told_to_model(error)}")
 
     return answer  # type: ignore[return-value]
+
+
+def told_to_model(error: MessageBodyError) -> str:
+    """Return what a model learns of an error: no place on this machine, and no advice.
+
+    The advice names permissions, and a model would ask for them.
+    """
+    said = error.statement
+    if isinstance(error, LocalFileChanged):
+        said = said.replace(escape(error.path), "…")
+    return _LOCAL.sub(r"\1:…", said)
+
+
+def shown_url(url: str) -> str:
+    """Return what a model reads of a URL: no signature, and no place on this machine.
+
+    Examples:
+        >>> shown_url("file:///home/me/a.png"), shown_url("https://e.com/a.png?sig=x")
+        ('file:…', 'https://e.com/a.png?…')
+    """
+    return _LOCAL.sub(r"\1:…", redact_url(url, limit=100))
 
 
 class Toolbox:
@@ -113,7 +135,7 @@ class Toolbox:
         if isinstance(arguments, str):
             try:
                 # Providers send an empty string for a call without arguments.
-                arguments = json.loads(arguments or "{}")
+                arguments = json.loads(arguments or "{}", parse_int=_integer)
             except (ValueError, RecursionError):
                 return ToolError(f"Error: the arguments of {name} are not JSON")
         if not isinstance(arguments, Mapping):
@@ -173,6 +195,20 @@ def _kinds(annotation: Any) -> tuple[Any, ...]:
     return get_args(annotation) if get_origin(annotation) is types.UnionType else (annotation,)
 
 
+def _integer(digits: str) -> int | float:
+    # Python refuses to read thousands of digits, and the tool then says what it expects.
+    return int(digits) if len(digits) < 1000 else float(digits)
+
+
+def _whole(arguments: Mapping[str, Any]) -> dict[str, int]:
+    """Return the whole numbers that came as floats: JSON has one kind of number."""
+    return {
+        name: int(value)
+        for name, value in arguments.items()
+        if isinstance(value, float) and value.is_integer()
+    }
+
+
 def _wrong(method: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
     for name, parameter in inspect.signature(method).parameters.items():
         if name == "self" or name not in arguments:
@@ -183,7 +219,8 @@ def _wrong(method: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
             if value is None and type(None) in kinds:
                 continue
             expected = " or ".join(_TYPES[kind] for kind in kinds)
-            return f"{name} is {expected}, got {quote(value, limit=40)}"
+            got = "null" if value is None else quote(value, limit=40)
+            return f"{name} is {expected}, got {got}"
     return ""
 
 

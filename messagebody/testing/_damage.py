@@ -1,9 +1,23 @@
-"""Damage: copies of a JSON value, each with one thing that is wrong."""
+"""Damage: copies of a JSON value, each with one thing that is wrong or new; and awkward texts."""
 
 import copy
 import itertools
+import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
+
+AWKWARD: Final = (
+    "  two spaces before", "after \t", " ", "\ttab", "\n", "\n\nlines\n", "a\r\nb", "a\rb\r",
+    "\ufeffmark", "a\ufeff", "a\x00b", "\x1b[31m\x7f", "e\u0301 \u00e9", "\ufb01\u2460\uff21",
+    "a\u00a0b", "a\u2028b\u2029", "\u200b\u200d\u202e", "\U0001f468\u200d\U0001f469",
+    "\ue000\U0010ffff", "\u212b\u2126", "\\n\\u0041\\", "&amp;&lt;", "%20%00", "</text>",
+    "{{x}} ${x} %s {0}", "```\n```", '"', "'", "null", "[]", "{}", "0", "data:,a",
+    "https://e.com", "a" * 300, "\u6f22\u5b57" * 5_000, "x " * 150_000 + ".",
+)  # fmt: skip
+"""Texts that a careless writer or reader strips, folds, normalises, decodes, interprets or cuts."""
+
+
+_ID: Final = re.compile(r"^id$|[a-z]I[dD]$|_id$")
 
 
 def damaged(value: Any) -> Iterator[Any]:
@@ -31,3 +45,42 @@ def _places_in(value: Any) -> Iterator[tuple[Any, ...]]:
         yield (step,)
         for path in _places_in(inner):
             yield (step, *path)
+
+
+def wider(value: Any, depth: int = 3) -> Iterator[Any]:
+    """Yield copies of a value with a new member, in each of its objects down to a depth."""
+    for path in [*_objects_in(value, depth)]:
+        made = copy.deepcopy(value)
+        held = made
+        for step in path:
+            held = held[step]
+        held["new_of_tomorrow"] = {"a": [1]}
+        yield made
+
+
+def _objects_in(value: Any, depth: int) -> Iterator[tuple[Any, ...]]:
+    if isinstance(value, dict):
+        yield ()
+    steps: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict | list) and depth:
+        steps = value.items() if isinstance(value, dict) else enumerate(value)
+    for step, inner in steps:
+        for path in _objects_in(inner, depth - 1):
+            yield (step, *path)
+
+
+def nameless(value: Any) -> Any:
+    """Return a copy of a value without the members that hold an id."""
+    if isinstance(value, dict):
+        return {key: nameless(inner) for key, inner in value.items() if not _ID.search(key)}
+    return [nameless(each) for each in value] if isinstance(value, list) else value
+
+
+def other_ids(value: Any) -> Any:
+    """Return a copy of a value in which each id is another one."""
+    if isinstance(value, dict):
+        return {
+            key: f"{inner}9" if _ID.search(key) and isinstance(inner, str) else other_ids(inner)
+            for key, inner in value.items()
+        }
+    return [other_ids(each) for each in value] if isinstance(value, list) else value

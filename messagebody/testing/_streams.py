@@ -15,7 +15,7 @@ from messagebody._base.limits import Limits
 from messagebody.adapters import Adapter, Converted
 from messagebody.adapters.streams import Accumulator, OutOfPlace, UnknownEvent
 from messagebody.errors import DecodeError
-from messagebody.testing._damage import damaged
+from messagebody.testing._damage import AWKWARD, damaged, wider
 
 Event = dict[str, Any]
 
@@ -50,6 +50,15 @@ class StreamContract(abc.ABC):
     """The member of events that holds a piece of text, if pieces may be cut anywhere."""
     ends: ClassVar[bool] = True
     """Whether an event says that the stream ended."""
+    texts: ClassVar[int] = 5
+    """How many texts one message may hold."""
+
+    def events_of(self, texts: Sequence[Sequence[str]]) -> Iterable[Event] | None:  # noqa: ARG002
+        """Return the events of a whole stream that brings texts, each of them in pieces.
+
+        Without them, the tests only know the texts of `streams`.
+        """
+        return None
 
     def test_a_stream_makes_its_message(self) -> None:
         """The body, and the members beside it, are those of the whole message."""
@@ -59,10 +68,30 @@ class StreamContract(abc.ABC):
             assert made.rest == whole.rest
 
     def test_pieces_may_be_cut_anywhere(self) -> None:
-        """A text is the same whether it comes in large pieces or in single characters."""
+        """A text is the same whether it comes in large pieces, in single characters or in none."""
         for events, _ in self._streams():
             cut = [piece for event in events for piece in self._cut(event)]
             assert self._fed(cut).message() == self._fed(events).message()
+
+    def test_texts_are_kept(self) -> None:
+        """Each text comes letter by letter: spaces, line ends, marks and all, in any pieces."""
+        for texts in _texts_in_pieces(self.texts):
+            events = self.events_of(texts)
+            if events is None:
+                return
+            made = self._fed(events)
+            found = [part.text for part in self._read(made).value]
+            assert found == ["".join(pieces) for pieces in texts], [text[:9] for text in texts]
+            assert not made.is_cut()
+
+    def test_new_members_are_taken(self) -> None:
+        """An event with a member that nobody knows yet brings what it brought before."""
+        for events, _ in self._streams():
+            whole = self._read(self._fed(events)).value
+            for place, event in enumerate(events):
+                for more in wider(event, depth=1):
+                    made = self._fed([*events[:place], more, *events[place + 1 :]])
+                    assert _said(self._read(made).value) == _said(whole)
 
     def test_each_beginning_is_a_message(self) -> None:
         """After each event there is a message, whose texts and names the next one still has."""
@@ -174,8 +203,8 @@ class StreamContract(abc.ABC):
         if not isinstance(text, str) or not text:
             yield event
             return
-        for letter in text:
-            yield {**event, self.piece: letter}
+        for letter in ("", *text, ""):
+            yield {**copy.deepcopy(event), self.piece: letter}
 
     def _content(self, events: Sequence[Event]) -> Iterator[Event]:
         """Yield the events that change the message."""
@@ -185,6 +214,21 @@ class StreamContract(abc.ABC):
             made.feed(event)
             if made.message() != before:
                 yield event
+
+
+def _texts_in_pieces(most: int) -> Iterator[list[list[str]]]:
+    """Yield texts in pieces: awkward ones, several, with pieces of nothing and of one letter."""
+    for text in AWKWARD:
+        for pieces in ([text], ["A ", text, " z"], ["", text[:1], "", "", text[1:], ""]):
+            yield [pieces]
+    many = [[f"Text {number}", "", f" of\n{most}. "] for number in range(most)]
+    for count in range(1, most + 1):
+        yield many[:count]
+
+
+def _said(body: MessageBody) -> tuple[str, set[str]]:
+    """Return the text of a message and its names; a new member may be one of a call's arguments."""
+    return _text(body), {*body.names()}
 
 
 def _text(body: MessageBody) -> str:

@@ -56,11 +56,12 @@ def test_members_of_a_message_are_not_for_models() -> None:
             [manifest] = (await client.read_resource("messagebody:///")).contents
             assert len(json.loads(manifest.text)) == 1
             for part in ("/meta/agents-api.json", "1", "/olympus/envelope.json", "2"):
-                with pytest.raises(MCPError, match="not for models"):
+                said = f"no part '{part}'"
+                with pytest.raises(MCPError, match=said):
                     await client.read_resource(f"messagebody:///?part={part}")
-                assert "not for models" in text_of(
-                    await client.call_tool("read_part", {"part": part})
-                )
+                answer = await client.call_tool("read_part", {"part": part})
+                assert answer.is_error
+                assert text_of(answer) == f"Error: {said}; the body has 0 named parts"
 
     anyio.run(ask)
 
@@ -596,11 +597,65 @@ def test_no_answer_has_a_signed_url() -> None:
     anyio.run(ask)
 
 
+def test_a_directory_that_is_gone_is_no_empty_one(tmp_path: Path) -> None:
+    directory = tmp_path / "messages"
+    directory.mkdir()
+    MessageBody([Part("one")]).save(directory / "a.json")
+    server_of_store = server(open_store(directory))
+
+    async def run() -> None:
+        async with Client(server_of_store) as client:
+            assert text_of(await client.call_tool("list_messages", {})) == "a"
+            directory.rename(tmp_path / "elsewhere")
+            answer = await client.call_tool("list_messages", {})
+            assert answer.is_error
+            assert text_of(answer) == "Error: the messages can't be listed now"
+            with pytest.raises(MCPError, match="the messages can't be listed now"):
+                await client.list_resources()
+            gone = await client.call_tool("read_part", {"message": "a", "part": "0"})
+            assert gone.is_error
+            assert str(tmp_path) not in text_of(gone)
+            (tmp_path / "elsewhere").rename(directory)
+            assert text_of(await client.call_tool("list_messages", {})) == "a"
+
+    anyio.run(run)
+
+
+def test_no_answer_says_where_something_is(tmp_path: Path) -> None:
+    """Neither a path of this machine, nor a signature of a URL."""
+    path = tmp_path / "a.txt"
+    path.write_text("hello", encoding="utf-8")
+    body = MessageBody([Part("hi")])
+    body.add(path, name="/a.txt")
+    for name, kind in (("/b.txt", "text/plain"), ("/c.png", "image/png")):
+        body.append(Part(url=f"{tmp_path.as_uri()}/gone", name=name, content_type=kind))
+    path.write_text("changed", encoding="utf-8")
+
+    async def run(resolver: Resolver | None) -> None:
+        async with Client(server(body, resolver=resolver)) as client:
+            said = [(await client.list_resources()).model_dump_json()]
+            for name in ("/a.txt", "/b.txt", "/c.png"):
+                answer = await client.call_tool("read_part", {"part": name})
+                said.append(answer.model_dump_json())
+                with pytest.raises(MCPError) as caught:
+                    await client.read_resource(f"messagebody:///{name[1:]}")
+                said.append(f"{caught.value} {caught.value.error}")
+            said.append((await client.call_tool("list_parts", {})).model_dump_json())
+            said.append((await client.call_tool("search_parts", {"text": "h"})).model_dump_json())
+            assert [each for each in said if str(tmp_path) in each] == []
+
+    anyio.run(run, None)
+    anyio.run(run, Resolver(allow=tmp_path))
+
+
 OWN = ["127.0.0.2", "127.0.0.1", "localhost", "::1"]
 ASKED = [
     *[(f"{host}:8000", True) for host in ("127.0.0.2", "127.0.0.1", "localhost", "[::1]")],
     *[(host, True) for host in ("box.example", "box.example:8000", "proxy.example:8443")],
     ("[2001:db8::1]:8443", True),
+    *[(host, True) for host in ("LOCALHOST:8000", "LocalHost:8000", "BOX.example:8000")],
+    *[(host, True) for host in ("Proxy.Example:8443", "[2001:DB8::1]:8443")],
+    *[(host, False) for host in ("EVIL.example", "LOCALHOST:8001", "PROXY.example")],
     *[(host, False) for host in ("127.0.0.1", "127.0.0.1:80", "127.0.0.1:80001", "localhost:*")],
     *[(host, False) for host in ("box.example:8443", "proxy.example", "proxy.example:8000")],
     *[(host, False) for host in ("evil.example", "127.0.0.2.evil.example", "evil.example:8000")],

@@ -1,6 +1,8 @@
 """Tools that read a body: every answer is text, bounded, and an error is one, too."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from messagebody import MessageBody, Part, Resolver
 from messagebody.errors import InvalidArgument
-from messagebody.prompts import Reader, ToolError
+from messagebody.prompts import Reader, ToolError, to_prompt
 from tests.effort import calls
 
 
@@ -153,3 +155,66 @@ def test_a_search_of_what_is_closed_starts_no_thread(
     opened = Reader(reader._body, Resolver(allow="s3://acme/"))
     with pytest.raises(AssertionError, match="thread"):
         opened.search_parts("needle")
+
+
+class TestWhatAModelLearns:
+    """Errors and lists name neither what is withheld nor a place on this machine."""
+
+    @pytest.fixture
+    def body(self, tmp_path: Path) -> MessageBody:
+        path = tmp_path / "notes.txt"
+        path.write_text("hello", encoding="utf-8")
+        body = MessageBody(["hello"])
+        body.add({"token": 1}, name="/meta/agents-api.json")
+        body.add(path, name="/notes.txt")
+        body.append(
+            Part(url=f"{tmp_path.as_uri()}/gone.txt", name="/gone.txt", content_type="text/plain")
+        )
+        path.write_text("changed", encoding="utf-8")
+        return body
+
+    @pytest.mark.parametrize("resolver", [True, False])
+    def test_no_answer_says_it(self, body: MessageBody, tmp_path: Path, resolver: bool) -> None:
+        reader = Reader(body, Resolver(allow=tmp_path) if resolver else None)
+        given = [
+            "/meta/agents-api.json", "/meta/agents-ap.json", "1", "99", "/x", "", "meta",
+            "/notes.txt", "/gone.txt", "/notes.tx",
+        ]  # fmt: skip
+        answers = [reader.call("read_part", {"part": part}) for part in given]
+        answers += [reader.call("search_parts", {"text": "e", "part": part}) for part in given]
+        answers += [reader.call("list_parts", {}), reader.call("search_parts", {"text": "e"})]
+        assert all(isinstance(answer, ToolError) for answer in answers[:10])
+        for answer in answers:
+            assert "agents-api" not in answer.replace(repr("/meta/agents-api.json"), "")
+            assert str(tmp_path) not in answer
+        assert "did you mean '/notes.txt'?" in answers[9]
+        prompt = to_prompt(body, resolver=Resolver(allow=tmp_path) if resolver else None)
+        assert str(tmp_path) not in f"{prompt.body.read_text()}{[*prompt.omitted]}"
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            ({"part": None}, "part is string, got null"),
+            ({"part": 0}, r"part is string, got 0 \(int\)"),
+            ({"part": "0", "offset": 1.5}, "offset is integer or null, got 1.5"),
+            ({"part": "0", "offset": float("nan")}, "offset is integer or null, got nan"),
+            ({"part": "0", "offset": True}, "offset is integer or null, got True"),
+            ({"part": "0", "offset": "1"}, "offset is integer or null, got '1'"),
+            ({"part": "0", "offset": 6}, "offset is after the end: the part has 5 characters"),
+            ({"part": "0", "offset": 10**400}, "offset is after the end: the part has 5"),
+            ('{"part": "0", "offset": 1e999}', "offset is integer or null, got inf"),
+            (f'{{"part": "0", "offset": {"9" * 5000}}}', "offset is integer or null, got inf"),
+            ({"part": "9" * 5000}, "no part '9999"),
+            ("null", "the arguments of read_part are not an object"),
+            (None, "the arguments of read_part are not an object"),
+        ],
+    )
+    def test_odd_arguments(self, arguments: Any, said: str) -> None:
+        answer = Reader(MessageBody(["hello"])).call("read_part", arguments)
+        assert isinstance(answer, ToolError)
+        assert re.match(f"Error: (read_part: )?{said}", answer)
+
+    def test_a_whole_number_may_be_written_as_another_one(self) -> None:
+        reader = Reader(MessageBody(["hello"]))
+        assert reader.call("read_part", '{"part": "0", "offset": 2.0}') == "llo"
+        assert reader.call("read_part", {"part": "0", "offset": 5}) == ""

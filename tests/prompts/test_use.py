@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -221,3 +222,80 @@ def test_omissions_are_a_sequence_made_on_demand() -> None:
         omitted[len(omitted)]
     body.clear()  # the prompt tells of the body that it was made of
     assert omitted[0] == found[0]
+
+
+# Small budgets
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        MessageBody(["What is it?", "word " * 3000]),
+        MessageBody(["word " * 3000, "What is it?"]),
+        MessageBody(["word " * 3000, "word " * 3000, "What is it?"]),
+        MessageBody([Part("word " * 3000, name="/a.txt"), Part("What is it?")]),
+        MessageBody(["What is it?", *(Part("a,b\n" * n, name=f"/{n}.csv") for n in range(99))]),
+    ],
+)
+def test_a_question_that_fits_is_shown(body: MessageBody) -> None:
+    for budget in range(estimate_tokens("What is it?"), 300):
+        prompt = to_prompt(body, budget)
+        assert "What is it?" in prompt.body.read_text(), budget
+        assert prompt.used <= budget
+
+
+TEXTS = st.builds(
+    lambda word, count: word * count,
+    st.sampled_from(["word ", "line\n", "abc, def; ", "\u6f22\u5b57", "x", "<a href='1'>"]),
+    st.sampled_from([1, 2, 3, 10, 40, 200, 1000]),
+)
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(st.tuples(TEXTS, st.booleans()), min_size=1, max_size=6),
+    st.integers(1, 120) | st.integers(100, 1000) | st.integers(1000, 4000),
+)
+def test_what_is_left_out_would_not_have_fitted(texts: list[tuple[str, bool]], budget: int) -> None:
+    """If anything is left out, 95 % of the budget are used, or nothing of it would have fitted."""
+    body = MessageBody(
+        Part(text, name=f"/{number}.txt" if is_named else None)
+        for number, (text, is_named) in enumerate(texts)
+    )
+    prompt = to_prompt(body, budget)
+    assert prompt.used <= budget
+    if prompt.used >= 0.95 * budget:
+        return
+    # The line that counts the other parts may become longer, or be there at all.
+    left = budget - prompt.used - estimate_tokens("[100 more parts; list_parts lists them]\n\n")
+    for each in prompt.omitted:
+        part = body[each.index]
+        opening = f'<part-0 name="{part.name}" type="text/plain" size="{part.size} KiB"/>'
+        line = estimate_tokens(opening)
+        whole = estimate_tokens(f"{opening}\n{part.text}\n</part-0>")
+        if each.kind == "unlisted":
+            assert min(line, whole) > left
+        elif each.kind == "listed":
+            assert whole - line > left
+        else:
+            assert left <= 0  # a text that is cut may always show more
+
+
+def test_a_picture_that_nobody_opens_is_an_omission(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(20))
+    picture = Part(url=path.as_uri(), content_type="image/png")
+    body = MessageBody(
+        ["Look!", picture, Part(url="https://e.com/b.png", content_type="image/png")]
+    )
+    prompt = to_prompt(body, 9000)
+    (omission,) = prompt.omitted
+    assert (omission.index, omission.kind) == (1, "listed")
+    assert omission.why == "the unnamed image/png part points to file:…, which no resolver allows"
+    assert [part.url for part in prompt.body if part.is_reference] == ["https://e.com/b.png"]
+    assert str(tmp_path) not in prompt.body.read_text()
+    opened = to_prompt(body, 9000, resolver=Resolver(allow=tmp_path))
+    assert opened.omitted == ()
+    assert [part.url for part in opened.body if part.is_reference] == [
+        path.as_uri(), "https://e.com/b.png",
+    ]  # fmt: skip

@@ -1,7 +1,12 @@
 """Copies of an honest format with one fault each."""
 
+import base64
+import html
 import itertools
-from typing import Any
+import re
+import unicodedata
+from typing import Any, ClassVar
+from urllib.parse import unquote
 
 from messagebody import MessageBody
 from messagebody._base.limits import DEFAULT_LIMITS
@@ -272,6 +277,142 @@ class DropsWhatIsNew(Notes):
         return blocks, form
 
 
+class TurnsSystemIntoUser(Notes):
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        return super().join(blocks, form, "human" if role == "board" else role)
+
+
+class TurnsToolIntoUser(Notes):
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        is_result = any(note.get("is") == "result" for note in blocks)
+        return super().join(blocks, form, role if is_result or role != "machine" else "human")
+
+
+class ReadsSystemAsUser(Notes):
+    def role_of(self, message: Any) -> str | None:
+        found = super().role_of(message)
+        return "user" if found == "system" else found
+
+
+class RemembersTheId(Notes):
+    """A message without an id gets that of the message before it."""
+
+    before: Any = None
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        return {**super().join(blocks, form, role), **({"id": self.before} if self.before else {})}
+
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        found = super().split(message)
+        self.before = message.get("id") or self.before
+        return found
+
+
+class RemembersTheCall(Notes):
+    """A call without an id gets the last one."""
+
+    before: str | None = None
+
+    def read(self, block: Any) -> Item | None:
+        found = super().read(block)
+        if isinstance(found, Call | Result):
+            found.id = self.before = found.id or self.before
+        return found
+
+
+class ChangesTexts(Notes):
+    """It changes what it has written, and says nothing."""
+
+    members: ClassVar[tuple[str, ...]] = ("text",)
+
+    @staticmethod
+    def changed(text: str) -> str:
+        return text
+
+    def from_body(self, body: MessageBody, /, **options: Any) -> Converted[Any]:
+        made = super().from_body(body, **options)
+        return Converted(self._changed(made.value), made.losses)
+
+    def _changed(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {
+                key: self.changed(inner)
+                if key in self.members and isinstance(inner, str)
+                else self._changed(inner)
+                for key, inner in value.items()
+            }
+        return [self._changed(each) for each in value] if isinstance(value, list) else value
+
+
+def _changing(name: str, change: Any) -> type[ChangesTexts]:
+    return type(name, (ChangesTexts,), {"changed": staticmethod(change)})
+
+
+StripsEnds = _changing("StripsEnds", str.strip)
+StripsTheBeginning = _changing("StripsTheBeginning", str.lstrip)
+StripsLineEnds = _changing("StripsLineEnds", lambda text: text.rstrip("\n"))
+Composes = _changing("Composes", lambda text: unicodedata.normalize("NFC", text))
+Decomposes = _changing("Decomposes", lambda text: unicodedata.normalize("NFD", text))
+Normalises = _changing("Normalises", lambda text: unicodedata.normalize("NFKC", text))
+UnifiesLineEnds = _changing("UnifiesLineEnds", lambda text: text.replace("\r\n", "\n"))
+ReadsLines = _changing("ReadsLines", lambda text: "\n".join(text.splitlines()))
+CutsAt255 = _changing("CutsAt255", lambda text: text[:255])
+CutsAt4096 = _changing("CutsAt4096", lambda text: text[:4096])
+CutsAt65535 = _changing("CutsAt65535", lambda text: text[:65_535])
+CutsBytes = _changing("CutsBytes", lambda text: text.encode()[: 2**18].decode(errors="ignore"))
+DropsTheMark = _changing("DropsTheMark", lambda text: text.removeprefix("\ufeff"))
+DropsNul = _changing("DropsNul", lambda text: text.partition("\x00")[0])
+DropsControls = _changing("DropsControls", lambda text: re.sub(r"[\x00-\x08\x1b\x7f]", "", text))
+UnescapesHtml = _changing("UnescapesHtml", html.unescape)
+DecodesPercents = _changing("DecodesPercents", unquote)
+ExpandsTabs = _changing("ExpandsTabs", str.expandtabs)
+TakesNoBreakForSpace = _changing("TakesNoBreakForSpace", lambda text: text.replace("\xa0", " "))
+KeepsTheBasicPlane = _changing(
+    "KeepsTheBasicPlane", lambda text: "".join(each for each in text if each < "\U00010000")
+)
+
+
+class StripsArguments(ChangesTexts):
+    members = ("for",)
+
+    @staticmethod
+    def changed(text: str) -> str:
+        return text.strip()
+
+
+class StripsFiles(ChangesTexts):
+    members = ("base64",)
+
+    @staticmethod
+    def changed(text: str) -> str:
+        return base64.b64encode(base64.b64decode(text).strip()).decode()
+
+
+class StripsResults(Notes):
+    def from_body(self, body: MessageBody, /, **options: Any) -> Converted[Any]:
+        made = super().from_body(body, **options)
+        for note in made.value["notes"]:
+            for inner in note["notes"] if note["is"] == "result" else ():
+                inner["text"] = inner["text"].strip()
+        return made
+
+
+class LosesTheThirdText(Notes):
+    def from_body(self, body: MessageBody, /, **options: Any) -> Converted[Any]:
+        made = super().from_body(body, **options)
+        texts = [note for note in made.value["notes"] if note.get("is") == "text"]
+        kept = [note for note in made.value["notes"] if not any(note is each for each in texts[2:])]
+        return Converted({**made.value, "notes": kept}, made.losses)
+
+
+class SaysNoIds(Notes):
+    """An id that does not go out is a loss, which it does not list."""
+
+    def write(self, item: Item, blocks: list[Any]) -> Any | None:
+        made = super().write(item, blocks)
+        return {**made, "id": None} if isinstance(item, Call) and made else made
+
+
 FAULTS: dict[type[Notes], str] = {
     DropsRole: "test_a_conversation_comes_back",
     WritesOneRole: "test_a_conversation_comes_back",
@@ -308,5 +449,35 @@ FAULTS: dict[type[Notes], str] = {
     ClaimsWhatHasARole: "test_it_is_told_from_other_formats",
     BringsBackWhatIsDeleted: "test_what_is_edited_stays_edited",
     DropsWhatIsNew: "test_what_is_new_comes_back",
+    TurnsSystemIntoUser: "test_no_role_is_changed",
+    TurnsToolIntoUser: "test_no_role_is_changed",
+    ReadsSystemAsUser: "test_no_role_is_changed",
+    RemembersTheId: "test_messages_are_apart",
+    RemembersTheCall: "test_messages_are_apart",
+    StripsEnds: "test_texts_are_kept",
+    StripsTheBeginning: "test_texts_are_kept",
+    StripsLineEnds: "test_texts_are_kept",
+    Composes: "test_texts_are_kept",
+    Decomposes: "test_texts_are_kept",
+    Normalises: "test_texts_are_kept",
+    UnifiesLineEnds: "test_texts_are_kept",
+    ReadsLines: "test_texts_are_kept",
+    CutsAt255: "test_texts_are_kept",
+    CutsAt4096: "test_texts_are_kept",
+    CutsAt65535: "test_texts_are_kept",
+    CutsBytes: "test_texts_are_kept",
+    DropsTheMark: "test_texts_are_kept",
+    DropsNul: "test_texts_are_kept",
+    DropsControls: "test_texts_are_kept",
+    UnescapesHtml: "test_texts_are_kept",
+    DecodesPercents: "test_texts_are_kept",
+    ExpandsTabs: "test_texts_are_kept",
+    TakesNoBreakForSpace: "test_texts_are_kept",
+    KeepsTheBasicPlane: "test_texts_are_kept",
+    StripsResults: "test_texts_are_kept",
+    StripsArguments: "test_texts_are_kept",
+    StripsFiles: "test_texts_are_kept",
+    LosesTheThirdText: "test_texts_are_kept",
+    SaysNoIds: "test_a_conversation_comes_back",
 }
 """The test of the contract that notices each fault."""

@@ -1,5 +1,6 @@
 """Copies of an honest stream with one fault each."""
 
+import unicodedata
 from typing import Any
 
 from messagebody.adapters.streams import OutOfPlace, Pieces, UnknownEvent, plain
@@ -194,6 +195,108 @@ class ShowsPieces(NotesEvents):
                                                for note in self._notes]}  # fmt: skip
 
 
+class LosesTheThirdText(NotesEvents):
+    def message(self) -> Any:
+        made = super().message()
+        texts = [note for note in made["notes"] if note["is"] == "text"]
+        return {**made, "notes": [note for note in made["notes"]
+                                  if not any(note is each for each in texts[2:])]}  # fmt: skip
+
+
+class LosesTheFifthText(NotesEvents):
+    def message(self) -> Any:
+        made = super().message()
+        return {**made, "notes": made["notes"][:4]}
+
+
+class Changes(NotesEvents):
+    """It changes pieces."""
+
+    @staticmethod
+    def changed(text: str) -> str:
+        return text
+
+    def grow(self, text: Pieces, more: Any) -> None:
+        super().grow(text, self.changed(more) if isinstance(more, str) else more)
+
+
+def _changing(name: str, change: Any) -> type[Changes]:
+    return type(name, (Changes,), {"changed": staticmethod(change)})
+
+
+DropsNul = _changing("DropsNul", lambda text: text.replace("\x00", ""))
+DropsTheMark = _changing("DropsTheMark", lambda text: text.replace("\ufeff", ""))
+DropsReturns = _changing("DropsReturns", lambda text: text.replace("\r", ""))
+UnifiesLineEnds = _changing("UnifiesLineEnds", lambda text: text.replace("\r\n", "\n"))
+ComposesPieces = _changing("ComposesPieces", lambda text: unicodedata.normalize("NFC", text))
+CutsPieces = _changing("CutsPieces", lambda text: text[:65_536])
+SkipsBlankPieces = _changing("SkipsBlankPieces", lambda text: text if text.strip() else "")
+
+
+class StripsTheBeginning(NotesEvents):
+    """The first piece of a text begins with a letter."""
+
+    def grow(self, text: Pieces, more: Any) -> None:
+        super().grow(text, more.lstrip(" ") if isinstance(more, str) and not text else more)
+
+
+class StripsTexts(NotesEvents):
+    def message(self) -> Any:
+        made = super().message()
+        notes = [{**note, "text": note["text"].strip("\n\t ")} if note["is"] == "text" else note
+                 for note in made["notes"]]  # fmt: skip
+        return {**made, "notes": notes}
+
+
+class SkipsRepeatedPieces(NotesEvents):
+    """It takes a piece that is equal to the one before for a retry."""
+
+    last: Any = None
+
+    def grow(self, text: Pieces, more: Any) -> None:
+        super().grow(text, "" if more == self.last else more)
+        self.last = more
+
+
+class RefusesNewMembers(NotesEvents):
+    def feed(self, event: Event) -> None:
+        if event.keys() - {"event", "message", "number", "note", "text", "words"}:
+            raise OutOfPlace("it has more members")
+        super().feed(event)
+
+
+class RefusesNewMembersInside(NotesEvents):
+    def feed(self, event: Event) -> None:
+        if "new_of_tomorrow" in (event.get("note") or {}):
+            raise OutOfPlace("its note has more members")
+        super().feed(event)
+
+
+class TakesWhatIsNewForUnknown(NotesEvents):
+    def feed(self, event: Event) -> None:
+        if "new_of_tomorrow" in event:
+            raise UnknownEvent
+        super().feed(event)
+
+
+class EndsAtNothing(NotesEvents):
+    """An empty piece is the end of a note."""
+
+    def feed(self, event: Event) -> None:
+        super().feed(event)
+        if event.get("event") == "more" and event.get("text") == "":
+            self._open.pop(event["number"], None)
+
+
+class EndsTheStreamAtNothing(NotesEvents):
+    def feed(self, event: Event) -> None:
+        if self.is_over:
+            return
+        super().feed(event)
+        if event.get("text") == "":
+            self.end()
+
+
 FAULTS: dict[type[NotesEvents], str] = {
     LosesTheFirstPiece: "test_a_stream_makes_its_message",
     StripsPieces: "test_a_stream_makes_its_message",
@@ -219,5 +322,22 @@ FAULTS: dict[type[NotesEvents], str] = {
     ChangesBeforeItRefuses: "test_a_damaged_event_is_refused",
     ForgetsLimits: "test_limits_hold",
     ShowsPieces: "test_a_stream_makes_its_message",
+    LosesTheThirdText: "test_texts_are_kept",
+    LosesTheFifthText: "test_texts_are_kept",
+    DropsNul: "test_texts_are_kept",
+    DropsTheMark: "test_texts_are_kept",
+    DropsReturns: "test_texts_are_kept",
+    UnifiesLineEnds: "test_texts_are_kept",
+    ComposesPieces: "test_texts_are_kept",
+    CutsPieces: "test_texts_are_kept",
+    SkipsBlankPieces: "test_texts_are_kept",
+    StripsTheBeginning: "test_texts_are_kept",
+    StripsTexts: "test_texts_are_kept",
+    SkipsRepeatedPieces: "test_pieces_may_be_cut_anywhere",
+    RefusesNewMembers: "test_new_members_are_taken",
+    RefusesNewMembersInside: "test_new_members_are_taken",
+    TakesWhatIsNewForUnknown: "test_new_members_are_taken",
+    EndsAtNothing: "test_pieces_may_be_cut_anywhere",
+    EndsTheStreamAtNothing: "test_texts_are_kept",
 }
 """The test of the contract that notices each fault."""

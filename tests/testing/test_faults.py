@@ -1,7 +1,7 @@
 """Each contract passes what is honest, and each of its tests notices a fault that is seeded."""
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -31,6 +31,7 @@ class Stores(StoreContract):
 
 class Formats(AdapterContract):
     messages = faulty_formats.MESSAGES
+    roles = ("user", "assistant", "system", "tool")
 
     def __init__(self, made: type[Notes] = Notes) -> None:
         self.adapter = made()
@@ -43,6 +44,13 @@ class Streams(StreamContract):
 
     def __init__(self, made: type[NotesEvents] = NotesEvents) -> None:
         self.accumulator = made
+
+    def events_of(self, texts: Sequence[Sequence[str]]) -> list[Any]:
+        events: list[Any] = [{"event": "hello", "message": {}}]
+        for number, pieces in enumerate(texts):
+            events.append({"event": "note", "number": number, "note": {"is": "text"}})
+            events += ({"event": "more", "number": number, "text": piece} for piece in pieces)
+        return [*events, {"event": "over", "words": 1}]
 
 
 def checks_of(contract: type[Any]) -> list[str]:

@@ -289,8 +289,11 @@ def _update(blocks: list[Any], kind: str) -> Any:
     if len(blocks) != 1:
         return blocks
     block = blocks[0]
+    # Only the update states that it is a thought, whatever it held before.
     if block.get("type") == "thought":
-        block = {**block, "type": "text"}
+        return {"sessionUpdate": "agent_thought_chunk", "content": {**block, "type": "text"}}
+    if kind == "agent_thought_chunk":
+        kind = "agent_message_chunk"
     return {"sessionUpdate": kind, "content": block}
 
 

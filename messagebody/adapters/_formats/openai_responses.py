@@ -202,6 +202,10 @@ class OpenAIResponses(Format):
         """Return whether it is a tool of an MCP server that OpenAI asks."""
         return item.kind == "mcp_call"  # searches go back only as the items that they were
 
+    def is_blank(self, block: Any) -> bool:
+        """Return whether a block is a message without content."""
+        return _is_piece(block) and block["content"] == []
+
     def knows(self, block: Any) -> bool:
         """Return whether a block is one of the format."""
         return _is_content(block) or _is_item(block)

@@ -13,6 +13,8 @@ from messagebody.adapters.streams._accumulator import (
 
 _WRAPPERS: Final = ("artifactUpdate", "statusUpdate", "task", "message")
 _FINAL: Final = {"completed", "failed", "canceled", "rejected"}
+_WAITING: Final = {"input_required", "auth_required", "input-required", "auth-required"}
+"""States in which an agent waits for the user: it ends the stream, and the task may go on."""
 
 
 class ArtifactUpdates(Accumulator):
@@ -25,6 +27,7 @@ class ArtifactUpdates(Accumulator):
         self._task: dict[str, Any] = {}
         self._artifacts: dict[str, dict[str, Any]] = {}
         self._ended: set[str] = set()
+        self._is_waiting = False
         self._message: dict[str, Any] | None = None
 
     def feed(self, event: dict[str, Any]) -> None:
@@ -65,6 +68,7 @@ class ArtifactUpdates(Accumulator):
             self.begin(held["parts"], part)
         if event.get("lastChunk"):
             self._ended.add(key)
+        self._is_waiting = False
 
     def _status(self, event: dict[str, Any]) -> None:
         status = member(event, "status", dict)
@@ -76,6 +80,7 @@ class ArtifactUpdates(Accumulator):
         self._task["status"] = status
         # 1.0 writes `TASK_STATE_COMPLETED` where 0.3 writes `completed`.
         state = str(status.get("state", "")).lower().removeprefix("task_state_")
+        self._is_waiting = state in _WAITING
         if state in _FINAL or event.get("final") is True:
             self.end()
 
@@ -93,6 +98,5 @@ class ArtifactUpdates(Accumulator):
         return {**artifact, "parts": joined_texts(artifact["parts"], "text", texts)}
 
     def is_cut(self) -> bool:
-        """Return whether the last chunk of an artifact is missing."""
-        is_open = not self._artifacts or bool(self._artifacts.keys() - self._ended)
-        return not self.is_over and is_open
+        """Return whether neither the task has ended nor its agent waits for the user."""
+        return not (self.is_over or self._is_waiting)

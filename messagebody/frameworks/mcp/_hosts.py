@@ -39,7 +39,16 @@ def host_check(
         host, own = _split(name)
         places += [f"{host}:{own}"] if own else [host, f"{host}:{port}"]
     origins = [f"{scheme}://{place}" for scheme in ("http", "https") for place in places]
-    return TransportSecuritySettings(allowed_hosts=places, allowed_origins=origins)
+    settings = TransportSecuritySettings()
+    settings.allowed_hosts, settings.allowed_origins = _Names(places), _Names(origins)
+    return settings
+
+
+class _Names(list[str]):
+    """Names in small letters, among which a name is found in whatever letters it is written."""
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and super().__contains__(name.lower())
 
 
 def _split(name: str) -> tuple[str, str]:

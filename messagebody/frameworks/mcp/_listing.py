@@ -13,7 +13,8 @@ from messagebody._base.text import count_of, escape, nearest, quote, redact_urls
 from messagebody.errors import ObjectNotFound, StoreError
 from messagebody.frameworks.mcp._results import place_of
 from messagebody.prompts import Toolbox, tool
-from messagebody.storage._stores import Stat
+from messagebody.storage._stores import Stat, Store
+from messagebody.storage._stores.directory import FileStore
 from messagebody.storage._stores.messages import SUFFIX, StoredMessages
 
 _logger: Final = logging.getLogger(__name__)
@@ -101,6 +102,7 @@ class Listing(Toolbox):
         stats: Mapping[str, Stat | None]
         try:
             if isinstance(messages, StoredMessages):
+                _require_directory(messages.store)
                 stats = messages.stats()
             else:
                 stats = dict.fromkeys(messages)
@@ -129,6 +131,12 @@ class Listing(Toolbox):
         near = next(elsewhere, "") or nearest(bare, around)
         meant = f" (did you mean {quote(near)}?)" if near else ""
         raise ObjectNotFound(f"no message {quote(given)}{meant}; list_messages lists them")
+
+
+def _require_directory(store: Store) -> None:
+    """Refuse a directory that is gone: as a store, it would be an empty one that is made later."""
+    if isinstance(store, FileStore) and not store.root.is_dir():
+        raise StoreError("the directory is not there", store.url)
 
 
 def resource_of_message(entry: ListedMessage) -> dict[str, Any]:

@@ -50,7 +50,7 @@ from messagebody.frameworks.mcp._results import (
     resource_of,
     result_of,
 )
-from messagebody.prompts import Reader, ToolError, description_of, parameters_of
+from messagebody.prompts import Reader, ToolError, description_of, parameters_of, told_to_model
 from messagebody.storage._references import Resolver
 from messagebody.storage._stores import Store
 from messagebody.storage._stores.messages import (
@@ -269,7 +269,7 @@ class Served:
         try:
             contents = self._contents(uri)
         except MessageBodyError as error:
-            raise MCPError(INVALID_PARAMS, error.statement, data={"uri": uri}) from error
+            raise MCPError(INVALID_PARAMS, told_to_model(error), data={"uri": uri}) from error
         return ReadResourceResult.model_validate({"contents": [{"uri": uri, **contents}]})
 
     def _contents(self, uri: str) -> dict[str, Any]:
@@ -324,7 +324,7 @@ class Served:
             message, opened = self._open(given)
             shown = self._shown(message, opened, arguments) if name == "read_part" else None
         except MessageBodyError as error:
-            return _error(error.statement)
+            return _error(told_to_model(error))
         return shown or _text(opened.reader.call(name, arguments))
 
     def _shown(
@@ -392,7 +392,7 @@ def _checked(
     try:
         return list_some(cursor)
     except MessageBodyError as error:
-        raise MCPError(INTERNAL_ERROR, error.statement) from error
+        raise MCPError(INTERNAL_ERROR, told_to_model(error)) from error
 
 
 def _cursor(params: Any) -> str | None:

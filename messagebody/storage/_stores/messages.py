@@ -60,14 +60,14 @@ class StoredMessages(Mapping[str, StoredMessage]):
     """
 
     def __init__(self, store: Store, limits: Limits = DEFAULT_LIMITS) -> None:
-        self._store = store
+        self.store = store
         self._limits = limits
 
     def __getitem__(self, name: str) -> StoredMessage:
         key = name + SUFFIX
         if not _is_message(key):
             raise KeyError(name)
-        return _look_up(self._store, key, self._limits)
+        return _look_up(self.store, key, self._limits)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.stats())
@@ -77,13 +77,13 @@ class StoredMessages(Mapping[str, StoredMessage]):
 
     def __bool__(self) -> bool:
         # Without listing all of a bucket.
-        return any(_is_message(found.key) for found in self._store.iter_objects())
+        return any(_is_message(found.key) for found in self.store.iter_objects())
 
     def stats(self) -> dict[str, Stat]:
         """Return the metadata of all messages, by name."""
         return {
             found.key.removesuffix(SUFFIX): found
-            for found in self._store.iter_objects()
+            for found in self.store.iter_objects()
             if _is_message(found.key)
         }
 
