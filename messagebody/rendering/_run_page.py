@@ -9,7 +9,7 @@ import attrs
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._base.guards import require_resolver
 from messagebody._base.hints import guided
-from messagebody._base.text import count_of
+from messagebody._base.text import count_of, redact_urls
 from messagebody._model.body import MessageBody
 from messagebody.adapters import ChatMessage, Loss, Step, Transcript, read_transcript
 from messagebody.rendering._contents import Contents
@@ -158,7 +158,7 @@ class _Sections:
         steps, hidden = [], []
         left = contents.limits.parts
         for message in transcript.messages[: contents.limits.messages]:
-            found = message.steps
+            found = message.steps if message.problem is None else [*map(_redacted, message.steps)]
             steps.append(found[:left])
             hidden.append(len(found) - len(steps[-1]))
             left -= len(steps[-1])
@@ -408,6 +408,14 @@ def _about(message: ChatMessage, steps: Sequence[Step]) -> dict[str, Any]:
     """Return what a message and its blocks state beside the content."""
     told = {step.parts[0].name or f"{step.kind} {i}": step.about for i, step in enumerate(steps)}
     return {**message.about, **{name: about for name, about in told.items() if about}}
+
+
+def _redacted(step: Step) -> Step:
+    """Return a step of a message that could not be read, without secrets from URLs in its JSON."""
+    parts = (
+        part.evolve(content=redact_urls(part.text)) if part.text else part for part in step.parts
+    )
+    return attrs.evolve(step, parts=tuple(parts))
 
 
 def _model_in(about: Any) -> str | None:

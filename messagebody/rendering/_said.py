@@ -33,6 +33,8 @@ _LONGEST: Final = 500
 ROLES: Final = frozenset({"user", "assistant", "system", "tool"})
 _TITLES: Final = ("title", "document_title", "filename")
 """Members of citations with the title of the source."""
+_LONGEST_NAME: Final = 2_000
+"""Characters of a name that are looked at."""
 _NAME: Final = 200
 """Characters of the name of a tool, a speaker or a source."""
 _CODE: Final = {"python": "text/x-python", "bash": "text/x-shellscript"}
@@ -358,8 +360,8 @@ def web_link(url: str, words: str) -> Html:
 
 
 def cut(text: str) -> str:
-    """Return a name of any length, cut for the page."""
-    return escape(text, limit=_NAME)
+    """Return a name of any length, cut for the page, without secrets from URLs."""
+    return escape(redact_urls(text[:_LONGEST_NAME]), limit=_NAME)
 
 
 def badge(words: str, look: str = "", href: str | None = None) -> Html:

@@ -12,13 +12,13 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, StateGraph
+from messagebody.frameworks.temporal import BodyStorageDriver
 
 from messagebody import MessageBody, Part, Resolver, inline, offload, payloads, sweep
 from messagebody.errors import DecodeError
 from messagebody.frameworks.langgraph import OffloadingSerializer, aowner, owner
 from messagebody.frameworks.openai_agents import OffloadingSession
 from messagebody.frameworks.pydantic_ai import OffloadingConversationStore
-from messagebody.frameworks.temporal import BodyStorageDriver
 from messagebody.storage import Bodies, Needs, Owner, Recent, Store, open_store
 from tests.payloads.test_objects import Xor
 

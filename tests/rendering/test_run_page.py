@@ -1,6 +1,7 @@
 """The page of a run: who says what, calls beside their results, changes, and that nothing acts."""
 
 import base64
+import copy
 import json
 import re
 import time
@@ -9,14 +10,16 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part, Resolver
 from messagebody.adapters import adapter, adapter_names
 from messagebody.adapters._core import Format
-from messagebody.errors import EnvelopeError, InvalidArgument
+from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.rendering import run_page
 from messagebody.samples import sample
 from messagebody.testing.strategies import bodies
+from tests.adapters.test_transcript_exchanges import CHUNKS, CONVERSATIONS, EVENTS, PIECES
 from tests.rendering.test_pages import Elements
 from tests.viewer.hostile import PAYLOADS
 
@@ -415,3 +418,65 @@ def test_the_list_shows_no_marks_of_markdown() -> None:
     said = [{"role": "assistant", "content": text} for text in ("## Cats\n\nMeow.", "***", "a # b")]
     listed = run_page(said).partition("<nav")[2].partition("</nav>")[0]
     assert re.findall("<bdi>([^<]*)</bdi>", listed) == ["Cats Meow.", "***", "a # b"]
+
+
+SIGNED = "https://example.com/a?sig=s3cret"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [CHAT[0], SIGNED],
+        [CHAT[0], {"type": "message", "content": [{"url": SIGNED}]}],
+        [{"role": "user", "content": [{"type": "text", "text": 5, "url": SIGNED}]}],
+        f'{json.dumps(CHAT[0])}\n{{"role": "user", "content": "{SIGNED}',
+        [{"role": "user", "name": SIGNED, "content": "x"}],
+        [{"role": SIGNED, "content": "x"}, CHAT[0]],
+        {"model": SIGNED, "messages": [CHAT[0]]},
+        {"choices": [{"message": CHAT[4], "finish_reason": SIGNED}]},
+        [call("c1", SIGNED)],
+        {"error": {"type": SIGNED}},
+    ],
+)
+def test_no_signature_of_a_url_is_on_the_page_but_in_what_is_said(value: Any) -> None:
+    document = run_page(value)
+    assert "s3cret" not in document
+    assert "example.com" in document
+
+
+def places_in(value: Any) -> list[tuple[Any, Any]]:
+    """Return each member and item of a JSON value, as what holds it and its key."""
+    found = [*value.items()] if isinstance(value, dict) else [*enumerate(value)]
+    inner = [each for _, held in found if isinstance(held, dict | list) for each in places_in(held)]
+    return [*((value, key) for key, _ in found), *inner]
+
+
+LOGGED: list[Any] = [
+    *CONVERSATIONS.values(), CHUNKS, EVENTS, PIECES,
+    {"system": [{"text": "a"}], "messages": CHAT, "tools": [{"name": "f"}]},
+    {"choices": [{"message": CHAT[4], "finish_reason": "stop"}], "error": None},
+    {"candidates": [{
+        "content": {"role": "model", "parts": [{"text": "a"}]},
+        "groundingMetadata": {"groundingChunks": [{"web": {"uri": "https://a.b/"}}]}}]},
+    {"object": "response", "incomplete_details": {"reason": "a"}, "output": [
+        {"type": "mcp_call", "id": "m", "name": "f", "arguments": "{}", "error": "e"},
+        {"type": "message", "role": "assistant", "content": [
+            {"type": "output_text", "text": "t", "annotations": [
+                {"type": "url_citation", "url": "https://a.b/", "title": "a"}]}]}]},
+]  # fmt: skip
+ODD: list[Any] = [
+    None, 5, "", [], {}, [[]], [{}], {"type": "new"}, {"type": []}, "http://[::1",
+    "https://example.com/x?sig=s3cret",
+]  # fmt: skip
+
+
+@given(st.data())
+def test_a_fault_anywhere_in_what_is_logged_leaves_a_page_or_an_error(data: Any) -> None:
+    value = json.loads(json.dumps(data.draw(st.sampled_from(LOGGED))))
+    for _ in range(data.draw(st.integers(1, 3))):
+        holder, key = data.draw(st.sampled_from(places_in(value) or [({}, "")]))
+        holder[key] = copy.deepcopy(data.draw(st.sampled_from(ODD)))
+    try:
+        assert "</html>" in run_page(value)
+    except MessageBodyError as error:
+        assert "s3cret" not in str(error)  # noqa: PT017 - most faults leave a page

@@ -11,7 +11,7 @@ import attrs
 
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.media_types import JSON
-from messagebody._base.text import quote
+from messagebody._base.text import quote, redact_urls
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import strict_json
@@ -249,7 +249,8 @@ def _is_said(value: Any) -> bool:
 def _of_one(value: Any, found: str | None, limits: Limits) -> Transcript:
     """Return the run of a value among others, whose format is `found`, if they are messages."""
     if isinstance(value, Broken):
-        return Transcript((ChatMessage(MessageBody([value.text]), problem=value.problem),))
+        problem = redact_urls(value.problem)
+        return Transcript((ChatMessage(MessageBody([value.text]), problem=problem),))
     try:
         if found is None or _is_exchange(value) or (isinstance(value, list) and value):
             return _of_json(value, None, limits)
@@ -257,7 +258,11 @@ def _of_one(value: Any, found: str | None, limits: Limits) -> Transcript:
             return Transcript((_read(found, value, limits),), found)
     except MessageBodyError:
         pass
-    return Transcript((_unread(value, f"expected a message, got {quote(value, limit=80)}"),))
+    return Transcript((_unread(value, f"expected a message, got {_shown(value)}"),))
+
+
+def _shown(value: Any) -> str:
+    return redact_urls(quote(value, limit=80))
 
 
 def _is_exchange(value: Any) -> bool:
@@ -279,7 +284,7 @@ def _format_of(value: Any, messages: Sequence[Any], hint: str | None = None) -> 
     if not found:
         known = ", ".join(adapter_names())
         raise EnvelopeError(
-            f"expected messages of a format that is known, got {quote(value, limit=80)}; "
+            f"expected messages of a format that is known, got {_shown(value)}; "
             f"the formats are {known}"
         )
     return hint if hint in found else USUAL if USUAL in found else found[0]
@@ -335,7 +340,7 @@ def _read(format_name: str, message: Any, limits: Limits) -> ChatMessage:
 
 def _unread(message: Any, problem: str) -> ChatMessage:
     source = Part(json.dumps(message, indent=2, ensure_ascii=False), content_type=JSON)
-    return ChatMessage(MessageBody([source]), _role_in(message), problem=problem)
+    return ChatMessage(MessageBody([source]), _role_in(message), problem=redact_urls(problem))
 
 
 def _message(made: Converted[MessageBody], role: str | None = None) -> ChatMessage:

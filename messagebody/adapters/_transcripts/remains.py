@@ -6,9 +6,12 @@ from typing import Any, Final
 
 import attrs
 
+from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._model.part import Part
+from messagebody.adapters._collecting import Collector
 from messagebody.adapters._core import format_of
 from messagebody.adapters._items import Media
+from messagebody.adapters._reading import BlockReader
 from messagebody.errors import MessageBodyError
 
 _RESULT: Final = re.compile(r"/tool/results/\d+")
@@ -86,7 +89,8 @@ class _Entries:
         """Return whether a block is a source that a text has named before."""
         found = format_of(self._format)
         try:
-            item = None if found is None or not isinstance(block, dict) else found.read(block)
+            reader = None if found is None else BlockReader(found, Collector(DEFAULT_LIMITS, ()))
+            item = None if reader is None else reader.item_of(block)
         except MessageBodyError:
             return False
         return isinstance(item, Media) and item.place == "sources"
