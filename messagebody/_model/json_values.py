@@ -103,13 +103,15 @@ def rows_text(value: Any) -> str:
 
 def _written(value: Any, wanted: str | None, text: str | None = None) -> Made:
     """Return JSON as text of the type that is wanted, if that is one of JSON."""
-    kind = JSON if wanted is None or wanted == OCTET_STREAM else wanted
-    if _is_another(kind):
+    if wanted in LINES:
+        return (_lines(value) if text is None else f"{text}\n"), str(wanted)
+    if wanted not in _JSON_OR_NONE and _is_another(str(wanted)):
         can_be = ", ".join((JSON, *LINES))
         raise ValueError(f"it can be {can_be} or a type that ends in +json")
-    if kind in LINES:
-        return (_lines(value) if text is None else f"{text}\n"), kind
     return strict_json.dumps(value) if text is None else text, JSON
+
+
+_JSON_OR_NONE: Final = (None, JSON, OCTET_STREAM)
 
 
 def _lines(value: Any) -> str:

@@ -166,8 +166,9 @@ def _wanted(name: Any, content_type: Any) -> str | None:
 def _precise(name: Any, kind: str | None) -> str | None:
     """Return the type that the name says if it says the same more precisely, as `+json` does."""
     named = sniffing.from_name(name) if isinstance(name, str) else None
-    says = named not in {None, OCTET_STREAM} and kind is not None
-    return named if says and sniffing.agree(str(kind), str(named)) else kind
+    if named is None or named == OCTET_STREAM or kind is None:
+        return kind
+    return named if sniffing.agree(kind, named) else kind
 
 
 def _maker_of(value: object) -> Maker | None:
