@@ -171,7 +171,7 @@ docs: $(VENV)/.docs ## Build the documentation into site/
 BENCH.quick := .test .bench
 BENCH.borders := .test .borders .peers
 BENCH.deepagents := .test .deepagents
-MEASURE.borders := checkpoints telemetry pages prompts
+MEASURE.borders := checkpoints serializers telemetry pages prompts
 MEASURE.deepagents := agent_files
 bench: $(BENCH.$(ENV):%=$(VENV)/%) ## Measure against the peers and print the tables (ENV=borders, ENV=deepagents)
 	$(BIN)/python -m benchmarks $(MEASURE.$(ENV))

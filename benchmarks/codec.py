@@ -1,8 +1,10 @@
 """Parse, serialise, memory and large parts, beside acp-sdk and the standard library."""
 
 import base64
+import hashlib
 import io
 import json
+import operator
 import os
 import random
 import statistics
@@ -347,6 +349,47 @@ def _zipped(first: str, content: bytes = b"", *others: str) -> bytes:
     return buffer.getvalue()
 
 
+def identity() -> None:
+    """Compare equality with that of the JSON of both, and the digest with one of the JSON."""
+    from messagebody import MessageBody
+
+    digest, rows = "sha256:" + "a" * 64, []
+    for count in (1, 10, 1_000):
+        parts = [
+            part | {"size": 3, "digest": digest} if "contentUrl" in part else part
+            for part in small_parts(count)
+        ]
+        mine, theirs = MessageBody.from_dicts(parts), MessageBody.from_dicts(parts)
+        times = compare(
+            {
+                "equal": partial(operator.eq, mine, theirs),
+                "bytes": partial(_are_written_alike, mine, theirs),
+                "digest": partial(getattr, mine, "digest"),
+                "sha256": partial(_hash_of_json, mine),
+            },
+            seconds=1.0,
+            rounds=11,
+        )
+        rows.append(
+            [f"{count:,}", show_time(times["equal"]), show_time(times["bytes"]),
+             show_ratio(times["equal"] / times["bytes"]), show_time(times["digest"]),
+             show_time(times["sha256"]), show_ratio(times["digest"] / times["sha256"])]
+        )  # fmt: skip
+    print_table(
+        "Equality and digests",
+        ["parts", "`==`", "JSON bytes of both", "ratio", "digest", "SHA-256 of to_json", "ratio"],
+        rows,
+    )
+
+
+def _are_written_alike(mine: Any, theirs: Any) -> bool:
+    return bool(mine.to_json_bytes() == theirs.to_json_bytes())
+
+
+def _hash_of_json(body: Any) -> str:
+    return hashlib.sha256(body.to_json_bytes()).hexdigest()
+
+
 def imports() -> None:
     """Compare the CPU time an import takes, in fresh interpreters, less the bare interpreter's."""
     import resource
@@ -391,6 +434,7 @@ def main() -> None:
     parse_and_serialise()
     spellings()
     stages()
+    identity()
     memory()
     large_part()
     types_by_name()

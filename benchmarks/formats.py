@@ -124,6 +124,32 @@ def peers() -> None:
                 [[name, show_time(took)] for name, took in found.items()])  # fmt: skip
 
 
+def each_way() -> None:
+    """Print a message of OpenAI's of two parts, read and written, beside LangChain's conversion."""
+    try:
+        langchain = importlib.import_module("langchain_core.messages")
+    except ImportError:
+        return
+    chat, theirs = formats()["openai-chat"], langchain.convert_to_messages([_ASKED])
+    body = chat.to_body(_ASKED).value
+    found = compare(
+        {
+            "in": partial(chat.to_body, _ASKED),
+            "their in": partial(langchain.convert_to_messages, [_ASKED]),
+            "out": partial(chat.from_body, body),
+            "their out": partial(langchain.convert_to_openai_messages, theirs),
+        },
+        seconds=1.0,
+        rounds=11,
+    )
+    rows = [
+        [title, show_time(found[way]), show_time(found[f"their {way}"]),
+         show_ratio(found[way] / found[f"their {way}"])]
+        for title, way in (("to_body", "in"), ("from_body", "out"))
+    ]  # fmt: skip
+    print_table("OpenAI chat, two parts", ["", "messagebody", "LangChain", "ratio"], rows)
+
+
 def _call(identity: str, name: str) -> dict[str, Any]:
     function = {"name": name, "arguments": '{"city": "Brno"}'}
     return {"id": identity, "type": "function", "function": function}
@@ -252,5 +278,6 @@ def main() -> None:
     small()
     large()
     peers()
+    each_way()
     talks()
     facts()

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 from zlib import crc32
 
+from messagebody._model.access import parts_of
 from messagebody._model.body import MessageBody
-from messagebody.adapters._reading import mark_of
+from messagebody.adapters._reading import mark_of_record
 from messagebody.errors import EnvelopeError
 
 
@@ -20,8 +21,11 @@ def marked(rest: Any, body: MessageBody) -> Any:
 
 
 def _mark(body: MessageBody) -> str:
-    parts = (f"{part.name}\n{part.content_type}\n{part.metadata}\n{mark_of(part)}" for part in body)
-    return f"{crc32(chr(10).join(parts).encode()):08x}"
+    said = [
+        f"{record.name}\n{record.content_type}\n{record.metadata}\n{mark_of_record(record)}"
+        for record in parts_of(body)
+    ]
+    return f"{crc32(chr(10).join(said).encode()):08x}"
 
 
 def rests_for(bodies: Sequence[MessageBody], rests: Sequence[Any]) -> list[Any]:

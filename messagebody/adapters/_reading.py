@@ -8,7 +8,9 @@ import attrs
 
 from messagebody._base.media_types import is_text
 from messagebody._base.text import quote
+from messagebody._model.access import part_of, record_of
 from messagebody._model.part import Part
+from messagebody._wire.members import PartRecord
 from messagebody.adapters import _rest as differences
 from messagebody.adapters._base import Loss, LossKind
 from messagebody.adapters._capabilities import Kind
@@ -27,14 +29,20 @@ def content_class(part: Part) -> str:
 
 
 def mark_of(part: Part) -> str:
-    """Return a mark by which the block of a part is found again.
+    """Return a mark by which the block of a part is found again."""
+    return mark_of_record(record_of(part))
+
+
+def mark_of_record(record: PartRecord) -> str:
+    """Return the mark of the part of a record.
 
     A checksum of 32 bits tells the parts of one message apart. It can't stand for the content. Of
     large files, the size and both ends are enough.
     """
-    if part.url is not None or part.text is not None:
-        return f"{crc32((part.url or part.text or '').encode()):08x}"
-    content = part.read_bytes()
+    said = record.content if record.url is None else record.url
+    if isinstance(said, str):
+        return f"{crc32(said.encode()):08x}"
+    content = part_of(record).read_bytes()
     if len(content) > 2 * _END:
         content = b"%d %b%b" % (len(content), content[:_END], content[-_END:])
     return f"{crc32(content):08x}"

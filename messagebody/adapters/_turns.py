@@ -7,8 +7,10 @@ their calls. Many formats allow all of these, so bodies are put in order before 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from messagebody._model.access import parts_of
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
+from messagebody._wire.members import PartRecord
 from messagebody.adapters._base import Loss, LossKind
 from messagebody.adapters._dialect import ROLES, Dialect
 from messagebody.adapters._ids import number_apart, respell, state_ids, state_names
@@ -62,7 +64,7 @@ def turns_of(
 
 def _by_speaker(turn: Turn) -> Iterator[Turn]:
     """Yield a turn for each speaker: a request may begin with what the system says."""
-    if not any(_speaker_of(part) for part in turn.body):
+    if not any(map(_speaker_of, parts_of(turn.body))):
         yield turn
         return
     role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
@@ -85,7 +87,7 @@ def _by_speaker(turn: Turn) -> Iterator[Turn]:
         )
 
 
-def _speaker_of(part: Part) -> str | None:
+def _speaker_of(part: Part | PartRecord) -> str | None:
     """Return who speaks in a text, if its metadata says that it is another one."""
     said = (part.metadata or {}).get("role")
     return said if part.name is None and said in ROLES else None

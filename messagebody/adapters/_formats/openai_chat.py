@@ -32,7 +32,7 @@ from messagebody.adapters._items import (
 _ASSISTANT: Final = frozenset({"assistant"})
 _USER: Final = frozenset({"user"})
 _AUDIO: Final = {"wav": "audio/wav", "mp3": "audio/mpeg"}
-_BESIDE: Final = {"tool_calls", "refusal", "audio", "function_call"}
+_BESIDE: Final = frozenset({"tool_calls", "refusal", "audio", "function_call"})
 """Members that hold what an assistant says, beside the content."""
 _CONTENT: Final = ("text", "image_url", "input_audio", "file", "refusal")
 _ROLES: Final = ("user", "assistant", "system", "developer", "tool", "function")
@@ -78,7 +78,7 @@ class OpenAIChat(Format):
             return message, "list"
         if not isinstance(message, dict) or "role" not in message:
             raise Misplaced("", "expected an object with role and content")
-        if not {"content", *_BESIDE} & message.keys():
+        if "content" not in message and _BESIDE.isdisjoint(message):
             raise Misplaced("/content", "expected text, a list or null")
         if "tool_call_id" in message:
             members = {key: message[key] for key in ("tool_call_id", "content") if key in message}
@@ -187,7 +187,7 @@ class OpenAIChat(Format):
 
 def _is_beside_calls(block: Any) -> bool:
     is_typed = isinstance(block, dict) and "type" in block
-    return is_typed and block.keys().isdisjoint({"function", "custom"})
+    return is_typed and "function" not in block and "custom" not in block
 
 
 def _is_content(block: Any) -> bool:
@@ -201,8 +201,10 @@ def _is_content(block: Any) -> bool:
 def _with_annotations(blocks: list[Any], message: dict[str, Any]) -> list[Any]:
     """Put annotations into the texts that they belong to, by their ranges in all of the content."""
     said = message.get("annotations")
+    if not said or not isinstance(said, list):
+        return blocks
     texts = {index: block["text"] for index, block in enumerate(blocks) if _is_text(block)}
-    if not said or not isinstance(said, list) or not texts:
+    if not texts:
         return blocks
     made, starts, start = [*blocks], {}, 0
     for index, text in texts.items():
