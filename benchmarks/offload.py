@@ -14,6 +14,7 @@ import importlib.util
 import io
 import itertools
 import os
+import runpy
 import shutil
 import statistics
 import subprocess
@@ -33,6 +34,7 @@ from benchmarks.harness import machine, print_table, show_ratio, show_time
 from messagebody import MessageBody, Part, Resolver, fetch, inline, offload
 from messagebody.s3 import S3Store
 from messagebody.s3._client import Clients
+from messagebody.storage import Store
 from tests import servers
 from tests.storage.network import Authority
 
@@ -40,6 +42,7 @@ MIB = 1024 * 1024
 ROUNDS = 5
 WORKLOADS = {"1,000 × 64 KiB": (1000, 64 * 1024), "50 × 4 MiB": (50, 4 * MIB)}
 BUCKET = "bench"
+EXAMPLE = Path(__file__).parents[1] / "docs/examples/obstore_store.py"
 _turns = itertools.count()
 
 BASE = "boto3 put_object, 16 threads, and SHA-256"
@@ -75,7 +78,7 @@ def _compare_over_https(directory: Path) -> None:
         with servers.rclone(directory, certificate=certificate) as server:
             found = {name: each for name, each in _contestants(server).items() if "obstore" in name}
             for title, workload in WORKLOADS.items():
-                _compare(f"{title} over https", workload, found, next(iter(found)), directory)
+                _compare(f"{title} over https", workload, found, "obstore, 16 threads", directory)
         del os.environ["SSL_CERT_FILE"], os.environ["AWS_CA_BUNDLE"]
 
 
@@ -138,6 +141,7 @@ def _contestants(server: servers.Server) -> dict[str, Client]:
         "messagebody": _ours(server),
     }
     if _has("obstore"):
+        found["messagebody over obstore"] = _ours_over_obstore(server)
         found["obstore, 16 threads"] = _obstore(server)
         found["obstore, 16 threads, and SHA-256"] = _hashing(_obstore(server))
     if _has("s3fs"):
@@ -215,11 +219,21 @@ def _ours(server: servers.Server) -> Client:
         addressing_style="path",
         response_checksum_validation="when_required",
     )
+    return _bodies(lambda prefix: S3Store(clients, BUCKET, prefix))
+
+
+def _ours_over_obstore(server: servers.Server) -> Client:
+    """Return the store that the documentation shows, docs/how-to/write-a-store.md."""
+    store_class = runpy.run_path(str(EXAMPLE))["ObstoreStore"]
+    return _bodies(lambda at: store_class(_native(server, at), f"s3://{BUCKET}/{at}"))
+
+
+def _bodies(store_at: Callable[[str], Store]) -> Client:
     small, resolver = MessageBody(), Resolver()
 
     def put(blobs: list[bytes]) -> None:
         nonlocal small, resolver
-        store = S3Store(clients, BUCKET, _prefix())
+        store = store_at(_prefix())
         resolver = Resolver(allow=store)
         body = MessageBody(
             Part(blob, name=f"/{n}", content_type="application/octet-stream")
@@ -235,19 +249,25 @@ def _ours(server: servers.Server) -> Client:
 
 def _obstore(server: servers.Server) -> Client:
     import obstore
+
+    store = _native(server)
+    return (
+        _on_threads(lambda b: obstore.put(store, _key(b), b), 16),
+        _on_threads(lambda b: bytes(obstore.get(store, _key(b)).bytes()), 16),
+    )
+
+
+def _native(server: servers.Server, prefix: str | None = None) -> Any:
     from obstore.store import S3Store as NativeStore
 
-    store = NativeStore(
+    return NativeStore(
         BUCKET,
+        prefix=prefix,
         endpoint=server.endpoint,
         region=servers.REGION,
         access_key_id=server.access_key,
         secret_access_key=server.secret_key,
-        client_options={"allow_http": True},
-    )
-    return (
-        _on_threads(lambda b: obstore.put(store, _key(b), b), 16),
-        _on_threads(lambda b: bytes(obstore.get(store, _key(b)).bytes()), 16),
+        client_options={"allow_http": server.endpoint.startswith("http:")},
     )
 
 

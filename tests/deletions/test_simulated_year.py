@@ -254,36 +254,36 @@ class Leaf(Program):
         self.commit(value, key)
 
     def quote(self) -> None:
-        """Write what another program has into a text of one's own, or beside it."""
-        sources = [
-            (leaf, number)
-            for leaf in self.world.leaves
-            if leaf.lives > 1e11
-            for number in leaf.rows
-        ]
-        if not sources:
+        """Write a body, or what another program has, into a text of one's own, or beside it."""
+        listed = [leaf for leaf in self.world.leaves if leaf.lives > 1e11]
+        sources = [(leaf, number) for leaf in listed for number in leaf.rows]
+        if not sources or self.world.random.random() < 0.5:
+            said = f"{self.name} says {self.world.random.randrange(12)} " * 50
+            small = offload(MessageBody([Part(said)]), self.world.store, threshold=0)
+            key = (small[0].url or "").removeprefix(URL)
+            self.world.reach[key] = frozenset({key})
+            self.repeat(small, self.world.reach[key])
             return
-        source = self.world.random.choice(sources)
-        row = source[0].rows[source[1]]
-        text = row.value.to_json() if isinstance(row.value, MessageBody) else json.dumps(row.value)
-        for _ in range(self.world.random.randrange(4)):
-            text = self.world.random.choice(WRAPPINGS)(text)
-        is_beside = self.lives > 1e11 and self.world.random.random() < 0.5
+        leaf, number = source = self.world.random.choice(sources)
         self.world.held[source] += 1
         try:
             # Until it is in the store, or in the database, it is only in the memory of this one.
-            said = "Look at this:" if is_beside else text
-            value, key = self.keep(f"{self.name} {said} " + "... " * 80)
-            self.world.reach[key] = frozenset({key}) if is_beside else row.keys | {key}
-            self.world.mentioned += 1
-            if is_beside:
-                self.wait()
-                self.commit(self.beside(value, text), key, row.keys)
+            self.repeat(leaf.rows[number].value, leaf.rows[number].keys)
         finally:
             self.world.held[source] -= 1
-        if not is_beside:
-            self.wait()
-            self.commit(value, key)
+
+    def repeat(self, value: Any, keys: frozenset[str]) -> None:
+        """Write a value that needs some keys into a text, or beside one."""
+        text = value.to_json() if isinstance(value, MessageBody) else json.dumps(value)
+        for _ in range(self.world.random.randrange(4)):
+            text = self.world.random.choice(WRAPPINGS)(text)
+        is_beside = self.lives > 1e11 and self.world.random.random() < 0.5
+        said = "Look at this:" if is_beside else text
+        mine, key = self.keep(f"{self.name} {said} " + "... " * 80)
+        self.world.reach[key] = frozenset({key}) if is_beside else keys | {key}
+        self.world.mentioned += 1
+        self.wait()
+        self.commit(self.beside(mine, text) if is_beside else mine, key, keys)
 
     def wait(self) -> None:
         """The value is on its way to the database, in a moment or in two days."""

@@ -175,6 +175,18 @@ class TestAnswers:
             assert "secret" not in str(caught.value)
         assert len([*store.iter_objects()]) == 2
 
+    def test_an_owner_that_answers_once(self, store: FileStore) -> None:
+        kept, small = value("p", store), message("m", store)
+        value("gone", store)
+        age(store)
+        once: list[Any] = [Bodies(each for each in [small])]
+        once.append(Answering(iter(payloads.owner(kept).needed())))
+        swept = sweep(store, once, delete=True)
+        assert [each.size for each in swept.objects] == [3000]
+        assert {(each.owner, each.why) for each in swept.kept} == {
+            ("messages", "needed"), ("payloads", "needed")
+        }  # fmt: skip
+
     def test_coroutines(self, store: FileStore) -> None:
         async def each() -> Any:
             yield ""

@@ -161,7 +161,7 @@ def sweep(
         found.check_needs(old, _allowed(everything, given, gone))
         # Looked at again: what moved from one owner to another meanwhile, or into an object, was
         # perhaps seen at neither.
-        found = _Look(opened, given, gone)
+        found = _Look(opened, given, gone, found.needed)
         again = found.unneeded(mentions, before)
         for name, objects in old.items():
             still = {each.key for each in again.get(name, ())}
@@ -223,12 +223,19 @@ class _Look:
         store: the store, which is listed.
         given: the owners, which are asked before.
         gone: the names of owners that are forgotten.
+        needed: digits of digests that were needed before; some owners answer only once.
 
     Raises:
         StoreError: an owner that the store names was not given, or one that is gone is not named.
     """
 
-    def __init__(self, store: Store, given: Collection[Owner], gone: Collection[str]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        given: Collection[Owner],
+        gone: Collection[str],
+        needed: Collection[str] = (),
+    ) -> None:
         self._store = store
         self._given = given
         self._needs: defaultdict[str, set[str]] = defaultdict(set)
@@ -246,7 +253,7 @@ class _Look:
                 self._records[record.name] = record
         self._check_given()
         self._check_known(gone)
-        self._needed = set().union(*self._needs.values())
+        self.needed = {*needed}.union(*self._needs.values())
         self._mentioned: set[str] = set()
 
     def _check_given(self) -> None:
@@ -289,7 +296,7 @@ class _Look:
         befores = self.befores(before)
         old = {
             name: [each for each in self._objects[name]
-                   if _is_old(each, time) and _digits(each) not in self._needed]
+                   if _is_old(each, time) and _digits(each) not in self.needed]
             for name, time in befores.items()
         }  # fmt: skip
         others: defaultdict[str, list[Stat]] = defaultdict(list)
@@ -338,7 +345,7 @@ class _Look:
                 yield KeptObjects(name, why, len(found), sum(found))
 
     def _why(self, name: str, stat: Stat, gone: Collection[str]) -> str:
-        if _digits(stat) in self._needed:
+        if _digits(stat) in self.needed:
             return "needed"
         if _digits(stat) in self._mentioned:
             return "mentioned"
