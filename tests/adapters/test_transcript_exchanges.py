@@ -415,3 +415,22 @@ def test_a_conversation_without_messages_is_empty() -> None:
 
 def test_one_event_of_a_stream_is_read() -> None:
     assert texts(read_transcript(CHUNKS[:1])) == ["H"]
+
+
+@pytest.mark.parametrize(
+    ("item", "format_name"),
+    [
+        ({"type": "custom_tool_call", "call_id": "c", "name": "f", "input": "ls"},
+         "openai-responses"),
+        ({"type": "tool_use", "id": "c", "name": "f", "input": {"role": "user", "parts": []}},
+         "anthropic"),
+        ({"type": "tool-f", "toolCallId": "c", "state": "output-available",
+          "input": {"messages": []}, "output": {"a": 1}}, "vercel-ai"),
+    ],
+)  # fmt: skip
+def test_a_call_is_no_request(item: Any, format_name: str) -> None:
+    for named in (format_name, None):
+        (message,) = read_transcript([item], named).messages
+        assert message.steps[0].kind == "call"
+        assert message.steps[0].arguments == item["input"]
+    assert "user" not in roles(read_transcript(item, format_name))

@@ -63,6 +63,11 @@ def built(value: Any) -> Any:
     return {**value, "messages": built(messages)} if isinstance(messages, list) else value
 
 
+def _may_hold(value: Any) -> bool:
+    """Return whether a value may be a request or a log: messages and their blocks are none."""
+    return isinstance(value, dict) and "type" not in value and not is_message(value)
+
+
 def spoken(value: Any) -> Any:
     """Return a request with a list of messages where it holds one message, or its text.
 
@@ -70,7 +75,7 @@ def spoken(value: Any) -> Any:
         >>> spoken({"model": "m", "input": "Hello"})
         {'model': 'm', 'input': [{'role': 'user', 'content': 'Hello'}]}
     """
-    if not isinstance(value, dict) or is_message(value):
+    if not _may_hold(value):
         return value
     held = [name for name in HOLDERS if name in value]
     said = value[held[0]] if len(held) == 1 else None
@@ -93,7 +98,7 @@ def instructions_in(value: Any) -> tuple[Any, list[Any]]:
         >>> instructions_in({"system": "Be kind.", "messages": []})
         ({'messages': []}, ['Be kind.'])
     """
-    if not isinstance(value, dict) or is_message(value):
+    if not _may_hold(value):
         return value, []
     if HOLDERS.isdisjoint(value) and value.get("object") != "response":
         return value, []
@@ -122,7 +127,7 @@ def format_of_request(value: Any) -> str | None:
 def pair_in(value: Any) -> tuple[Any, Any] | None:
     """Return the request and the answer of a log that holds both, None if it holds no such pair."""
     for names in _PAIR:
-        if isinstance(value, dict) and value.keys() >= {*names} and not is_message(value):
+        if _may_hold(value) and value.keys() >= {*names}:
             request, answer = (value[name] for name in names)
             if isinstance(request, dict | list) and isinstance(answer, dict | list):
                 return request, answer
