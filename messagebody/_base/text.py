@@ -15,6 +15,10 @@ _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _URL = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z0-9+.-]++://[^\s'\"<>]++")
 
 
+_PLACE = re.compile(r"\b(file|local|memory):/[^\s'\"<>]*[^\s'\"<>:;,.)]", re.IGNORECASE)
+"""A URL of a place on this machine."""
+
+
 def escape(text: str, *, limit: int | None = None, keep: str = "") -> str:
     r"""Return `text` with escapes for all characters that a terminal or log would act on.
 
@@ -98,6 +102,16 @@ def redact_url(url: str, *, limit: int = _CUT) -> str:
 def redact_urls(text: str) -> str:
     """Return `text` with every URL in it redacted by `redact_url`."""
     return _URL.sub(lambda match: redact_url(match[0]), text)
+
+
+def redact_places(text: str) -> str:
+    """Return a text with "…" in place of what URLs say of this machine, as a model gets it.
+
+    Examples:
+        >>> redact_places("file:///home/me/a.txt: no such object")
+        'file:…: no such object'
+    """
+    return _PLACE.sub(r"\1:…", text)
 
 
 def plain_text(text: str) -> str:

@@ -12,7 +12,7 @@ import attrs
 
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.media_types import OCTET_STREAM, TEXT_PLAIN, is_text
-from messagebody._base.text import human_size, quote, redact_url
+from messagebody._base.text import human_size, quote, redact_places, redact_url
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import data_urls
@@ -698,7 +698,7 @@ def _note(part: Part) -> str:
     """Return a text in place of a part, which describes it."""
     facts = [part.content_type, human_size(part.size)]
     if part.url is not None:
-        facts.append(redact_url(part.url, limit=1000))
+        facts.append(redact_places(redact_url(part.url, limit=1000)))
     title = (part.metadata or {}).get("title")
     called = title if isinstance(title, str) else part.name or "a part"
     return f"[{called}: {', '.join(facts)}; not shown here]"

@@ -8,7 +8,7 @@ from typing import Final
 import attrs
 
 from messagebody._base.media_types import is_text
-from messagebody._base.text import human_size
+from messagebody._base.text import human_size, redact_places
 from messagebody._base.threads import results_in_order
 from messagebody._model.access import columns, part_of, resolver_of
 from messagebody._model.body import MessageBody
@@ -32,7 +32,6 @@ _LARGEST: Final = 16 * 1024 * 1024
 """The most bytes of a text that is read; a larger one is listed, and tools read it in pieces."""
 _SOUGHT: Final = 100
 """The last parts among which the question is sought."""
-_LOCAL: Final = ("file:", "memory:", "local:")
 _AT_ONCE: Final = 8
 """References that are read at a time."""
 
@@ -109,7 +108,7 @@ class Material:
     def _reaches(self, position: int) -> bool:
         """Return whether a picture gets to a model: nobody else opens a place on this machine."""
         url = self._records[position].url
-        if url is None or not url.lower().startswith(_LOCAL):
+        if url is None or redact_places(url) == url:
             return True
         if position not in self._reasons:
             part = self.part(position)

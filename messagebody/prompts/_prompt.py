@@ -74,11 +74,12 @@ def to_prompt(
     A body that fits stays whole. Otherwise the prompt fills the budget, at any number of parts.
     Pictures take up to half of it, and more only if text leaves room. Unnamed text comes before
     named text. If there is room for a piece of each text, all get the same, and none gets more than
-    it has; if not, the first ones are shown. A long text is cut to its head and tail, with a note
-    that tells how to read the rest. The next parts are listed, and those without room in the list
-    are counted. Each named part is enclosed in a tag that occurs in no content that is shown, so
-    that no content can close its own tag. Unnamed text is enclosed too if any content looks like
-    such a tag.
+    it has; if not, the first ones are shown, and a short last one, which is often the question. A
+    question that fits is shown even if nothing else is. A long text is cut to its head and tail,
+    with a note that tells how to read the rest. The next parts are listed, and those without room
+    in the list are counted. Each named part is enclosed in a tag that occurs in no content that is
+    shown, so that no content can close its own tag. Unnamed text is enclosed too if any content
+    looks like such a tag.
 
     The work depends on the budget: a text that can't be shown is not read. A token is taken to have
     eight characters at most, so `count` never gets more than eight times the budget.
@@ -91,7 +92,8 @@ def to_prompt(
         budget: tokens, counted by `count` and `cost`; the prompt never has more.
         count: the tokens of a text.
         cost: the tokens of a part that is sent as it is.
-        media: a glob over content types; such parts are sent as they are, unless they are text.
+        media: a glob over content types; such parts are sent as they are, unless they are text, or
+            lie at a place on this machine that the resolver does not allow.
         resolver: decides which references to texts are read, several at a time, until the budget is
             full; the body's own if None. Without one none is read. What is not read is listed.
 

@@ -13,15 +13,13 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, TypeVar, get_args, get_origin
 
-from messagebody._base.text import escape, quote, redact_url
+from messagebody._base.text import escape, quote, redact_places, redact_url
 from messagebody._model.body import MessageBody
 from messagebody.errors import InvalidArgument, LocalFileChanged, MessageBodyError
 
 _F = TypeVar("_F", bound=Callable[..., str])
 
 _TYPES: Final = {str: "string", int: "integer", bool: "boolean", type(None): "null"}
-_LOCAL: Final = re.compile(r"\b(file|local|memory):/[^\s'\"]*[^\s'\":;,.)]", re.IGNORECASE)
-"""A URL of a place on this machine."""
 _ARGUMENT: Final = re.compile(r"^    (\w+): (.+(?:\n        .+)*)", re.MULTILINE)
 
 
@@ -78,7 +76,7 @@ def told_to_model(error: MessageBodyError) -> str:
     said = error.statement
     if isinstance(error, LocalFileChanged):
         said = said.replace(escape(error.path), "…")
-    return _LOCAL.sub(r"\1:…", said)
+    return redact_places(said)
 
 
 def shown_url(url: str) -> str:
@@ -88,7 +86,7 @@ def shown_url(url: str) -> str:
         >>> shown_url("file:///home/me/a.png"), shown_url("https://e.com/a.png?sig=x")
         ('file:…', 'https://e.com/a.png?…')
     """
-    return _LOCAL.sub(r"\1:…", redact_url(url, limit=100))
+    return redact_places(redact_url(url, limit=100))
 
 
 class Toolbox:

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Iterator, Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -115,3 +116,10 @@ def test_a_fault_is_noticed(contract: type[Any], fault: type[Any], test: str) ->
 @pytest.mark.parametrize("contract", KITS)
 def test_each_test_is_needed(contract: type[Any]) -> None:
     assert {*KITS[contract].values()} == {*checks_of(contract)}
+
+
+def test_the_page_counts_them() -> None:
+    page = (Path(__file__).parents[2] / "docs/reference/testing.md").read_text(encoding="utf-8")
+    for contract, faults in KITS.items():
+        row = f"| `{contract.__mro__[1].__name__}` | {len(faults)} | {len(faults)} |"
+        assert row in page

@@ -311,6 +311,13 @@ class TestOptions:
         body = MessageBody([Part(url="ftp://e.com/a.png?sig=secret", content_type="image/png")])
         assert "secret" not in json.dumps(adapter("openai-chat").from_body(body).value)
 
+    def test_a_place_on_this_machine_is_not_said(self) -> None:
+        for url in ("file:///home/me/a.png", "memory://secret/a.png", "FILE:///home/me/a.png"):
+            body = MessageBody([Part(url=url, content_type="image/png")])
+            text = adapter("openai-chat").from_body(body).value["content"]
+            scheme = url.partition(":")[0]
+            assert text == f"[a part: image/png, unknown size, {scheme}:…; not shown here]"
+
     def test_references_are_read_only_through_a_resolver(self) -> None:
         part = Part(url="memory://a/b.png", content_type="image/png", size=4)
         body = MessageBody([part])
