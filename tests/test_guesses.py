@@ -196,6 +196,8 @@ CALLS: list[tuple[Callable[[MessageBody], Any], str]] = [
     (lambda b: inline(b, Path("store")), "pass resolver=Resolver(allow=[…])"),  # type: ignore[call-arg,arg-type]
     (lambda b: inline(b, "s3://bucket"), "pass resolver=Resolver(allow=[…])"),  # type: ignore[call-arg,arg-type]
     (lambda b: page(b, "b.html"), "it returns the page, which Path(…).write_text(page) writes"),  # type: ignore[call-arg,arg-type]
+    (lambda b: b.list(names="/a"), "names= is pattern= here"),  # type: ignore[call-arg]
+    (lambda b: MessageBody.from_json(io.StringIO("[]")), "from_json(file.read())"),  # type: ignore[arg-type]
     (lambda b: b.set("/a", "x"), "body['/name'] = content replaces or adds a part"),  # type: ignore[attr-defined]
     (lambda b: MessageBody.open("m.json"), "MessageBody.load(…) reads a message"),  # type: ignore[attr-defined]
     (lambda b: MessageBodySchema(["text/*"]), "a tuple is (name, content type, required)"),
@@ -309,7 +311,7 @@ def test_an_import_leads_on(name: str, advice: str) -> None:
 def test_packages_are_there_without_an_import_of_their_own() -> None:
     code = (
         "import messagebody as mb; mb.adapters.adapter('a2a'); mb.bulk; mb.agents.Registry; "
-        "mb.frameworks.pydantic; mb.adapters.archives; "
+        "mb.frameworks.pydantic; mb.adapters.archives.zip; "
         "from messagebody import prompts, rendering; import sys; assert 'boto3' not in sys.modules"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

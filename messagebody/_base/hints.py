@@ -355,6 +355,8 @@ type media_type mediatype mime mime_type mimetype mimeType mediaType contentType
     content_type content_types
 filename file_name key title id part_name glob path pattern only
     name names pattern
+names name globs
+    pattern names name
 prefixes prefix urls stores allowed allowlist allow_list whitelist
     allow
 text body value file image payload source obj message

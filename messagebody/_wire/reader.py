@@ -78,6 +78,8 @@ def _bytes_of(data: str | bytes | bytearray | memoryview, limits: Limits) -> byt
     """Return a copy that nobody can change; a document that is too large is not copied."""
     if not isinstance(data, _JSON):
         reader = "a file: load(…)" if isinstance(data, PathLike) else "parsed JSON: from_dicts(…)"
+        if hasattr(data, "read"):
+            reader = "an open file: from_json(file.read())"
         raise DecodeError(f"JSON is text or bytes, got {quote(data)}; {reader}")
     if isinstance(data, str):
         # A lone surrogate is accepted here, because the reader refuses it later and knows its

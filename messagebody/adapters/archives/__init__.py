@@ -2,3 +2,10 @@
 
 `zip`, `tar` and `mime` are adapters, as `messagebody.adapters.adapter` finds them by name.
 """
+
+from typing import TYPE_CHECKING
+
+from messagebody._base.faces import face
+
+if not TYPE_CHECKING:  # a type checker must only see the modules
+    __getattr__, _ = face(__name__, {})
