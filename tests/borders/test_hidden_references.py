@@ -12,7 +12,6 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, StateGraph
-from messagebody.frameworks.temporal import BodyStorageDriver
 
 from messagebody import MessageBody, Part, Resolver, inline, offload, payloads, sweep
 from messagebody.errors import DecodeError
