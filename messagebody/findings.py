@@ -15,7 +15,7 @@ import attrs
 from messagebody._base import sniffing
 from messagebody._base.guards import require_parts
 from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._base.media_types import JSON, LINES, essence
+from messagebody._base.media_types import JSON, KNOWN, LINES, essence
 from messagebody._base.text import count_of, escape, quote
 from messagebody._model.part import Part
 from messagebody._wire import strict_json
@@ -193,6 +193,8 @@ def _strangers(part: Part) -> Iterator[tuple[str, str]]:
 
 def _misnamed(part: Part) -> Iterator[tuple[str, str]]:
     named, stated = sniffing.from_name(part.name or ""), part.content_type
+    if essence(stated) not in KNOWN:  # it may be another word for the same, such as application/csv
+        return
     # A format that holds others may be named for one of them, and the other way round.
     if named and not (sniffing.agree(stated, named) or sniffing.agree(named, stated)):
         yield "name-disagrees", f"its name is one of {named}, it states {stated}"

@@ -351,6 +351,8 @@ EXTENSIONS: Final = {
     for extension in extensions.split()
 }
 """The content types of extensions, the same on every machine."""
+KNOWN: Final = frozenset(EXTENSIONS.values())
+"""The types that have an extension: what they are, and what they are not, is known."""
 
 ALIASES: Final = {
     "application/javascript": "text/javascript",

@@ -50,6 +50,7 @@ class MessageBody(PartSequence):
         DuplicateName: two parts have the same name.
         DecodeError: a dict is not a part.
         InvalidPart: something can't become a part.
+        InvalidArgument: it is one object instead of a list, such as a table or a file.
 
     Examples:
         >>> body = MessageBody()

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from messagebody._base import sniffing
 from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._base.media_types import EXTENSIONS, JSON, LINES, OCTET_STREAM, essence
+from messagebody._base.media_types import JSON, KNOWN, LINES, OCTET_STREAM, essence
 from messagebody._base.text import quote
 from messagebody._model.forms import Made, described, has, package_of, row
 from messagebody._wire import strict_json
@@ -121,11 +121,8 @@ def _lines(value: Any) -> str:
 
 def _is_another(kind: str) -> bool:
     """Return whether a type is known as one of something else than JSON."""
-    is_known = kind in _KNOWN or kind.startswith(("text/", "image/", "audio/", "video/", "font/"))
+    is_known = kind in KNOWN or kind.startswith(("text/", "image/", "audio/", "video/", "font/"))
     return is_known and "json" not in kind.partition("/")[2]
-
-
-_KNOWN: Final = frozenset(EXTENSIONS.values())
 
 
 # What is inside of a value

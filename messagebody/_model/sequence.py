@@ -78,7 +78,7 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
             return self._parts.find(_key(value)) is not None
         if isinstance(value, Part) and value.name is not None:
             return self.get(value.name) == value
-        return any(value == part for part in self)
+        return isinstance(value, Part) and any(value == part for part in self)
 
     @overload
     def __getitem__(self, key: int | str | PurePath) -> Part: ...

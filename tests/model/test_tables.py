@@ -55,6 +55,10 @@ class TestOneObjectIsOnePart:
         with pytest.raises(InvalidArgument, match=r"MessageBody\(\["):
             MessageBody() + value
 
+    def test_a_table_is_in_no_body(self) -> None:
+        # Compared with each part, it would give a table of answers.
+        assert FRAME not in MessageBody([FRAME])
+
     def test_a_set_has_no_order(self) -> None:
         with pytest.raises(InvalidArgument, match="a set has no order"):
             MessageBody({"a", "b"})
