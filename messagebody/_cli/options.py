@@ -612,7 +612,8 @@ def check_output(output: str | None, rewrites: str | None = None) -> None:
         return
     if rewrites is None or (at != os.path.realpath(rewrites) and identity != _identity(rewrites)):
         raise click.UsageError(
-            f"the command reads {quote(output)}, and the result would replace it: give another file"
+            f"the command reads {quote(output)}, and the result would replace it: write to another "
+            "place"
         )
 
 
