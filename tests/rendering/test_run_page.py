@@ -470,6 +470,7 @@ ODD: list[Any] = [
 ]  # fmt: skip
 
 
+@pytest.mark.dear
 @given(st.data())
 def test_a_fault_anywhere_in_what_is_logged_leaves_a_page_or_an_error(data: Any) -> None:
     value = json.loads(json.dumps(data.draw(st.sampled_from(LOGGED))))
