@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import resource
+import shutil
 import tempfile
 import time
 from collections import deque
@@ -16,9 +17,9 @@ from collections.abc import Callable
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from benchmarks.harness import print_table, show_time
+from benchmarks.harness import compare, print_table, show_ratio, show_time
 from messagebody import MessageBody, MessageBodySchema, bulk
 from messagebody._cli.executors import LOCAL, dask_client
 from messagebody.bulk._engines import run_on_executor
@@ -44,8 +45,16 @@ GET, PUT = 0.4e-6, 5e-6
 """Dollars a request, as S3 charges them."""
 
 
-def line(number: int) -> bytes:
-    """Return a message as agents leave them: an answer, two sources, now and then a picture."""
+def _answer(number: int) -> dict[str, Any]:
+    return {"contentType": "text/markdown", "content": f"Answer {number}, naïve. " * 20}
+
+
+def _one(number: int) -> list[dict[str, Any]]:
+    return [_answer(number)]
+
+
+def _three(number: int) -> list[dict[str, Any]]:
+    """Return parts as agents leave them: an answer, two sources, now and then a picture."""
     parts: list[dict[str, Any]] = [
         {"contentType": "text/markdown", "content": f"Answer {number}. " * 20},
         {"name": "/sources/1", "contentType": "text/plain", "content": f"Source {number}. " * 12},
@@ -54,18 +63,44 @@ def line(number: int) -> bytes:
     ]  # fmt: skip
     if number % 100 == 0:
         seed = hashlib.sha256(str(number // 300).encode()).digest()
-        data = base64.b64encode(seed * (LARGE // len(seed))).decode()
-        parts.append({"name": "/charts/1", "contentType": "image/png", "contentEncoding": "base64",
-                      "content": data})  # fmt: skip
-    message = {"id": f"m{number}", "agent": f"agent-{number % 50}", "body": parts}
-    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        parts.append(_picture(seed * (LARGE // len(seed))))
+    return parts
 
 
-def write(path: Path, count: int) -> None:
+def _ten(number: int) -> list[dict[str, Any]]:
+    links = [
+        {"name": f"/sources/{n}", "contentType": "text/html",
+         "contentUrl": f"https://example.com/{number}/{n}"}
+        for n in range(3)
+    ]  # fmt: skip
+    files = [
+        {"name": f"/files/{n}.md", "contentType": "text/markdown",
+         "content": f'File {number}, "quoted", naïve.\n' * 8}
+        for n in range(5)
+    ]  # fmt: skip
+    return [_answer(number), *links, *files, _picture(b"\x89PNG\r\n\x1a\n" * 30)]
+
+
+def _picture(data: bytes) -> dict[str, Any]:
+    return {"name": "/charts/1", "contentType": "image/png", "contentEncoding": "base64",
+            "content": base64.b64encode(data).decode()}  # fmt: skip
+
+
+def line(number: int, parts: Callable[[int], list[dict[str, Any]]] = _three) -> bytes:
+    """Return a line of a log, as a program in Python writes it."""
+    message = {"id": f"m{number}", "agent": f"agent-{number % 50}", "body": parts(number)}
+    return json.dumps(message).encode() + b"\n"
+
+
+def write(path: Path, count: int, make: Callable[[int], bytes] = line) -> None:
     """Write a log of messages."""
     with path.open("wb") as stream:
         for start in range(0, count, 10_000):
-            stream.write(b"".join(map(line, range(start, min(start + 10_000, count)))))
+            stream.write(b"".join(map(make, range(start, min(start + 10_000, count)))))
+
+
+SHAPES: Final = {"1 part": _one, "3 parts": _three, "10 parts": _ten}
+"""Messages by the number of their parts."""
 
 
 def hash_parts(parts: list[dict[str, Any]]) -> int:
@@ -95,6 +130,30 @@ def plain_loop(path: Path) -> None:
             hash_line(each)
 
 
+_QUERY: Final = """
+    SELECT part.contentType, count(*), sum(octet_length(data)), max(sha256(data))
+    FROM (
+        SELECT part, CASE WHEN part.contentEncoding = 'base64' THEN from_base64(part.content)
+                          ELSE encode(coalesce(part.content, '')) END AS data
+        FROM (
+            SELECT unnest(body) AS part
+            FROM read_json(?, format = 'newline_delimited', columns = {body: 'STRUCT(
+                name VARCHAR, contentType VARCHAR, content VARCHAR, contentEncoding VARCHAR,
+                contentUrl VARCHAR)[]'})
+        )
+    )
+    GROUP BY ALL
+"""
+
+
+def on_duckdb(path: Path) -> None:
+    """Let DuckDB decode and hash the contents of a log on one thread, and count them by type."""
+    import duckdb
+
+    with duckdb.connect(config={"threads": 1}) as database:
+        database.execute(_QUERY, [str(path)]).fetchall()
+
+
 def plain_pool(path: Path, function: Callable[[bytes], int], number: int) -> int:
     """Do the lines of a log on a pool of processes, as a script does; return how many are true."""
     with get_context("spawn").Pool(number) as pool, path.open("rb") as stream:
@@ -108,66 +167,74 @@ def jobs(log: Path, place: Path) -> dict[str, Callable[..., bulk.Report]]:
     """Return the jobs that are measured."""
     return {
         "validate": lambda **how: bulk.validate(log, SCHEMA, **how),
+        "stats": lambda **how: bulk.stats(log, **how),
+        "digest": lambda **how: bulk.digest(log, **how),
+        "table": lambda **how: bulk.table(log, **how),
+        "infer": lambda **how: bulk.infer(log, **how),
         "offload": lambda **how: bulk.offload(
             log, place / "store", offload_options={"threshold": LARGE // 2}, **how
         ),
-        "table": lambda **how: bulk.table(log, **how),
-        "infer": lambda **how: bulk.infer(log, **how),
-        "stats": lambda **how: bulk.stats(log, **how),
         "convert": lambda **how: bulk.convert(log, target="anthropic", **how),
     }
 
 
-def one_core(log: Path, place: Path, count: int) -> dict[str, float]:
-    """Measure each job in one process; return CPU seconds a message."""
-    size, costs, rows = log.stat().st_size, {}, []
-    measured: dict[str, Callable[..., object]] = {"plain loop": lambda **_: plain_loop(log)}
-    measured |= jobs(log, place)
-    for name, job in measured.items():
-        start = time.process_time()
-        job(out=place / f"{name}-serial", workers=0)
-        seconds = time.process_time() - start
-        costs[name] = seconds / count
-        rows.append([
-            name, show_time(seconds / count), f"{count / seconds:,.0f}",
-            f"{size / seconds / 1e6:,.1f}", f"{seconds / count / costs['plain loop']:.2f}×",
-        ])  # fmt: skip
+def one_core(place: Path, count: int) -> float:
+    """Measure each job in one process; return CPU seconds that validation takes for a message."""
+    found, sizes = {}, []
+    for name, parts in SHAPES.items():
+        log = place / f"{name}.jsonl"
+        write(log, count, partial(line, parts=parts))
+        sizes.append(f"{log.stat().st_size / count / 1000:.1f} KB")
+        contestants: dict[str, Callable[[], object]] = {
+            "plain loop": partial(plain_loop, log), "DuckDB, one thread": partial(on_duckdb, log),
+        }  # fmt: skip
+        for job, run in jobs(log, place).items():
+            contestants[job] = partial(_anew, run, place / f"{job}-{name}")
+        found[name] = compare(contestants, seconds=1.5, rounds=7)
+    rows = []
+    for job in found["3 parts"]:
+        times = [(each[job] / count, each[job] / each["plain loop"]) for each in found.values()]
+        rows.append([job, *(f"{show_time(time)}, {show_ratio(ratio)}" for time, ratio in times)])
     print_table(
-        f"One core: {count:,} messages, {size / 1e6:,.0f} MB",
-        ["job", "CPU a message", "messages/s", "MB/s", "plain loop = 1"],
-        rows,
-    )
-    return costs
+        "One core: CPU time a message, and its ratio to the plain loop",
+        ["job", *(f"{name}, {size}" for name, size in zip(SHAPES, sizes, strict=True))], rows,
+    )  # fmt: skip
+    return found["3 parts"]["validate"] / count
+
+
+def _anew(job: Callable[..., bulk.Report], out: Path) -> None:
+    """Do a job in this process, and delete what it wrote, so that the next call does it again."""
+    job(out=out, workers=0)
+    shutil.rmtree(out)
 
 
 def scaling(log: Path, place: Path, count: int) -> None:
     """Measure jobs on one and on two workers by CPU time, which others on the machine don't take.
 
     A job can't take less time than its busiest process. So the CPU time of that one is what the
-    job takes on a machine with enough free cores. What a worker takes to start is shown apart: it
-    counts for a short job only.
+    job takes on a machine with enough free cores. A worker also takes time to start and to import
+    what the job needs. So what half of the log takes is subtracted, and the rest counts twice.
     """
-    short = place / "short.jsonl"
-    write(short, 2)
+    half = place / "half.jsonl"
+    write(half, count // 2)
     rows = []
     for name in [*jobs(log, place), "Pool, `is_valid`", "Pool, `hash_line`"]:
-        (start, *_), (two_starts, *_) = (_busiest(name, short, place, each) for each in (1, 2))
-        (one, *_), (two, here, both) = (_busiest(name, log, place, each) for each in (1, 2))
-        one, two, both = one - start, two - two_starts, both - 2 * two_starts
+        (one_half, _), (two_half, _) = (_busiest(name, half, place, each) for each in (1, 2))
+        (one, _), (two, here) = (_busiest(name, log, place, each) for each in (1, 2))
+        one_whole, two_whole = 2 * (one - one_half), 2 * (two - two_half)
         rows.append([
-            name, show_time(one), show_time(two), f"{one / two:.2f}×", show_time(two_starts),
-            show_time(here), f"{both / count * 1e6:.1f} µs",
+            name, show_time(one_whole), show_time(two_whole), show_ratio(one_whole / two_whole),
+            show_time(max(0.0, two - two_whole)), show_time(here),
         ])  # fmt: skip
     print_table(
         f"From one worker to two: {count:,} messages, CPU time",
-        ["", "one worker", "each of two", "faster by", "start of each", "parent",
-         "both, a message"],
+        ["", "one worker", "each of two", "faster by", "start of each", "parent"],
         rows,
-    )  # fmt: skip
+    )
 
 
-def _busiest(name: str, log: Path, place: Path, number: int) -> tuple[float, float, float]:
-    """Return CPU seconds of the busiest process, of this one, and of all."""
+def _busiest(name: str, log: Path, place: Path, number: int) -> tuple[float, float]:
+    """Return CPU seconds of the busiest process, and of this one."""
     out = place / f"{name}-{log.stem}-{number}"
     before = _cpu()
     if name.startswith("Pool"):
@@ -177,7 +244,7 @@ def _busiest(name: str, log: Path, place: Path, number: int) -> tuple[float, flo
         shard_bytes = max(1, log.stat().st_size // 32)
         jobs(log, place)[name](out=out, workers=number, shard_bytes=shard_bytes)
     here, workers = (after - then for after, then in zip(_cpu(), before, strict=True))
-    return max(here, workers / number), here, here + workers
+    return max(here, workers / number), here
 
 
 def _cpu() -> tuple[float, float]:
@@ -257,11 +324,11 @@ def dask() -> float:
     return each
 
 
-def large_numbers(costs: dict[str, float], size: float, task: float) -> None:
+def large_numbers(cost: float, size: float, task: float) -> None:
     """Print what the measured costs mean for many messages on many machines.
 
     Arguments:
-        costs: CPU seconds a message by job.
+        cost: CPU seconds that validation takes for a message.
         size: bytes a message.
         task: CPU seconds that the scheduler needs for a task.
     """
@@ -271,7 +338,7 @@ def large_numbers(costs: dict[str, float], size: float, task: float) -> None:
         reads = max(shards, count * size / READ_AT_ONCE)
         for machines in MACHINES:
             limits = {
-                "processors": count * costs["validate"] / min(machines * CORES, shards),
+                "processors": count * cost / min(machines * CORES, shards),
                 "network": count * size / (machines * NETWORK),
                 "scheduler": shards * task,
             }
@@ -302,13 +369,13 @@ def main() -> None:
         place = Path(directory)
         log = place / "sample.jsonl"
         write(log, sample)
-        costs = one_core(log, place, sample)
+        cost = one_core(place, sample)
         size = log.stat().st_size / sample
         scaling(log, place, sample)
         log = place / "log.jsonl"
         write(log, count)
         workers(log, place, count, [WORKERS])
-        large_numbers(costs, size, dask())
+        large_numbers(cost, size, dask())
 
 
 if __name__ == "__main__":

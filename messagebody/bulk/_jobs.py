@@ -468,10 +468,12 @@ class Table(Job):
     def start(self, sink: Sink) -> Work:
         """Begin a shard."""
         writer = TableWriter(_File(sink))  # type: ignore[arg-type]
+        add = writer._groups.add  # takes records, without a body around them
 
         def do(message: Message) -> None:
-            writer.add(message.id, message.body)
-            sink.count("rows", max(1, len(message.body)))
+            records = message.records
+            add(message.id, records)
+            sink.count("rows", max(1, len(records)))
 
         return Work(do, writer.close)
 

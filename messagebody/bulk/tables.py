@@ -94,7 +94,7 @@ def to_table(bodies: Bodies) -> "pa.Table":
     whole = [_schema(arrow).empty_table()]
     groups = _Groups(arrow, whole.append)
     for body_id, body in _pairs(bodies):
-        groups.add(body_id, body)
+        groups.add(body_id, parts_of(body).records())
     groups.flush()
     return arrow.concat_tables(whole)
 
@@ -157,7 +157,7 @@ class TableWriter:
             LocalFileNotSent: a part is still a local file.
             InvalidArgument: the id is not text, or not encodable in UTF-8.
         """
-        self._groups.add(body_id, body)
+        self._groups.add(body_id, parts_of(body).records())
 
     def close(self) -> None:
         """Write the remaining rows and the footer of the file."""
@@ -235,7 +235,7 @@ class _Groups:
         self._rows: list[tuple[Any, ...]] = []
         self._size = 0
 
-    def add(self, body_id: str, body: MessageBody) -> None:
+    def add(self, body_id: str, records: Sequence[PartRecord]) -> None:
         """Add the rows of a body.
 
         Raises:
@@ -243,9 +243,9 @@ class _Groups:
             InvalidArgument: the id is not text, or not encodable in UTF-8.
         """
         _check_id(body_id)
-        if not body:
+        if not records:
             self._add((body_id, *[None] * (len(COLUMNS) - 1)))
-        for index, record in enumerate(parts_of(body)):
+        for index, record in enumerate(records):
             self._add(_row(body_id, index, record))
 
     def _add(self, row: tuple[Any, ...]) -> None:
