@@ -37,7 +37,7 @@ def turns_of(
     losses: list[Loss] = []
     if not dialect.says_speakers:
         turns = [piece for turn in turns for piece in _by_speaker(turn)]
-    if not any(turn.body.names() for turn in turns):
+    if all(record.name is None for turn in turns for record in parts_of(turn.body)):
         return turns, losses  # calls, results and thoughts have names
     turns = settled(turns, losses)
     state_ids(turns)

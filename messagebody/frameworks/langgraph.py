@@ -192,8 +192,9 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
 
     def _may_change(self, obj: Any, kind: str, data: bytes) -> bool:
         """Return False for an encoded value that surely holds nothing to replace."""
-        if kind != "msgpack":
-            return len(data) > self._threshold or self._may_refer(data)
+        is_short = len(data) <= self._threshold
+        if is_short or kind != "msgpack":
+            return not is_short or self._may_refer(data)
         # Looking at values is quicker where they are few for their bytes.
         if not self._placeholders and _is_small(obj, self._threshold, most=len(data) // 512):
             return False
