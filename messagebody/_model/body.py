@@ -262,7 +262,7 @@ class MessageBody(PartSequence):
         """
         from messagebody.globs import content_type_pattern, name_pattern
 
-        records, names, types = self._parts.columns()
+        records, names, types, _ = self._parts.columns()
         named = name_pattern(pattern)
         found = _of_type(named.select(names), types, content_type)
         if not found:
@@ -312,7 +312,7 @@ class MessageBody(PartSequence):
 
     def unnamed(self, content_type: str = "*/*") -> builtins.list[Part]:
         """Return the unnamed parts of a matching content type, which are the content to show."""
-        records, names, types = self._parts.columns()
+        records, names, types, _ = self._parts.columns()
         found = [position for position, name in enumerate(names) if name is None]
         found = _of_type(found, types, content_type)
         return Part._all_of([records[position] for position in found], self._reading)

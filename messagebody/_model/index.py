@@ -161,11 +161,12 @@ def _above(entry: str) -> str:
 
 
 class Columns(NamedTuple):
-    """A snapshot of all parts, with their names and content types."""
+    """A snapshot of all parts, with their names and content types, and the names there are."""
 
     records: list[PartRecord]
     names: list[str | None]
     types: list[str]
+    named: list[str]
 
 
 Entries = list[tuple[str, PartRecord | None]]
@@ -207,10 +208,14 @@ class PartList:
         if columns is None:
             with self.lock:
                 records = self.records()
+                names: list[Any] = [record.name for record in records]
+                named = [*filter(None, names)]
                 columns = self._columns = Columns(
                     records,
-                    [record.name for record in records],
+                    names,
                     [record.content_type for record in records],
+                    # Held once where every part has a name.
+                    names if len(named) == len(names) else named,
                 )
         return columns
 

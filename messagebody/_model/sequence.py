@@ -188,7 +188,7 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
     @guided
     def names(self) -> list[str]:
         """Return the names of the named parts, in message order."""
-        return [name for name in self._columns()[0] if name is not None]
+        return self._parts.columns().named.copy()
 
     @overload
     def get(self, name: str | PurePath) -> Part | None: ...
@@ -229,8 +229,8 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
 
     def _columns(self) -> tuple[Sequence[str | None], Sequence[str]]:
         """Return all names and all content types, in order, without making parts."""
-        _, names, types = self._parts.columns()
-        return names, types
+        columns = self._parts.columns()
+        return columns.names, columns.types
 
     def _made(self, record: PartRecord) -> Part:
         return Part._of(record, self._reading)

@@ -249,13 +249,12 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
     def _files(self, path: str) -> tuple[list[PartRecord], list[str]]:
         """Return the parts at and below a path, and the paths of those with names, in order."""
         if path == "/":
-            records, names, _ = columns(self.body)
+            all_parts = columns(self.body)
+            records, names = all_parts.records, all_parts.named.copy()
         else:
             records = self._records_below(path)
-            names = [record.name for record in records]
-        if self._quotes:
-            return records, [unquote_name(name) for name in names if name is not None]
-        return records, [name for name in names if name is not None]
+            names = [str(record.name) for record in records]
+        return records, [*map(unquote_name, names)] if self._quotes else names
 
     def _records_below(self, path: str) -> list[PartRecord]:
         parts = parts_of(self.body)
@@ -298,7 +297,8 @@ class BodyListing(AbstractFileSystem):  # type: ignore[misc]
     def _files_and_directories(self, path: str) -> tuple[list[str], set[str]]:
         """Return the files and the directories at and below a path."""
         implied = parts_of(self.body).directories(with_slash(self._name(path)))
-        return self._files(path)[1], {*map(self._path, implied), *self._made.below(path)}
+        paths = map(self._path, implied) if self._quotes else implied
+        return self._files(path)[1], {*paths, *self._made.below(path)}
 
     def _infos(self, paths: Iterable[str]) -> dict[str, dict[str, Any]]:
         infos = {}

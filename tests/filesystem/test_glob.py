@@ -80,3 +80,17 @@ def test_a_file_that_is_a_directory_too_is_found_once() -> None:
 def test_a_depth_of_none_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match="at least 1"):
         filesystem(["/a"], []).glob(pattern, maxdepth=0)
+
+
+def test_a_list_of_files_belongs_to_who_asked() -> None:
+    """The names are held once, for all who ask."""
+    fs = filesystem(["/a", "/b/c"], [])
+    fs.find("/").clear()
+    fs.body.names().clear()
+    assert fs.find("/") == fs.body.names() == ["/a", "/b/c"]
+
+
+def test_brackets_spell_no_text() -> None:
+    fs = filesystem(["/a.txt", "/xyz.txt"], [])
+    assert fs.glob("/[a].txt") == ["/a.txt"]
+    assert fs.glob("/[!xyz]*") == ["/a.txt"]
