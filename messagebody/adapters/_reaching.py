@@ -59,7 +59,7 @@ class Reach:
             service: the name of the format, for the reason.
 
         Raises:
-            UnsafeReference: the resolver does not allow the only way that was asked for.
+            UnsafeReference: the given resolver does not allow the only way that was asked for.
             DigestMismatch: the content is not the promised one, and no other way was asked for.
             StoreError: the store failed.
         """
@@ -89,6 +89,13 @@ class Reach:
     def _resolver_for(self, part: Part) -> Resolver:
         return self.resolver or resolver_of(part) or Resolver()
 
+    def _is_strict(self, part: Part) -> bool:
+        """Return whether a reference that can't be read is an error: its resolver was asked for.
+
+        Without a resolver nothing is read, and the loss says why.
+        """
+        return self.urls != "auto" and (self.resolver or resolver_of(part)) is not None
+
     def _ways(self, part: Part) -> list["_Way"]:
         if self.urls != "auto":
             return [self._signed if self.urls == "sign" else self._read]
@@ -107,7 +114,7 @@ class Reach:
                 str(part.url), content_type=part.content_type, subject=part.label
             )
         except (UnsafeReference, StoreError) as error:
-            if self.urls != "auto":
+            if self._is_strict(part):
                 raise
             return part, error.statement
         scheme = url.partition(":")[0]
@@ -123,7 +130,7 @@ class Reach:
         try:
             data = part.read_bytes(self._resolver_for(part)) if size <= self.max_bytes else b""
         except _UNREADABLE as error:
-            if self.urls != "auto":
+            if self._is_strict(part):
                 raise
             return part, error.statement
         # If no size was stated, it is known only after reading.
