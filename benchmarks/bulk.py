@@ -26,7 +26,7 @@ from messagebody.bulk._engines import run_on_executor
 from messagebody.bulk._work import TaskOutcome
 
 SCHEMA = MessageBodySchema([
-    (None, "text/*", True), ("/sources/*", "text/*"), ("/charts/*", "image/*"),
+    (None, "text/*", True), ("/{sources,files}/*", "text/*"), ("/charts/*", "image/*"),
 ])  # fmt: skip
 LARGE = 20_000
 """Bytes of the part that one message in a hundred has, and that is offloaded."""
