@@ -1,4 +1,4 @@
-"""Make the pictures of pages: `make pictures`.
+"""Make the pictures of pages: `make tables`.
 
 Each is what Chromium shows of a page about the sample message, or about the sample run.
 """

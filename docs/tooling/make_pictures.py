@@ -1,4 +1,4 @@
-"""Make the pictures of the terminal: `make pictures`.
+"""Make the pictures of the terminal: `make tables`.
 
 Each runs a command as a person would, in a terminal, in an empty directory, and draws what it
 printed.
