@@ -47,10 +47,14 @@ then answers 422. Errors about a store, a local file or an installation are not.
 import errno
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from messagebody._base.faces import face
 from messagebody._base.leaves import FoundTuple
 from messagebody._base.text import count_of, escape, quote
+
+if not TYPE_CHECKING:  # a type checker would assume that the module has every name
+    __getattr__, _ = face(__name__)
 
 _SHOWN: Final = 20
 """The most findings in one text; the error holds all of them."""

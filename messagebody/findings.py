@@ -8,11 +8,12 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
-from typing import Any, Final, ParamSpec
+from typing import TYPE_CHECKING, Any, Final, ParamSpec
 
 import attrs
 
 from messagebody._base import sniffing
+from messagebody._base.faces import face
 from messagebody._base.guards import require_parts
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.media_types import JSON, KNOWN, LINES, essence
@@ -21,6 +22,9 @@ from messagebody._model.part import Part
 from messagebody._wire import strict_json
 from messagebody._wire.members import foreign_members
 from messagebody.errors import EnvelopeError
+
+if not TYPE_CHECKING:  # a type checker would assume that the module has every name
+    __getattr__, _ = face(__name__)
 
 _LONGEST_PATH: Final = 255
 """Longer text is taken for content and not for a path: file systems allow no longer names."""

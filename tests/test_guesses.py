@@ -34,6 +34,7 @@ from messagebody import (
 )
 from messagebody._base import hints
 from messagebody.adapters._base import _KNOWN_AS
+from messagebody.agents import Registry
 from messagebody.errors import InvalidPattern, MessageBodyError
 from messagebody.globs._wide import wide_pattern
 from messagebody.prompts import to_prompt
@@ -89,13 +90,15 @@ ATTRIBUTES = {
     "rename delete read open hash sha256 offload inline upload validate is_valid violations schema "
     "show view to_html to_prompt to_markdown to_openai to_anthropic to_langchain metadata exists "
     "from_text from_url from_file from_path from_dict from_list from_parts from_openai parse loads "
-    "from_zip from_directory from_string",
+    "from_zip from_directory from_string walk",
     P: "read bytes data json content type mime_type media_type contentType filename length sha256 "
     "to_pil image base64 to_dict to_json save write is_image replace from_file from_url from_text "
     "from_bytes from_json from_path uri to_pandas",
     S: "check is_compatible matches accepts errors from_list from_dict from_file from_body add "
-    "to_dict json_schema required",
+    "to_dict json_schema required iter_errors",
     "SchemaPart": "type path optional matches",
+    "Resolver": "get read open resolve inline",
+    "Registry": "add append load from_file save agents compatible find",
 }
 """Attributes that do not exist, asked of an object and of its class."""
 
@@ -173,6 +176,12 @@ CALLS: list[tuple[Callable[[MessageBody], Any], str]] = [
         lambda b: b.names("/sources/*"),  # type: ignore[call-arg]
         "MessageBody.names() takes no value by position, got one more, '/sources/*'; body.list(",
     ),
+    (
+        lambda b: b.read_text("/sources/1"),  # type: ignore[call-arg]
+        "body['/name'].read_text() reads a part",
+    ),
+    (lambda b: MessageBody("Hi", PNG), r"MessageBody([…]) takes the parts in one list"),  # type: ignore[call-arg]
+    (lambda b: b[1].image, "PIL.Image.open(part.open()) opens a picture"),  # type: ignore[attr-defined]
     (lambda b: inline(b, Resolver()), "pass resolver=…"),  # type: ignore[call-arg]
     (lambda b: MessageBody.load('[{"content": "x"}]'), r"from_json(…) reads JSON"),
     (lambda b: MessageBody.load('[{"content": "' + "x" * 9000), r"from_json(…) reads JSON"),
@@ -225,6 +234,9 @@ IMPORTS = {
     "convert": "messagebody.adapters has adapter(format).to_body(…)",
     "validate": "schema.validate(body)",
     "is_compatible": "check(producer, consumer) says it",
+    "ValidationError": "messagebody.errors.InvalidBody",
+    "interop": "messagebody.frameworks",
+    "prompting": "messagebody.prompts",
 }
 
 
@@ -240,7 +252,8 @@ def test_it_works(guess: Callable[[MessageBody], Any], gives: Any) -> None:
     assert guess(body_of_all()) == gives
 
 
-OBJECTS: dict[str, Any] = {B: body_of_all(), P: Part("x"), S: SCHEMA, "SchemaPart": SCHEMA[0]}
+OBJECTS: dict[str, Any] = {B: body_of_all(), P: Part("x"), S: SCHEMA, "SchemaPart": SCHEMA[0],
+                           "Resolver": Resolver(), "Registry": Registry()}  # fmt: skip
 
 
 @given(st.text("*?/.[]{}()!@+-\\ab,1", min_size=1, max_size=12))
@@ -268,6 +281,45 @@ def test_a_name_of_the_formats_leads_on(name: str) -> None:
     advice = "; .+" if name != "nothing" else "$"
     with pytest.raises(AttributeError, match=problem + advice):
         getattr(adapters, name)
+
+
+MODULES = {
+    "adapters.adapter('a2a')": "read write convert parse dumps",
+    "bulk": "read load iterate lint",
+    "errors": "ValidationError SchemaError PartNotFoundError NotFound",
+    "findings": "lint find check",
+    "frameworks": "openai anthropic gemini crewai fastapi",
+    "globs": "match fnmatch glob compile",
+    "samples": "load example files",
+    "schema": "load validate Schema check",
+    "testing": "assert_valid",
+    "views": "Path",
+}
+"""Names that modules do not have, which people ask them for."""
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(module, name) for module, names in MODULES.items() for name in names.split()],
+)
+def test_a_name_of_a_module_leads_on(module: str, name: str) -> None:
+    asked = eval(f"messagebody.{module}", {"messagebody": messagebody})
+    with pytest.raises(AttributeError) as caught:
+        getattr(asked, name)
+    assert re.fullmatch(rf"module '[\w.]+' has no attribute '{name}'; .+", str(caught.value))
+    assert not hasattr(asked, name)
+    with pytest.raises(AttributeError, match=r"^module '[\w.]+' has no attribute 'nothing'$"):
+        _ = asked.nothing
+
+
+def test_a_sample_that_is_not_there_is_named() -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        sample("chart")
+    assert "no sample 'chart' (did you mean 'chart.png'?)" in str(caught.value)
+    assert "valley.jpg" in str(caught.value)
+    for name in ("examples", "__init__.py", "../errors.py", ""):
+        with pytest.raises(FileNotFoundError, match="no sample"):
+            sample(name)
 
 
 def test_every_maker_leads_to_a_format_that_exists() -> None:

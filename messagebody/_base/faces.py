@@ -9,13 +9,14 @@ import importlib.util
 import pkgutil
 import sys
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from messagebody._base.hints import ATTRIBUTES
 
 
 def face(
-    package: str, homes: Mapping[str, str]
+    package: str, homes: Mapping[str, str] = MappingProxyType({}), *, hints: str = ""
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the `__getattr__` and `__dir__` of a package (PEP 562).
 
@@ -23,6 +24,7 @@ def face(
         package: the name of the package.
         homes: the public names of each module, separated by spaces; the module is relative to
             the package. Names of the module "" are modules themselves.
+        hints: the table with advice for missing names, by default that of the package's last name.
 
     Examples:
         >>> __getattr__, __dir__ = face("collections", {".abc": "Mapping Sequence"})
@@ -36,9 +38,9 @@ def face(
     def load(name: str) -> Any:
         home = home_of.get(name)
         if home is None:
-            if _is_public(name) and importlib.util.find_spec(f"{package}.{name}"):
+            if _is_public(name) and _is_module(package, name):
                 return importlib.import_module(f"{package}.{name}")
-            missing = MissingName(package, name)
+            missing = MissingName(package, name, hints or package.rpartition(".")[2])
             # In an import of names, Python would drop the text of an AttributeError.
             if sys._getframe(1).f_code.co_name == "_handle_fromlist" and missing.advice:
                 problem = f"cannot import name {name!r} from {package!r}; {missing.advice}"
@@ -61,15 +63,14 @@ def face(
 class MissingName(AttributeError):
     """A name that a package does not have; where it is is looked up when somebody reads this."""
 
-    def __init__(self, package: str, name: str) -> None:
+    def __init__(self, package: str, name: str, hints: str) -> None:
         super().__init__(f"module {package!r} has no attribute {name!r}")
-        self._wanted = package, name
+        self._wanted = package, name, hints
 
     @property
     def advice(self) -> str:
-        package, name = self._wanted
-        advice = ATTRIBUTES.get(package.rpartition(".")[2], {})
-        return advice.get(name) or _elsewhere(package, name)
+        package, name, hints = self._wanted
+        return ATTRIBUTES.get(hints, {}).get(name) or _elsewhere(package, name)
 
     def __str__(self) -> str:
         # `hasattr` never gets here, so it doesn't wait for the search.
@@ -95,6 +96,11 @@ def _elsewhere(package: str, name: str) -> str:
         ):
             return f"from {room} import {name}"
     return ""
+
+
+def _is_module(package: str, name: str) -> bool:
+    is_package = hasattr(sys.modules[package], "__path__")
+    return is_package and importlib.util.find_spec(f"{package}.{name}") is not None
 
 
 def _rooms(root: Any) -> list[pkgutil.ModuleInfo]:

@@ -103,6 +103,8 @@ schema infer_schema get_schema
     MessageBodySchema.infer(body) makes a schema
 lint findings
     messagebody.findings.iter_findings(body) gives likely mistakes
+walk
+    body.fs.walk('/') walks the directories, body.list('/**') gives the named parts
 mount
     body.fs is a filesystem, messagebody.views.mount mounts one
 show view render to_html html page
@@ -185,6 +187,8 @@ base64 b64 to_base64
     base64.b64encode(part.read_bytes()) is its base64
 to_pil pil to_image as_image pil_image
     PIL.Image.open(part.open()) opens a picture
+image
+    PIL.Image.open(part.open()) opens a picture;
 image from_text from_string from_bytes from_data from_content from_value from_object
 from_pil from_dataframe from_image from_base64 from_any create of new
     Part(…) takes text, bytes, a Path, JSON, and pictures, figures and tables
@@ -229,7 +233,7 @@ covers is_subset is_subset_of issubset compare
     messagebody.check(producer, consumer) compares two schemas
 matches accepts conforms is_instance validates test valid
     schema.is_valid(body) says it
-errors violations get_errors findings
+errors iter_errors violations get_errors findings
     schema.iter_violations(body) gives them
 add append insert
     a schema doesn't change; MessageBodySchema([*schema, …]) is another
@@ -307,6 +311,12 @@ sign presign
     messagebody.present(body, resolver=…) makes URLs that others can read
 formats list_formats
     messagebody.adapters.adapter_names() lists the formats
+interop integrations
+    messagebody.frameworks has a module for each framework, messagebody.adapters the formats
+prompting
+    messagebody.prompts.to_prompt(body, budget) makes a prompt
+ValidationError
+    messagebody.errors.InvalidBody is raised for an invalid body
 register
     messagebody.adapters.register adds a format, register_content a class of objects
 """)
@@ -339,13 +349,139 @@ zip tar mime
     messagebody.adapters.archives reads and writes them
 """)
 
+_ADAPTER: Final = _table("""
+read parse load loads decode convert from_message to_parts
+    messagebody.adapters.adapter('openai-chat').to_body(message).value reads a message
+write dump dumps encode to_message from_parts
+    messagebody.adapters.write('openai-chat', body) writes a message
+""")
+
+_RESOLVER: Final = _table("""
+get read open download read_bytes load
+    part.read_bytes(resolver) reads a reference, part.open(resolver) opens it
+resolve inline
+    messagebody.inline(body, resolver=…) puts the content of references into a body
+add allow
+    Resolver(allow=[…]) takes all that may be read
+can_read is_allowed
+    resolver.allows(url) says it
+""")
+
+_REGISTRY: Final = _table("""
+add register append insert set update add_agent
+    registry.put(agent) adds an agent or replaces one, registry.put_all(agents) several
+load open read from_file from_path
+    Registry.from_directory(…) reads the files of agents, Registry(path=…) opens a registry
+save dump
+    Registry(path=…) keeps the agents in a file
+agents
+    registry.values() has the agents, list(registry) their names
+compatible is_compatible can_talk connect
+    registry.check(sender, taker) says it, registry.takers(name) lists all who fit
+find find_route path
+    registry.takers(name) lists who takes the messages, registry.route(sender, taker) is the way
+delete discard unregister
+    registry.remove(name) removes an agent
+""")
+
+_BULK: Final = _table("""
+read load open iterate iter scan apply process
+    messagebody.bulk.map(sources, function, out=…) calls a function with each message
+lint check findings
+    messagebody.bulk.validate(sources, schema, out=…) finds invalid messages
+""")
+
+_ERRORS: Final = _table("""
+ValidationError InvalidMessage Invalid BodyError
+    InvalidBody is raised for an invalid body
+SchemaError InvalidSchemaError
+    InvalidSchema is raised for an invalid schema
+PartNotFoundError NotFound NotFoundError MissingPart
+    PartNotFound is raised for a missing part, ObjectNotFound for a missing object
+Error MessageBodyException BaseError
+    MessageBodyError is the base of all errors
+ParseError JSONDecodeError
+    DecodeError is raised for JSON that is not a body
+""")
+
+_FINDINGS: Final = _table("""
+lint find check findings validate
+    messagebody.findings.iter_findings(body) gives likely mistakes
+""")
+
+_FRAMEWORKS: Final = _table("""
+openai
+    messagebody.adapters.adapter('openai-chat').to_body(message).value reads a message,
+    messagebody.adapters.write('openai-chat', body) writes one
+anthropic claude
+    messagebody.adapters.adapter('anthropic').to_body(message).value reads a message,
+    messagebody.adapters.write('anthropic', body) writes one
+gemini google
+    messagebody.adapters.adapter('gemini').to_body(message).value reads a message,
+    messagebody.adapters.write('gemini', body) writes one
+fastapi
+    messagebody.frameworks.pydantic is for models and for FastAPI
+crewai autogen dspy semantic_kernel
+    messagebody.adapters.adapter_names() lists the formats; most frameworks read openai-chat
+""")
+
+_GLOBS: Final = _table("""
+match matches fnmatch compile translate Pattern is_match
+    messagebody.globs.name_pattern(pattern) and messagebody.globs.content_type_pattern(pattern)
+    read patterns
+glob filter
+    body.glob(pattern) and body.list(pattern) give the parts that match
+""")
+
+_SAMPLES: Final = _table("""
+load read open get files names list
+    messagebody.samples.sample('chart.png') is a sample file
+example examples body message
+    messagebody.samples.example_body('chat') is an example
+""")
+
+_SCHEMA_MODULE: Final = _table("""
+load read open
+    MessageBodySchema.load(…) reads a file
+loads parse
+    MessageBodySchema.from_json(…) reads JSON
+validate is_valid
+    schema.validate(body) and schema.is_valid(body) ask the schema
+Schema BodySchema
+    MessageBodySchema is the class
+infer
+    MessageBodySchema.infer(body) makes a schema
+""")
+
+_TESTING: Final = _table("""
+assert_valid assert_body check_body validate
+    schema.validate(body) raises for an invalid body
+""")
+
+_VIEWS: Final = _table("""
+Path BodyPath PartPath path
+    messagebody.views.path_into(body) is the path of a body
+""")
+
 ATTRIBUTES: Final = {
     "MessageBody": _BODY,
     "Part": _PART,
     "MessageBodySchema": _SCHEMA,
     "SchemaPart": _SCHEMA_PART,
     "messagebody": _ROOT,
+    "Resolver": _RESOLVER,
+    "Registry": _REGISTRY,
+    "adapter": _ADAPTER,
     "adapters": _ADAPTERS,
+    "bulk": _BULK,
+    "errors": _ERRORS,
+    "findings": _FINDINGS,
+    "frameworks": _FRAMEWORKS,
+    "globs": _GLOBS,
+    "samples": _SAMPLES,
+    "schema": _SCHEMA_MODULE,
+    "testing": _TESTING,
+    "views": _VIEWS,
     "rendering": _RENDERING,
 }
 """Advice for attributes that do not exist, by the class or module that is asked."""
@@ -498,15 +634,19 @@ def _misfit(
         free = [name for name in takes if name not in by_position]
         if inspect.Parameter.VAR_KEYWORD in kinds:  # those of `Part`
             free += _SPELLINGS
-        advice = _INSTEAD.get(function.__name__) or _named(extra, free)
+        advice = _INSTEAD.get(called) or _named(extra, free)
         return f"{called}() takes {limit}, got one more, {quote(extra)}; {advice}"
     return None
 
 
-# What those mean who give an argument to a method without one.
+# What those mean who give a call more arguments than it takes.
 _INSTEAD: Final = _table("""
-names
+MessageBody
+    MessageBody([…]) takes the parts in one list
+MessageBody.names
     body.list('/sources/*') gives the parts that match a pattern
+MessageBody.read_text
+    body['/name'].read_text() reads a part
 """)
 
 

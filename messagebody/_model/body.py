@@ -322,6 +322,7 @@ class MessageBody(PartSequence):
         """The text of the message, as a reader sees it; see `read_text`."""
         return self.read_text()
 
+    @guided
     def read_text(self, *, separator: str = "\n\n") -> str:
         """Return the text of the message: the unnamed `text/*` parts, joined."""
         return separator.join(part.read_text() for part in self.unnamed("text/*"))

@@ -12,6 +12,7 @@ from typing import Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar, Uni
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+from messagebody._base.faces import face
 from messagebody._base.guards import require_body
 from messagebody._base.leaves import FoundTuple
 from messagebody._base.limits import Limits
@@ -260,7 +261,9 @@ def adapter(name: str) -> Adapter:
     if found is None:
         raise MessageBodyError(_unknown(name))
     if isinstance(found, str):
-        return cast("Adapter", importlib.import_module(found))
+        module = importlib.import_module(found)
+        vars(module).setdefault("__getattr__", face(found, hints="adapter")[0])
+        return cast("Adapter", module)
     return found
 
 

@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 from itertools import tee
 from threading import RLock
 from types import TracebackType
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, NoReturn, Self
 
 import attrs
 
 from messagebody._base.guards import require_executor, require_iterable, require_path
+from messagebody._base.hints import GuidedABC, missing_attribute
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.text import count_of, quote
 from messagebody.agents import _classes, _proofs
@@ -71,7 +72,7 @@ class _Kept:
     input: int
 
 
-class Registry(Questions):
+class Registry(Questions, metaclass=GuidedABC):
     """Agents by name, and which of them fit each other; in memory, or kept in a file of SQLite.
 
     Each pair is decided once, when an agent is added or changed. Several processes may use one
@@ -192,6 +193,11 @@ class Registry(Questions):
     def __contains__(self, name: object) -> bool:
         with self._current():
             return name in self._agents
+
+    if not TYPE_CHECKING:  # a type checker would assume that a registry has every attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_attribute(self, name)
 
     def __repr__(self) -> str:
         return f"Registry({count_of(len(self), 'agent')})"

@@ -7,8 +7,9 @@ not repeated, and the results are the same bytes.
 
 from collections.abc import Iterable
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from messagebody._base.faces import face
 from messagebody._base.guards import require_resolver, require_schema
 from messagebody.adapters import adapter
 from messagebody.bulk import _jobs as jobs
@@ -35,6 +36,9 @@ __all__ = [
     "validate",
     "verify",
 ]
+
+if not TYPE_CHECKING:  # a type checker would assume that the module has every name
+    __getattr__, _ = face(__name__)
 
 Sources = str | PurePath | Iterable[str | PurePath]
 """A URL, a path or a glob of messages, or several of them."""

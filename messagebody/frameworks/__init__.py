@@ -5,4 +5,4 @@ from typing import TYPE_CHECKING
 from messagebody._base.faces import face
 
 if not TYPE_CHECKING:  # a type checker must only see the modules
-    __getattr__, _ = face(__name__, {})
+    __getattr__, _ = face(__name__)

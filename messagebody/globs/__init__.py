@@ -39,6 +39,9 @@ pattern has two segments, or is `**`, which means `*/*`; it is compared in lower
   cost that hardly grows with the number of patterns.
 """
 
+from typing import TYPE_CHECKING
+
+from messagebody._base.faces import face
 from messagebody.globs._automaton import (
     NAME_ALPHABET,
     TYPE_ALPHABET,
@@ -66,3 +69,6 @@ __all__ = [
     "name_pattern",
     "representatives",
 ]
+
+if not TYPE_CHECKING:  # a type checker would assume that the module has every name
+    __getattr__, _ = face(__name__)

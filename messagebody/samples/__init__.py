@@ -6,11 +6,16 @@ proposal. `files` and `example` find them wherever the package is installed.
 
 import importlib.resources
 from importlib.resources.abc import Traversable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from messagebody._base.faces import face
+from messagebody._base.text import nearest, quote
 from messagebody._model.body import MessageBody
 
 __all__ = ["EXAMPLES", "example_body", "example_schema_json", "sample"]
+
+if not TYPE_CHECKING:  # a type checker would assume that the module has every name
+    __getattr__, _ = face(__name__)
 
 EXAMPLES = ("chat", "multimodal", "software", "researcher")
 """The names of the examples."""
@@ -21,11 +26,20 @@ ExampleName = Literal["chat", "multimodal", "software", "researcher"]
 def sample(name: str) -> bytes:
     """Return the bytes of a sample file, such as "chart.png".
 
+    Raises:
+        FileNotFoundError: there is no such file; the text lists the files.
+
     Examples:
         >>> sample("rides.csv")[:18]
         b'date,rain_mm,rides'
     """
-    return _here().joinpath(name).read_bytes()
+    files = {each.name: each for each in _here().iterdir() if each.is_file()}
+    names = sorted(each for each in files if not each.startswith("_"))
+    if name not in names:
+        near = nearest(name, names)
+        meant = f" (did you mean {near!r}?)" if near else ""
+        raise FileNotFoundError(f"no sample {quote(name)}{meant}; there are {', '.join(names)}")
+    return files[name].read_bytes()
 
 
 def example_body(name: ExampleName) -> MessageBody:

@@ -5,11 +5,11 @@ import functools
 import os
 import ssl
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from messagebody._base.digests import KEY_PREFIX
 from messagebody._base.guards import require_iterable
-from messagebody._base.hints import guided
+from messagebody._base.hints import Guided, guided, missing_attribute
 from messagebody._base.limits import parse_size
 from messagebody._base.text import redact_url
 from messagebody._model.content import Reference
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 Allowed = str | os.PathLike[str] | Store
 
 
-class Resolver:
+class Resolver(metaclass=Guided):
     """Decide which references may be read, and read them.
 
     By default, a resolver opens only `data:` URLs.
@@ -97,6 +97,11 @@ class Resolver:
         self.limits = limits or FetchLimits()
         self._ssl_context = ssl_context
         self._cache = None if cache is None else Cache(cache, parse_size(cache_bytes))
+
+    if not TYPE_CHECKING:  # a type checker would assume that a resolver has every attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_attribute(self, name)
 
     def __repr__(self) -> str:
         shown = [redact_url(_text(entry.prefix)) for entry in self.entries]
