@@ -286,6 +286,7 @@ def test_a_name_of_the_formats_leads_on(name: str) -> None:
 MODULES = {
     "adapters.adapter('a2a')": "read write convert parse dumps",
     "bulk": "read load iterate lint",
+    "compatibility": "is_compatible compare diff",
     "errors": "ValidationError SchemaError PartNotFoundError NotFound",
     "findings": "lint find check",
     "frameworks": "openai anthropic gemini crewai fastapi",

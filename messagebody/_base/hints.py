@@ -391,6 +391,13 @@ lint check findings
     messagebody.bulk.validate(sources, schema, out=…) finds invalid messages
 """)
 
+_COMPATIBILITY: Final = _table("""
+is_compatible compatible compare is_subset issubset fits
+    messagebody.check(producer, consumer) says it
+diff changes
+    messagebody.compatibility.evolution(old, new) compares versions
+""")
+
 _ERRORS: Final = _table("""
 ValidationError InvalidMessage Invalid BodyError
     InvalidBody is raised for an invalid body
@@ -474,6 +481,7 @@ ATTRIBUTES: Final = {
     "adapter": _ADAPTER,
     "adapters": _ADAPTERS,
     "bulk": _BULK,
+    "compatibility": _COMPATIBILITY,
     "errors": _ERRORS,
     "findings": _FINDINGS,
     "frameworks": _FRAMEWORKS,

@@ -5,18 +5,19 @@ natural, but providers refuse choices between objects that begin with the same m
 are required and no others are allowed. No constraint is used that a provider may not support.
 """
 
-import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 import attrs
 
 from messagebody._base.guards import require_schema
+from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.media_types import TEXT_PLAIN, WELL_KNOWN, essence, is_text
-from messagebody._base.text import quote
+from messagebody._base.text import escape, nearest, quote
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
+from messagebody._wire import strict_json
 from messagebody.errors import DecodeError, InvalidName, InvalidPart, InvalidSchema
 from messagebody.schema import MessageBodySchema, SchemaPart
 
@@ -79,7 +80,7 @@ class _Property:
         wanted = self._members().keys()
         # Not every provider enforces the JSON Schema, so its rules are checked here.
         if value.keys() != wanted:
-            raise self._wrong(f"the members {', '.join(wanted)}", sorted(map(str, value)))
+            raise DecodeError(_differs(f"{self.key} is an object", wanted, value))
         kind, content = value.get("content_type", self.types[0]), value["content"]
         if kind not in self.types or not isinstance(content, str):
             raise self._wrong(f"text, {' or '.join(self.types)}", [kind, content])
@@ -117,18 +118,28 @@ class OutputSchema:
         """
         if isinstance(value, str | bytes):
             try:
-                value = json.loads(value)
-            except (ValueError, RecursionError) as error:
-                raise DecodeError("the output is not JSON") from error
+                value = strict_json.loads(value, depth=DEFAULT_LIMITS.depth)
+            except strict_json.InvalidJson as error:
+                raise DecodeError(f"the output: {error}") from error
         keys = [slot.key for slot in self._slots]
         if not isinstance(value, Mapping) or value.keys() != set(keys):
-            got = sorted(map(str, value)) if isinstance(value, Mapping) else value
-            problem = f"the output is an object of {', '.join(keys)}, got {quote(got, limit=80)}"
-            raise DecodeError(problem)
+            raise DecodeError(_differs("the output is an object", keys, value))
         body = MessageBody(part for slot in self._slots for part in slot.parts(value[slot.key]))
         # The JSON Schema can't require that an array has a part, or that names match a pattern.
         self._schema.validate(body)
         return body
+
+
+def _differs(problem: str, keys: Collection[str], value: object) -> str:
+    """Return how a value differs from an object with these members."""
+    problem = f"{problem} of {', '.join(keys)}, got"
+    if not isinstance(value, Mapping):
+        return f"{problem} {quote(value, limit=80)}"
+    strange = next((str(key) for key in value if key not in keys), "")
+    near = nearest(strange[:80], keys, 0.4)
+    meant = f"; did you mean {near!r}?" if near else ""
+    members = escape(", ".join(map(str, value)), limit=80) or "no members"
+    return f"{problem} one of {members}{meant}"
 
 
 def output_schema(schema: MessageBodySchema) -> OutputSchema:

@@ -79,7 +79,7 @@ class TestOutput:
         [
             ({"report_md": None}, DecodeError, "report_md is an object, got None"),
             ({"report_md": {"content": 3}}, DecodeError, "report_md is text, text/markdown"),
-            ({"report_md": {"text": ""}}, DecodeError, "report_md is the members content"),
+            ({"report_md": {"text": ""}}, DecodeError, "report_md is an object of content, got"),
             ({"notes": {}}, DecodeError, "notes is an array"),
             ({"notes": [{"name": "a", "content_type": "text/csv", "content": ""}]}, DecodeError,
              "notes: part name 'a': a name begins with '/'"),
@@ -96,8 +96,30 @@ class TestOutput:
 
     @pytest.mark.parametrize("value", ["{", "[" * 10**5, [], "3", {}])
     def test_what_is_no_output(self, value: Any) -> None:
-        with pytest.raises(DecodeError, match="the output is"):
+        with pytest.raises(DecodeError, match="the output"):
             output_schema(REPORT).decode(value)
+
+    @pytest.mark.parametrize(
+        ("value", "text"),
+        [
+            ("{", "the output: not JSON: expecting property name enclosed in double quotes at "
+             "byte 1, got the end"),
+            ("```json\n{}\n```", "the output: not JSON: expecting value at byte 0, got '`'"),
+            ("{\"a\":1,\"a\":2}", "the output: member 'a' is repeated in one object"),
+            ("[" * 10**5, "the output: nested more than"),
+            ([], "the output is an object of report_md, got []"),
+            ({}, "the output is an object of report_md, got one of no members"),
+            ({"report": 1}, "the output is an object of report_md, got one of report; "
+             "did you mean 'report_md'?"),
+            ({"report_md": {"contents": "x"}}, "report_md is an object of content, got one of "
+             "contents; did you mean 'content'?"),
+        ],
+    )  # fmt: skip
+    def test_the_place_and_the_likely_intention(self, value: Any, text: str) -> None:
+        schema = MessageBodySchema([("/report.md", "text/markdown", True)])
+        with pytest.raises(DecodeError) as caught:
+            output_schema(schema).decode(value)
+        assert text in str(caught.value)
 
     def test_a_schema_that_a_model_cannot_write(self) -> None:
         with pytest.raises(InvalidSchema, match="image/png does not accept text"):
