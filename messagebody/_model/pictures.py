@@ -32,6 +32,8 @@ _MODES: Final = {
 }  # fmt: skip
 # PIL makes no colours of them, or cuts their numbers to 0…255.
 _NO_COLOURS: Final = {"I", "I;16", "F", "LAB", "La", "RGBa"}
+# The modes in which one colour can be seen through.
+_COLOURS: Final = {"1", "L", "P", "RGB"}
 # What a file says of its picture, where the format has a place for it. Without them a photo may lie
 # on its side, and its colours may be others.
 _KEPT: Final = {
@@ -95,6 +97,8 @@ def _film(value: Any, kind: str, options: dict[str, Any]) -> bytes:
         raise ValueError("the file holds several photos; a Path(…) adds it as it is")
     if kind not in _FILMS:
         raise ValueError(f"it can be {', '.join(_FILMS)}; image.copy() is one frame of it")
+    if kind == _TIFF and value.format != "TIFF":
+        raise ValueError("TIFF says not how long a frame is shown; image.copy() is one of them")
     position, durations = value.tell(), []
     for frame in range(value.n_frames):
         value.seek(frame)
@@ -118,6 +122,8 @@ def _fitting(value: Any, kind: str) -> Any:
     """
     if value.has_transparency_data and kind in {_JPEG, _BMP, _GIF}:
         return _without_shades(value, kind)
+    if kind in {_TIFF, _WEBP} and value.mode in _COLOURS and value.has_transparency_data:
+        return _coloured(value)  # they know no colour that is seen through
     if value.mode in _MODES[kind]:
         return value
     if value.mode in {"P", "PA", "LA", "RGBX"}:
@@ -130,13 +136,19 @@ def _fitting(value: Any, kind: str) -> Any:
     raise ValueError(problem)
 
 
+def _coloured(value: Any) -> Any:
+    """Return an image with its transparency in pixels."""
+    # A conversion changes the palette of what is converted: its colours would be written as others.
+    return value.copy().convert("RGBA")
+
+
 def _without_shades(value: Any, kind: str) -> Any:
     """Return an image for a format that knows no transparency, or only all of it or none.
 
     Raises:
         ValueError: the image is seen through.
     """
-    clear = value.convert("RGBA")
+    clear = _coloured(value)
     levels = clear.getchannel("A").histogram()
     if not any(levels[:255]):
         return value.convert("L" if value.mode == "LA" else "RGB")

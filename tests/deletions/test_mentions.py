@@ -23,6 +23,7 @@ from messagebody.storage._stores.directory import FileStore
 DIGITS = "0123456789abcdef" * 4
 DIGEST = f"sha256:{DIGITS}"
 URL = f"s3://bucket/prefix/sha256/{DIGITS}"
+ESCAPED = f"s3://bucket/prefix/sh%61256/{DIGITS.replace('9', '%39')}"
 LONG = "Cats sleep. " * 3_000
 
 # Each makes a text or bytes of a text, in which it can be found again.
@@ -31,6 +32,7 @@ WRAPPINGS: dict[str, Any] = {
     "slashes": lambda text: json.dumps(text).replace("/", "\\/"),
     "url": lambda text: quote(text, safe=""),
     "unicode": lambda text: text.replace("/", "\\u002f").replace(":", "\\u003A"),
+    "json twice": lambda text: json.dumps(json.dumps(base64.encodebytes(text.encode()).decode())),
     "html": lambda text: text.replace("/", "&#x2F;").replace(":", "&#58;"),
     "base64": lambda text: base64.b64encode(text.encode()).decode(),
     "base64url": lambda text: base64.urlsafe_b64encode(text.encode()).decode().rstrip("="),
@@ -40,7 +42,7 @@ WRAPPINGS: dict[str, Any] = {
     "word before": lambda text: f"the{base64.b64encode(text.encode()).decode()}end",
     "pickle": lambda text: pickle.dumps([text]).decode("latin-1"),
     "prose": lambda text: f"{LONG}{text}{LONG}",
-    "payload": lambda text: payloads.offload({"text": text}, "memory://nowhere"),
+    "payload": lambda text: payloads.offload({"text": text}, "memory://nowhere", threshold="1 GiB"),
     "body": lambda text: MessageBody([Part(text)]).to_json(),
     "part of bytes": lambda text: MessageBody([Part(text.encode("utf-8", "replace"))]).to_json(),
 }
@@ -55,6 +57,13 @@ class TestDigests:
     @pytest.mark.parametrize("mention", [DIGEST, URL, f"x-messagebody:text;sha256={DIGITS};size=1"])
     def test_are_found_in(self, how: str, mention: str) -> None:
         assert DIGEST in digests_of(WRAPPINGS[how](mention))
+
+    @pytest.mark.parametrize("coding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"])
+    @pytest.mark.parametrize("how", [each for each in WRAPPINGS if each != "pickle"])
+    def test_are_found_in_wide_letters(self, coding: str, how: str) -> None:
+        wide = as_text(WRAPPINGS[how](URL)).encode(coding)
+        for held in (wide, bytes(200_001) + wide, MessageBody([Part(b"\xff" + wide)])):
+            assert DIGEST in digests_of(held)
 
     @given(st.lists(st.sampled_from([*WRAPPINGS]), max_size=5))
     def test_are_found_at_any_depth(self, ways: list[str]) -> None:
@@ -71,9 +80,10 @@ class TestDigests:
             DIGITS, DIGITS.upper(), {DIGITS: 1}, [b"x" + DIGEST.encode() + b"a"], {"a": (URL,)},
             frozenset({URL}), MessageBody([Part(url=URL)]), Part(url=URL), Part(URL),
             Part(b"\0" + URL.encode()), Bytes(URL.encode()), Path(URL), bytearray(URL.encode()),
+            Part(url=ESCAPED), MessageBody([Part(url=ESCAPED)]),
             Part("x", metadata={"of": URL}), Part("x", name=f"/{DIGITS}/sha256-{DIGITS}"),
         ],
-        ids=range(15),
+        ids=range(17),
     )  # fmt: skip
     def test_of_values(self, value: object) -> None:
         assert digests_of(value) == [DIGEST]

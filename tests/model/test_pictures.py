@@ -71,6 +71,26 @@ class TestTransparency:
         (found,) = {*pixels(opened(Part(image, name=f"/a.{ending}")))}
         assert found == pytest.approx((200, 200, 200, 255), abs=2)
 
+    @pytest.mark.parametrize("ending", ["png", "webp", "tiff", "gif"])
+    @pytest.mark.parametrize("mode", ["L", "P", "RGB"])
+    def test_one_colour_that_is_seen_through(self, ending: str, mode: str) -> None:
+        image = Image.new("RGB", (2, 1), "red")
+        image.putpixel((1, 0), (0, 255, 0))
+        image = image.convert(mode) if mode != "P" else image.quantize(2)
+        image.info["transparency"] = image.getpixel((1, 0))
+        expected = pixels(image.copy())
+        found = pixels(opened(Part(image, name=f"/a.{ending}")))
+        assert found[0] == expected[0]
+        assert found[1][3] == expected[1][3] == 0
+
+    def test_colours_of_a_palette_in_a_gif(self) -> None:
+        image = Image.new("P", (8, 8), 1)
+        image.putpalette([0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255])
+        image.paste(0, (0, 0, 4, 4))
+        image.info["transparency"] = 0
+        assert pixels(opened(Part(image, name="/a.gif")))[-1] == (255, 0, 0, 255)
+        assert pixels(saved(image, "GIF"))[-1] == (255, 0, 0, 255)  # it is as it was
+
     def test_a_gif_knows_all_or_none(self) -> None:
         found = pixels(opened(Part(picture(CUT_OUT), name="/a.gif")))
         assert [pixel[3] for pixel in found] == [pixel[3] for pixel in CUT_OUT]
@@ -179,6 +199,13 @@ class TestFilms:
         assert durations == [100, 200, 300]
         assert found.info["loop"] == 2
         assert film.tell() == 1  # as it was before
+
+    def test_a_tiff_has_no_time(self) -> None:
+        with pytest.raises(InvalidPart, match="TIFF says not how long a frame is shown"):
+            Part(self.film("GIF"), name="/a.tiff")
+        first, *rest = (Image.new("RGB", (4, 4), (60 * n, 0, 0)) for n in range(3))
+        pages = saved(first, "TIFF", save_all=True, append_images=rest)
+        assert opened(Part(pages, name="/a.tiff")).n_frames == 3
 
     def test_shades_of_transparency_are_refused(self) -> None:
         with pytest.raises(InvalidPart, match="GIF knows no transparency but all or none"):

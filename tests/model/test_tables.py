@@ -1,5 +1,7 @@
 """Tables and arrays: nothing that they say is lost without a word."""
 
+import csv
+import decimal
 import io
 import re
 from typing import Any
@@ -196,6 +198,41 @@ class TestOtherFormats:
         with pytest.raises(InvalidPart, match=r"a name that ends in \.parquet keeps it"):
             Part(table)
         assert polars.read_parquet(Part(table, name="/t.parquet").open()).equals(table)
+
+    @pytest.mark.parametrize(
+        "cell",
+        [
+            numpy.arange(3_000), numpy.array([1 / 3]), FRAME, FRAME["a"], object(), b"\xff",
+            [1, numpy.arange(3_000)], {"a": (numpy.arange(3_000),)}, len, polars.Series([1]),
+            pytest.importorskip("PIL.Image").new("RGB", (2, 2)), lambda: 1,
+        ],
+        ids=range(12),
+    )  # fmt: skip
+    @pytest.mark.parametrize("ending", ["csv", "tsv"])
+    def test_what_only_shows_itself_in_csv(self, cell: Any, ending: str) -> None:
+        table = pandas.DataFrame({"a": [1, 2]}).join(pandas.Series(["x", cell], name="b"))
+        with pytest.raises(InvalidPart, match=r"column 'b' holds the .*, no text; a name"):
+            Part(table, name=f"/t.{ending}")
+
+    @pytest.mark.parametrize(
+        "cell",
+        [
+            "<a at 0x7f>", [1, "a"], {"a": 1}, None, pandas.NaT, pandas.Timestamp("2020-01-01"),
+            numpy.float64(1.5), decimal.Decimal("1.10"), pandas.Period("2020"), 1 + 2j,
+        ],
+        ids=range(10),
+    )  # fmt: skip
+    def test_what_has_a_text_in_csv(self, cell: Any) -> None:
+        table = pandas.DataFrame({"b": pandas.Series(["x", cell], dtype=object)})
+        assert Part(table).text == table.to_csv(index=False)
+
+    @pytest.mark.parametrize("ending", ["csv", "tsv"])
+    @given(texts=st.lists(st.text('a\r\n\t," '), min_size=1))
+    def test_texts_of_csv_come_back(self, ending: str, texts: list[str]) -> None:
+        table = pandas.DataFrame({"a": texts, "b": range(len(texts))})
+        written = io.StringIO(Part(table, name=f"/t.{ending}").text, newline="")
+        _, *rows = csv.reader(written, delimiter="," if ending == "csv" else "\t")
+        assert rows == [[each, str(n)] for n, each in enumerate(texts)]
 
     @pytest.mark.parametrize("library", [pandas, polars])
     def test_bytes_as_json(self, library: Any) -> None:

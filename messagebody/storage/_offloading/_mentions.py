@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from itertools import chain
 from typing import Any, Final, cast
+from urllib.parse import unquote
 
 import attrs
 
@@ -40,6 +41,9 @@ _STANDARD: Final = bytes.maketrans(b"-_", b"+/")
 _LONG: Final = b"\1" * 84
 _OVERLAP: Final = 4096
 """Bytes of a piece that are in the next one, too: a digest that is in base64 ten times."""
+_WIDE: Final = (b"2\x005\x006", b"2\0\0\x005\0\0\x006")
+"""The end of the word in UTF-16 and UTF-32, whichever byte comes first."""
+_ENDINGS: Final = re.compile(rb"\\+[nr]")
 _PLAIN: Final = (bool, int, float, complex, type(None))
 
 
@@ -58,6 +62,8 @@ def digits_in(data: str | bytes | bytearray | memoryview) -> set[str]:
         piece = pending.pop()
         found.update(map(bytes.decode, _written_in(piece.lower())))
         pending += _decoded(piece)
+        if _is_wide(piece):
+            pending.append(piece.replace(b"\0", b""))
     return found
 
 
@@ -73,10 +79,19 @@ def _written_in(lower: bytes) -> Iterator[bytes]:
         at = lower.find(_WORD, at)
 
 
+def _is_wide(data: bytes) -> bool:
+    """Return whether bytes may hold text in which each letter has bytes of zero beside it."""
+    is_text = len(data) < 3 * data.count(b"\0")  # such as base64, which does not hold the word
+    return is_text or any(form in data for form in _WIDE)
+
+
 def _decoded(data: bytes) -> Iterator[bytes]:
     """Yield what may be base64 in bytes, decoded."""
-    # In lines, perhaps lines of a text in JSON.
-    joined = data.translate(None, b" \t\r\n").replace(rb"\n", b"").replace(rb"\r", b"")
+    # In lines, perhaps lines of a text in JSON or in a URL.
+    joined = data.translate(None, b" \t\r\n")
+    for escape, sign in ((b"%0A", b""), (b"%0D", b""), (b"%5C", b"\\")):
+        joined = joined.replace(escape, sign)
+    joined = _ENDINGS.sub(b"", joined) if b"\\" in joined else joined
     # Patterns take twenty times as long.
     mask = joined.translate(_IS_BASE64)
     start = mask.find(_LONG)
@@ -109,9 +124,10 @@ def digests_of(value: object) -> list[str]:
 def _inside(value: Any) -> Iterable[object]:
     """Return what a value consists of."""
     if isinstance(value, MessageBody):
-        return [value.to_json_bytes()]
+        # A resolver reads a URL whose signs are escaped, too.
+        return [value.to_json_bytes(), *(unquote(part.url) for part in value if part.url)]
     if isinstance(value, Part):
-        return [MessageBody([value]).to_json_bytes()]
+        return [MessageBody([value])]
     if isinstance(value, Mapping):
         return [*value.keys(), *value.values()]
     if isinstance(value, list | tuple | AbstractSet):
