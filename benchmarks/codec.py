@@ -181,6 +181,55 @@ def spellings() -> None:
     )  # fmt: skip
 
 
+def large_contents() -> None:
+    """Compare parsing of what agents send most, spelled as Python writes it.
+
+    acp-sdk leaves base64 as text; it is measured as it is, and with its base64 decoded.
+    """
+    from acp_sdk.models import Message
+
+    from messagebody import MessageBody
+
+    answer = {"contentType": "text/plain", "content": _TEXT * 4}
+    rows = []
+    for name, parts in {
+        "an answer and a picture of 1 MB": [answer, _picture(1_000_000)],
+        "ten pictures of 100 KB": [_picture(100_000) for _ in range(10)],
+        "an answer and twenty texts of 2 KB": [answer, *[_long_text(2_000)] * 20],
+        "an answer and a text of 16 KB": [answer, _long_text(16_000)],
+        "an answer and a text of 1 MB": [answer, _long_text(1_000_000)],
+    }.items():
+        theirs = json.dumps(_as_acp(parts)).encode()
+        times = compare(
+            {
+                "ours": partial(MessageBody.from_json, json.dumps(parts).encode()),
+                "acp": partial(Message.model_validate_json, theirs),
+                "decoded": lambda document=theirs: [
+                    base64.b64decode(part.content) for part in
+                    Message.model_validate_json(document).parts
+                    if part.content_encoding == "base64" and part.content is not None
+                ],
+            },
+            seconds=0.5,
+            rounds=7,
+        )  # fmt: skip
+        ratios = [show_ratio(times[each] / times["ours"]) for each in ("acp", "decoded")]
+        rows.append([name, show_time(times["ours"]), show_time(times["acp"]), *ratios])
+    print_table(
+        "Parse long contents",
+        ["message", "messagebody", "acp-sdk", "faster by", "base64 decoded"], rows,
+    )  # fmt: skip
+
+
+def _picture(size: int) -> dict[str, Any]:
+    content = base64.b64encode(os.urandom(size)).decode()
+    return {"contentType": "image/png", "content": content, "contentEncoding": "base64"}
+
+
+def _long_text(size: int) -> dict[str, Any]:
+    return {"contentType": "text/plain", "content": (_TEXT * (size // len(_TEXT) + 1))[:size]}
+
+
 _MEMORY = """
 import sys, tracemalloc
 from benchmarks.codec import documents
@@ -433,6 +482,7 @@ def main() -> None:
     print(machine("messagebody", "acp-sdk", "pydantic", "msgspec", "pybase64", "orjson"))
     parse_and_serialise()
     spellings()
+    large_contents()
     stages()
     identity()
     memory()

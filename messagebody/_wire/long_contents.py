@@ -26,6 +26,7 @@ MARK: Final = "\x7f"
 _MARK: Final = b'"\x7f"'
 _ESCAPED: Final = b"\\u007"  # how else the character could be written
 _KEY: Final = b'"content"'
+_KEY_SIZE: Final = len(_KEY)
 _BACKSLASH: Final = ord("\\")
 _BACKSLASHES: Final = 64  # before a quote; with more, the document is left to the parser
 _FEW: Final = 4
@@ -69,30 +70,35 @@ def cut(document: bytes) -> Cut | None:
     if size < SHORTEST:
         return None
     view = memoryview(document)
-    pieces: list[memoryview | bytes] = []
+    pieces: list[memoryview] = []
     contents: list[memoryview] = []
     # How many short contents are looked at, which is a small share of what parsing them takes.
     patience = 2 + size // 4096
     taken = number = 0
-    at = document.find(_KEY)
+    find = document.find
+    at = find(_KEY)
     while at >= 0:
         number += 1
         if number > patience and at < number * _SPARSE:
             return None
-        after = at + len(_KEY)
+        after = at + _KEY_SIZE
         start = _start(document, after)
         if start:
-            after = _end(document, start)
-            if not after:
-                return None
+            after = find(b'"', start + 1) + 1
+            # Most strings have no backslash before their end, and need no closer look.
+            if not after or document[after - 2] == _BACKSLASH:
+                after = _end(document, start)
+                if not after:
+                    return None
             if after - start > LONG:
-                pieces += (view[taken:start], _MARK)
+                pieces.append(view[taken:start])
                 contents.append(view[start:after])
                 taken = after
-        at = document.find(_KEY, after)
+        at = find(_KEY, after)
     if not contents:
         return None
-    rest = b"".join([*pieces, view[taken:]])
+    pieces.append(view[taken:])
+    rest = _MARK.join(pieces)
     is_clear = rest.count(b"\x7f") == len(contents) and _ESCAPED not in rest
     return Cut(rest, contents) if is_clear else None
 
