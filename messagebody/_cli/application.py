@@ -166,6 +166,10 @@ def _leading(error: click.ClickException, said: str, context: click.Context) -> 
         return (
             f"there is no option {error.option_name}; did you mean {meant[0]}?" if meant else said
         )
+    missing = error.param if isinstance(error, click.MissingParameter) else None
+    if isinstance(missing, click.Option) and missing.help:
+        takes = f"{missing.opts[0]} {missing.metavar}: {missing.help.rstrip('.')}"
+        return f"{said.rstrip('.')}; write {takes}"
     extra = re.search(r"unexpected extra argument \((\S+)\)", said)
     return f"{said}; did you mean --to {extra[1]}?" if extra and "--to" in taken else said
 
@@ -269,6 +273,7 @@ _MEANT = {
     "compatible": "check",
     "hash": "digest",
     "serve": "mcp",
+    "agents": "registry",
     "clean": "sweep",
     "gc": "sweep",
 }
@@ -283,6 +288,7 @@ _OPTIONS = {
     "--pattern": "--names", "--ttl": "--expires", "--min-size": "--threshold",
     "--max-bytes": "--threshold", "--force": "--overwrite", "--fetch": "--public-https --urls",
     "--resolve": "--urls --allow", "--browser": "--open", "--jsonl": "--lines",
+    "--strict": "--lenient",
 }  # fmt: skip
 
 

@@ -325,6 +325,11 @@ LEADS = [
     (["convert", "m.json", "--to", "claude"], "did you mean anthropic?"),
     (["convert", "m.json", "anthropic"], "did you mean --to anthropic?"),
     (["infer", "m.json", "--to", "x"], "No such option '--to'"),
+    (["validate", "m.json", "schema.json"], "; write --schema FILE: The schema"),
+    (["offload", "m.json"], "; write --to STORE: A URL such as s3://bucket/prefix, or a directory"),
+    (["bulk", "stats", "lines.jsonl"], "; write --out OUT: Directory or URL of the results"),
+    (["check", "schema.json", "schema.json", "--strict"], "did you mean --lenient?"),
+    (["agents", "agents.json"], "there is no command 'agents'; did you mean registry?"),
     (
         [
             "bulk",
