@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part, Resolver
-from messagebody.adapters import adapter, adapter_names
+from messagebody.adapters import adapter, adapter_names, read_transcript
 from messagebody.adapters._core import Format
 from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.rendering import run_page
@@ -295,6 +295,30 @@ def test_what_refuses_or_fails_is_marked_in_the_list(message: Any, wrong: str) -
     marks = [each for each in Elements(document).of("span") if each.get("class") == "wrong"]
     assert [each["title"] for each in marks] == [wrong]
     assert "1 message cut short or failed" in document
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [{"object": "chat", "choices": [{"index": 0, "delta": {"content": "It"}}]}],
+        [{"candidates": [{"content": {"role": "model", "parts": [{"text": "It"}]}, "index": 0}]}],
+        [
+            {"type": "message_start", "message": {"role": "assistant", "content": []}},
+            {"type": "content_block_start", "index": 0,
+             "content_block": {"type": "text", "text": "It"}},
+        ],
+    ],
+    ids=["openai-chat", "gemini", "anthropic"],
+)  # fmt: skip
+def test_a_stream_that_ends_with_an_error(events: list[Any]) -> None:
+    failed = {"type": "error", "error": {"type": "overloaded_error", "message": "Too many."}}
+    run = read_transcript([*events, failed])
+    assert [(each.body.text, each.ending) for each in run.messages] == [
+        ("It", None), ("Too many.", "error: overloaded_error: Too many."),
+    ]  # fmt: skip
+    document = run_page([*events, failed])
+    assert "1 message cut short or failed" in document
+    assert "Too many." in document
 
 
 def test_blocks_of_unknown_kinds_are_shown() -> None:

@@ -198,8 +198,8 @@ def _of_others(value: Any, format_name: str | None, limits: Limits) -> Transcrip
         if body is not None:
             return Transcript((ChatMessage(body, _stored_role(body)),))
         if isinstance(value, dict) or not detect(value):
-            made = None if is_talk else stream_in(listed, format_name, limits)
-            run = _streamed(*made) if made else _of_each(listed, format_name, limits)
+            run = None if is_talk else _streamed(listed, format_name, limits)
+            run = run or _of_each(listed, format_name, limits)
             if run is not None:
                 return run
     if value == [] and format_name is None:
@@ -222,8 +222,14 @@ def _body(value: Any, limits: Limits) -> MessageBody | None:
         return None
 
 
-def _streamed(format_name: str, made: Converted[MessageBody]) -> Transcript:
-    return Transcript((_message(made, "assistant"),), format_name)
+def _streamed(events: list[Any], format_name: str | None, limits: Limits) -> Transcript | None:
+    """Return the run of a stream's events, and of the errors that a service sent among them."""
+    errors = [run for each in events if (run := _of_error(each, None, limits)) is not None]
+    told = [each for each in events if exchanges.error_in(each) is None]
+    made = stream_in(told, format_name, limits)
+    if made is None:
+        return None
+    return Transcript.joined([Transcript((_message(made[1], "assistant"),), made[0]), *errors])
 
 
 def _of_each(values: Sequence[Any], format_name: str | None, limits: Limits) -> Transcript | None:
