@@ -321,6 +321,56 @@ def test_a_stream_that_ends_with_an_error(events: list[Any]) -> None:
     assert "Too many." in document
 
 
+RESPONSE = [
+    {"type": "response.created", "response": {"id": "r", "output": []}},
+    {"type": "response.output_item.added", "output_index": 0,
+     "item": {"type": "message", "id": "m", "role": "assistant", "content": []}},
+    {"type": "response.content_part.added", "item_id": "m", "output_index": 0, "content_index": 0,
+     "part": {"type": "output_text", "text": ""}},
+    {"type": "response.output_text.delta", "item_id": "m", "output_index": 0, "content_index": 0,
+     "delta": "It"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("events", "failed", "ending"),
+    [
+        (
+            RESPONSE,
+            {"type": "error", "code": "server_error", "message": "Too many."},
+            "error: server_error: Too many.",
+        ),
+        (
+            RESPONSE,
+            {"type": "response.failed", "response": {
+                "status": "failed", "error": {"code": "server_error", "message": "Too many."}}},
+            "error: server_error: Too many.",
+        ),
+        (
+            [{"type": "start"}, {"type": "text-start", "id": "t"},
+             {"type": "text-delta", "id": "t", "delta": "It"}, {"type": "text-end", "id": "t"}],
+            {"type": "error", "errorText": "Too many."},
+            "error: Too many.",
+        ),
+        (
+            [{"type": "RUN_STARTED", "threadId": "t", "runId": "r"},
+             {"type": "TEXT_MESSAGE_START", "messageId": "m", "role": "assistant"},
+             {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m", "delta": "It"},
+             {"type": "TEXT_MESSAGE_END", "messageId": "m"}],
+            {"type": "RUN_ERROR", "message": "Too many.", "code": "429"},
+            "error: 429: Too many.",
+        ),
+    ],
+    ids=["openai-responses", "response.failed", "vercel-ai", "ag-ui"],
+)  # fmt: skip
+def test_an_event_that_tells_an_error(events: list[Any], failed: Any, ending: str) -> None:
+    run = read_transcript([*events, failed])
+    assert [(each.body.text, each.ending) for each in run.messages] == [
+        ("It", None), ("Too many.", ending),
+    ]  # fmt: skip
+    assert "1 message cut short or failed" in run_page([*events, failed])
+
+
 def test_blocks_of_unknown_kinds_are_shown() -> None:
     url = "https://example.com/a?token=s3cret"
     new = {"type": "new_thing", "about": "novel words", "at": url}

@@ -193,8 +193,27 @@ def error_in(value: Any) -> Any:
         >>> error_in({"type": "error", "error": {"message": "Overloaded"}})
         {'message': 'Overloaded'}
     """
-    if not isinstance(value, dict) or answer_of(value) is not None or is_message(value):
+    if not isinstance(value, dict):
+        return None
+    if (told := _told_error(value)) is not None:
+        return told
+    if answer_of(value) is not None or is_message(value):
         return None
     error = value.get("error")
     holds_more = not HOLDERS.isdisjoint(value) or "output" in value
     return error if isinstance(error, dict | str) and error and not holds_more else None
+
+
+# Events that end a stream, by their type: the member with the text, or the one that has the error.
+_TEXTS_OF_ERRORS: Final = {"error": ("message", "errorText"), "RUN_ERROR": ("message",)}
+
+
+def _told_error(event: dict[str, Any]) -> Any:
+    """Return the error that an event of a stream tells, None if it tells none."""
+    kind = event.get("type")
+    if kind == "response.failed" and isinstance(event.get("response"), dict):
+        return event["response"].get("error")
+    names = _TEXTS_OF_ERRORS.get(kind, ()) if isinstance(kind, str) else ()
+    texts = [event[name] for name in names if isinstance(event.get(name), str)]
+    code = {"code": event["code"]} if isinstance(event.get("code"), str) else {}
+    return {**code, "message": texts[0]} if texts else None

@@ -137,7 +137,8 @@ def _of_error(value: Any, _: str | None, __: Limits) -> Transcript | None:
         return None
     text = error if isinstance(error, str) else error.get("message")
     said = [text] if isinstance(text, str) else []
-    return Transcript((ChatMessage(MessageBody(said), "assistant", about=value),))
+    about = {**value, "error": error}  # an event may hold it under another name
+    return Transcript((ChatMessage(MessageBody(said), "assistant", about=about),))
 
 
 def _of_pair(value: Any, format_name: str | None, limits: Limits) -> Transcript | None:
@@ -249,7 +250,10 @@ def _of_each(values: Sequence[Any], format_name: str | None, limits: Limits) -> 
 
 
 def _is_said(value: Any) -> bool:
-    return is_message(value) or is_item(value)
+    kind = value.get("type") if isinstance(value, dict) else None
+    # An event of AG-UI, such as TEXT_MESSAGE_START, states the role of its message.
+    is_event = isinstance(kind, str) and kind.isupper()
+    return not is_event and (is_message(value) or is_item(value))
 
 
 def _of_one(value: Any, found: str | None, limits: Limits) -> Transcript:
