@@ -50,7 +50,8 @@ class State(TypedDict):
 
 
 def write(state: State) -> State:
-    prompt = to_prompt(state["body"], budget=3000)  # a real model is sent `prompt.body`
+    body = state["body"].with_resolver(resolver)
+    prompt = to_prompt(body, budget=8000)  # a real model is sent `prompt.body`
     text = f"Made of {len(prompt.body)} parts; {len(prompt.omitted)} was cut."
     return {"body": MessageBody([Part(text, name="/article.md")])}
 

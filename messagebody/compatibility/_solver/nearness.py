@@ -57,6 +57,7 @@ class Beginnings:
                 texts[text] = texts.get(text, 0) | 1 << position
         self._lengths = sorted({len(text) for text in self._open})
         self._sorted = [(texts, sorted(texts)) for texts in (self._whole, self._open)]
+        self._near: dict[Pattern, PartSet] = {}
 
     def near_word(self, word: str) -> PartSet:
         """Return the patterns that may match a word."""
@@ -66,13 +67,19 @@ class Beginnings:
         return self._whole.get(word, 0) | found
 
     def near(self, pattern: Pattern) -> PartSet:
-        """Return the patterns that may have a word in common with another pattern."""
+        """Return the patterns that may have a word in common with another pattern.
+
+        It is asked once for each alternative of a pattern, so what was found is kept.
+        """
+        if pattern in self._near:
+            return self._near[pattern]
         found = 0
         for text, is_whole in beginnings(pattern):
             if is_whole:
                 found |= self.near_word(text)
             else:
                 found |= self._whole.get(text, 0) | self._shorter(text) | self._longer(text)
+        self._near[pattern] = found
         return found
 
     @cached_property
