@@ -19,7 +19,7 @@ from tests.tables import Table
 PAGE = Path(__file__).parents[2] / "docs/how-to/libraries.md"
 
 # The group `libraries` is large, so only `make test ENV=libraries` installs it.
-if importlib.util.find_spec("zarr") is None:
+if importlib.util.find_spec("anndata") is None:
     collect_ignore_glob = ["test_*.py"]
 
 

@@ -72,9 +72,9 @@ def plain() -> Iterator[Plain]:
     server.server_close()
 
 
-# A server has sent what waits in the buffers of the connection, though nobody reads it.
+# A server has sent what waits in the buffers of a connection, though nobody reads it. How large
+# they grow is the affair of the system.
 SLACK = 16 * MIB
-BUFFERS = 6 * MIB  # of one connection
 
 
 @pytest.mark.parametrize("size", [4, 48])
@@ -111,8 +111,8 @@ def test_jumps_in_a_file_cost_it_once(plain: Plain) -> None:
 def test_the_limit_of_a_part_is_the_limit_of_its_traffic(
     plain: Plain, by: str, states_size: bool
 ) -> None:
-    plain.size, plain.states_size = 64 * MIB, states_size
-    limits = FetchLimits(part_bytes=4 * MIB, body_bytes=64 * MIB)
+    plain.size, plain.states_size = 256 * MIB, states_size
+    limits = FetchLimits(part_bytes=4 * MIB, body_bytes=256 * MIB)
     resolver = Resolver(allow=[plain.url], limits=limits)
     part = Part(url=plain.url + "a")
 
@@ -125,7 +125,7 @@ def test_the_limit_of_a_part_is_the_limit_of_its_traffic(
         part.read_bytes(resolver) if by == "read" else read_all()
     # A server that states the size is not read at all; another one up to the limit.
     assert plain.requests <= 3
-    assert plain.sent <= plain.requests * BUFFERS + (0 if states_size else 5 * MIB)
+    assert plain.sent <= plain.requests * SLACK + (0 if states_size else 5 * MIB)
 
 
 def test_a_stated_size_beyond_a_limit_is_refused_without_a_request(plain: Plain) -> None:
