@@ -250,6 +250,7 @@ class TestRandomPairs:
         assert uncertified(range(1500)) == []
 
     @pytest.mark.slow
+    @pytest.mark.timeout(1200)
     def test_every_always_of_100_000_is_certified(self) -> None:
         assert uncertified(range(100_000)) == []
 

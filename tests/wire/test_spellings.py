@@ -184,6 +184,7 @@ def test_it_does_with_contents_that_are_cut_out(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cuts", [False, True])
+@pytest.mark.timeout(1200)
 def test_it_does_for_very_many(monkeypatch: pytest.MonkeyPatch, *, cuts: bool) -> None:
     if cuts:
         cut_out(monkeypatch)
