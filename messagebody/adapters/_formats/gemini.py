@@ -171,24 +171,24 @@ def _is_part(part: Any) -> bool:
     return not {"type", "kind", "part_kind"} & part.keys()
 
 
-def _in_camel_case(part: dict[str, Any]) -> dict[str, Any]:
-    """Return a part as JSON has it, with its content as it is."""
-    return {
-        _UNDERSCORED.get(name, name): renamed(held, _INSIDE)
-        if name in _UNDERSCORED and isinstance(held, dict) else held
-        for name, held in part.items()
-    }  # fmt: skip
-
-
 _NAMES: Final = {name: spelt for spelt, name in _UNDERSCORED.items()}
 _NAMES_INSIDE: Final = {name: spelt for spelt, name in _INSIDE.items()}
 
 
+def _in_camel_case(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part as JSON has it, with its content as it is."""
+    return _respelt(part, _UNDERSCORED, _INSIDE)
+
+
 def _underscored(part: dict[str, Any]) -> dict[str, Any]:
     """Return a part as Python has it, with its content as it is."""
+    return _respelt(part, _NAMES, _NAMES_INSIDE)
+
+
+def _respelt(part: dict[str, Any], names: dict[str, str], inside: dict[str, str]) -> dict[str, Any]:
     return {
-        _NAMES.get(name, name): renamed(held, _NAMES_INSIDE)
-        if name in _NAMES and isinstance(held, dict) else held
+        names.get(name, name): renamed(held, inside)
+        if name in names and isinstance(held, dict) else held
         for name, held in part.items()
     }  # fmt: skip
 
