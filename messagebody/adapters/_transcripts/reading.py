@@ -225,9 +225,9 @@ def _body(value: Any, limits: Limits) -> MessageBody | None:
 
 def _streamed(events: list[Any], format_name: str | None, limits: Limits) -> Transcript | None:
     """Return the run of a stream's events, and of the errors that a service sent among them."""
-    errors = [run for each in events if (run := _of_error(each, None, limits)) is not None]
-    told = [each for each in events if exchanges.error_in(each) is None]
-    made = stream_in(told, format_name, limits)
+    read = [(each, _of_error(each, None, limits)) for each in events]
+    errors = [run for _, run in read if run is not None]
+    made = stream_in([each for each, run in read if run is None], format_name, limits)
     if made is None:
         return None
     return Transcript.joined([Transcript((_message(made[1], "assistant"),), made[0]), *errors])
