@@ -164,15 +164,16 @@ def open_url(url: str) -> FileStore:
 
 
 def _entries(directory: int, below: str) -> tuple[list[str], list[Stat]]:
-    """Return the directories and the regular files in an open directory."""
-    names, found = [], []
+    """Return the directories and the regular files in an open directory, each once."""
+    # POSIX lets a directory name an entry twice that is renamed while it is read.
+    names, found = set(), {}
     with os.scandir(directory) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                names.append(entry.name)
+                names.add(entry.name)
             elif stat := _stat(below + entry.name, entry.name, directory):
-                found.append(stat)
-    return names, found
+                found[entry.name] = stat
+    return [*names], [*found.values()]
 
 
 def _stat(key: str, name: str, directory: int) -> Stat | None:
