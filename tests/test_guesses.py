@@ -392,7 +392,7 @@ def test_signatures_are_those_of_the_functions() -> None:
     assert [*inspect.signature(Part).parameters][:3] == ["content", "name", "content_type"]
     assert [*inspect.signature(offload).parameters][:2] == ["body", "store"]
     assert [*inspect.signature(SchemaPart).parameters] == [
-        "name", "content_type", "required", "description",
+        "name", "content_type", "required", "description", "content_schema",
     ]  # fmt: skip
 
 

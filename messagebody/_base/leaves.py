@@ -22,6 +22,7 @@ LEAVES: Final = {
     "MessageBody": "messagebody._model.body:MessageBody",
     "Part": "messagebody._model.part:Part",
     "MessageBodySchema": "messagebody.schema:MessageBodySchema",
+    "are_disjoint": "messagebody.compatibility._solver.containment:are_disjoint",
     "Profile": "messagebody.compatibility._solver.profile:Profile",
     "Stream": "messagebody.compatibility._stream:Stream",
     "filesystem": "messagebody.filesystem:MessageBodyFileSystem",

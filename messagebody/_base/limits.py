@@ -36,6 +36,8 @@ class Limits:
         schema_states: places that the different patterns of one schema have together, which bounds
             the memory and time that automata take. A star counts 3, a globstar 7, any other
             character 1.
+        content_schema_bytes: bytes of JSON in one schema of contents.
+        content_schema_depth: levels of nesting in one schema of contents.
 
     Examples:
         >>> Limits(parts=10).parts
@@ -53,6 +55,8 @@ class Limits:
     pattern_length: int = 16_384
     pattern_total: int = 1_048_576
     schema_states: int = 196_608
+    content_schema_bytes: int = MIB // 4
+    content_schema_depth: int = 64
 
 
 DEFAULT_LIMITS = Limits()

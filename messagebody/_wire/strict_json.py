@@ -72,12 +72,13 @@ class _Flawed(Exception):
 class _ParserHooks:
     """Hooks for the standard parser, which record flaws instead of losing them."""
 
-    def __init__(self) -> None:
+    def __init__(self, number: Callable[[str], Any] | None) -> None:
         self.decoder = json.JSONDecoder(
             object_pairs_hook=self._object,
             parse_constant=float,
+            parse_float=number or float,
             # Called for each number, so only the slow reader uses it.
-            parse_int=self._int,
+            parse_int=number or self._int,
         )
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -183,10 +184,10 @@ def _may_hold_surrogates(text: str) -> bool:
     return not text.isascii() and SURROGATE.search(text) is not None
 
 
-def _read_slowly(text: str) -> Any:
-    """Parse a document that has a flaw, to find its place."""
+def _read_slowly(text: str, number: Callable[[str], Any] | None = None) -> Any:
+    """Parse a document that has a flaw, to find its place; `number` reads all numbers."""
     try:
-        return _ParserHooks().decoder.decode(text)
+        return _ParserHooks(number).decoder.decode(text)
     except json.JSONDecodeError as error:
         raise _syntax_error(error) from error
     except RecursionError as error:

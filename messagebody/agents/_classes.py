@@ -8,7 +8,7 @@ writes one row and one column, however many agents there are.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from messagebody.agents._blocks import PairSettings, decide_all
 from messagebody.agents._matrix import SchemaMatrix, VerdictRow
@@ -253,7 +253,7 @@ class Classes:
         """Return the schema of a class."""
         parts = self._file.parsed(text)
         try:
-            return MessageBodySchema([SchemaPart(*part) for part in parts])
+            return MessageBodySchema([_part_in(*part) for part in parts])
         except (TypeError, ValueError) as error:
             self._file.refuse(f"a class has no schema: {error}", error)
 
@@ -269,8 +269,18 @@ def _drop(matrix: SchemaMatrix, one: One, number: int) -> None:
 def _text_of(schema: MessageBodySchema) -> str:
     """Return a text that schemas share if their parts are the same, in any order."""
     # Descriptions don't decide which bodies fit.
-    parts = {(part.name, part.content_type, part.required) for part in schema}
+    parts = {_members_of(part) for part in schema}
     return json.dumps(sorted(parts, key=lambda part: (part[0] or "", *part[1:])))
+
+
+def _members_of(part: SchemaPart) -> tuple[Any, ...]:
+    content = part.content_schema
+    shared = part.name, part.content_type, part.required
+    return shared if content is None else (*shared, content.canonical)
+
+
+def _part_in(name: str | None, kind: str, required: bool, content: str | None = None) -> SchemaPart:
+    return SchemaPart(name, kind, required, content_schema=content)
 
 
 def _blob(found: int) -> bytes:

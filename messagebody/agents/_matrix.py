@@ -19,6 +19,7 @@ from messagebody.agents._geometry import Geometry
 from messagebody.agents._probes import probe, probes_of
 from messagebody.compatibility._inclusion import lenient_schema
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
+from messagebody.compatibility._solver.contents import has_contents
 from messagebody.compatibility._solver.decision import Decision
 from messagebody.compatibility._solver.languages import members, set_of
 from messagebody.compatibility._solver.profile import Profile
@@ -80,7 +81,8 @@ class InclusionMatrix:
         if sender.is_empty:  # nothing is valid for it, so nothing goes wrong
             return VerdictRow(consumers.everyone, 0)
         candidates = consumers.everyone if sender.is_hard else consumers.not_ruled_out(sender)
-        proved = candidates & consumers.proved(sender)
+        # Rectangles of names and types say nothing about contents, so they prove nothing there.
+        proved = 0 if has_contents(producer) else candidates & consumers.proved(sender)
         profiles = consumers.profiles
         pairs = ((number, producer, profiles[number]) for number in members(candidates & ~proved))
         return self._decided(proved, pairs)
@@ -90,7 +92,8 @@ class InclusionMatrix:
         producers = self._producers
         taker = _Consumer.of(consumer, self._geometry)
         candidates = producers.not_ruled_out(taker)
-        proved = producers.proved(taker, candidates) | producers.empty
+        proved = producers.empty
+        proved |= 0 if has_contents(consumer) else producers.proved(taker, candidates)
         profiles = producers.profiles
         pairs = ((number, profiles[number], consumer) for number in members(candidates & ~proved))
         return self._decided(proved, pairs)
@@ -208,6 +211,8 @@ class _Producer:
         needed = [having[at] for at in profile.required_parts]
         for at, rectangle in enumerate(having):
             geometry.sample(rectangle, lambda at=at: probe(profile, at))  # type: ignore[misc]
+        if has_contents(profile):  # whether a body with a probe is valid, only contents can tell
+            return cls(having, needed, is_hard=True)
         try:
             probes = probes_of(profile, steps)
         except OutOfBudget:
@@ -230,6 +235,8 @@ class _Consumers:
     def __init__(self, geometry: Geometry) -> None:
         self._geometry = geometry
         self.everyone = 0
+        self.reaching_inside = 0
+        """Consumers with a part that says what is inside."""
         self.profiles: dict[int, Profile] = {}
         self._made_of: dict[int, _Consumer] = {}
         self._having: dict[int, int] = defaultdict(int)
@@ -242,6 +249,7 @@ class _Consumers:
         made_of = self._made_of[number] = _Consumer.of(profile, self._geometry)
         self.profiles[number] = profile
         self.everyone |= 1 << number
+        self.reaching_inside |= has_contents(profile) << number
         for rectangle in made_of.having:
             self._having[rectangle] |= 1 << number
         for rectangle in made_of.needing:
@@ -254,6 +262,7 @@ class _Consumers:
         made_of = self._made_of.pop(number)
         del self.profiles[number]
         self.everyone &= ~(1 << number)
+        self.reaching_inside &= ~(1 << number)
         for rectangle in made_of.having:
             self._having[rectangle] &= ~(1 << number)
         for rectangle in made_of.needing:
@@ -279,7 +288,7 @@ class _Consumers:
         for rectangle in producer.having:
             left &= reduce(or_, [self._having.get(outer, 0) for outer in above[rectangle]], 0)
         met = {outer for rectangle in producer.needed for outer in above[rectangle]}
-        return left & self._satisfied_by(met)
+        return left & self._satisfied_by(met) & ~self.reaching_inside
 
     def _satisfied_by(self, met: set[int]) -> int:
         """Return the consumers that require no rectangle but some: as many as they require."""
@@ -361,7 +370,8 @@ class _Producers:
         return set_of(
             number
             for number in members(candidates)
-            if held.issuperset((made_of := self._made_of[number]).having)
+            if not has_contents(self.profiles[number])
+            and held.issuperset((made_of := self._made_of[number]).having)
             and not any(each.isdisjoint(made_of.needed) for each in wanted)
         )
 

@@ -118,6 +118,8 @@ def _merged(parts: Iterable[SchemaPart]) -> list[SchemaPart]:
 def _intersection(a: SchemaPart, b: SchemaPart, budget: Budget) -> list[SchemaPart] | None:
     """Return the intersection of two schema parts, at most one part; None if it is too large."""
     budget.spend(PART)
+    if a.content_schema is not None or b.content_schema is not None:
+        return None
     kinds = intersection(a.content_type_pattern, b.content_type_pattern, budget)
     # A named part and an unnamed one have nothing in common.
     if kinds == [] or (a.name_pattern is None) != (b.name_pattern is None):
@@ -273,16 +275,18 @@ def _canonical(part: SchemaPart) -> SchemaPart:
         "/**" if name is not None and name.is_universal else part.name,
         "*/*" if kind.is_universal else part.content_type.lower(),
         part.required,
+        content_schema=part.content_schema,
     )
 
 
-def _order(part: SchemaPart) -> tuple[bool, bool, str, int, str]:
+def _order(part: SchemaPart) -> tuple[bool, bool, str, int, str, str]:
     return (
         not part.required,
         part.name is not None,
         part.name or "",
         -part.content_type.count("*"),
         part.content_type,
+        "" if part.content_schema is None else part.content_schema.canonical,
     )
 
 

@@ -13,6 +13,7 @@ from messagebody._base.media_types import MAX_LENGTH
 from messagebody._base.text import count_of, escape, nearest, quote
 from messagebody.compatibility._solver.budget import OutOfBudget
 from messagebody.compatibility._solver.containment import are_disjoint
+from messagebody.compatibility._solver.contents import KEYWORD, has_contents
 from messagebody.compatibility._solver.decision import NOTHING, Decision, missing_from, rejected_by
 from messagebody.compatibility._solver.languages import members
 from messagebody.compatibility._solver.profile import PartType, Types
@@ -68,6 +69,11 @@ class Sides:
     consumer: MessageBodySchema
     steps: int
 
+    @property
+    def have_contents(self) -> bool:
+        """Whether a part of either says what is inside."""
+        return has_contents(self.producer.profile) or has_contents(self.consumer.profile)
+
 
 @attrs.frozen
 class Reason:
@@ -106,6 +112,8 @@ class Reason:
         if self.code == "dead-part":
             return f"no valid body has {self._sender}"
         if self.code == "undecided":
+            if self.sides.have_contents:
+                return f"{KEYWORD} could decide, and contents are not compared"
             steps = f"{self.sides.steps:,}"
             return f"the budget of {steps} steps ended before all was decided"
         return _SUMMARIES[self.code]

@@ -227,6 +227,30 @@ def schema_part_json_schema(
     }
 
 
+def json_schema_of(model: Any, *, sends: bool) -> dict[str, Any]:
+    """Return the JSON Schema of a model or a `TypeAdapter`: of what it takes, or of what it sends.
+
+    What is sent has a member for each default, which pydantic requires only if it is told so.
+    """
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class Sent(GenerateJsonSchema):
+        def field_is_required(self, field: Any, total: bool) -> bool:
+            required = super().field_is_required(field, total)
+            has_default = field["schema"]["type"] == "default"
+            return required or (has_default and not field.get("serialization_exclude_if"))
+
+    describe = getattr(model, "model_json_schema", None) or getattr(model, "json_schema", None)
+    if describe is None:  # a dataclass of pydantic
+        from pydantic import TypeAdapter
+
+        describe = TypeAdapter(model).json_schema
+    made: dict[str, Any] = (
+        describe(mode=_MODE, schema_generator=Sent) if sends else describe(mode="validation")
+    )
+    return made
+
+
 # A schema as a validator
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from messagebody._base.limits import Limits
 from messagebody._base.text import count_of, did_you_mean, quote
 from messagebody.errors import InvalidPattern, InvalidSchema
+from messagebody.schema._contents import JSON, content_schema_of
 from messagebody.schema._part import ANY_TYPE, SchemaPart
 
 if TYPE_CHECKING:
@@ -16,8 +17,11 @@ _MEMBERS: Final[dict[str, tuple[type, str]]] = {
     "contentType": (str, "a string"),
     "required": (bool, "true or false"),
     "description": (str, "a string"),
+    "contentSchema": (object, "a JSON Schema"),
 }
 _PATTERNS: Final = ("name", "contentType")
+# A content schema is a word of its own: among other arguments it would be a riddle.
+_IN_TUPLES: Final = ("name", "contentType", "required", "description")
 _TUPLE: Final = "a tuple is (name, content type, required)"
 # Members that only the parts of a body have.
 _OF_BODIES: Final = frozenset({"content", "contentUrl", "contentEncoding"})
@@ -33,7 +37,8 @@ def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[
     Raises:
         InvalidSchema: the document is not a schema.
     """
-    from messagebody._wire import strict_json  # a schema that the program states needs no parser
+    # A schema that the program states needs no parser.
+    from messagebody._wire import exact_json, strict_json
 
     if not isinstance(data, str | bytes | bytearray | memoryview):
         hint = "MessageBodySchema.from_dicts(…) reads parsed JSON"
@@ -44,7 +49,7 @@ def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[
         problem = f"{size:,} bytes are more than {limits.json_bytes:,} (limit json_bytes)"
         raise InvalidSchema(problem)
     try:
-        parsed = strict_json.loads(data, depth=limits.depth, values=limits.values)
+        parsed = exact_json.loads(data, depth=limits.depth, values=limits.values)
     except strict_json.InvalidJson as error:
         if isinstance(data, str) and len(data) < _LONGEST_PATH and data.endswith(".json"):
             raise InvalidSchema(f"{error.problem}; load(…) reads a file") from error
@@ -158,9 +163,9 @@ def read_part(item: Any, limits: Limits) -> SchemaPart:
         return item
     is_tuple = isinstance(item, tuple)
     if is_tuple:
-        if len(item) > len(_MEMBERS):
+        if len(item) > len(_IN_TUPLES):
             raise InvalidSchema(f"{_TUPLE}, got {quote(item)}")
-        item = dict(zip(_MEMBERS, item, strict=False))
+        item = dict(zip(_IN_TUPLES, item, strict=False))
     if not isinstance(item, Mapping):
         hint = f"; {_TUPLE}" if isinstance(item, str) else ""
         raise InvalidSchema(f"a schema part is an object, got {quote(item)}{hint}")
@@ -170,11 +175,13 @@ def read_part(item: Any, limits: Limits) -> SchemaPart:
         raise InvalidSchema("; ".join(problems))
     # null means absent, as in a body.
     present = {key: value for key, value in item.items() if value is not None}
+    content = present.get("contentSchema")
     return SchemaPart(
         present.get("name"),
-        present.get("contentType", ANY_TYPE),
+        present.get("contentType", ANY_TYPE if content is None else JSON),
         present.get("required", False),
         present.get("description"),
+        None if content is None else content_schema_of(content, limits=limits),
     )
 
 
@@ -194,7 +201,7 @@ def _problems(item: Mapping[Any, Any], limits: Limits) -> Iterator[str]:
 
 
 def _unknown(key: object) -> str:
-    has = "a schema part has name, contentType, required and description"
+    has = "a schema part has name, contentType, required, description and contentSchema"
     if key in _OF_BODIES:
         has += ", and a part of a body has this: MessageBody.from_json(…) and .load(…) read bodies"
         return f"unknown member {quote(key)}; {has}"
@@ -209,6 +216,7 @@ def encode_parsed(parts: Sequence[SchemaPart]) -> list[dict[str, Any]]:
             "contentType": part.content_type,
             **({"required": True} if part.required else {}),
             **({} if part.description is None else {"description": part.description}),
+            **({} if part.content_schema is None else {"contentSchema": part.content_schema.value}),
         }
         for part in parts
     ]

@@ -1,11 +1,11 @@
 """One part of a schema, which accepts parts of a body."""
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import attrs
 
 from messagebody._base.hints import Guided, guided_init, missing_attribute
-from messagebody._base.leaves import LazySerializer, PydanticHook
+from messagebody._base.leaves import LazySerializer, PydanticHook, leaf
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.text import escape, quote
 from messagebody.errors import InvalidSchema
@@ -15,8 +15,11 @@ from messagebody.globs import (
     content_type_pattern,
     name_pattern,
 )
+from messagebody.schema._contents import JSON, JSON_TYPES, ContentSchema, content_schema_of
 
 ANY_TYPE = "*/*"
+# Equal to it, and another object: so it shows that nobody stated a type.
+_UNSTATED: Final = str(ANY_TYPE.encode(), "ascii")
 # Schema parts made by the program have no limits; decoders check the limits of their callers.
 _ANY_LENGTH = attrs.evolve(DEFAULT_LIMITS, pattern_length=2**31)
 
@@ -32,10 +35,14 @@ class SchemaPart(metaclass=Guided):
         content_type: a pattern of content types.
         required: whether at least one part of a body must match.
         description: the purpose of the part, for people and models.
+        content_schema: what is inside a part, in JSON Schema; see `content_schema_of` for what it
+            may be. Only parts of a JSON type match then, and the content type is
+            `application/json` if none is given.
 
     Raises:
         InvalidPattern: a pattern breaks the rules of `messagebody.globs`.
-        InvalidSchema: an argument has the wrong type.
+        InvalidSchema: an argument has the wrong type, or the content schema is not legal.
+        MissingDependency: there is a content schema, and the extra `json` is not installed.
 
     Examples:
         >>> SchemaPart("/sources/*", "text/*").accepts("/sources/1", "text/html")
@@ -43,9 +50,12 @@ class SchemaPart(metaclass=Guided):
     """
 
     name: str | None = None
-    content_type: str = ANY_TYPE
+    content_type: str = _UNSTATED
     required: bool = False
     description: str | None = None
+    content_schema: ContentSchema | None = attrs.field(
+        default=None, converter=attrs.converters.optional(content_schema_of)
+    )
     name_pattern: NamePattern | None = attrs.field(init=False, eq=False, repr=False)
     content_type_pattern: ContentTypePattern = attrs.field(init=False, eq=False, repr=False)
 
@@ -55,6 +65,8 @@ class SchemaPart(metaclass=Guided):
 
     @content_type_pattern.default
     def _parse_content_type(self) -> ContentTypePattern:
+        if self.content_schema is not None and self.content_type is _UNSTATED:
+            object.__setattr__(self, "content_type", JSON)
         return content_type_pattern(self.content_type, limits=_ANY_LENGTH)
 
     __pydantic_serializer__ = LazySerializer()
@@ -66,6 +78,10 @@ class SchemaPart(metaclass=Guided):
             raise InvalidSchema(f"required is True or False, got {quote(self.required)}")
         if not isinstance(self.description, str | None):
             raise InvalidSchema(f"description is text or None, got {quote(self.description)}")
+        if self.content_schema is not None and not _meets_json(self.content_type_pattern):
+            raise InvalidSchema(
+                f"contentSchema is about JSON, and {quote(self.content_type)} matches no JSON type"
+            )
 
     if not TYPE_CHECKING:  # a type checker would assume that a part has every attribute
 
@@ -92,3 +108,10 @@ class SchemaPart(metaclass=Guided):
         if self.name_pattern is None or name is None:
             return self.name_pattern is None and name is None
         return self.name_pattern.matches(name)
+
+
+def _meets_json(pattern: ContentTypePattern) -> bool:
+    if pattern.matches_essence(JSON):
+        return True
+    # Only an unusual pattern needs the solver, which stands above the schema.
+    return leaf("are_disjoint")(pattern, content_type_pattern(JSON_TYPES)) is False

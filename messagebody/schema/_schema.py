@@ -105,7 +105,10 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
         return cls(inference.parts())
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return the schema parts as JSON values, the parsed form of `to_json`."""
+        """Return the schema parts as JSON values, the parsed form of `to_json`.
+
+        A number in a content schema that no float can say is a `Decimal`.
+        """
         return schema_json.encode_parsed(self.parts)
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -115,7 +118,14 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
             indent: the number of spaces per level; None for one compact line.
         """
         separators = (",", ":") if indent is None else None
-        return json.dumps(self.to_dicts(), ensure_ascii=False, indent=indent, separators=separators)
+        parts = self.to_dicts()
+        try:
+            return json.dumps(parts, ensure_ascii=False, indent=indent, separators=separators)
+        except TypeError:  # a content schema has a number that no float can say
+            from messagebody._wire import exact_json
+
+            text = exact_json.dumps(parts)
+            return text if indent is None else exact_json.indented(text, indent)
 
     @classmethod
     def load(

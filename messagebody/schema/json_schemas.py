@@ -35,7 +35,7 @@ def schema_json_schema() -> dict[str, Any]:
 
     Examples:
         >>> list(schema_json_schema()["definitions"]["part"]["properties"])
-        ['name', 'contentType', 'required', 'description']
+        ['name', 'contentType', 'required', 'description', 'contentSchema']
     """
     members = schema_part_members()
     # Braces may precede the slash, as in {,}/a; the reader checks their content.
@@ -56,6 +56,10 @@ def schema_part_members() -> dict[str, Any]:
         },
         "required": {"anyOf": [{"type": "boolean"}, {"type": "null"}], "default": False},
         "description": {"anyOf": nullable},
+        "contentSchema": {
+            "type": ["object", "boolean", "null"],
+            "description": "What is inside a part of a JSON type, in JSON Schema.",
+        },
     }
 
 

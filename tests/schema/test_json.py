@@ -12,7 +12,7 @@ from messagebody._base.limits import Limits
 from messagebody.errors import InvalidPattern, InvalidSchema
 from messagebody.schema import MessageBodySchema, SchemaPart
 
-MEMBERS = "a schema part has name, contentType, required and description"
+MEMBERS = "a schema part has name, contentType, required, description and contentSchema"
 
 ERRORS = {
     "3": "a schema is an array of schema parts, got 3 (int)",

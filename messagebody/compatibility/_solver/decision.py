@@ -12,6 +12,7 @@ from typing import Final
 
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import clearly_contains
+from messagebody.compatibility._solver.contents import has_contents
 from messagebody.compatibility._solver.glance import fits, is_any_apart, is_any_contained, is_small
 from messagebody.compatibility._solver.languages import PartSet, members
 from messagebody.compatibility._solver.profile import PartType, Profile, Types
@@ -56,6 +57,15 @@ class Decision:
         """The pair, prepared for the searches."""
         return Pair(self.producer, self.consumer, self.budget)
 
+    @cached_property
+    def is_open(self) -> bool:
+        """Whether contents could decide, so that names and types alone prove nothing."""
+        return has_contents(self.producer) or has_contents(self.consumer)
+
+    def _require_closed(self) -> None:
+        if self.is_open:
+            raise OutOfBudget
+
     @property
     def positions(self) -> list[int]:
         """The positions of all questions."""
@@ -76,6 +86,7 @@ class Decision:
         Raises:
             OutOfBudget: none was found before the budget ended.
         """
+        self._require_closed()
         # These two tests settle most pairs, before any table of the schemas is made.
         if self._is_small and fits(self.producer, self.consumer):
             return None
@@ -133,6 +144,7 @@ class Decision:
         Raises:
             OutOfBudget: the budget ended first.
         """
+        self._require_closed()
         return self._valid_body
 
     @property
@@ -142,6 +154,7 @@ class Decision:
         Raises:
             OutOfBudget: the budget ended before all of them were found.
         """
+        self._require_closed()
         return self._problem.critical_names
 
     def shared_body(self) -> Types | None:
@@ -150,6 +163,7 @@ class Decision:
         Raises:
             OutOfBudget: the budget ended first.
         """
+        self._require_closed()
         if self.is_apart:
             return None
         answer = self._shared
@@ -165,6 +179,7 @@ class Decision:
         Raises:
             OutOfBudget: the budget ended first.
         """
+        self._require_closed()
         pair = self.pair
         # Unnamed parts are tried first, because they need no search for names.
         unnamed = [group & pair.unnamed for group in (pair.first, pair.second)]
@@ -183,7 +198,7 @@ class Decision:
     def occurrence(self, index: int) -> Answer:
         """Return a valid body with a part that one producer part accepts; refuted if it is dead."""
         known = self._answers.get(index, OPEN)
-        if known.is_found:
+        if known.is_found or self.is_open:
             return known
         answer = self.screen.occurrence(index)
         return answer if answer.is_settled else self._alone.answer(index)
@@ -198,6 +213,7 @@ class Decision:
         Raises:
             OutOfBudget: the budget ended first.
         """
+        self._require_closed()
         pair, bit = self.pair, 1 << index
         is_unnamed = pair.unnamed & bit
         excluded = [name for name in taken if pair.matching_name(name) & bit]
@@ -228,6 +244,8 @@ class Decision:
     # Single questions
 
     def _first_look(self, position: int) -> Answer:
+        if self.is_open:
+            return OPEN
         answer = self._answers.get(position)
         if answer is None:
             index = position - len(self.producer.names)

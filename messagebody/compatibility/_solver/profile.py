@@ -18,6 +18,7 @@ from messagebody.compatibility._solver.containment import (
 from messagebody.compatibility._solver.languages import TypeSet
 from messagebody.globs import ContentTypePattern, NamePattern
 from messagebody.names import is_name
+from messagebody.schema import ContentSchema
 
 
 class SchemaPartLike(Protocol):
@@ -34,6 +35,10 @@ class SchemaPartLike(Protocol):
     @property
     def required(self) -> bool:
         """Whether a body must have such a part."""
+
+    @property
+    def content_schema(self) -> ContentSchema | None:
+        """What is inside; None for anything."""
 
 
 class PartType(NamedTuple):

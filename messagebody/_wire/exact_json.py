@@ -1,0 +1,182 @@
+"""JSON whose numbers keep all their digits: they are decimals of any size, as the standard has it.
+
+Only schemas of contents and the contents that they are asked about need it. Everything else reads
+numbers as the interpreter does.
+"""
+
+import decimal
+import json
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any, Final
+
+import msgspec
+
+from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._wire.strict_json import (
+    InvalidJson,
+    _check_depth,
+    _decode,
+    _Flawed,
+    _may_hold_surrogates,
+    _no_constant,
+    _only_once,
+    _read_slowly,
+    check_value,
+    has_more_values,
+)
+from messagebody._wire.walk import TooDeep, containers, leaf_problem, rebuild, text_problem
+
+_WIDE: Final = decimal.Context(
+    prec=decimal.MAX_PREC, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[]
+)
+"""A context that rounds nothing."""
+_SMALL: Final = 18
+"""Digits of an integer that is kept as one; longer numbers are decimals."""
+
+_plain = msgspec.json.Encoder(decimal_format="number").encode
+_sorted = msgspec.json.Encoder(decimal_format="number", order="sorted").encode
+
+
+def _integer(text: str) -> int | Decimal:
+    return int(text) if len(text) <= _SMALL else Decimal(text)
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except decimal.InvalidOperation:
+        raise _Flawed from None
+
+
+_EXACT = json.JSONDecoder(
+    object_pairs_hook=_only_once,
+    parse_constant=_no_constant,
+    parse_float=_decimal,
+    parse_int=_integer,
+)
+
+
+def loads(
+    data: bytes | bytearray | memoryview | str, *, depth: int, values: int = DEFAULT_LIMITS.values
+) -> Any:
+    """Parse a JSON document strictly; numbers are integers and decimals.
+
+    Arguments:
+        data: UTF-8 bytes, or text.
+        depth: levels of nesting to take.
+        values: values to take, nested ones included.
+
+    Raises:
+        InvalidJson: the document breaks RFC 8259, or repeats a member.
+    """
+    text = data if isinstance(data, str) else _decode(bytes(data))
+    if has_more_values(text, values):
+        raise InvalidJson(f"more than {values:,} values (limit values)")
+    _check_depth(text, depth)
+    try:
+        value = _EXACT.decode(text)
+    except (_Flawed, ValueError, RecursionError):
+        _raise_flaw(text, depth)
+        raise InvalidJson("a number has an exponent that is too long") from None
+    if _may_hold_surrogates(text):
+        _raise_flaw(text, depth)
+    return value
+
+
+def _raise_flaw(text: str, depth: int) -> None:
+    """Raise the flaw of a document with its place, but for those of numbers."""
+    check_value(_read_slowly(text, number=_zero), depth=depth)
+
+
+def _zero(_: str) -> int:
+    return 0
+
+
+def normal(value: Any, *, depth: int) -> Any:
+    """Return a copy of a JSON value in which equal numbers are the same: 1.0 and 1e0 are 1.
+
+    Arguments:
+        value: a JSON value, which may hold decimals.
+        depth: levels of nesting to take.
+
+    Raises:
+        InvalidJson: it is not JSON, or nested deeper.
+    """
+    try:
+        for container in containers(value, depth=depth):
+            if isinstance(container, dict):
+                _check_keys(container)
+    except TooDeep as error:
+        raise InvalidJson(str(error)) from error
+    return rebuild(value, shell=_shell, leaf=_leaf)
+
+
+def _check_keys(members: dict[Any, Any]) -> None:
+    for key in members:
+        if not isinstance(key, str):
+            raise InvalidJson(f"an object's member names are strings, got {key!r:.100}")
+        if problem := text_problem(key):
+            raise InvalidJson(f"a member name: {problem}")
+
+
+def _shell(item: Any) -> tuple[Any, Iterable[tuple[Any, Any]]]:
+    if isinstance(item, dict):
+        return dict.fromkeys(item), item.items()
+    return [None] * len(item), enumerate(item)
+
+
+def _leaf(item: Any) -> Any:
+    if not isinstance(item, Decimal):
+        if (problem := leaf_problem(item)) is not None:
+            raise InvalidJson(problem)
+        if isinstance(item, bool) or not isinstance(item, int | float):
+            return item
+    elif not item.is_finite():
+        raise InvalidJson(f"{item} is not a JSON number")
+    return _number(Decimal(repr(item)) if isinstance(item, float) else Decimal(item))
+
+
+def _number(number: Decimal) -> int | Decimal:
+    exponent = _WIDE.normalize(number).as_tuple().exponent
+    shortest = _WIDE.normalize(number)
+    is_small = isinstance(exponent, int) and exponent >= 0 and shortest.adjusted() < _SMALL
+    return int(shortest) if is_small else shortest
+
+
+def dumps(value: Any, *, is_sorted: bool = False) -> str:
+    """Return compact JSON for a value of this module.
+
+    Arguments:
+        value: the value.
+        is_sorted: whether the members of objects are in alphabetical order.
+    """
+    return (_sorted if is_sorted else _plain)(value).decode()
+
+
+def indented(text: str, indent: int) -> str:
+    """Return a JSON text with spaces and lines."""
+    return msgspec.json.format(text, indent=indent)
+
+
+def described(model: Any) -> Any:
+    """Return the JSON Schema of a type that msgspec describes, such as a dataclass.
+
+    Raises:
+        TypeError: it describes no such type.
+    """
+    return msgspec.json.schema(model)
+
+
+def floating(value: Any) -> Any:
+    """Return a copy in which decimals are floats, but for those that a float can't say."""
+    return rebuild(value, shell=_shell, leaf=_float)
+
+
+def _float(item: Any) -> Any:
+    if not isinstance(item, Decimal):
+        return item
+    if item == item.to_integral_value() and item.adjusted() < 4_000:
+        return int(item)
+    number = float(item)
+    return number if Decimal(repr(number)) == item else item
