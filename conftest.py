@@ -132,8 +132,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduling(LoadScopeScheduling):
+        def _assign_work_unit(self, node: Any) -> None:
+            # All that a worker was ever given is counted after each test.
+            given = self.assigned_work[node]
+            for scope in [scope for scope, tests in given.items() if all(tests.values())]:
+                del given[scope]
+            super()._assign_work_unit(node)
+
         def _split_scope(self, nodeid: str) -> str:
             file, _, name = nodeid.partition("::")
-            return file if name.startswith("line:") else nodeid
+            return file if name.startswith("line:") else nodeid.partition("[")[0]
 
     return Scheduling(config, log)

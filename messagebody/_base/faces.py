@@ -9,6 +9,7 @@ import importlib.util
 import pkgutil
 import sys
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -98,6 +99,7 @@ def _elsewhere(package: str, name: str) -> str:
     return ""
 
 
+@lru_cache(1024)  # a search of directories
 def _is_module(package: str, name: str) -> bool:
     is_package = hasattr(sys.modules[package], "__path__")
     return is_package and importlib.util.find_spec(f"{package}.{name}") is not None

@@ -262,7 +262,8 @@ def adapter(name: str) -> Adapter:
         raise MessageBodyError(_unknown(name))
     if isinstance(found, str):
         module = importlib.import_module(found)
-        vars(module).setdefault("__getattr__", face(found, hints="adapter")[0])
+        if "__getattr__" not in vars(module):
+            vars(module)["__getattr__"] = face(found, hints="adapter")[0]
         return cast("Adapter", module)
     return found
 

@@ -3,6 +3,7 @@
 import abc
 import contextlib
 import copy
+import itertools
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -140,16 +141,14 @@ class AdapterContract(abc.ABC):
         """What is read and written of a message does not depend on the one before it."""
         changes = (copy.deepcopy, nameless, other_ids)
         found = [change(message) for message in self._messages() for change in changes]
-        for message in found:
-            made = [self._made_after(each, message) for each in (message, *found)]
-            assert all(each == made[0] for each in made)
-
-    def _made_after(self, before: Any, message: Any) -> Any:
-        """Return what is read of a message and written again, after another one."""
-        self._made(before)
-        return self._made(message)
+        made = [(message, self._made(message)) for message in found]
+        # Each comes after each other one, and before it.
+        for one, another in itertools.combinations_with_replacement(made, 2):
+            for message, first in (another, one):
+                assert self._made(message) == first
 
     def _made(self, message: Any) -> Any:
+        """Return what is read of a message and written again."""
         try:
             read = self.adapter.to_body(copy.deepcopy(message))
             there = (self._write(read.value, read.rest), self.from_body(read.value))

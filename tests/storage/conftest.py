@@ -1,3 +1,4 @@
+import ssl
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +12,14 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority.make(Path(tmp_path_factory.mktemp("authority")))
 
 
+@pytest.fixture(scope="session")
+def context(authority: Authority) -> ssl.SSLContext:
+    return authority.server_context("example.com", "other.example.com", PUBLIC)
+
+
 @pytest.fixture
-def web(authority: Authority) -> Iterator[WebServer]:
-    server = WebServer(authority.server_context("example.com", "other.example.com", PUBLIC))
+def web(context: ssl.SSLContext) -> Iterator[WebServer]:
+    server = WebServer(context)
     yield server
     server.close()
 
