@@ -1,0 +1,1 @@
+"""Decisions about contents: is there a JSON value that meets some content schemas and no others?"""

@@ -1,0 +1,124 @@
+"""The question about contents: is there a JSON value that meets some schemas and none of others?"""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+import attrs
+
+from messagebody.compatibility._contents._nodes import Nodes
+from messagebody.compatibility._contents._reading import read
+from messagebody.compatibility._contents._search import Found, Search, TooDeep
+from messagebody.compatibility._contents._texts import TooLarge
+from messagebody.compatibility._solver.budget import Budget
+from messagebody.schema import ContentSchema
+from messagebody.schema._library import compiled
+
+_SCHEMA_READ: Final = 16
+"""Steps of the budget that reading a schema takes, though it is read once for all questions."""
+_CACHED: Final = 1_024
+"""Schemas whose validators are remembered."""
+_TRIED: Final = 8
+"""Values that are tried where a keyword is not followed."""
+
+
+@attrs.frozen
+class Undecided:
+    """Why a question was left open.
+
+    Arguments:
+        keyword: the keyword that decides, or `depth` or `size` of the values, or `budget`.
+        place: a JSON Pointer to it in its schema.
+    """
+
+    keyword: str
+    place: str = ""
+
+
+Answer = Found | Undecided
+"""A value in a tuple, None if there is none, or why it is not known."""
+
+
+class Questions:
+    """Questions about contents of one decision, with one budget and shared answers.
+
+    Arguments:
+        budget: the budget.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._nodes = _nodes()
+        self._search = Search(self._nodes, budget)
+        self._answers: dict[tuple[frozenset[str], frozenset[str]], Answer] = {}
+
+    def ask(self, met: Iterable[ContentSchema], unmet: Iterable[ContentSchema] = ()) -> Answer:
+        """Return a value that meets some schemas and none of others.
+
+        Raises:
+            OutOfBudget: the budget ended first.
+        """
+        wanted = {each.canonical: each for each in met}
+        unwanted = {each.canonical: each for each in unmet}
+        if not wanted.keys().isdisjoint(unwanted):
+            return None
+        key = frozenset(wanted), frozenset(unwanted)
+        if key not in self._answers:
+            self._answers[key] = self._answer(list(wanted.values()), list(unwanted.values()))
+        return self._answers[key]
+
+    def _answer(self, met: Sequence[ContentSchema], unmet: Sequence[ContentSchema]) -> Answer:
+        goal = [*map(self._node, met), *[-self._node(each) for each in unmet]]
+        self._search.gaps.clear()
+        excluded: list[int] = []
+        try:
+            for _ in range(_TRIED):
+                found = self._search.find([*goal, *excluded])
+                if found is None:
+                    break
+                if _is_right(found[0], met, unmet):
+                    return found
+                # A keyword that is not followed decides; another value may still be right.
+                excluded.append(-self._nodes.constant(found[0]))
+        except TooLarge:
+            return Undecided("size")
+        except TooDeep:
+            return Undecided("depth")
+        return self._open(goal) if excluded or self._search.gaps else None
+
+    def _open(self, goal: Iterable[int]) -> Undecided:
+        unknown = self._nodes.unknown_in(goal)
+        if unknown is not None:
+            return Undecided(unknown.keyword, unknown.place)
+        return Undecided("uniqueItems" if self._search.gaps else "contradiction")
+
+    def _node(self, content: ContentSchema) -> int:
+        node, schemas = read(self._nodes, content.exact, content.canonical)
+        self._budget.spend_once(("contents", content.canonical), schemas * _SCHEMA_READ)
+        return node
+
+
+def is_valid(content: ContentSchema, value: Any) -> bool:
+    """Return whether a value is valid, by the library that validates."""
+    return bool(_validator(content).is_valid(value))
+
+
+@lru_cache(_CACHED)
+def _validator(content: ContentSchema) -> Any:
+    return compiled(content.exact)
+
+
+def _is_right(value: Any, met: Iterable[ContentSchema], unmet: Iterable[ContentSchema]) -> bool:
+    return all(is_valid(each, value) for each in met) and not any(
+        is_valid(each, value) for each in unmet
+    )
+
+
+_shared = [Nodes()]
+
+
+def _nodes() -> Nodes:
+    """Return the nodes that all questions share, or new ones if there are too many of them."""
+    if _shared[0].is_full:
+        _shared[0] = Nodes()
+    return _shared[0]

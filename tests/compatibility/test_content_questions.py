@@ -1,0 +1,172 @@
+"""Whether a JSON value meets some schemas and none of others: the search for one."""
+
+import json
+import random
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from messagebody.compatibility._contents._patterns import Automaton, TooRich
+from messagebody.compatibility._contents._question import Questions, Undecided
+from messagebody.compatibility._solver.budget import Budget, OutOfBudget
+from messagebody.schema import content_schema_of
+from tests.compatibility import content_oracle as oracle
+from tests.compatibility.content_generators import Drawer
+
+VECTORS = Path(__file__).parents[1] / "vectors" / "contents" / "contents.jsonl"
+STEPS = 1_000_000
+
+
+def ask(met: list[Any], unmet: list[Any], steps: int = STEPS) -> Any:
+    questions = Questions(Budget(steps))
+    return questions.ask(map(content_schema_of, met), map(content_schema_of, unmet))
+
+
+@pytest.mark.parametrize("line", VECTORS.read_text().splitlines())
+def test_proved_pairs(line: str) -> None:
+    pair = json.loads(line)
+    producer, consumer = pair["producer"], pair["consumer"]
+    found = ask([producer], [consumer])
+    assert (found is None) is (pair["verdict"] == "always")
+    if found is not None:
+        assert oracle.accepts(producer, found[0])
+        assert not oracle.accepts(consumer, found[0])
+        shared = ask([producer, consumer], [])
+        assert (shared is None) is (pair["verdict"] == "never")
+        if shared is not None:
+            assert oracle.accepts(producer, shared[0])
+            assert oracle.accepts(consumer, shared[0])
+
+
+@pytest.mark.parametrize("references", [False, True])
+@pytest.mark.parametrize("number", range(60))
+def test_agrees_with_brute_force(number: int, references: bool) -> None:
+    drawer = Drawer(random.Random(number), references=references)
+    met, unmet = [drawer.document(), oracle.world_schema()], [drawer.document(2)]
+    found = ask(met, unmet)
+    assert (found is not None) is oracle.is_met(met[:1], unmet)
+    if found is not None:
+        assert oracle.is_met([met[0], {"const": found[0]}], unmet)
+
+
+@pytest.mark.parametrize(
+    ("met", "unmet", "expected"),
+    [
+        # Values of each type, the smallest that comes to mind.
+        ([{"type": "string"}], [], ""),
+        ([{"type": "string"}], [{"const": ""}], "a"),
+        ([{"type": "integer", "minimum": 5}], [{"const": 5}], 6),
+        ([{"type": "number"}], [{"type": "integer"}], Decimal("0.1")),
+        ([{"pattern": "^[a-c]{2}$", "type": "string"}], [{"pattern": "^a"}], "ba"),
+        ([{"type": "array", "minItems": 2}], [], [None, None]),
+        ([{"type": "array", "minItems": 2, "uniqueItems": True}], [], [None, False]),
+        ([{"type": "array"}], [{"uniqueItems": True}], [None, None]),
+        ([{"required": ["b"], "type": "object"}], [{"required": ["a"]}], {"b": None}),
+        ([{"type": "object"}], [{"additionalProperties": False}], {"a": None}),
+        # A recursive schema has a value if it ends somewhere.
+        ([{"type": "object", "properties": {"next": {"$ref": "#"}}}], [], {}),
+        # Large integers and decimals lose no digit.
+        ([{"type": "integer", "minimum": 2**53 + 1}], [], 2**53 + 1),
+    ],
+)
+def test_smallest_values(met: list[Any], unmet: list[Any], expected: Any) -> None:
+    assert ask(met, unmet) == (expected,)
+
+
+@pytest.mark.parametrize(
+    ("met", "unmet"),
+    [
+        ([{"type": "object", "required": ["next"], "properties": {"next": {"$ref": "#"}}}], []),
+        ([{"type": "array", "items": {"type": "integer"}}], [{"items": {"type": "number"}}]),
+        ([{"enum": [1, 2.0]}], [{"type": "integer", "minimum": 1, "maximum": 2}]),
+        ([{"multipleOf": 6, "type": "integer"}], [{"multipleOf": 2}]),
+        ([{"pattern": "^(ab)+$"}], [{"pattern": "^a"}, {"type": ["null", "boolean", "number"]},
+          {"type": ["array", "object"]}]),
+        ([{"type": "integer", "minimum": 2**53 + 1}], [{"exclusiveMinimum": 2**53}]),
+        ([{"type": "object", "propertyNames": {"pattern": "^[ab]$"}, "minProperties": 3}], []),
+        ([{"type": "object", "propertyNames": {"enum": ["a"]}, "required": ["b"]}], []),
+        ([{"type": "array", "contains": {"const": 1}, "items": {"type": "string"}}], []),
+    ],
+)  # fmt: skip
+def test_proves_that_there_is_none(met: list[Any], unmet: list[Any]) -> None:
+    assert ask(met, unmet) is None
+
+
+def test_a_union_is_covered_by_schemas_none_of_which_covers_it() -> None:
+    def tagged(*numbers: int) -> Any:
+        member = {"k": {"enum": list(numbers)}}
+        return {"type": "object", "properties": member, "required": ["k"]}
+
+    tags, whole = [tagged(number) for number in range(12)], tagged(*range(12))
+    assert ask([whole], tags) is None
+    assert ask([whole], tags[:-1]) == ({"k": 11},)
+
+
+@pytest.mark.parametrize(
+    ("schema", "keyword", "place"),
+    [
+        ({"properties": {"a": {"unevaluatedProperties": False}}}, "unevaluatedProperties",
+         "/properties/a/unevaluatedProperties"),
+        ({"pattern": r"\bfoo"}, "pattern", "/pattern"),
+    ],
+)  # fmt: skip
+def test_says_which_keyword_leaves_it_open(schema: Any, keyword: str, place: str) -> None:
+    assert ask([{"allOf": [schema]}, {"allOf": [{"not": schema}]}], []) in (
+        Undecided(keyword, f"/allOf/0{place}"),
+        Undecided(keyword, f"/allOf/0/not{place}"),
+    )
+
+
+def test_a_value_beyond_bounds_is_left_open() -> None:
+    assert ask([{"type": "array", "minItems": 10**9}], []) == Undecided("size")
+
+
+def test_the_budget_ends_what_takes_too_long() -> None:
+    hard = {"type": "string", "pattern": "^(a|b)*a(a|b){18}$"}
+    with pytest.raises(OutOfBudget):
+        ask([hard], [{"pattern": "a(a|b){18}$"}, {"pattern": "b.{20}$"}], 20_000)
+
+
+def test_depth_takes_no_stack_of_python() -> None:
+    deep: Any = {"type": "integer"}
+    for _ in range(60):
+        deep = {"type": "array", "items": deep, "minItems": 1}
+    found = ask([deep], [])
+    for _ in range(61):
+        found = found[0]
+    assert found == 0
+
+
+@pytest.mark.parametrize(
+    ("pattern", "accepted", "rejected"),
+    [
+        ("a", ["a", "bab"], ["", "b"]),
+        ("^a|b$", ["ax", "xb"], ["xa", "bx"]),
+        ("^[^a-c]$", ["d", "é", "😀"], ["a", "", "dd"]),
+        (r"^\d{2,3}$", ["12", "123"], ["1", "1234", "٣٣"]),
+        (r"^(?:x(y|z)?)*$", ["", "xyx"], ["y"]),
+        (r"^.$", ["a", "😀"], ["\n", "\u2028", ""]),
+        (r"^\s\S$", ["\ufeffa"], ["aa"]),
+        (r"^A\-\/$", ["A-/"], ["A"]),
+        ("^$", [""], ["a"]),
+        ("$a", [], ["a", ""]),
+    ],
+)
+def test_patterns(pattern: str, accepted: list[str], rejected: list[str]) -> None:
+    automaton = Automaton(pattern)
+    assert all(map(automaton.accepts, accepted))
+    assert not any(map(automaton.accepts, rejected))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *("(?=a)", r"(a)\1", r"\ba", "(?i)a", "a++", r"\p{L}", "[b-a]", "a{2,1}"),
+        *("(((" * 60, "(a{99}){99}"),
+    ],
+)
+def test_patterns_that_are_not_followed(pattern: str) -> None:
+    with pytest.raises(TooRich):
+        Automaton(pattern)
