@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.envelope_samples import envelope, step
 from benchmarks.harness import compare, machine, print_table, show_ratio, show_time
 from messagebody.adapters import adapter
-from messagebody.adapters.envelopes import agents_api, channel, olympus, sentient
+from messagebody.envelopes import agents_api, channel, olympus, sentient
 
 Runs = dict[str, Callable[[], object]]
 

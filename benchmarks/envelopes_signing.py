@@ -8,7 +8,7 @@ import rfc8785
 
 from benchmarks.envelope_samples import envelope
 from benchmarks.harness import compare, machine, print_table, show_ratio, show_time
-from messagebody.adapters.envelopes import olympus
+from messagebody.envelopes import olympus
 
 _SECRET = bytes(range(32))
 _KEY = bytes(32)

@@ -15,7 +15,7 @@ import pybase64
 from benchmarks.harness import compare, machine, print_table, show_ratio, show_time
 from messagebody import MessageBody
 from messagebody.adapters import Converted, adapter, adapter_names
-from messagebody.adapters._core import Format
+from messagebody.adapters._format import Format
 
 _TEXT = "The quick brown fox jumps over the lazy dog. "
 _ASKED: dict[str, Any] = {
@@ -29,7 +29,7 @@ _ASKED: dict[str, Any] = {
 
 def formats() -> dict[str, Format]:
     """Return the message formats by name."""
-    found = {name: getattr(adapter(name), "FORMAT", None) for name in adapter_names()}
+    found = {name: adapter(name) for name in adapter_names()}
     return {name: each for name, each in found.items() if isinstance(each, Format)}
 
 

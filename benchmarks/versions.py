@@ -72,7 +72,7 @@ def _resolver(directory: Path) -> Any:
 
 
 def _envelopes() -> dict[str, Callable[[], object]]:
-    from messagebody.adapters.envelopes import agents_api, olympus, sentient
+    from messagebody.envelopes import agents_api, olympus, sentient
 
     row = {"id": 7, "role": "user", "content": "hello", "metadata": {"type": "text"}}
     return {

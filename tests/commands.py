@@ -8,7 +8,7 @@ import click
 from messagebody import MessageBody
 from messagebody._cli.application import run
 from messagebody.adapters import adapter_names
-from messagebody.adapters.envelopes import olympus, sentient
+from messagebody.envelopes import olympus, sentient
 
 BODY = "m.json"
 OUT = ["--out", "out"]

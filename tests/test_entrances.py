@@ -20,8 +20,8 @@ from messagebody import (
 )
 from messagebody import adapters as formats
 from messagebody import compatibility as comp
-from messagebody.adapters import directory
 from messagebody.agents import Agent, Registry
+from messagebody.archives import directory
 from messagebody.errors import InvalidArgument
 from messagebody.storage import Bodies, open_store
 

@@ -33,7 +33,7 @@ from messagebody import (
     offload,
 )
 from messagebody._base import hints
-from messagebody.adapters._base import _KNOWN_AS
+from messagebody.adapters._registry import _KNOWN_AS
 from messagebody.agents import Registry
 from messagebody.errors import InvalidPattern, MessageBodyError
 from messagebody.globs._wide import wide_pattern
@@ -168,7 +168,7 @@ CALLS: list[tuple[Callable[[MessageBody], Any], str]] = [
     (lambda b: b.size, "sum(part.size or 0 for part in body) their bytes"),  # type: ignore[attr-defined]
     (lambda b: SCHEMA.check, "schema.is_valid(body) asks about a body"),  # type: ignore[attr-defined]
     (lambda b: check(b, SCHEMA), "schema.is_valid(body) asks about it"),  # type: ignore[arg-type]
-    (lambda b: b.pack("x"), "messagebody.adapters.directory.pack(path)"),  # type: ignore[attr-defined]
+    (lambda b: b.pack("x"), "messagebody.archives.directory.pack(path)"),  # type: ignore[attr-defined]
     (lambda b: b.glob("*.csv"), "for example '/**/*.csv'"),
     (lambda b: b.glob("sources/*"), "for example '/sources/*'"),
     (lambda b: b.list("*.csv"), "for example '/*.csv'"),
@@ -285,6 +285,7 @@ def test_a_name_of_the_formats_leads_on(name: str) -> None:
 
 MODULES = {
     "adapters.adapter('a2a')": "read write convert parse dumps",
+    "adapters.adapter('sentient')": "read write convert parse dumps",
     "bulk": "read load iterate lint",
     "compatibility": "is_compatible compare diff",
     "errors": "ValidationError SchemaError PartNotFoundError NotFound",
@@ -307,9 +308,10 @@ def test_a_name_of_a_module_leads_on(module: str, name: str) -> None:
     asked = eval(f"messagebody.{module}", {"messagebody": messagebody})
     with pytest.raises(AttributeError) as caught:
         getattr(asked, name)
-    assert re.fullmatch(rf"module '[\w.]+' has no attribute '{name}'; .+", str(caught.value))
+    asked_for = r"(module )?'[\w.]+'( object)? has no attribute"
+    assert re.fullmatch(rf"{asked_for} '{name}'; .+", str(caught.value))
     assert not hasattr(asked, name)
-    with pytest.raises(AttributeError, match=r"^module '[\w.]+' has no attribute 'nothing'$"):
+    with pytest.raises(AttributeError, match=rf"^{asked_for} 'nothing'$"):
         _ = asked.nothing
 
 
@@ -364,7 +366,7 @@ def test_an_import_leads_on(name: str, advice: str) -> None:
 def test_packages_are_there_without_an_import_of_their_own() -> None:
     code = (
         "import messagebody as mb; mb.adapters.adapter('a2a'); mb.bulk; mb.agents.Registry; "
-        "mb.frameworks.pydantic; mb.adapters.archives.zip; "
+        "mb.frameworks.pydantic; mb.archives.zip; "
         "from messagebody import prompts, rendering; import sys; assert 'boto3' not in sys.modules"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

@@ -28,7 +28,7 @@ CORE = [
 ]
 LEAVES = [
     {"adapters", "agents", "payloads", "s3", "samples", "views"},
-    {"bulk", "prompts", "rendering", "testing"},
+    {"archives", "bulk", "envelopes", "prompts", "rendering", "testing"},
     {"frameworks"},
     {"_cli"},
     {"__main__"},
@@ -36,7 +36,9 @@ LEAVES = [
 FLOORS = CORE + LEAVES
 # The leaves that a leaf stands on. It imports their faces, and nothing else of them.
 BASES = {
+    "archives": {"adapters"},
     "bulk": {"adapters"},
+    "envelopes": {"adapters", "adapters.dialects"},
     "frameworks": {"adapters", "payloads", "prompts"},
     "prompts": {"adapters"},
     "rendering": {"adapters"},
@@ -51,17 +53,14 @@ TOGETHER = {frozenset({"_base", "errors"}), frozenset({"_base", "names"}),
             frozenset({"errors", "names"}), frozenset({"_model", "findings"})}  # fmt: skip
 # In these packages every module is a leaf that imports no other one, but for those named here.
 SHARED = {
-    "adapters._formats": {"a2a", "mcp_blocks", "openai"},
-    "adapters.archives": {"_entries", "_multipart"},
-    "adapters.envelopes": {
-        "_attachments", "_embedding", "_json_schema", "_php", "_rests", "_sidecar",
-    },
-    "adapters.streams": {"_accumulator", "_lines"},
+    "adapters._formats": {"mcp", "openai"},
+    "archives": {"_entries", "_multipart"},
+    "envelopes": {"_attachments", "_embedding", "_json_schema", "_php", "_rests", "_sidecar"},
     "frameworks": {"langgraph", "values"},
     "storage._stores": {"base", "owners"},
 }  # fmt: skip
 # Tables of modules by name, which are loaded on first use.
-TABLES = {"_base/leaves.py", "adapters/_base.py", "adapters/streams/_assembler.py",
+TABLES = {"_base/leaves.py", "adapters/_registry.py", "adapters/streams/_assembler.py",
           "storage/_stores/__init__.py"}  # fmt: skip
 # The libraries that the core needs. Each is imported by the modules named here, where a folder
 # stands for all of its modules.
@@ -73,7 +72,7 @@ CORE_DOORS = {
     "msgspec": {"_wire/"},
     "pybase64": {"_wire/base64.py"},
     "pylibmagic": {"_base/sniffing.py"},
-    "rfc8785": {"adapters/envelopes/olympus/_signature.py"},
+    "rfc8785": {"envelopes/olympus/_signature.py"},
     "urllib3": {"storage/_references/http.py", "s3/_faults.py"},
     "wcmatch": {"globs/_wide.py", "testing/_patterns.py"},
 }  # fmt: skip
@@ -87,7 +86,7 @@ LEAF_DOORS = {
     "deepagents": {"frameworks/deepagents.py"},
     "distributed": {"_cli/executors.py"},
     "fuse": {"views/_mount.py"},
-    "google": {"adapters/_values.py"},
+    "google": {"adapters/_vocabulary/values.py"},
     "jsonschema_rs": {"schema/_library.py"},
     "hypothesis": {"testing/_adapters.py", "testing/strategies.py"},
     "langchain_core": {"frameworks/langchain.py"},

@@ -32,14 +32,17 @@ QUESTIONS = {
         "compatibility/solver/decision",
         "counterexample",
     ),
-    "what a message of OpenAI loses when it is written": ("adapters/losses", "what is lost"),
+    "what a message of OpenAI loses when it is written": (
+        "adapters/conversion/losses",
+        "what is lost",
+    ),
     "which routes lead from one agent to another": ("agents/questions", "routes"),
     "what a full cache of a resolver deletes": (
         "storage/references/cache",
         "deleted when it is full",
     ),
     "that the zip entry ../x never becomes a part": (
-        "adapters/archives/entries",
+        "archives/entries",
         "what may become a part",
     ),
     "which part goes into a prompt of 1,000 tokens": ("prompts/plan", "what fits into a budget"),
@@ -55,8 +58,8 @@ QUESTIONS = {
         "adapters/streams/accumulator",
         "order of events",
     ),
-    "which formats a message may be of": ("adapters/base", "which formats there are"),
-    "that a part named /con is not unpacked": ("adapters/directory", "unpack"),
+    "which formats a message may be of": ("adapters/registry", "which formats there are"),
+    "that a part named /con is not unpacked": ("archives/directory", "unpack"),
     "how long an object that no body refers to is safe from a sweep": (
         "storage/stores/objects",
         "how long unused ones are safe",

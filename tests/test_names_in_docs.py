@@ -46,10 +46,10 @@ OBJECTS = {
     "assembler": "Assembler", "draft": "Draft", "report": "Report", "prompt": "Prompt",
 }  # fmt: skip
 # Modules that the pages call by their last name, after an import.
-MODULE_NAMES = {"zip": "adapters.archives.zip", "tar": "adapters.archives.tar",
-                "mime": "adapters.archives.mime", "olympus": "adapters.envelopes.olympus",
-                "sentient": "adapters.envelopes.sentient", "channel": "adapters.envelopes.channel",
-                "agents_api": "adapters.envelopes.agents_api", "errors": "errors"}  # fmt: skip
+MODULE_NAMES = {"zip": "archives.zip", "tar": "archives.tar",
+                "mime": "archives.mime", "olympus": "envelopes.olympus",
+                "sentient": "envelopes.sentient", "channel": "envelopes.channel",
+                "agents_api": "envelopes.agents_api", "errors": "errors"}  # fmt: skip
 # Names of other libraries and programs, files, hosts, and members of JSON values.
 FOREIGN = re.compile(
     r"(?:client|connection|graph|agent\.run|self|index|cls|s3|np|pd|pa|pandas|metadata|payload|args"

@@ -9,7 +9,7 @@ import pytest
 
 from messagebody import Limits, MessageBody, Part, fetch
 from messagebody._cli.application import run
-from messagebody.adapters.directory import pack, unpack
+from messagebody.archives.directory import pack, unpack
 from messagebody.errors import DecodeError, InvalidArgument, StoreError
 from messagebody.filesystem import MessageBodyFileSystem
 

@@ -11,10 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from messagebody import MessageBody, Part
+from messagebody._base.media_types import extension_of
 from messagebody.adapters import adapter, adapter_names
-from messagebody.adapters._capabilities import extension_of
-from messagebody.adapters._core import Format
-from messagebody.adapters._items import Call, Code, Item, Reasoning, Refusal, Result, Text
+from messagebody.adapters._format import Format
+from messagebody.adapters._vocabulary.items import (
+    Call,
+    Code,
+    Item,
+    Reasoning,
+    Refusal,
+    Result,
+    Text,
+)
 
 PAGE = Path(__file__).parents[1] / "how-to" / "convert-messages.md"
 ITEMS: dict[str, Item] = {
@@ -32,7 +40,7 @@ CITATIONS: list[dict[str, Any]] = [
 
 def formats() -> dict[str, Format]:
     """Return the message formats by name; envelopes have rules of their own."""
-    found = {name: getattr(adapter(name), "FORMAT", None) for name in adapter_names()}
+    found = {name: adapter(name) for name in adapter_names()}
     return {name: each for name, each in found.items() if isinstance(each, Format)}
 
 
@@ -64,7 +72,7 @@ def _urls(each: Format) -> str:
 
 
 def _beyond(each: Format) -> str:
-    said = [name for name, item in ITEMS.items() if each.write(item, []) is not None]
+    said = [name for name, item in ITEMS.items() if each.write_block(item, []) is not None]
     said += ["citations"] if any(map(_cites(each), CITATIONS)) else []
     return ", ".join(said) or "nothing"
 
@@ -73,8 +81,8 @@ def _cites(each: Format) -> Callable[[dict[str, Any]], bool]:
     """Return a function that tells whether a format says a citation."""
 
     def says(citation: dict[str, Any]) -> bool:
-        block = each.write(Text("Cats.", citations=[citation], speaker="assistant"), [])
-        read = None if block is None else each.read(block)
+        block = each.write_block(Text("Cats.", citations=[citation], speaker="assistant"), [])
+        read = None if block is None else each.read_block(block)
         return isinstance(read, Text) and bool(read.citations)
 
     return says

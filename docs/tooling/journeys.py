@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from messagebody import MessageBody, MessageBodySchema, Part, Resolver, check, inline, offload
-from messagebody.adapters.envelopes import agents_api, channel, olympus, sentient
+from messagebody.envelopes import agents_api, channel, olympus, sentient
 
 Journey = Callable[[], object]
 _VECTORS: Final = Path(__file__).parents[2] / "tests" / "vectors"

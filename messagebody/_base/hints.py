@@ -114,12 +114,12 @@ tree print pprint
 to_prompt prompt to_llm for_model
     messagebody.prompts.to_prompt(body, budget) makes one
 zip to_zip
-    messagebody.adapters.archives writes ZIP, TAR and MIME
+    messagebody.archives writes ZIP, TAR and MIME
 pack
-    messagebody.adapters.directory.pack(path) makes a body of files, messagebody.adapters.archives
+    messagebody.archives.directory.pack(path) makes a body of files, messagebody.archives
     writes ZIP, TAR and MIME
 unpack to_directory extract save_files
-    messagebody.adapters.directory.unpack(body, …) writes the parts to files
+    messagebody.archives.directory.unpack(body, …) writes the parts to files
 to_openai to_openai_chat to_message to_messages to_provider convert
     messagebody.adapters.write('openai-chat', body) writes the message of a format
 to_anthropic to_claude
@@ -143,9 +143,9 @@ from_dict parse_obj model_validate validate_python
 parse loads parse_raw model_validate_json decode deserialize
     MessageBody.from_json(…) reads JSON
 from_files from_directory from_dir from_folder
-    messagebody.adapters.directory.pack(path) makes a body of files
+    messagebody.archives.directory.pack(path) makes a body of files
 from_zip from_archive
-    messagebody.adapters.archives reads ZIP, TAR and MIME
+    messagebody.archives reads ZIP, TAR and MIME
 from_openai from_openai_chat from_chat from_message from_messages
     messagebody.adapters.adapter('openai-chat').to_body(message).value reads one
 from_anthropic from_claude
@@ -306,7 +306,7 @@ prompt
 Store S3Store connect stores
     messagebody.storage.open_store(url) opens a store
 pack unpack
-    messagebody.adapters.directory packs and unpacks directories
+    messagebody.archives.directory packs and unpacks directories
 sign presign
     messagebody.present(body, resolver=…) makes URLs that others can read
 formats list_formats
@@ -344,9 +344,9 @@ formats list_formats names available get_adapter list
     messagebody.adapters.adapter_names() lists the formats,
     messagebody.adapters.adapter('a2a') is one
 pack unpack
-    messagebody.adapters.directory packs and unpacks directories
+    messagebody.archives.directory packs and unpacks directories
 zip tar mime
-    messagebody.adapters.archives reads and writes them
+    messagebody.archives reads and writes them
 """)
 
 _ADAPTER: Final = _table("""
@@ -479,6 +479,7 @@ ATTRIBUTES: Final = {
     "Resolver": _RESOLVER,
     "Registry": _REGISTRY,
     "adapter": _ADAPTER,
+    "Format": _ADAPTER,
     "adapters": _ADAPTERS,
     "bulk": _BULK,
     "compatibility": _COMPATIBILITY,

@@ -570,3 +570,16 @@ def is_shown_inline(text: str) -> bool:
     return kind != "image/svg+xml" and (
         kind.startswith(("image/", "audio/", "video/")) or kind in {"application/pdf", TEXT_PLAIN}
     )
+
+
+_EXTENSION_OF: Final = {kind: extension for extension, kind in reversed(EXTENSIONS.items())}
+
+
+def extension_of(content_type: str | None) -> str:
+    """Return the file extension of a media type, ".bin" if it has none.
+
+    Examples:
+        >>> extension_of("text/plain"), extension_of("image/jpeg"), extension_of(None)
+        ('.txt', '.jpg', '.bin')
+    """
+    return _EXTENSION_OF.get(essence(content_type), ".bin") if content_type else ".bin"

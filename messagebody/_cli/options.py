@@ -25,9 +25,15 @@ from messagebody._cli.terminal import Terminal, is_terminal
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import strict_json
-from messagebody.adapters import adapter_names, detect
-from messagebody.adapters._base import meant_by, options_of
-from messagebody.adapters._reaching import WAYS
+from messagebody.adapters import (
+    Archive,
+    MessageFormat,
+    adapter,
+    adapter_names,
+    detect,
+    meant_by,
+)
+from messagebody.adapters._conversion.reaching import WAYS
 from messagebody.adapters._transcripts import values_of_lines
 from messagebody.errors import DecodeError, InvalidArgument, InvalidSchema, StoreError
 from messagebody.findings import iter_strangers
@@ -197,12 +203,13 @@ def reading_options(target: str, options: dict[str, Any], resolver: Resolver) ->
         options: its other options.
         resolver: the resolver of the command.
     """
-    places = () if target == BODY else options_of(target, "from_body")
-    is_asked = "urls" not in places or options.get("urls", "text") != "text"
-    if "resolver" in places and is_asked:
+    found = None if target == BODY else adapter(target)
+    is_asked = options.get("urls", "text") != "text"
+    if isinstance(found, Archive) or (isinstance(found, MessageFormat) and is_asked):
         return {"resolver": resolver}
     if not resolver.is_closed:
-        way = "needs --urls auto, sign or inline" if "resolver" in places else "cannot be used"
+        is_format = isinstance(found, MessageFormat)
+        way = "needs --urls auto, sign or inline" if is_format else "cannot be used"
         raise click.UsageError(f"--allow or --public-https {way} with --to {target}")
     return {}
 

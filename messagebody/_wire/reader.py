@@ -178,7 +178,7 @@ def _array_of_parts(data: Any) -> list[Any]:
             names = ", ".join(quote(key, limit=40) for key in others[:5])
             raise DecodeError(
                 f"an object with 'parts' holds nothing else, got {names} too; "
-                "if this is another system's envelope, convert it: messagebody.adapters.envelopes"
+                "if this is another system's envelope, convert it: messagebody.envelopes"
             )
         if "parts" not in data:
             raise DecodeError(

@@ -7,41 +7,51 @@
 from typing import TYPE_CHECKING
 
 from messagebody._base.faces import face
-from messagebody.adapters._base import (
+from messagebody.adapters._contract import (
     Adapter,
+    Archive,
     Converted,
+    Envelope,
     Loss,
     LossKind,
+    MessageFormat,
+    converted_each,
+    left_behind,
+)
+from messagebody.adapters._registry import (
     adapter,
     adapter_names,
     detect,
     each_adapter,
     evidence_of,
-    left_behind,
-    parameters_of,
+    meant_by,
     read_within,
     register,
     write,
 )
-from messagebody.adapters._places import is_withheld, withheld_among
 from messagebody.adapters._transcripts import ChatMessage, Step, Transcript, read_transcript
+from messagebody.adapters._vocabulary.places import is_withheld, withheld_among
 
 __all__ = [
     "Adapter",
+    "Archive",
     "ChatMessage",
     "Converted",
+    "Envelope",
     "Loss",
     "LossKind",
+    "MessageFormat",
     "Step",
     "Transcript",
     "adapter",
     "adapter_names",
+    "converted_each",
     "detect",
     "each_adapter",
     "evidence_of",
     "is_withheld",
     "left_behind",
-    "parameters_of",
+    "meant_by",
     "read_transcript",
     "read_within",
     "register",

@@ -10,7 +10,7 @@ Raises:
 
 Examples:
     >>> from messagebody.testing import AdapterContract
-    >>> from messagebody.adapters.envelopes import channel
+    >>> from messagebody.envelopes import channel
     >>> class TestChannel(AdapterContract):
     ...     adapter = channel
     ...     messages = [{"agent": "demo", "message": "Look!", "session_id": None}]

@@ -17,14 +17,14 @@ from messagebody import MessageBody, MessageBodyError, Part
 from messagebody._base.limits import Limits
 from messagebody.adapters import (
     Adapter,
+    Archive,
     Converted,
     Loss,
     LossKind,
     each_adapter,
     evidence_of,
-    parameters_of,
 )
-from messagebody.errors import DecodeError
+from messagebody.errors import DecodeError, EnvelopeError
 from messagebody.findings import Finding, Severity
 from messagebody.testing._damage import AWKWARD, damaged, nameless, other_ids, wider
 from messagebody.testing.strategies import (
@@ -46,7 +46,7 @@ class AdapterContract(abc.ABC):
     Override `from_body` if the format needs more than a body, such as a sender and a recipient.
 
     Examples:
-        >>> from messagebody.adapters.envelopes import agents_api
+        >>> from messagebody.envelopes import agents_api
         >>> class TestAgentsApi(AdapterContract):
         ...     adapter = agents_api
         ...     messages = [{"role": "user", "content": "Hello!", "metadata": {"a": 1}}]
@@ -250,11 +250,18 @@ class AdapterContract(abc.ABC):
     # Conversations
 
     def test_no_role_is_changed(self) -> None:
-        """A message of a role is not read as one of another role, unless there is a loss."""
-        if "role" not in parameters_of(self.adapter, "from_body"):
-            return
+        """A message of a role is not read as one of another role, unless there is a loss.
+
+        A format may refuse a role that its messages do not have.
+        """
+        if isinstance(self.adapter, Archive):
+            return  # a file has no speaker
         for role in ("user", "assistant", "system", "tool"):
-            there = self.from_body(MessageBody(["Hello!"]), role=role)
+            try:
+                there = self.from_body(MessageBody(["Hello!"]), role=role)
+            except EnvelopeError:
+                assert role not in self.roles
+                continue
             read = self.adapter.to_body(there.value)
             said = _role_in(read.rest)
             assert (*there.losses, *read.losses) or said in (role, None)
@@ -325,8 +332,6 @@ class AdapterContract(abc.ABC):
 
     def test_a_wrong_rest_is_refused(self) -> None:
         """Any value as `rest` gives a message or an error of the toolkit."""
-        if "rest" not in parameters_of(self.adapter, "from_body"):
-            return
         for message in self._messages():
             read = self.adapter.to_body(message)
             for rest in (1, "x", [], {}, *damaged(read.rest)):
@@ -342,8 +347,6 @@ class AdapterContract(abc.ABC):
 
     def test_limits_hold(self) -> None:
         """A message of more parts, or of more text, than the limits allow is refused."""
-        if "limits" not in parameters_of(self.adapter, "to_body"):
-            return
         to_body: Any = self.adapter.to_body
         for message in self._messages():
             parts = len(to_body(message).value)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from messagebody._base import plugins
-from messagebody.adapters import _base as base
+from messagebody.adapters import _registry as base
 from messagebody.adapters import adapter, adapter_names, detect, each_adapter, register
 from messagebody.adapters.streams import Assembler, register_stream, stream_names
 from messagebody.adapters.streams import _assembler as assembler
@@ -140,7 +140,7 @@ def test_our_own_failure_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(value: Any) -> float:
         raise RuntimeError
 
-    monkeypatch.setattr(adapter("anthropic").FORMAT, "evidence", fail)  # type: ignore[attr-defined]
+    monkeypatch.setattr(adapter("anthropic"), "evidence", fail)
     with pytest.raises(RuntimeError):
         detect(HELLO)
 
@@ -194,9 +194,9 @@ class TestRegister:
             (None, "with the functions to_body, from_body, detect, iter_findings"),
             (7, "it has no to_body and no from_body and no detect and no iter_findings"),
             (lambda value: value, "it has no to_body"),
-            ("", "the dotted name of a module"),
-            ("my/notes.py", "the dotted name of a module"),
-            ("my:notes", "the dotted name of a module"),
+            ("", "an adapter, or where it is"),
+            ("my/notes.py", "an adapter, or where it is"),
+            ("my:", "an adapter, or where it is"),
             (NotesEvents(), "it has no to_body and no from_body and no detect"),
         ],
     )

@@ -153,7 +153,7 @@ def test_an_mcp_call_goes_back_as_it_came(error: Any, output: str | None) -> Non
     responses = adapter("openai-responses")
     items = [{**MCP, "output": output, "error": error}]
     read = responses.to_body(items)
-    assert responses.from_body(read.value, rest=read.rest).value == items  # type: ignore[call-arg]
+    assert responses.from_body(read.value, rest=read.rest).value == items
 
 
 def test_code_that_failed_is_an_error() -> None:

@@ -7,12 +7,10 @@ import pytest
 
 from messagebody import MessageBody, Part
 from messagebody.adapters import Transcript, adapter, adapter_names, detect, read_transcript
-from messagebody.adapters._core import Format
+from messagebody.adapters._format import Format
 from messagebody.errors import DecodeError, EnvelopeError
 
-FORMATS = [
-    name for name in adapter_names() if isinstance(getattr(adapter(name), "FORMAT", None), Format)
-]
+FORMATS = [name for name in adapter_names() if isinstance(adapter(name), Format)]
 CALL = {"name": "look", "arguments": '{"at": "cats"}'}
 CHAT: list[dict[str, Any]] = [
     {"role": "system", "content": "Be kind."},
@@ -35,9 +33,9 @@ def kinds(run: Transcript) -> list[str]:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_each_format_tells_who_speaks_and_which_result_answers_a_call(name: str) -> None:
-    chat = adapter("openai-chat").FORMAT  # type: ignore[attr-defined]
-    read = chat.to_bodies(CHAT)
-    written = adapter(name).FORMAT.from_bodies(read.value, rest=read.rest)  # type: ignore[attr-defined]
+    chat = adapter("openai-chat")
+    read = chat.to_bodies(CHAT)  # type: ignore[attr-defined]
+    written = adapter(name).from_bodies(read.value, rest=read.rest)  # type: ignore[attr-defined]
     for value in (written.value, json.dumps(written.value)):
         run = read_transcript(value, name)
         assert [message.problem for message in run.messages if message.problem] == []
@@ -74,7 +72,7 @@ def test_a_message_that_can_not_be_read_is_there_as_json() -> None:
         json.dumps(CHAT),
         json.dumps(CHAT).encode(),
         "\n".join(map(json.dumps, CHAT)),
-        adapter("openai-chat").FORMAT.to_bodies(CHAT),  # type: ignore[attr-defined]
+        adapter("openai-chat").to_bodies(CHAT),  # type: ignore[attr-defined]
     ],
 )
 def test_a_run_may_be_given_in_many_ways(value: Any) -> None:

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, bulk
-from messagebody.adapters.envelopes import agents_api
 from messagebody.bulk import Options, Progress
 from messagebody.bulk import _jobs as jobs
 from messagebody.bulk._work import Task as ShardTask
+from messagebody.envelopes import agents_api
 from messagebody.errors import (
     BadInput,
     InvalidArgument,

@@ -361,17 +361,20 @@ class TestConverting:
 
     def test_what_is_said_beside_the_body(self, shell: Shell) -> None:
         body = b'[{"name":"/a.bin","contentType":"a/b","content":""}]'
-        options = ["--agent", "demo", "--session", "s-1", "--placeholder", "(a file)"]
-        done = shell("convert", "--to", "channel", *options, stdin=body)
+        header = '{"agent": "demo", "session_id": "s-1", "message": "(a file)"}'
+        done = shell("convert", "--to", "channel", "--header", header, stdin=body)
         chat = json.loads(done.out)
         assert (chat["agent"], chat["session_id"], chat["message"]) == ("demo", "s-1", "(a file)")
-        done = shell("convert", "--to", "channel", "--kind", "output", stdin=body)
+        done = shell("convert", "--to", "channel", "--role", "assistant", stdin=body)
         assert "reply" in json.loads(done.out)
         done = shell("convert", "--to", "agents-api", "--role", "user", stdin=body)
         assert json.loads(done.out)["role"] == "user"
-        for options in (["--to", "olympus", "--role", "x"], ["--session", "s-1"]):
+        for options in (["--to", "zip", "--role", "x"], ["--header", header]):
             done = shell("convert", *options, stdin=body)
             assert (done.code, "cannot be used with --to" in done.err) == (2, True)
+        for options in (["--to", "olympus", "--role", "x"], ["--to", "channel", "--role", "tool"]):
+            done = shell("convert", *options, stdin=body)
+            assert (done.code, "role" in done.err) == (2, True)
 
     def test_a_received_text_comes_back_byte_for_byte(self, shell: Shell, tmp_path: Path) -> None:
         for received in (b' {"payload" : 1}', b'{"payload": 1}\n\n'):

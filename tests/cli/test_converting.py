@@ -8,8 +8,8 @@ import pytest
 
 from messagebody import MessageBody, Part, offload
 from messagebody.adapters import adapter_names
-from messagebody.adapters._formats import anthropic
-from messagebody.adapters.archives import zip as zipped
+from messagebody.adapters._formats.anthropic.message import FORMAT
+from messagebody.archives import zip as zipped
 from tests.cli.test_commands import Shell
 
 A2A = {
@@ -118,7 +118,7 @@ def test_formats_are_listed(shell: Shell) -> None:
     assert [row["name"] for row in rows] == [*adapter_names()]
     [row] = [row for row in rows if row["name"] == "anthropic"]
     assert row["kinds"][0]["name"] == "image"
-    assert row["kinds"][0]["maxBytes"] == anthropic.FORMAT.kinds[0].max_bytes
+    assert row["kinds"][0]["maxBytes"] == FORMAT.kinds[0].max_bytes
     said = shell("formats").out
     assert "image: image/png" in said
     assert "at most 32 MiB" in said

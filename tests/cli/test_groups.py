@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from messagebody.adapters import _base as base
+from messagebody.adapters import _registry as base
 from messagebody.findings import Finding
 from tests.cli.test_commands import Shell
 

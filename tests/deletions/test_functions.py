@@ -11,10 +11,10 @@ import fsspec
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, bulk, fetch, migrate, offload, payloads, sweep
-from messagebody.adapters.archives import tar, zip  # noqa: A004 - what it is called
-from messagebody.adapters.directory import pack, unpack
-from messagebody.adapters.envelopes import sentient
 from messagebody.agents import Registry
+from messagebody.archives import tar, zip  # noqa: A004 - what it is called
+from messagebody.archives.directory import pack, unpack
+from messagebody.envelopes import sentient
 from messagebody.errors import DecodeError, MessageBodyError, RefusedPaths, StoreError
 from messagebody.filesystem import MessageBodyFileSystem
 from messagebody.s3 import S3Store

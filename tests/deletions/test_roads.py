@@ -23,7 +23,7 @@ OF_MODULES = {"remove", "replace", "rename", "move", "link", "symlink", "ftrunca
 # What pytest runs for those who make a store or a filesystem, in a place of its own.
 KITS = "testing/"
 # In-memory files: no place is theirs.
-IN_MEMORY = {"adapters/archives/zip.py", "adapters/archives/tar.py"}
+IN_MEMORY = {"archives/zip.py", "archives/tar.py"}
 # Run by tests of their own, because they need what these places do not have.
 ELSEWHERE = {
     ("s3/_uploads.py", "abort_multipart_upload"): "tests/s3: an upload of its own",
@@ -31,7 +31,7 @@ ELSEWHERE = {
     ("filesystem/_files.py", "truncate"): "in memory",
     ("filesystem/_write_through.py", "truncate"): "in memory",
     ("_base/files.py", "unlink"): "tests/base/test_files.py: a temporary of its own",
-    ("_base/files.py", "truncate"): "tests/adapters/envelopes: the end of its own log",
+    ("_base/files.py", "truncate"): "tests/envelopes: the end of its own log",
 }
 
 
@@ -57,7 +57,7 @@ def test_the_search_finds_them() -> None:
     assert {
         ("bulk/_run.py", "delete"), ("storage/_offloading/_sweep.py", "delete"),
         ("storage/_references/cache.py", "delete"), ("storage/_stores/directory.py", "unlink"),
-        ("s3/_store.py", "delete_object"), ("adapters/directory/_unpack.py", "rename"),
+        ("s3/_store.py", "delete_object"), ("archives/directory/_unpack.py", "rename"),
     } <= found  # fmt: skip
     assert ELSEWHERE.keys() <= found
 

@@ -21,8 +21,8 @@ import attrs
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, fetch, inline, offload
-from messagebody.adapters.directory import unpack
-from messagebody.adapters.envelopes import sentient
+from messagebody.archives.directory import unpack
+from messagebody.envelopes import sentient
 from messagebody.errors import MessageBodyError, StoreError
 
 OPERATIONS = int(os.environ.get("MESSAGEBODY_FAULTS", "84"))

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, offload
-from messagebody.adapters.directory import pack, unpack
-from messagebody.adapters.envelopes import sentient
+from messagebody.archives.directory import pack, unpack
+from messagebody.envelopes import sentient
 from messagebody.errors import MessageBodyError
 from messagebody.storage import Bytes
 from messagebody.storage._stores.directory import FileStore

@@ -36,9 +36,9 @@ from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.names import is_name, safe_name
 from messagebody.rendering import run_page
 from messagebody.storage._references.sources import StoreSource
-from tests.adapters.envelopes.test_hostile_values import MESSAGES
 from tests.adapters.formats import messages as formats
 from tests.adapters.streams.streams import STREAMS
+from tests.envelopes.test_hostile_values import MESSAGES
 from tests.fuzz.mutations import mutate, mutate_text, mutate_value
 from tests.fuzz.test_decoding import DOCUMENTS
 
@@ -392,7 +392,7 @@ VALUES = [json.loads(document) for document in DOCUMENTS]
 
 
 # A new reader is a line here. A format has one as soon as tests/adapters/formats/messages.py has
-# messages of it, an envelope as soon as tests/adapters/envelopes/test_hostile_values.py has one.
+# messages of it, an envelope as soon as tests/envelopes/test_hostile_values.py has one.
 def read_stream(name: str, events: Any, seed: int) -> bool:
     """Feed the events of a stream; what was assembled can be written as a body."""
     assembler = Assembler(name, join=seed % 2 == 0)

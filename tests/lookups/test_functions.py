@@ -28,15 +28,14 @@ from messagebody.adapters import (
     Step,
     adapter,
     adapter_names,
-    directory,
     is_withheld,
     write,
 )
-from messagebody.adapters._formats.gemini import FORMAT
-from messagebody.adapters.archives import mime, tar, zip  # noqa: A004 - what it is called
-from messagebody.adapters.envelopes import agents_api, channel, olympus, sentient
+from messagebody.adapters._formats.gemini.message import FORMAT
 from messagebody.adapters.streams import part_lines, sse
+from messagebody.archives import directory, mime, tar, zip  # noqa: A004 - what it is called
 from messagebody.bulk import tables as tables_module
+from messagebody.envelopes import agents_api, channel, olympus, sentient
 from messagebody.errors import MissingDependency
 from messagebody.filesystem import MessageBodyFileSystem
 from messagebody.frameworks.values import to_values
@@ -288,40 +287,38 @@ CALLS: dict[str, Call] = {
     "Reader.search_parts": searched,
     "Stream.feed": lambda body: each(SCHEMA.stream().feed, body),
     "TableWriter.add": table,
-    "adapters.archives.mime.from_body": archived(mime),
-    "adapters.archives.mime.write": written(mime),
-    "adapters.archives.tar.from_body": archived(tar),
-    "adapters.archives.tar.write": written(tar),
-    "adapters.archives.zip.from_body": archived(zip),
-    "adapters.archives.zip.write": written(zip),
+    "archives.mime.from_body": archived(mime),
+    "archives.mime.write": written(mime),
+    "archives.tar.from_body": archived(tar),
+    "archives.tar.write": written(tar),
+    "archives.zip.from_body": archived(zip),
+    "archives.zip.write": written(zip),
     "adapters.is_withheld": for_parts(is_withheld),
     "adapters.write": lambda body: each(
         lambda name: write(name, Converted(body, ())), adapter_names()
     ),
     "bulk.map": bulk_map,
-    "adapters.envelopes.agents_api.from_body": agents_api.from_body,
-    "adapters.envelopes.channel.body_chat": lambda body: channel.body_chat(lambda _: body),
-    "adapters.envelopes.channel.from_body": channel.from_body,
-    "adapters.envelopes.olympus.build": lambda body: olympus.build(body, **ENVELOPE),
-    "adapters.envelopes.olympus.from_body": lambda body: olympus.from_body(
+    "envelopes.agents_api.from_body": agents_api.from_body,
+    "envelopes.channel.body_chat": lambda body: channel.body_chat(lambda _: body),
+    "envelopes.channel.from_body": channel.from_body,
+    "envelopes.olympus.build": lambda body: olympus.build(body, **ENVELOPE),
+    "envelopes.olympus.from_body": lambda body: olympus.from_body(
         body, header=olympus.build(body, **ENVELOPE).value
     ),
-    "adapters.envelopes.olympus.reply": lambda body: olympus.reply(
+    "envelopes.olympus.reply": lambda body: olympus.reply(
         olympus.build(body, **ENVELOPE).value, body, message_type="report", task_id="t"
     ),
-    "adapters.envelopes.sentient.build": lambda body: sentient.build(
-        body, agent="a", reasoning="so"
-    ),
-    "adapters.envelopes.sentient.from_body": lambda body: sentient.from_body(
+    "envelopes.sentient.build": lambda body: sentient.build(body, agent="a", reasoning="so"),
+    "envelopes.sentient.from_body": lambda body: sentient.from_body(
         body, header=sentient.build(body, agent="a", reasoning="so").value
     ),
-    "adapters.envelopes.sentient.reply": lambda body: sentient.reply(
+    "envelopes.sentient.reply": lambda body: sentient.reply(
         sentient.build(body, agent="a", reasoning="so").value, body, agent="b", reasoning="so"
     ),
     "views.path_into": lambda body: [*path_into(body, "/").rglob("*")],
     "findings.iter_findings": lambda body: [*findings.iter_findings(body)],
     "findings.iter_strangers": lambda body: [*findings.iter_strangers(body)],
-    "adapters.directory.unpack": lambda body: each(
+    "archives.directory.unpack": lambda body: each(
         lambda resolver: directory.unpack(body, "unpacked", resolver=resolver), [None, CLOSED]
     ),
     "storage.queues.to_message": lambda body: queues.to_message(body, STORE),

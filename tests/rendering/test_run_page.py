@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part, Resolver
 from messagebody.adapters import adapter, adapter_names, read_transcript
-from messagebody.adapters._core import Format
+from messagebody.adapters._format import Format
 from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.rendering import run_page
 from messagebody.samples import sample
@@ -23,9 +23,7 @@ from tests.adapters.test_transcript_exchanges import CHUNKS, CONVERSATIONS, EVEN
 from tests.rendering.test_pages import Elements
 from tests.viewer.hostile import PAYLOADS
 
-FORMATS = [
-    name for name in adapter_names() if isinstance(getattr(adapter(name), "FORMAT", None), Format)
-]
+FORMATS = [name for name in adapter_names() if isinstance(adapter(name), Format)]
 PICTURE = "data:image/png;base64," + base64.b64encode(sample("chart.png")).decode()
 
 
@@ -56,8 +54,8 @@ def articles(document: str) -> list[str]:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_roles_of_each_format_are_on_the_page(name: str) -> None:
-    read = adapter("openai-chat").FORMAT.to_bodies(CHAT)  # type: ignore[attr-defined]
-    messages = adapter(name).FORMAT.from_bodies(read.value, rest=read.rest).value  # type: ignore[attr-defined]
+    read = adapter("openai-chat").to_bodies(CHAT)  # type: ignore[attr-defined]
+    messages = adapter(name).from_bodies(read.value, rest=read.rest).value  # type: ignore[attr-defined]
     document = run_page(messages, name)
     said = [
         article.partition('class="message ')[2].partition('"')[0]

@@ -72,22 +72,22 @@ class GivesNoRest(Notes):
 
 
 class WritesTheWrongId(Notes):
-    def write(self, item: Item, blocks: list[Any]) -> Any | None:
-        made = super().write(item, blocks)
+    def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
+        made = super().write_block(item, blocks)
         return {**made, "id": "call"} if isinstance(item, Call) and made else made
 
 
 class ReadsTheWrongId(Notes):
-    def read(self, block: Any) -> Item | None:
-        found = super().read(block)
+    def read_block(self, block: Any) -> Item | None:
+        found = super().read_block(block)
         if isinstance(found, Result):
             found.id = "call_1"
         return found
 
 
 class LosesArguments(Notes):
-    def write(self, item: Item, blocks: list[Any]) -> Any | None:
-        made = super().write(item, blocks)
+    def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
+        made = super().write_block(item, blocks)
         return {**made, "with": {}} if isinstance(item, Call) and made else made
 
 
@@ -127,10 +127,10 @@ class JoinsTexts(Notes):
 
 
 class StripsTexts(Notes):
-    def write(self, item: Item, blocks: list[Any]) -> Any | None:
+    def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
         if isinstance(item, Text | Reasoning):
             item.text = " ".join(item.text.split())
-        return super().write(item, blocks)
+        return super().write_block(item, blocks)
 
 
 class SaysNoLoss(Notes):
@@ -207,8 +207,8 @@ class Crashes(Notes):
 
 
 class CrashesWithinABlock(Notes):
-    def read(self, block: Any) -> Item | None:
-        return Text(block["text"]) if block.get("is") == "text" else super().read(block)
+    def read_block(self, block: Any) -> Item | None:
+        return Text(block["text"]) if block.get("is") == "text" else super().read_block(block)
 
 
 class CrashesOnAStrangeRest(Notes):
@@ -313,8 +313,8 @@ class RemembersTheCall(Notes):
 
     before: str | None = None
 
-    def read(self, block: Any) -> Item | None:
-        found = super().read(block)
+    def read_block(self, block: Any) -> Item | None:
+        found = super().read_block(block)
         if isinstance(found, Call | Result):
             found.id = self.before = found.id or self.before
         return found
@@ -408,8 +408,8 @@ class LosesTheThirdText(Notes):
 class SaysNoIds(Notes):
     """An id that does not go out is a loss, which it does not list."""
 
-    def write(self, item: Item, blocks: list[Any]) -> Any | None:
-        made = super().write(item, blocks)
+    def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
+        made = super().write_block(item, blocks)
         return {**made, "id": None} if isinstance(item, Call) and made else made
 
 

@@ -56,7 +56,7 @@ class Notes(Format):
         said: str | None = optional(message, "author")
         return {theirs: ours for ours, theirs in WORDS.items()}.get(str(said), said)
 
-    def read(self, block: Any) -> Item | None:
+    def read_block(self, block: Any) -> Item | None:
         match block.get("is"):
             case "text":
                 return Text(need(block, "text"))
@@ -74,7 +74,7 @@ class Notes(Format):
                 return Result(optional(block, "to"), blocks=need(block, "notes", list))
         return None
 
-    def write(self, item: Item, blocks: list[Any]) -> Any | None:
+    def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
         match item:
             case Text():
                 return {"is": "text", "text": item.text}

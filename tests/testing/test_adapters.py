@@ -10,7 +10,7 @@ import pytest
 
 from messagebody import MessageBody
 from messagebody.adapters import Converted
-from messagebody.adapters.envelopes import agents_api, channel, olympus, sentient
+from messagebody.envelopes import agents_api, channel, olympus, sentient
 from messagebody.testing import AdapterContract
 
 pytestmark = pytest.mark.usefixtures("few_examples")

@@ -105,7 +105,7 @@ REFUSALS: list[tuple[str | bytes, str]] = [
     (
         '{"parts":[],"role":"user","id\\n":1}',
         "an object with 'parts' holds nothing else, got 'role', 'id\\n' too; "
-        "if this is another system's envelope, convert it: messagebody.adapters.envelopes",
+        "if this is another system's envelope, convert it: messagebody.envelopes",
     ),
     ("[1.5]", "part 0: a part is an object, got a number"),
     ("[null]", "part 0: a part is an object, got null"),

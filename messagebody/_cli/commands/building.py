@@ -35,7 +35,7 @@ from messagebody._cli.options import (
 )
 from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
 from messagebody._model.body import MessageBody
-from messagebody.adapters.directory import pack, unpack
+from messagebody.archives.directory import pack, unpack
 from messagebody.errors import InvalidPart
 from messagebody.findings import iter_findings
 from messagebody.names import safe_name

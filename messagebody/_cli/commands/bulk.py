@@ -29,8 +29,7 @@ from messagebody._cli.options import (
     urls_option,
 )
 from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
-from messagebody.adapters import adapter_names
-from messagebody.adapters._base import options_of
+from messagebody.adapters import MessageFormat, adapter, adapter_names
 from messagebody.bulk import Options, Progress, Report
 from messagebody.bulk import _jobs as jobs
 from messagebody.storage._references import Resolver
@@ -260,7 +259,7 @@ def convert(
       messagebody bulk convert logs/ --to openai-chat --out chat/
     """
     options: dict[str, Any] = {} if urls is None else {"urls": urls}
-    if options and (target == BODY or "urls" not in options_of(target, "from_body")):
+    if options and (target == BODY or not isinstance(adapter(target), MessageFormat)):
         raise click.UsageError(f"--urls cannot be used with --to {target}")
     options |= reading_options(target, options, resolver)
     return how.run(jobs.Convert(source, target, strict, options, member=how.member))

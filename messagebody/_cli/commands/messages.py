@@ -3,7 +3,7 @@
 import inspect
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +35,24 @@ from messagebody._cli.options import (
 from messagebody._cli.terminal import Terminal, pass_terminal
 from messagebody._model.body import MessageBody
 from messagebody._wire import strict_json
-from messagebody.adapters import Converted, Loss, adapter, adapter_names, detect, each_adapter
-from messagebody.adapters._base import left_behind, options_of, read_within, write
-from messagebody.adapters._conversations import USUAL
-from messagebody.adapters._core import Format, format_of, messages_in
+from messagebody.adapters import (
+    Archive,
+    Converted,
+    Envelope,
+    Loss,
+    MessageFormat,
+    adapter,
+    adapter_names,
+    detect,
+    each_adapter,
+    left_behind,
+    read_within,
+    write,
+)
+from messagebody.adapters._conversation.messages import USUAL
+from messagebody.adapters._format import Format, format_of, messages_in
 from messagebody.adapters._transcripts import values_of_lines
-from messagebody.adapters.envelopes import olympus, sentient
+from messagebody.envelopes import olympus, sentient
 from messagebody.findings import Finding, is_error, iter_strangers
 from messagebody.storage._references import Resolver
 
@@ -130,17 +142,11 @@ def _capabilities(row: dict[str, Any]) -> Iterable[str]:
 )  # fmt: skip
 @click.option(
     "--header",
-    metavar="FILE",
-    help="With --to olympus or sentient: the message without its content.",
+    metavar="FILE|JSON",
+    help="With an envelope: the message without its content, in a file or as JSON such as "
+    """'{"agent": "demo"}'.""",
 )
 @click.option("--role", help="The role of the message, in formats that have roles.")
-@click.option("--agent", help="With --to channel: the agent to address.")
-@click.option("--session", "session_id", help="With --to channel: the session to continue.")
-@click.option(
-    "--kind", type=click.Choice(["input", "output"]),
-    help="With --to channel: produce chat input or output.",
-)  # fmt: skip
-@click.option("--placeholder", help="With --to channel: message text if the body has none.")
 @output_options
 def convert_command(
     message: str,
@@ -295,19 +301,24 @@ def _each_line(
 
 def _options(target: str, said: dict[str, str]) -> dict[str, Any]:
     """Return the options of the target format; one that it does not have is an error."""
-    # The signatures of the adapters define the options of a format, so no table repeats them.
-    places = () if target == BODY else options_of(target, "from_body")
+    found = None if target == BODY else adapter(target)
+    taken: tuple[str, ...] = ()
+    if isinstance(found, MessageFormat | Envelope):
+        taken = "role", "urls" if isinstance(found, MessageFormat) else "header"
     for name in said:
-        if name not in places:
-            flag = name.removesuffix("_id")
-            raise click.UsageError(f"--{flag} cannot be used with --to {target}")
+        if name not in taken:
+            raise click.UsageError(f"--{name} cannot be used with --to {target}")
     return {**said, "header": _header(said["header"])} if "header" in said else dict(said)
 
 
-def _header(path: str) -> dict[str, Any]:
-    value = read_json(path, f"header {quote(path)}")
+def _header(given: str) -> dict[str, Any]:
+    """Return the members of a header: JSON, or the file that has it."""
+    if given.lstrip().startswith("{"):
+        value = decode_json(given.encode(), "the header")
+    else:
+        value = read_json(given, f"header {quote(given)}")
     if not isinstance(value, dict):
-        raise click.UsageError(f"header {quote(path)} is not a JSON object")
+        raise click.UsageError(f"header {quote(given)} is not a JSON object")
     return value
 
 
@@ -319,7 +330,7 @@ def _body(
     chosen = source or _chosen(found, message)
     if chosen == BODY:
         return Converted(decode_body(data, message))
-    if rest is not None and "rest" not in options_of(chosen, "to_body"):
+    if rest is not None and isinstance(adapter(chosen), Archive):
         raise click.UsageError(f"--rest cannot be used with --from {chosen}")
     converted = read_within(limits(), chosen, data, **({} if rest is None else {"rest": rest}))
     # Most formats can be read from any object, so a wrong --from gives a poor body but no error.
@@ -489,13 +500,13 @@ def _detected(data: bytes) -> str:
 
 
 def _findings(data: bytes, name: str, *, strict: bool) -> Iterable[Finding]:
-    check_message: Callable[..., Iterable[Finding]] = adapter(name).iter_findings
+    found = adapter(name)
     if not strict:
-        return check_message(data)
-    # Only some formats have rules beyond their schema, which the signature of the function shows.
-    if "strict" not in inspect.signature(check_message).parameters:
+        return found.iter_findings(data)
+    # No other format has rules in words, beyond those of its schema.
+    if found is not olympus:
         raise click.UsageError(f"--strict cannot be used with {name}")
-    return check_message(data, strict=True)
+    return olympus.iter_findings(data, strict=True)
 
 
 @envelope_command.command("sign")

@@ -1,1 +1,1 @@
-"""The message formats of model APIs, protocols and frameworks, one module each."""
+"""Formats, a package for each: how its messages are read and written, and its stream."""

@@ -3,9 +3,8 @@
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from messagebody._base.media_types import JSON
-from messagebody.adapters._capabilities import extension_of
-from messagebody.adapters._items import Media, renamed
+from messagebody._base.media_types import JSON, extension_of
+from messagebody.adapters._vocabulary.items import Media, renamed
 
 DOCUMENTS: Final = (
     "application/pdf", JSON, "text/*", "application/msword", "application/rtf",

@@ -8,7 +8,7 @@ from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.media_types import JSON, TEXT_PLAIN, essence
 from messagebody._model.part import Part
 from messagebody._wire import strict_json
-from messagebody.adapters._missed import ENDS
+from messagebody.adapters._conversion.missed import ENDS
 
 _STATES: Final = (
     "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "status", "state",

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from messagebody.adapters._base import detect
-from messagebody.adapters._conversations import HOLDERS, answer_of, is_message
+from messagebody.adapters._conversation.messages import HOLDERS, answer_of, is_message
+from messagebody.adapters._registry import detect
 
 _STATES: Final = ("values", "channel_values")
 """Members of a state of LangGraph that hold its channels, one of which has the messages."""

@@ -15,25 +15,23 @@ from messagebody._base.text import quote, redact_urls
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import strict_json
-from messagebody.adapters._base import (
-    Converted,
-    Loss,
-    LossKind,
-    adapter,
-    adapter_names,
-    detect,
-    evidence_of,
-    read_within,
+from messagebody.adapters._contract import Converted, Loss, LossKind
+from messagebody.adapters._conversation.messages import (
+    HOLDERS,
+    USUAL,
+    is_item,
+    is_message,
+    messages_of,
 )
-from messagebody.adapters._conversations import HOLDERS, USUAL, is_item, is_message, messages_of
-from messagebody.adapters._core import format_of, messages_in
-from messagebody.adapters._places import is_withheld
+from messagebody.adapters._format import format_of, messages_in
+from messagebody.adapters._registry import adapter, adapter_names, detect, evidence_of, read_within
 from messagebody.adapters._transcripts import exchanges
 from messagebody.adapters._transcripts.logs import Broken, values_of_lines
 from messagebody.adapters._transcripts.remains import members_of
 from messagebody.adapters._transcripts.streamed import stream_in
 from messagebody.adapters._transcripts.values import ChatMessage, Transcript
-from messagebody.adapters._values import json_value
+from messagebody.adapters._vocabulary.places import is_withheld
+from messagebody.adapters._vocabulary.values import json_value
 from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 
 _ENOUGH: Final = 4

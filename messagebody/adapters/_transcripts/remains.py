@@ -8,10 +8,10 @@ import attrs
 
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._model.part import Part
-from messagebody.adapters._collecting import Collector
-from messagebody.adapters._core import format_of
-from messagebody.adapters._items import Media
-from messagebody.adapters._reading import BlockReader
+from messagebody.adapters._conversion.collecting import Collector
+from messagebody.adapters._conversion.reading import BlockReader
+from messagebody.adapters._format import format_of
+from messagebody.adapters._vocabulary.items import Media
 from messagebody.errors import MessageBodyError
 
 _RESULT: Final = re.compile(r"/tool/results/\d+")

@@ -4,7 +4,7 @@ from typing import Any
 
 from messagebody._base.limits import Limits
 from messagebody._model.body import MessageBody
-from messagebody.adapters._base import Converted
+from messagebody.adapters._contract import Converted
 from messagebody.errors import MessageBodyError
 
 

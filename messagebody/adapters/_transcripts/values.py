@@ -10,11 +10,19 @@ from messagebody._base.media_types import JSON
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import strict_json
-from messagebody.adapters._base import Loss
-from messagebody.adapters._items import Call, Code, Item, Reasoning, Refusal, Result, is_of_provider
-from messagebody.adapters._places import is_withheld, items_of
+from messagebody.adapters._contract import Loss
 from messagebody.adapters._transcripts.endings import ending_in, has_failed, tells_failure
 from messagebody.adapters._transcripts.remains import remains_of
+from messagebody.adapters._vocabulary.items import (
+    Call,
+    Code,
+    Item,
+    Reasoning,
+    Refusal,
+    Result,
+    is_of_provider,
+)
+from messagebody.adapters._vocabulary.places import is_withheld, items_of
 
 _KINDS: Final[dict[type[Item] | None, str]] = {
     Call: "call", Result: "result", Reasoning: "thought", Refusal: "refusal", Code: "code",

@@ -4,10 +4,12 @@ A format is a subclass of `Format` that splits a message into blocks, reads each
 and writes an item as a block. Names, types, places, losses and `rest` are the same for all formats.
 """
 
-from messagebody.adapters._capabilities import IMAGES, Kind
-from messagebody.adapters._core import Format
-from messagebody.adapters._dialect import Dialect, Misplaced, need, optional, some
-from messagebody.adapters._items import (
+from messagebody.adapters._conversation.messages import messages_of, refuse_conversation
+from messagebody.adapters._conversion.missed import is_missed
+from messagebody.adapters._format import Format
+from messagebody.adapters._vocabulary.capabilities import IMAGES, Kind
+from messagebody.adapters._vocabulary.dialect import Dialect, Misplaced, need, optional, some
+from messagebody.adapters._vocabulary.items import (
     Call,
     Code,
     Item,
@@ -21,6 +23,7 @@ from messagebody.adapters._items import (
     arguments_text,
     call_id,
 )
+from messagebody.adapters._vocabulary.values import check_length, one_of
 
 __all__ = [
     "IMAGES",
@@ -40,7 +43,12 @@ __all__ = [
     "arguments_of",
     "arguments_text",
     "call_id",
+    "check_length",
+    "is_missed",
+    "messages_of",
     "need",
+    "one_of",
     "optional",
+    "refuse_conversation",
     "some",
 ]

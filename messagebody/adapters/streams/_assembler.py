@@ -13,8 +13,9 @@ from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.plugins import described, installed, load
 from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
-from messagebody.adapters._base import Converted, Loss, LossKind, adapter, require_format_name
-from messagebody.adapters._values import json_value
+from messagebody.adapters._contract import Converted, Loss, LossKind
+from messagebody.adapters._registry import adapter, require_format_name
+from messagebody.adapters._vocabulary.values import json_value
 from messagebody.adapters.streams._accumulator import Accumulator, OutOfPlace, UnknownEvent
 from messagebody.compatibility._stream import Status
 from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
@@ -22,19 +23,19 @@ from messagebody.findings import Finding
 from messagebody.schema import MessageBodySchema, Violation
 
 _streams: dict[str, str | type[Accumulator]] = {
-    "a2a": "messagebody.adapters.streams._a2a:ArtifactUpdates",
-    "a2a-0.3": "messagebody.adapters.streams._a2a:ArtifactUpdates",
-    "acp": "messagebody.adapters.streams._acp:AgentEvents",
-    "ag-ui": "messagebody.adapters.streams._ag_ui:RunEvents",
-    "agent-client": "messagebody.adapters.streams._agent_client:SessionUpdates",
-    "anthropic": "messagebody.adapters.streams._anthropic:AnthropicEvents",
-    "gemini": "messagebody.adapters.streams._gemini:GeminiChunks",
-    "langchain": "messagebody.adapters.streams._langchain:MessagePieces",
+    "a2a": "messagebody.adapters._formats.a2a.stream:ArtifactUpdates",
+    "a2a-0.3": "messagebody.adapters._formats.a2a.stream:ArtifactUpdates",
+    "acp": "messagebody.adapters._formats.acp.stream:AgentEvents",
+    "ag-ui": "messagebody.adapters._formats.ag_ui.stream:RunEvents",
+    "agent-client": "messagebody.adapters._formats.agent_client.stream:SessionUpdates",
+    "anthropic": "messagebody.adapters._formats.anthropic.stream:AnthropicEvents",
+    "gemini": "messagebody.adapters._formats.gemini.stream:GeminiChunks",
+    "langchain": "messagebody.adapters._formats.langchain.stream:MessagePieces",
     "messagebody": "messagebody.adapters.streams._lines:PartLines",
-    "openai-chat": "messagebody.adapters.streams._openai_chat:ChatChunks",
-    "openai-responses": "messagebody.adapters.streams._openai_responses:ResponsesEvents",
-    "pydantic-ai": "messagebody.adapters.streams._pydantic_ai:ResponseEvents",
-    "vercel-ai": "messagebody.adapters.streams._vercel_ai:MessageChunks",
+    "openai-chat": "messagebody.adapters._formats.openai_chat.stream:ChatChunks",
+    "openai-responses": "messagebody.adapters._formats.openai_responses.stream:ResponsesEvents",
+    "pydantic-ai": "messagebody.adapters._formats.pydantic_ai.stream:ResponseEvents",
+    "vercel-ai": "messagebody.adapters._formats.vercel_ai.stream:MessageChunks",
 }
 """The class that accumulates the stream of each format, loaded on first use."""
 

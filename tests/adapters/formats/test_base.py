@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody
+from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody.adapters import Converted, Loss, LossKind, adapter, detect, write
-from messagebody.adapters import _base as base
+from messagebody.adapters import _registry as base
 from messagebody.errors import LossyConversion, MessageBodyError
 from messagebody.findings import Finding
 
@@ -83,10 +84,12 @@ class TestRegistry:
         monkeypatch.setattr(base, "_adapters", dict(base._adapters))
 
         class Mine:
-            def to_body(self, message: Any, /) -> Converted[MessageBody]:
+            def to_body(
+                self, message: Any, /, *, limits: Limits = DEFAULT_LIMITS
+            ) -> Converted[MessageBody]:
                 return Converted(MessageBody())
 
-            def from_body(self, body: MessageBody, /) -> Converted[Any]:
+            def from_body(self, body: MessageBody, /, *, rest: Any = None) -> Converted[Any]:
                 return Converted({})
 
             def detect(self, value: Any, /) -> bool:

@@ -1,7 +1,11 @@
 """What Bedrock alone asks for: names of documents that differ, and citations around their text."""
 
+from typing import Any
+
 from messagebody import MessageBody, Part
-from messagebody.adapters._formats import bedrock
+from messagebody.adapters import adapter
+
+bedrock: Any = adapter("bedrock")
 
 
 def test_documents_have_names_of_their_own() -> None:

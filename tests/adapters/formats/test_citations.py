@@ -74,7 +74,7 @@ def test_a_citation_without_a_range_gets_that_of_its_text() -> None:
 )
 def test_a_citation_that_goes_out_is_no_loss(target: str) -> None:
     there = adapter("anthropic").to_body(SEARCHED)
-    done = adapter(target).from_body(there.value, rest=there.rest)  # type: ignore[call-arg]
+    done = adapter(target).from_body(there.value, rest=there.rest)
     assert done.losses == ()
     back = adapter(target).to_body(done.value).value
     assert [part.url for part in back if part.url] == [
@@ -84,7 +84,7 @@ def test_a_citation_that_goes_out_is_no_loss(target: str) -> None:
 
 def test_acp_has_one_citation_for_a_part() -> None:
     there = adapter("anthropic").to_body(SEARCHED)
-    done = adapter("acp").from_body(there.value, rest=there.rest)  # type: ignore[call-arg]
+    done = adapter("acp").from_body(there.value, rest=there.rest)
     assert [str(loss) for loss in done.losses] == [
         "omitted part 3: there is no place for 1 of its citations",
         "omitted part 5 /sources/3: there is no place for its metadata 'title'",

@@ -83,7 +83,7 @@ def shown(body: MessageBody) -> list[Any]:
 def test_it_is_a_part_and_comes_back(name: str, message: Any, expected: list[Any]) -> None:
     there = adapter(name).to_body(message)
     assert shown(there.value) == expected
-    done = adapter(name).from_body(there.value, rest=there.rest)  # type: ignore[call-arg]
+    done = adapter(name).from_body(there.value, rest=there.rest)
     assert (done.value, done.losses) == (message, ())
     left = json.dumps(there.rest)
     assert not [
@@ -98,12 +98,12 @@ def test_each_part_may_be_changed_or_removed(name: str, message: Any, expected: 
     for index, part in enumerate(there.value):
         body = there.value.copy()
         del body[index]
-        less = adapter(name).from_body(body, rest=there.rest).value  # type: ignore[call-arg]
+        less = adapter(name).from_body(body, rest=there.rest).value
         assert len(adapter(name).to_body(less).value) >= len(body) - 1
         if part.content_type == "text/plain":
             body = there.value.copy()
             body[index] = part.evolve(content="changed")
-            new = adapter(name).from_body(body, rest=there.rest).value  # type: ignore[call-arg]
+            new = adapter(name).from_body(body, rest=there.rest).value
             assert "changed" in json.dumps(new)
             assert "changed" in shown(adapter(name).to_body(new).value)
 
@@ -125,7 +125,7 @@ def test_a_citation_of_bedrock_has_its_page_and_its_source() -> None:
         {"citationsContent": {"content": [{"text": "Cats."}], "citations": [cited]}}]}  # fmt: skip
     there = adapter("bedrock").to_body(message)
     assert [part.url for part in there.value] == [None, "https://a.com"]
-    done = adapter("bedrock").from_body(there.value, rest=there.rest)  # type: ignore[call-arg]
+    done = adapter("bedrock").from_body(there.value, rest=there.rest)
     assert (done.value, done.losses) == (message, ())
 
 
@@ -134,7 +134,7 @@ def test_a_resource_of_a_new_kind_is_kept_and_said() -> None:
                            {"type": "text", "text": "x"}]}  # fmt: skip
     there = adapter("mcp").to_body(message)
     assert (shown(there.value), [loss.where for loss in there.losses]) == (["x"], ["content[0]"])
-    assert adapter("mcp").from_body(there.value, rest=there.rest).value == message  # type: ignore[call-arg]
+    assert adapter("mcp").from_body(there.value, rest=there.rest).value == message
 
 
 def test_calls_of_ag_ui_tell_of_it() -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
-from messagebody.adapters import adapter, adapter_names, detect
-from messagebody.adapters._conversations import messages_of
+from messagebody.adapters import MessageFormat, adapter, adapter_names, detect
+from messagebody.adapters._conversation.messages import messages_of
 from messagebody.errors import EnvelopeError
 from tests.adapters.formats.messages import MESSAGES
 from tests.cli.test_commands import Shell
 
-FORMATS = [name for name in adapter_names() if hasattr(adapter(name), "to_bodies")]
+FORMATS = [name for name in adapter_names() if isinstance(adapter(name), MessageFormat)]
 TEXTS = ["Where is the cat?", "On the roof.", "Thank you!"]
 ROLES = ["user", "assistant", "user"]
 

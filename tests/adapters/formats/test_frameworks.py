@@ -9,9 +9,14 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
-from messagebody.adapters._formats import haystack, langchain, llamaindex, pydantic_ai
+from messagebody.adapters import adapter
 from messagebody.errors import EnvelopeError
 from tests.adapters.formats.payloads import PDF, PNG
+
+haystack: Any = adapter("haystack")
+langchain: Any = adapter("langchain")
+llamaindex: Any = adapter("llamaindex")
+pydantic_ai: Any = adapter("pydantic-ai")
 
 
 class TestLangChain:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from messagebody import MessageBody, MessageBodyError, Part
 from messagebody import adapters as registry
 from messagebody._wire import base64
-from messagebody.adapters import _writing as writing
 from messagebody.adapters import detect
+from messagebody.adapters._conversion import writing
 from messagebody.errors import DecodeError, EnvelopeError, LossyConversion, UnsafeReference
 from messagebody.storage import Resolver
 from messagebody.testing.strategies import bodies
@@ -92,7 +92,7 @@ def test_what_other_formats_say_is_written_again(name: str, message: Any) -> Non
 def is_history(name: str, made: Any) -> bool:
     """Return whether a body has become items of several speakers, of whom OpenAI takes a list."""
     is_list = name == "openai-responses" and isinstance(made, list)
-    return is_list and not adapter(name).FORMAT.is_turn(made)
+    return is_list and not adapter(name).is_turn(made)
 
 
 @every

@@ -2,7 +2,10 @@
 
 from typing import Any
 
-from messagebody.adapters._formats import openai_responses
+from messagebody.adapters import adapter
+
+openai_responses: Any = adapter("openai-responses")
+
 
 CODE: dict[str, Any] = {
     "type": "code_interpreter_call", "id": "ci", "code": "print(1)", "container_id": "c",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part
 from messagebody import adapters as registry
-from messagebody.adapters import _core as core
+from messagebody.adapters import _format as core
 from tests.adapters.formats.messages import MESSAGES
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from messagebody.adapters import adapter, adapter_names
+from messagebody.adapters import MessageFormat, adapter, adapter_names
 
-FORMATS = [name for name in adapter_names() if hasattr(adapter(name), "to_bodies")]
+FORMATS = [name for name in adapter_names() if isinstance(adapter(name), MessageFormat)]
 
 TALKS: dict[str, list[Any]] = {
     "anthropic": [

@@ -10,7 +10,7 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, offload
 from messagebody.adapters import Converted, adapter, adapter_names
-from messagebody.adapters._core import format_of
+from messagebody.adapters._format import format_of
 from messagebody.errors import (
     AccessDenied,
     DigestMismatch,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from messagebody.adapters import _base as base
+from messagebody.adapters import _registry as base
 from messagebody.adapters import adapter, detect, register
 from messagebody.adapters.streams import Assembler, register_stream, stream_names
 from messagebody.adapters.streams import _assembler as assembler
@@ -39,7 +39,6 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assembler, "_streams", dict(assembler._streams))
     register("notes", Notes())
     register_stream("notes", NotesEvents)
-    base.options_of.cache_clear()
 
 
 @pytest.mark.usefixtures("registered")

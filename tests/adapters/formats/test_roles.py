@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part, bulk
-from messagebody.adapters import Converted, Loss, adapter, adapter_names
-from messagebody.adapters._base import write
+from messagebody.adapters import Converted, Loss, MessageFormat, adapter, adapter_names
+from messagebody.adapters._registry import write
 from messagebody.errors import EnvelopeError
 from tests.adapters.formats.messages import MESSAGES
 from tests.cli.test_commands import Shell
 
-FORMATS = [name for name in adapter_names() if hasattr(adapter(name), "to_bodies")]
+FORMATS = [name for name in adapter_names() if isinstance(adapter(name), MessageFormat)]
 BODIES = [
     MessageBody([Part("Be kind.")]),
     MessageBody([Part("Weather in Brno?")]),
@@ -44,7 +44,7 @@ def speakers(name: str, messages: Any) -> dict[str, str]:
     whole: Any = adapter(name)
     found: dict[str, str] = {}
     for message in messages if isinstance(messages, list) else [messages]:
-        role = whole.FORMAT.role_of(message) or "user"
+        role = whole.role_of(message) or "user"
         said = json.dumps(message)
         found |= {
             text: role for text in TEXTS if text in said
@@ -91,7 +91,7 @@ class TestEveryRoad:
             there = adapter(source).to_body(message)
             for target in FORMATS:
                 done = write(target, there)
-                plain = adapter(target).from_body(there.value, rest=there.rest)  # type: ignore[call-arg]
+                plain = adapter(target).from_body(there.value, rest=there.rest)
                 assert speakers(target, done.value) == speakers(target, plain.value)
                 assert done.losses == plain.losses
                 self._check(source, target, message, done)
@@ -154,7 +154,7 @@ class TestResponses:
         there = adapter("openai-responses").to_body(value)
         for target in FORMATS:
             done = write(target, there)
-            said = adapter(target).FORMAT.role_of(done.value)  # type: ignore[attr-defined]
+            said = adapter(target).role_of(done.value)  # type: ignore[attr-defined]
             is_said = any(loss.where == "role" for loss in done.losses)
             assert said == "assistant" or is_said, (target, done)
 
@@ -187,7 +187,7 @@ def test_a_role_goes_on_or_is_a_loss(target: str, role: str) -> None:
     """A developer became a system unsaid, and any other role a user."""
     done = crossed("openai-chat", [{"role": role, "content": "Be kind."}], target)
     message = done.value[0]
-    said = adapter(target).FORMAT.role_of(message)  # type: ignore[attr-defined]
+    said = adapter(target).role_of(message)  # type: ignore[attr-defined]
     is_kept = said == role or (role == "model" == message.get("role"))
     assert is_kept != any("role" in loss.where for loss in done.losses), done
 

@@ -77,7 +77,7 @@ def test_what_a_call_that_never_ended_has_shown_answers_nothing() -> None:
         assert "preview" not in str(done.value), name
         assert [loss.kind for loss in done.losses] == ["omitted"], name
     alone = EDITOR.to_body(update(status="in_progress", content=[text("preview")]))
-    done = adapter("openai-chat").from_body(alone.value, rest=alone.rest)  # type: ignore[call-arg]
+    done = adapter("openai-chat").from_body(alone.value, rest=alone.rest)
     assert done.value["role"] == "assistant"
     assert "preview" not in str(done.value)
     assert [loss.kind for loss in done.losses] == ["omitted"]

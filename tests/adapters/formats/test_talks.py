@@ -148,7 +148,7 @@ def test_the_messages_of_a_prompt_have_one_block_each() -> None:
 def test_a_message_alone_says_that_its_speaker_is_lost() -> None:
     there = CHAT.to_body(TALK[-1])
     for name in ("mcp", "agent-client"):
-        done = adapter(name).from_body(there.value, rest=there.rest)  # type: ignore[call-arg]
+        done = adapter(name).from_body(there.value, rest=there.rest)
         assert [str(loss) for loss in done.losses] == [
             f"omitted role: assistant: a message of {name} alone does not say who speaks"
         ]

@@ -88,6 +88,6 @@ def test_without_rest_content_still_goes_out(row: dict[str, Any]) -> None:
     format_, _, there = read(row)
     back = format_.to_body(format_.from_body(there.value).value)
     lost = missing(row, back.value, there.rest)
-    if format_.FORMAT.signs_reasoning:  # without the signature it is not sent
+    if format_.signs_reasoning:  # without the signature it is not sent
         lost = [item for item in lost if "reasoning" not in item]
     assert lost == []

@@ -345,7 +345,7 @@ class TestSignaturesOfGemini:
         assembler.feed({"candidates": [{"finishReason": "STOP"}]})
         done = assembler.finish()
         assert done.losses == ()
-        back = adapter("gemini").from_body(done.value, rest=done.rest).value  # type: ignore[call-arg]
+        back = adapter("gemini").from_body(done.value, rest=done.rest).value
         whole = adapter("gemini").to_body(back)
         assert whole.value == done.value
         assert json.dumps(back).count("thoughtSignature") == sum(

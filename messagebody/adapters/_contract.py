@@ -1,0 +1,300 @@
+"""The contract of all adapters: conversions, what they lose, and the kinds of formats."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, BinaryIO, Generic, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
+
+import attrs
+
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+from messagebody._base.leaves import FoundTuple
+from messagebody._base.limits import DEFAULT_LIMITS, Limits
+from messagebody._base.text import escape
+from messagebody.errors import EnvelopeError, LossyConversion
+from messagebody.findings import Finding
+from messagebody.storage._references import Resolver
+
+T = TypeVar("T")
+
+
+class LossKind(StrEnum):
+    """How much of something a conversion lost."""
+
+    CONVERTED = "converted"
+    """Still there and meaning the same, in another form."""
+
+    DOWNGRADED = "downgraded"
+    """Still there, with less meaning."""
+
+    OMITTED = "omitted"
+    """Not there any more."""
+
+
+@attrs.frozen
+class Loss:
+    """Say what a conversion lost, where, and why.
+
+    Arguments:
+        kind: a `LossKind`, or its text.
+        where: the place in the source, such as "metadata.attachments[0].data" or "part 2".
+        why: one clause; for a person.
+
+    Examples:
+        >>> str(Loss("omitted", "tool_calls", "the envelope has no such member"))
+        'omitted tool_calls: the envelope has no such member'
+    """
+
+    kind: LossKind = attrs.field(converter=LossKind)
+    where: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {escape(self.where, limit=200)}: {self.why}"
+
+
+class _Conversion(NamedTuple, Generic[T]):
+    value: T
+    losses: tuple[Loss, ...] = ()
+
+
+class Converted(_Conversion[T]):
+    """Hold the result of a conversion and what it lost; true only when it lost nothing.
+
+    It unpacks into value and losses.
+
+    Arguments:
+        value: the result.
+        losses: every `Loss`, in the order of the source.
+        rest: the members of a message that are not content, such as its role and ids, as a JSON
+            value. The adapter's `from_body` takes it back as `rest`. None if the value holds
+            everything.
+
+    Examples:
+        >>> value, losses = Converted("a body")
+        >>> losses
+        ()
+        >>> Converted("a body").or_raise()
+        'a body'
+    """
+
+    rest: Any = None
+
+    def __new__(cls, value: T, losses: Iterable[Loss] = (), rest: Any = None) -> Self:
+        made: Self = tuple.__new__(cls, (value, FoundTuple(losses)))
+        made.rest = rest
+        return made
+
+    def __bool__(self) -> bool:
+        return not self.losses
+
+    def __repr__(self) -> str:
+        rest = "" if self.rest is None else f", rest={self.rest!r}"
+        return f"Converted({self.value!r}, {self.losses!r}{rest})"
+
+    def or_raise(self) -> T:
+        """Return the value if nothing was lost.
+
+        Raises:
+            LossyConversion: something was lost; the error holds the losses.
+        """
+        if self.losses:
+            raise LossyConversion(self.losses)
+        return self.value
+
+
+class Adapter(Protocol):
+    """A foreign format: a module or an object with these four functions.
+
+    `MessageFormat`, `Envelope` and `Archive` have more. Each kind takes its own options, too.
+    """
+
+    def to_body(
+        self, message: Any, /, *, limits: Limits = DEFAULT_LIMITS
+    ) -> Converted["messagebody.MessageBody"]:
+        """Return the body of a foreign message, given as parsed JSON or as JSON text."""
+
+    def from_body(self, body: "messagebody.MessageBody", /, *, rest: Any = None) -> Converted[Any]:
+        """Return the foreign message that carries a body, as a JSON value or exact text.
+
+        `rest` may be what `to_body` of any format returned; of another format only the role counts.
+        """
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value looks like this format."""
+
+    def iter_findings(self, message: Any, /) -> Iterator[Finding]:
+        """Yield a finding for each rule of the format that a message breaks."""
+
+
+@runtime_checkable
+class Envelope(Adapter, Protocol):
+    """Messages that carry one content between programs, with rules that they can be checked by."""
+
+    def to_body(
+        self, message: Any, /, *, rest: str | None = None, limits: Limits = DEFAULT_LIMITS
+    ) -> Converted["messagebody.MessageBody"]:
+        """Return the body of a message, with its `rest` "beside" it or in a "part" of it."""
+
+    def from_body(
+        self,
+        body: "messagebody.MessageBody",
+        /,
+        *,
+        rest: Any = None,
+        role: str | None = None,
+        header: Mapping[str, Any] | None = None,
+    ) -> Converted[Any]:
+        """Return the message that carries a body.
+
+        `role` and `header` say what a body from elsewhere does not: who speaks, and the members of
+        the message beside its content.
+        """
+
+    def to_bodies(
+        self, messages: Iterable[Any], /, **options: Any
+    ) -> Converted[list["messagebody.MessageBody"]]:
+        """Return the body of each message; `rest` is the list of their rests."""
+
+    def is_valid(self, message: Any, /) -> bool:
+        """Return whether a message breaks no rule."""
+
+    def validate(self, message: Any, /) -> None:
+        """Raise `EnvelopeError` with all findings if a message breaks a rule."""
+
+
+@runtime_checkable
+class MessageFormat(Adapter, Protocol):
+    """Messages of a model's service or of a framework, which make conversations."""
+
+    def to_body(
+        self,
+        message: Any,
+        /,
+        *,
+        keep: Iterable[str] = ...,
+        rest: str = "beside",
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> Converted["messagebody.MessageBody"]:
+        """Return the body of a message; `keep` says what besides text and files becomes parts."""
+
+    def from_body(
+        self,
+        body: "messagebody.MessageBody",
+        /,
+        *,
+        rest: Any = None,
+        role: str | None = None,
+        carry: bool = False,
+        urls: str = "text",
+        unsupported: str = "text",
+        max_bytes: int = ...,
+        resolver: Resolver | None = None,
+    ) -> Converted[Any]:
+        """Return the message that carries a body, as JSON that the format's SDK takes."""
+
+    def to_bodies(
+        self, messages: Any, /, **options: Any
+    ) -> Converted[list["messagebody.MessageBody"]]:
+        """Return the bodies of a conversation; `rest` is the list of their rests."""
+
+    def from_bodies(
+        self,
+        bodies: Iterable["messagebody.MessageBody"],
+        /,
+        *,
+        rest: Sequence[Any] = (),
+        **options: Any,
+    ) -> Converted[list[Any]]:
+        """Return the messages of a conversation, as the service of the format takes them."""
+
+    def messages_in(self, value: Any, /) -> list[Any] | None:
+        """Return the messages of a conversation in this format; None if the value is not one."""
+
+
+@runtime_checkable
+class Archive(Adapter, Protocol):
+    """Files in one file: bytes, not JSON."""
+
+    def to_body(
+        self,
+        source: Any,
+        /,
+        *,
+        into: str | os.PathLike[str] | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        max_bytes: int | None = None,
+    ) -> Converted["messagebody.MessageBody"]:
+        """Return the body of the files, with their content in memory or in a directory."""
+
+    def from_body(
+        self,
+        body: "messagebody.MessageBody",
+        /,
+        *,
+        rest: Any = None,
+        resolver: Resolver | None = None,
+    ) -> Converted[bytes]:
+        """Return the bytes of the archive of a body; without a resolver, no reference is read."""
+
+    def write(
+        self,
+        body: "messagebody.MessageBody",
+        file: BinaryIO,
+        /,
+        *,
+        resolver: Resolver | None = None,
+    ) -> list[Loss]:
+        """Write the archive of a body to a file, part by part, and return what was lost."""
+
+
+def converted_each(
+    values: Iterable[Any], convert: Callable[[Any], Converted[T]]
+) -> Converted[list[T]]:
+    """Convert all messages; losses and errors name the position of their message.
+
+    Arguments:
+        values: the messages, or the bodies.
+        convert: converts one of them.
+
+    Raises:
+        EnvelopeError: one can't be converted; the text says which.
+
+    Examples:
+        >>> read = converted_each(["a", "b"], lambda text: Converted(text.upper()))
+        >>> read.value
+        ['A', 'B']
+    """
+    made: list[T] = []
+    losses: list[Loss] = []
+    left = []
+    for number, value in enumerate(values):
+        try:
+            done = convert(value)
+        except EnvelopeError as error:
+            raise EnvelopeError(f"message {number}: {error.problem}", error.findings) from error
+        made.append(done.value)
+        left.append(done.rest)
+        losses += [said_at(number, loss) for loss in done.losses]
+    return Converted(made, losses, left)
+
+
+def said_at(number: int, loss: Loss) -> Loss:
+    """Return a loss that names the message that it is of."""
+    return attrs.evolve(loss, where=f"message {number}: {loss.where}")
+
+
+def left_behind(rest: Any, why: str) -> tuple[Loss, ...]:
+    """Return a loss for each member of a message that a reader misses if its rest is left behind.
+
+    Arguments:
+        rest: what `to_body` of any format returned as `rest`.
+        why: why it is left behind.
+
+    Raises:
+        EnvelopeError: `rest` is something else.
+    """
+    missed = rest.get("missed", []) if isinstance(rest, dict) else []
+    if not isinstance(missed, list):
+        raise EnvelopeError("rest is not what to_body returned: 'missed' is not a list")
+    return tuple(Loss(LossKind.OMITTED, escape(str(name), limit=100), why) for name in missed)

@@ -1,0 +1,1 @@
+"""Several messages: how they are found, and how bodies become turns that a service takes."""

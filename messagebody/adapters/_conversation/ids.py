@@ -1,0 +1,224 @@
+"""Ids of calls and names of tools: their own in a conversation, and as the service spells them."""
+
+import re
+from collections.abc import Iterable
+from itertools import count
+from typing import Any, Final, NamedTuple
+
+import attrs
+
+from messagebody._base.text import quote
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody._wire import strict_json
+from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._conversation.turn import Turn
+from messagebody.adapters._vocabulary.capabilities import Spelling
+from messagebody.adapters._vocabulary.dialect import Dialect
+from messagebody.adapters._vocabulary.items import Call, Result, call_id, is_of_provider
+from messagebody.adapters._vocabulary.places import RESULT
+
+
+def state_ids(turns: list[Turn]) -> None:
+    """Give each call an id of its own in the conversation, and its result the same.
+
+    Some formats state none, and two messages may use the same one.
+    """
+    given: set[str] = set()
+    every = [item for turn in turns for item, _ in turn.items() if isinstance(item, Call)]
+    stated = {item.id for item in every if item.id}
+    waiting: list[list[_Waiting]] = []
+    for turn in turns:
+        # Results mostly answer the latest calls, so those are searched first.
+        waiting.insert(0, [])
+        for item, parts in turn.items():
+            if isinstance(item, Call):
+                new = str(item.id) if turn.is_own and item.id else _unused(item.id, given, stated)
+                given.add(new)
+                waiting[0].append(_Waiting(item.id or None, item.name, new))
+                if new != item.id and not turn.is_own:
+                    text = strict_json.dumps({**parts[0].read_json(), "id": new})
+                    _replace(turn, parts[0], parts[0].evolve(content=text))
+            elif isinstance(item, Result):
+                found = _call_for(item, waiting)
+                if found is not None and found.given != item.id and not turn.is_own:
+                    _say_of_result(turn, parts, "id", found.given)
+        waiting = [calls for calls in waiting if calls]
+
+
+class _Waiting(NamedTuple):
+    """A call without a result so far: the id and name that it states, and the id that it gets."""
+
+    stated: str | None
+    name: str
+    given: str
+
+
+def _unused(wanted: str | None, given: set[str], stated: set[str]) -> str:
+    """Return an id that no call has got, and that no other one states."""
+    if wanted and wanted not in given:
+        return wanted
+    base = wanted or "call"
+    taken = given | stated
+    return next(name for n in count(1) if (name := f"{base}_{n}") not in taken)
+
+
+def _call_for(item: Result, waiting: list[list[_Waiting]]) -> _Waiting | None:
+    """Remove and return the call that a result answers: of its id, or of its tool without one."""
+    # The format of the call may state no id where that of the result does: then the name decides.
+    unnamed = None if not item.id else ""
+    for stated in dict.fromkeys((item.id or None, None)):
+        for calls in waiting:
+            for call in calls:
+                if call.stated == stated and (stated or item.name in (call.name, unnamed)):
+                    if not item.is_pending:
+                        calls.remove(call)
+                    return call
+    return None
+
+
+def state_names(turns: list[Turn]) -> None:
+    """Give results the name of their tool: some formats state only the id."""
+    names: dict[str, str] = {}
+    for turn in turns:
+        for item, parts in turn.items():
+            if isinstance(item, Call) and item.id:
+                names[item.id] = item.name
+            elif turn.is_own or not isinstance(item, Result):
+                continue
+            elif not item.name and item.id in names:
+                _say_of_result(turn, parts, "name", names[item.id])
+
+
+# Ids and names that a service refuses
+
+
+def respelled(dialect: Dialect, body: MessageBody, rest: Any) -> tuple[MessageBody, list[Loss]]:
+    """Return a body whose calls and results have ids and names that the service takes."""
+    if (dialect.ids is None and dialect.tools is None) or not body.names():
+        return body, []
+    is_own = isinstance(rest, dict) and rest.get("format") == dialect.name
+    turn = Turn(0, body, rest, is_own)
+    calls = [call_id(item) for item, _ in turn.items() if isinstance(item, Call)]
+    if len(calls) > len({*calls}):
+        state_ids([turn])
+    losses = [
+        attrs.evolve(loss, where=loss.where.partition(": ")[2]) for loss in respell(dialect, [turn])
+    ]
+    return turn.body, losses
+
+
+def respell(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
+    """Spell ids and names in the service's way, a call and its result alike, and return losses."""
+    found = [(turn, *each) for turn in turns for each in turn.items()]
+    items = [(turn, item, parts) for turn, item, parts in found if isinstance(item, Call | Result)]
+    # The service, or its provider, has given the others itself.
+    kept = [item for turn, item, _ in items if turn.is_own or is_of_provider(item)]
+    ids = _spellings(dialect.ids, [item.id for _, item, _ in items], [each.id for each in kept])
+    names = _spellings(
+        dialect.tools, [item.name for _, item, _ in items], [each.name for each in kept]
+    )
+    losses, called = [], {item.id for _, item, _ in items if isinstance(item, Call)}
+    for turn, item, parts in items if ids or names else ():
+        if turn.is_own or is_of_provider(item):
+            continue
+        new = {"id": ids.get(item.id or ""), "name": names.get(item.name or "")}
+        changed = {member: said for member, said in new.items() if said is not None}
+        for member, said in changed.items() if isinstance(item, Result) else ():
+            _say_of_result(turn, [turn.body[str(part.name)] for part in parts], member, said)
+        if changed and isinstance(item, Call):
+            text = strict_json.dumps({**parts[0].read_json(), **changed})
+            _replace(turn, parts[0], parts[0].evolve(content=text))
+        # The call says it for its result.
+        if changed and (isinstance(item, Call) or item.id not in called):
+            pairs = (f"{member} {quote(getattr(item, member))} goes out as {quote(said)}"
+                     for member, said in changed.items())  # fmt: skip
+            why = f"its {' and its '.join(pairs)}: {dialect.name} takes no other"
+            where = f"message {turn.number}: {parts[0].name}"
+            losses.append(Loss(LossKind.CONVERTED, where, why))
+    return losses
+
+
+def _spellings(
+    spelling: Spelling | None, stated: Iterable[str | None], kept: Iterable[str | None]
+) -> dict[str, str]:
+    """Return another spelling for each text that a service refuses, no two of them alike."""
+    texts = dict.fromkeys(filter(None, stated)) if spelling is not None else {}
+    found: dict[str, str] = {}
+    if spelling is None:
+        return found
+    given = {text for text in texts if spelling.takes(text)} | {*filter(None, kept)}
+    for text in texts:
+        if text not in given:
+            made = spelling.of(text)
+            new = next(
+                each for n in count(1) if (each := _numbered(made, n, spelling)) not in given
+            )
+            found[text] = new
+            given.add(new)
+    return found
+
+
+def _numbered(text: str, number: int, spelling: Spelling) -> str:
+    end = "" if number == 1 else f"_{number}"
+    return text[: spelling.longest - len(end)] + end
+
+
+def _say_of_result(turn: Turn, parts: Iterable[Part], member: str, value: str) -> None:
+    for part in parts:
+        metadata = dict(part.metadata or {})
+        metadata[RESULT] = {**metadata[RESULT], member: value}
+        _replace(turn, part, part.evolve(metadata=metadata))
+
+
+def _replace(turn: Turn, old: Part, new: Part) -> None:
+    turn.body = turn.body.copy()
+    turn.body[str(old.name)] = new
+
+
+def number_apart(turns: list[Turn]) -> None:
+    """Give each item a name of its own in the conversation: several messages may be read as one."""
+    taken = {
+        match[1]
+        for turn in turns
+        for item, parts in turn.items()
+        if item is None or turn.is_own
+        for match in [_KEY.match(str(parts[0].name))]
+        if match
+    }
+    numbers: dict[str, int] = {}
+    for turn in turns:
+        names: dict[str | None, str] = {}
+        for item, parts in [] if turn.is_own else turn.items():
+            if item is None or item.key is None:
+                continue
+            base, _, end = _NUMBER.split(item.key, 1)
+            new = _next_name(base, numbers, taken) + end
+            for part in parts:
+                names[part.name] = new + str(part.name).removeprefix(item.key)
+            names[item.key] = new
+        if any(old != new for old, new in names.items()):
+            renamed = (part.evolve(name=names.get(part.name, part.name)) for part in turn.body)
+            turn.body, turn.rest = MessageBody(renamed), _with_names(turn.rest, names)
+
+
+_KEY: Final = re.compile(r"(/(?:tool/calls|tool/results|reasoning|refusals|code)/\d+)")
+_NUMBER: Final = re.compile(r"(\d+)")
+
+
+def _next_name(base: str, numbers: dict[str, int], taken: set[str]) -> str:
+    while True:
+        numbers[base] = number = numbers.get(base, 0) + 1
+        if (name := f"{base}{number}") not in taken:
+            return name
+
+
+def _with_names(rest: Any, names: dict[str | None, str]) -> Any:
+    """Return the rest of a message, or of a block, whose parts have got other names."""
+    if not isinstance(rest, dict):
+        return rest
+    made = {**rest, "name": names.get(rest["name"], rest["name"])} if "name" in rest else {**rest}
+    for member in ("blocks", "inner"):
+        if isinstance(entries := rest.get(member), list):
+            made[member] = [_with_names(entry, names) for entry in entries]
+    return made

@@ -1,0 +1,176 @@
+"""Matching: which message of a conversation each body came from.
+
+Bodies are deleted, added and moved between reading and writing, and the list of their rests stays.
+A rest has a mark of the body that it was read with, as the rest of a block has one of its part.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from typing import Any
+from zlib import crc32
+
+from messagebody._model.access import parts_of
+from messagebody._model.body import MessageBody
+from messagebody.adapters._conversion.reading import mark_of_record
+from messagebody.errors import EnvelopeError
+
+
+def marked(rest: Any, body: MessageBody) -> Any:
+    """Return the rest of a message with the mark of its body."""
+    return {**rest, "mark": _mark(body)} if isinstance(rest, dict) else rest
+
+
+def _mark(body: MessageBody) -> str:
+    said = [
+        f"{record.name}\n{record.content_type}\n{record.metadata}\n{mark_of_record(record)}"
+        for record in parts_of(body)
+    ]
+    return f"{crc32(chr(10).join(said).encode()):08x}"
+
+
+def rests_for(bodies: Sequence[MessageBody], rests: Sequence[Any]) -> list[Any]:
+    """Return the rest of each body, None for a body that came from no message.
+
+    A body that has not changed is found by its mark. One that has changed takes the rest that is
+    left between those of its neighbours, so editing in place needs no care. Each rest is used once.
+
+    Arguments:
+        bodies: the bodies of a conversation.
+        rests: what `to_bodies` returned as `rest`; rests without a mark stand for the bodies in the
+            same place.
+
+    Raises:
+        EnvelopeError: it does not follow which rest belongs to a body.
+    """
+    if not rests:
+        return [None] * len(bodies)
+    stated = [rest.get("mark") if isinstance(rest, dict) else None for rest in rests]
+    made: list[str | None] = [_mark(body) for body in bodies]
+    if len(bodies) == len(rests) and _are_in_place(made, stated):
+        return [*rests]
+    if None in stated:
+        raise EnvelopeError(
+            f"got {len(rests):,} rests for {len(bodies):,} bodies; give one for each body, "
+            "None for a new one"
+        )
+    found = _unchanged(_without_new(made, stated), stated, rests)
+    _add_changed(found, len(rests))
+    return [None if index is None else rests[index] for index in found]
+
+
+def _are_in_place(made: list[str | None], stated: list[Any]) -> bool:
+    """Return whether each body is that of the rest in its place, or has changed there."""
+    known = {*stated}
+    pairs = zip(made, stated, strict=True)
+    return all(mark == other or other is None or mark not in known for mark, other in pairs)
+
+
+def _without_new(made: list[str | None], stated: list[Any]) -> list[str | None]:
+    """Return the marks of bodies, None for a new one that equals one with a rest: a rest is of one.
+
+    Raises:
+        EnvelopeError: the order of the bodies does not say which of equal ones is new.
+    """
+    places, spots = _places(stated), _places(made)
+    doubtful = {mark for mark in places if len(spots.get(mark, ())) > len(places[mark])}
+    if not doubtful:
+        return made
+    first, last = _first(stated, spots), _last(stated, spots, len(made))
+    kept = set()
+    for index, mark in enumerate(stated):
+        if mark not in doubtful:
+            continue
+        if first is None or last is None or first[index] != last[index]:
+            why = f"{len(spots[mark]):,} equal ones, rests for {len(places[mark]):,}"
+            raise _unclear(spots[mark][-1], why)
+        kept.add(first[index])
+    return [
+        None if mark in doubtful and number not in kept else mark
+        for number, mark in enumerate(made)
+    ]
+
+
+def _unchanged(made: list[str | None], stated: list[Any], rests: Sequence[Any]) -> list[int | None]:
+    """Return the position of the rest of each body that has not changed, None for the others."""
+    places = _places(stated)
+    unused = {mark: iter(among) for mark, among in places.items()}
+    first, last = _first(made, places), _last(made, places, len(stated))
+    found: list[int | None] = []
+    for number, mark in enumerate(made):
+        among = places.get(mark, [])
+        if first is not None and last is not None:
+            # The order of the bodies leaves only these places.
+            among = among[bisect_left(among, first[number]) : bisect_right(among, last[number])]
+        if any(rests[index] != rests[among[0]] for index in among):
+            raise _unclear(number, "several messages have its content")
+        if not among:
+            found.append(None)
+        else:
+            found.append(next(unused[mark]) if first is None else first[number])
+    return found
+
+
+def _places(marks: Sequence[Any]) -> dict[Any, list[int]]:
+    """Return the positions of each mark."""
+    places: dict[Any, list[int]] = {}
+    for index, mark in enumerate(marks):
+        if mark is not None:
+            places.setdefault(mark, []).append(index)
+    return places
+
+
+def _first(made: Sequence[Any], places: dict[Any, list[int]]) -> list[int] | None:
+    """Return the first places that bodies can have in their order, None if some have moved."""
+    found, after = [], -1
+    for mark in made:
+        among = places.get(mark)
+        if among is not None:
+            here = bisect_right(among, after)
+            if here == len(among):
+                return None
+            after = among[here]
+        found.append(after)
+    return found
+
+
+def _last(made: Sequence[Any], places: dict[Any, list[int]], end: int) -> list[int] | None:
+    """Return the last places that bodies can have in their order, None if some have moved."""
+    found, before = [], end
+    for mark in reversed(made):
+        among = places.get(mark)
+        if among is not None:
+            here = bisect_left(among, before) - 1
+            if here < 0:
+                return None
+            before = among[here]
+        found.append(before)
+    return found[::-1]
+
+
+def _add_changed(found: list[int | None], count: int) -> None:
+    """Give the bodies that have changed the rests between those of their neighbours."""
+    taken = {*found}
+    start = 0
+    while start < len(found):
+        if found[start] is not None:
+            start += 1
+            continue
+        end = start
+        while end < len(found) and found[end] is None:
+            end += 1
+        before = found[start - 1] if start else None
+        after = found[end] if end < len(found) else count
+        between = range(-1 if before is None else before, count if after is None else after)
+        free = [index for index in between[1:] if index not in taken]
+        if free and len(free) != end - start:
+            raise _unclear(start, f"{len(free):,} messages may be its own")
+        if free:
+            found[start:end] = free
+        start = end
+
+
+def _unclear(number: int, why: str) -> EnvelopeError:
+    return EnvelopeError(
+        f"message {number}: rest does not say whose words these are ({why}); "
+        "give one rest for each body, None for a new one"
+    )

@@ -1,0 +1,105 @@
+"""A turn: one body of a conversation on its way to a message."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import attrs
+
+from messagebody._base.text import quote
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._vocabulary.items import Item
+from messagebody.adapters._vocabulary.places import is_withheld, items_of
+from messagebody.errors import DecodeError, EnvelopeError
+
+Found = tuple[Item | None, list[Part]]
+
+
+@attrs.define
+class Turn:
+    """Hold one body of a conversation on its way to a message.
+
+    Arguments:
+        number: its position among the bodies, for losses.
+        body: the body.
+        rest: the rest of the message that it came from.
+        is_own: whether it came as a message of the format, and goes back as that message.
+        is_emptied: whether all that it said is told by others.
+    """
+
+    number: int
+    body: MessageBody
+    rest: Any
+    is_own: bool
+    is_emptied: bool = False
+    _found: tuple[MessageBody, list[Found]] | None = attrs.field(default=None, init=False, eq=False)
+
+    def items(self) -> list[Found]:
+        """Return the items of the body; a change puts another body in its place."""
+        if self._found is None or self._found[0] is not self.body:
+            self._found = (self.body, [*items_of(self.body)])
+        return self._found[1]
+
+    def piece(self, parts: Iterable[Part], role: str | None = None) -> "Turn":
+        """Return a turn of some of the parts; what has no part goes with the first piece."""
+        rest = dict(self.rest) if isinstance(self.rest, dict) else {}
+        for member in ("missed", "frame", "form", "mark"):
+            rest.pop(member, None)
+        if isinstance(entries := rest.get("blocks"), list):
+            rest["blocks"] = [
+                each for each in entries if not isinstance(each, dict) or "block" not in each
+            ]
+        if role is not None:
+            rest["role"] = role
+        return Turn(self.number, MessageBody(parts), rest or None, self.is_own)
+
+    def evolve(self, parts: Iterable[Part]) -> "Turn":
+        """Return the turn with other parts."""
+        return Turn(self.number, MessageBody(parts), self.rest, self.is_own)
+
+
+def left_of(turn: Turn) -> Iterator[Loss]:
+    """Yield a loss for each member that a reader misses of a message that became none."""
+    rest = turn.rest if isinstance(turn.rest, dict) else {}
+    names = rest.get("missed", [])
+    for name in names if isinstance(names, list) else []:
+        why = "its message goes out as a part of another"
+        yield Loss(LossKind.OMITTED, f"message {turn.number}: {name}", why)
+
+
+def with_rest(name: str, body: MessageBody, rest: Any) -> tuple[MessageBody, dict[str, Any]]:
+    """Return a body without the part that holds the rest of a message, and the rest.
+
+    Arguments:
+        name: the format that is written.
+        body: the body.
+        rest: the rest if it is beside the body, else None.
+
+    Raises:
+        EnvelopeError: the rest is not an object.
+    """
+    part = body.get(f"/meta/{name}.json") if rest is None else None
+    if part is not None and not part.is_reference:
+        rest, body = part.read_json(), body.copy()
+        del body[str(part.name)]
+    if rest is None and (role := _stated_role(body)) is not None:
+        rest = {"role": role}
+    if rest is not None and not isinstance(rest, dict):
+        raise EnvelopeError(f"rest is an object that to_body returned, got {quote(rest)}")
+    return body, rest or {}
+
+
+def _stated_role(body: MessageBody) -> str | None:
+    """Return the role in the stored rest of a message of another format, None if there is none."""
+    for part in body:
+        # Below another directory, it is the rest of a body inside this one.
+        if is_withheld(part) and part.text is not None and str(part.name).startswith("/meta/"):
+            try:
+                value = part.read_json()
+            except DecodeError:
+                continue  # somebody else's part, which is left out anyway
+            role = value.get("role") if isinstance(value, dict) else None
+            if isinstance(role, str):
+                return role
+    return None

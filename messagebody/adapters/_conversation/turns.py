@@ -1,0 +1,338 @@
+"""Turns: the bodies of a conversation, as the service of a format takes them.
+
+Services refuse a call without a result, a result without its call, and results that do not follow
+their calls. Many formats allow all of these, so bodies are put in order before they are written.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from messagebody._model.access import parts_of
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody._wire.members import PartRecord
+from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._conversation.ids import number_apart, respell, state_ids, state_names
+from messagebody.adapters._conversation.matching import rests_for
+from messagebody.adapters._conversation.settling import settled
+from messagebody.adapters._conversation.turn import Turn, left_of, with_rest
+from messagebody.adapters._vocabulary.dialect import ROLES, Dialect
+from messagebody.adapters._vocabulary.items import Call, Item, Result, is_of_provider
+from messagebody.adapters._vocabulary.places import RESULT, is_withheld, with_results
+from messagebody.errors import EnvelopeError
+
+
+def turns_of(
+    dialect: Dialect, bodies: Iterable[MessageBody], rests: Sequence[Any]
+) -> tuple[list[Turn], list[Loss]]:
+    """Return the turns of bodies in the order of their messages, and what was lost for it."""
+    turns = []
+    bodies = [*bodies]
+    for number, (body, rest) in enumerate(zip(bodies, rests_for(bodies, rests), strict=True)):
+        try:
+            own, left = with_rest(dialect.name, body, rest)
+        except EnvelopeError as error:
+            raise EnvelopeError(f"message {number}: {error.problem}") from error
+        turns.append(Turn(number, own, left, left.get("format") == dialect.name))
+    losses: list[Loss] = []
+    if not dialect.says_speakers:
+        turns = [piece for turn in turns for piece in _by_speaker(turn)]
+    if all(record.name is None for turn in turns for record in parts_of(turn.body)):
+        return turns, losses  # calls, results and thoughts have names
+    turns = settled(turns, losses)
+    state_ids(turns)
+    state_names(turns)
+    losses += respell(dialect, turns)
+    if dialect.talk is not None:
+        number_apart(turns)
+    if dialect.joins_results:
+        turns = _with_answers(turns, losses)
+    says_results = dialect.speakers.get(Result, ROLES)
+    if "assistant" not in says_results or dialect.answers_calls or dialect.takes_files:
+        turns = [
+            piece
+            for turn in turns
+            for piece in (_steps(dialect, turn) if _may_say(dialect, turn, Call) else [turn])
+        ]
+    if dialect.answers_calls:
+        turns = _answered(dialect, turns, losses)
+    return [piece for turn in turns for piece in _pieces(dialect, turn)], losses
+
+
+# Texts of another speaker
+
+
+def _by_speaker(turn: Turn) -> Iterator[Turn]:
+    """Yield a turn for each speaker: a request may begin with what the system says."""
+    if not any(map(_speaker_of, parts_of(turn.body))):
+        yield turn
+        return
+    role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
+    pieces: list[tuple[str | None, list[Part]]] = []
+    for part in turn.body:
+        said = _speaker_of(part)
+        if said is not None:
+            metadata = {key: value for key, value in (part.metadata or {}).items() if key != "role"}
+            part = part.evolve(metadata=metadata or None)  # noqa: PLW2901
+        if not pieces or pieces[-1][0] != said:
+            pieces.append((said, []))
+        pieces[-1][1].append(part)
+    # The members of the message stay with what its own speaker says.
+    whole = next((number for number, (said, _) in enumerate(pieces) if said is None), 0)
+    for number, (said, parts) in enumerate(pieces):
+        yield (
+            turn.evolve(parts)
+            if number == whole and said is None
+            else turn.piece(parts, said or role)
+        )
+
+
+def _speaker_of(part: Part | PartRecord) -> str | None:
+    """Return who speaks in a text, if its metadata says that it is another one."""
+    said = (part.metadata or {}).get("role")
+    return said if part.name is None and said in ROLES else None
+
+
+# Formats in which a result is in the message of its call
+
+
+def _with_answers(turns: list[Turn], losses: list[Loss]) -> list[Turn]:
+    """Move results into the bodies of their calls.
+
+    A body that held only such results is left out. A body that came in this format stays as it is.
+    """
+    made: list[Turn] = []
+    calls: dict[str, Turn] = {}
+    answers: dict[int, list[tuple[str, list[Part]]]] = {}
+    for turn in turns:
+        items = turn.items()
+        # An id may be used again: a result in the same body as a call belongs to that call.
+        made_here = {item.id for item, _ in items if isinstance(item, Call)}
+        moved: set[str | None] = set()
+        for item, parts in items:
+            if turn.is_own or not isinstance(item, Result) or item.id in made_here:
+                continue
+            if (call := calls.pop(str(item.id), None)) is not None:
+                answers.setdefault(id(call), []).append((str(item.key), parts))
+                moved |= {part.name for part in parts}
+        if moved:
+            turn = turn.evolve(part for part in turn.body if part.name not in moved)  # noqa: PLW2901
+        if len(turn.body) or not items:
+            made.append(turn)
+        else:
+            losses += left_of(turn)
+        calls |= {item.id: turn for item, _ in items if isinstance(item, Call) and item.id}
+    for turn in made:
+        if id(turn) in answers:
+            turn.body = with_results(turn.body, answers[id(turn)])
+    return made
+
+
+# Services that take no call without its result, and no result without its call
+
+
+def _answered(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> list[Turn]:
+    """Return turns in which the results stand right after their calls."""
+    made: list[Turn] = []
+    answers: dict[int, list[Turn]] = {}
+    calls: dict[str, int] = {}
+    for turn in turns:
+        others: list[Part] = []
+        items = turn.items()
+        served = {item.id for item, _ in items if isinstance(item, Result)}
+        for item, parts in items:
+            if isinstance(item, Call) and is_of_provider(item) and item.id not in served:
+                losses += [] if turn.is_own else [_without_result(dialect, turn, parts[0])]
+                continue
+            if isinstance(item, Result) and not is_of_provider(item):
+                place = calls.pop(str(item.id), None)
+                if turn.is_own:
+                    continue
+                if place is not None:
+                    answers.setdefault(place, []).append(turn.piece(parts, "tool"))
+                    continue
+                parts, loss = _as_text(item, parts, turn)  # noqa: PLW2901
+                losses.append(loss)
+            others += parts
+        left = turn if turn.is_own else turn.evolve(others)
+        if len(left.body) or not len(turn.body):
+            made.append(left)
+            place = len(made) - 1
+        else:
+            losses += left_of(turn)
+            continue
+        if _may_say(dialect, turn, Call):
+            calls |= {
+                item.id: place
+                for item, _ in left.items()
+                if isinstance(item, Call) and item.id and not is_of_provider(item)
+            }
+    return [*_in_order(dialect, made, answers, calls, losses)]
+
+
+def _in_order(
+    dialect: Dialect,
+    turns: list[Turn],
+    answers: dict[int, list[Turn]],
+    unanswered: dict[str, int],
+    losses: list[Loss],
+) -> Iterator[Turn]:
+    """Yield turns, each followed by the answers to its calls; calls without one are left out."""
+    for place, turn in enumerate(turns):
+        lost = {each for each, there in unanswered.items() if there == place}
+        # The last calls may still be answered.
+        if lost and not turn.is_own and place < len(turns) - 1:
+            parts = []
+            for item, found in turn.items():
+                if isinstance(item, Call) and item.id in lost:
+                    losses.append(_without_result(dialect, turn, found[0]))
+                else:
+                    parts += found
+            turn = turn.evolve(parts)  # noqa: PLW2901
+        if len(turn.body) or not lost:
+            yield turn
+        yield from answers.get(place, ())
+
+
+def _is_providers(item: Item) -> bool:
+    """Return whether an item is the result of a tool that the provider ran, in its message."""
+    return isinstance(item, Result) and is_of_provider(item)
+
+
+def _may_say(dialect: Dialect, turn: Turn, kind: type[Item]) -> bool:
+    """Return whether a message of the role of a turn may hold an item."""
+    role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
+    return role in (None, "model") or role in dialect.speakers.get(kind, ROLES)
+
+
+def _without_result(dialect: Dialect, turn: Turn, part: Part) -> Loss:
+    why = f"it has no result here, and {dialect.name} takes no call without one"
+    return Loss(LossKind.OMITTED, f"message {turn.number}: {part.name}", why)
+
+
+def _steps(dialect: Dialect, turn: Turn) -> Iterator[Turn]:
+    """Yield the steps of a turn that holds calls and their results, each for its own message."""
+    items = [] if turn.is_own else turn.items()
+    role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
+    # Some formats have results of tools in messages of the agent, and others never.
+    is_for_others = dialect.takes_files or "assistant" not in dialect.speakers.get(Result, ROLES)
+    are_all_apart = is_for_others and role == "assistant"
+    called: set[str | None] = set()
+    steps: list[tuple[bool, list[Part]]] = []
+    for item, parts in items:
+        if isinstance(item, Call):
+            called.add(item.id)
+        is_answer = (
+            isinstance(item, Result)
+            and not is_of_provider(item)
+            and (are_all_apart or item.id in called)
+        )
+        if not steps or steps[-1][0] != is_answer:
+            steps.append((is_answer, []))
+        steps[-1][1].extend(parts)
+    if not any(is_answer for is_answer, _ in steps):
+        yield turn
+        return
+    for number, (is_answer, step) in enumerate(steps):
+        said = "tool" if is_answer else role or "assistant"
+        if number:
+            yield turn.piece(step, said)
+        else:
+            yield Turn(turn.number, MessageBody(step), {**(turn.rest or {}), "role": said}, False)
+
+
+def _as_text(item: Result, parts: list[Part], turn: Turn) -> tuple[list[Part], Loss]:
+    """Return the parts of a result as plain parts, because the conversation has no call for it."""
+    called = item.name or item.id or "a call"
+    made = [Part(f"[result of {called}]")]
+    for part in parts:
+        metadata = dict(part.metadata or {})
+        if metadata.pop(RESULT, {}).get("empty") is not True:
+            made.append(part.evolve(name=None, metadata=metadata or None))
+    where = f"message {turn.number}: {item.key}"
+    why = "the call that it answers is not here: it goes out as text and files"
+    return made, Loss(LossKind.CONVERTED, where, why)
+
+
+# Formats in which some items need a message of their own
+
+
+def _pieces(dialect: Dialect, turn: Turn) -> list[Turn]:
+    """Return the turns to make messages of: one, and one for each item that needs its own."""
+    if not dialect.alone or turn.is_own:
+        return [turn]
+    pieces: list[list[Part]] = []
+    withheld: list[Part] = []
+    is_open = False
+    for item, parts in turn.items():
+        if is_withheld(parts[0]):
+            withheld += parts  # they make no message
+        elif isinstance(item, dialect.alone) and not _is_providers(item):
+            pieces.append(parts)
+            is_open = False
+        elif is_open:
+            pieces[-1] += parts
+        else:
+            pieces.append([*parts])
+            is_open = True
+    if len(pieces) < 2:
+        return [turn]
+    first, *others = pieces
+    return [turn.evolve([*first, *withheld]), *map(turn.piece, others)]
+
+
+# Services with rules for the first and the last message
+
+
+def at_the_ends(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
+    """Mend the last turn for the service, and return losses of the first and the last one."""
+    losses = []
+    first = next((turn for turn in turns if _role_of(turn) not in {"system", "developer"}), None)
+    if first is not None and _role_of(first) == "assistant":
+        kinds = {type(item) if item is not None else Item for item, _ in first.items()}
+        if any(issubclass(kind, dialect.never_first) for kind in kinds):
+            begun = "the assistant" if Item in dialect.never_first else "a call of a tool"
+            why = f"{dialect.name} may refuse a conversation that begins with {begun}"
+            losses.append(Loss(LossKind.DOWNGRADED, f"message {first.number}: role", why))
+    last = turns[-1] if turns else None
+    if last is None or last.is_own or dialect.takes_spaces_last or _role_of(last) != "assistant":
+        return losses
+    part = last.body[-1] if len(last.body) else None
+    text = None if part is None or part.name is not None else part.text
+    if part is None or not text or text.rstrip() in ("", text):
+        return losses
+    last.body = last.body.copy()
+    last.body[-1] = part.evolve(content=text.rstrip())
+    why = f"the space at its end stays behind: {dialect.name} takes none at the end of a talk"
+    where = f"message {last.number}: part {len(last.body) - 1}"
+    return [*losses, Loss(LossKind.CONVERTED, where, why)]
+
+
+def _role_of(turn: Turn) -> str | None:
+    role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
+    return role if isinstance(role, str) else None
+
+
+# Services that take no two messages of one role in a row
+
+
+def joined(dialect: Dialect, messages: list[Any], own: list[bool]) -> list[Any]:
+    """Return messages in which neighbours of one role are one message.
+
+    Neighbours that both came as messages of the format stay: its service took them.
+    """
+    made: list[Any] = []
+    for message, is_own in zip(messages, own, strict=True):
+        last = made[-1] if made else None
+        if last is None or (is_own and last[1]) or not _is_alike(last[0], message):
+            made.append((message, is_own))
+            continue
+        blocks = [*dialect.split(last[0])[0], *dialect.split(message)[0]]
+        whole = {**message, **last[0], **dialect.join(blocks, None, message["role"])}
+        made[-1] = (whole, is_own and last[1])
+    return [message for message, _ in made]
+
+
+def _is_alike(first: Any, second: Any) -> bool:
+    are_messages = isinstance(first, dict) and isinstance(second, dict)
+    return are_messages and first.get("role") is not None and first["role"] == second.get("role")

@@ -1,0 +1,111 @@
+"""Members of a message that a reader misses when only the content goes to another format.
+
+They stay in `rest`, and a target of another format reports each of them as a loss, except what no
+reader misses: ids, signatures, usage, times, the model, and what the content itself shows.
+"""
+
+import re
+from collections.abc import Set as AbstractSet
+from typing import Any, Final
+
+from messagebody.adapters._conversion.collecting import INVENTED
+
+_IDS: Final = re.compile(r"(?:^|_)ids?$|(?<=[a-z])I[dD]s?$")
+"""The ends of the names of ids, such as `message_id` and `toolCallId`."""
+
+_TIMES: Final = re.compile(r"(?:_at|At|timestamp|Timestamp|[tT]ime|expires|created|date|page_age)$")
+_USAGE: Final = re.compile(r"usage|tokens|Tokens|metrics|latency|billing")
+
+SIGNATURES: Final = frozenset({
+    "signature", "thoughtSignature", "thought_signature", "encrypted_content", "encryptedValue",
+    "reasoningSignature", "redactedContent", "encrypted_index",
+})  # fmt: skip
+"""Members that only the service that made them can read; they sign what they stand with."""
+
+_UNMISSED: Final = SIGNATURES | frozenset({
+    # Who made it, and how it was sent.
+    "model", "model_name", "modelName", "modelVersion", "model_version", "model_provider",
+    "provider_name", "provider_url", "providerExecuted", "system_fingerprint", "service_tier",
+    "identifier", "extensions", "object", "index", "container", "server_label", "caller",
+    "preliminary", "logprobs", "avgLogprobs", "avg_logprobs",
+    # What kind of thing it is, which the content shows.
+    "type", "kind", "role", "part_kind", "mimeType", "mime_type", "media_type", "mediaType",
+    "content_type", "contentType", "content_encoding", "format", "image_mimetype", "validation",
+    "encoding", "file_path",
+})  # fmt: skip
+"""Members that no reader misses, by their names."""
+
+_NAMES: Final = frozenset({"filename", "name", "title", "displayName", "uri", "sourceId"})
+"""Members with the name of a file, which is the name of its part in another spelling."""
+
+ENDS: Final = frozenset({
+    "stop", "end_turn", "stop_sequence", "tool_use", "tool_calls", "toolcalls", "function_call",
+    "complete", "completed", "done", "success", "succeeded", "finished", "finish", "ok",
+    "task_state_completed", "final", "output-available", "input-available",
+    "input-streaming", "in_progress", "pending", "conversation",
+})  # fmt: skip
+"""The ordinary states and ends of a message; any other is reported, such as an answer cut short."""
+
+_STATES: Final = frozenset({
+    "status", "state", "finish_reason", "finishReason", "stop_reason", "stopReason", "outcome",
+    "done_reason", "resultType", "scope",
+})  # fmt: skip
+
+
+_MARKS: Final = frozenset({"cache_control", "cacheControl", "cachePoint"})
+"""Members that mean something by being there, whatever they hold."""
+
+
+def missed_in(difference: dict[str, Any], unmissed: AbstractSet[str] = frozenset()) -> list[str]:
+    """Return the names of the members in a difference that a reader misses, sorted.
+
+    Arguments:
+        difference: what `difference` returned for a message or a block.
+        unmissed: more names of members that no reader misses.
+
+    Examples:
+        >>> missed_in({"set": {"/id": "m", "/isError": True, "/status": "completed"}})
+        ['isError']
+    """
+    changed = [*difference.get("set", {}).items()]
+    # A member that was written in another way, such as the detail "auto" for "high".
+    changed += [
+        (pointer, new)
+        for pointer, (old, new) in difference.get("turn", {}).items()
+        if isinstance(old, str) and isinstance(new, str) and _last(pointer) not in _NAMES
+    ]
+    return sorted(
+        {_said(pointer) for pointer, value in changed if is_missed(pointer, value, unmissed)}
+    )
+
+
+def _last(pointer: str) -> str:
+    return pointer.rpartition("/")[2]
+
+
+def _said(pointer: str) -> str:
+    steps = [step for step in pointer.split("/") if step and not step.isdecimal()]
+    return ".".join(step.replace("~1", "/").replace("~0", "~") for step in steps)
+
+
+def is_missed(pointer: str, value: Any, unmissed: AbstractSet[str] = frozenset()) -> bool:
+    """Return whether a reader misses a member; an object is missed if a member of it is."""
+    pending = [(_last(pointer), value)]
+    while pending:
+        name, value = pending.pop()
+        if name in _MARKS and value:
+            return True
+        if value in (None, "", False) or name in unmissed or is_unmissed(name):
+            continue
+        if isinstance(value, dict):
+            pending += value.items()
+        elif isinstance(value, list):
+            pending += [("", each) for each in value]
+        elif value not in INVENTED and (name not in _STATES or str(value).lower() not in ENDS):
+            return True
+    return False
+
+
+def is_unmissed(name: str) -> bool:
+    """Return whether no reader misses a member of this name."""
+    return name in _UNMISSED or any(each.search(name) for each in (_IDS, _TIMES, _USAGE))

@@ -1,0 +1,315 @@
+"""Reading: the parts of a message, and the rest of it beside them."""
+
+from functools import partial
+from typing import Any, Final
+from zlib import crc32
+
+import attrs
+
+from messagebody._base.media_types import is_text
+from messagebody._base.text import quote
+from messagebody._model.access import part_of, record_of
+from messagebody._model.part import Part
+from messagebody._wire.members import PartRecord
+from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._conversion.collecting import Collector, carried_member
+from messagebody.adapters._conversion.missed import missed_in
+from messagebody.adapters._vocabulary import differences
+from messagebody.adapters._vocabulary.capabilities import Kind
+from messagebody.adapters._vocabulary.dialect import COPY, Dialect, Misplaced
+from messagebody.adapters._vocabulary.items import Call, Item, Media, Reasoning, Result, Text
+from messagebody.adapters._vocabulary.spots import Spot, Spots, path_to
+from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
+from messagebody.findings import Finding
+
+
+def content_class(part: Part) -> str:
+    """Return the class by which unnamed parts are told apart: "text" or "media"."""
+    return "media" if part.is_reference or not is_text(part.content_type) else "text"
+
+
+def mark_of(part: Part) -> str:
+    """Return a mark by which the block of a part is found again."""
+    return mark_of_record(record_of(part))
+
+
+def mark_of_record(record: PartRecord) -> str:
+    """Return the mark of the part of a record.
+
+    A checksum of 32 bits tells the parts of one message apart. It can't stand for the content. Of
+    large files, the size and both ends are enough.
+    """
+    said = record.content if record.url is None else record.url
+    if isinstance(said, str):
+        return f"{crc32(said.encode()):08x}"
+    content = part_of(record).read_bytes()
+    if len(content) > 2 * _END:
+        content = b"%d %b%b" % (len(content), content[:_END], content[-_END:])
+    return f"{crc32(content):08x}"
+
+
+_END: Final = 64 * 1024
+"""Bytes at each end of a large file; reading all of a film would cost more than the conversion."""
+
+
+@attrs.define
+class BlockReader:
+    """Read the blocks of one message.
+
+    Arguments:
+        dialect: the format.
+        collector: takes the parts.
+        is_check: whether only the parts are needed, without the rest of each block.
+        role: the role of the message.
+    """
+
+    dialect: Dialect
+    collector: Collector
+    is_check: bool = False
+    role: str | None = None
+    unnamed: list[tuple[dict[str, Any], Part]] = attrs.field(factory=list, init=False)
+    """The unnamed parts, each with the rest of its block."""
+    _spots: Spots = attrs.field(factory=partial(Spots, None, ""), init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.collector.takes_files = self.dialect.takes_files
+
+    def read(self, message: Any) -> dict[str, Any]:
+        """Collect the parts of a message, and return the rest of it."""
+        try:
+            blocks, form = self.dialect.split(message)
+            said = self.dialect.role_of(message)
+        except Misplaced as error:
+            raise _wrong(self.dialect, error.path, error.said_of(message)) from error
+        self._check_role(message)
+        self._spots = Spots(message, self.dialect.place)
+        self._check_blocks(blocks)
+        self.role = self.collector.speaker = said
+        entries = self._entries(blocks)
+        left: dict[str, Any] = {"format": self.dialect.name, "role": self.role, "form": form}
+        # The blocks are written again at once, so that `rest` only has to keep the difference.
+        role = self.role or "user"
+        made = self.dialect.join(blocks, form, self.dialect.roles.get(role, role))
+        left["frame"] = differences.difference(made, message)
+        left["missed"] = missed_in(left["frame"], self.dialect.unmissed)
+        left["blocks"] = entries if any(entry != {} for entry in entries) else None
+        if left["blocks"]:
+            self._mark_twins()
+        return {key: value for key, value in left.items() if value}
+
+    def _mark_twins(self) -> None:
+        """Mark plain parts that equal one with a rest, so that none is taken for the other."""
+        marks = {entry["mark"] for entry, _ in self.unnamed if entry}
+        for entry, part in self.unnamed:
+            if marks and not entry and (mark := mark_of(part)) in marks:
+                entry["mark"] = mark
+
+    def _check_role(self, message: Any) -> None:
+        # A body can't hold a role that is not text, so it would be lost on the way back.
+        said = message.get("role") if isinstance(message, dict) else None
+        if said is not None and not isinstance(said, str):
+            raise _wrong(self.dialect, "/role", f"expected text, got {quote(said, limit=40)}")
+
+    def _check_blocks(self, blocks: list[Any], above: Spot | None = None) -> None:
+        for index, block in enumerate(blocks):
+            if not isinstance(block, dict):
+                problem = f"expected an object, got {quote(block, limit=40)}"
+                raise _wrong(self.dialect, self._spots.of(blocks, index, above).pointer(), problem)
+
+    def _entries(
+        self, blocks: list[Any], above: Spot | None = None, directory: str = "/"
+    ) -> list[dict[str, Any]]:
+        self.collector.count_blocks(len(blocks))
+        return [
+            self.entry(block, self._spots.of(blocks, index, above), directory)
+            for index, block in enumerate(blocks)
+        ]
+
+    def entry(self, block: Any, spot: Spot, directory: str = "/") -> dict[str, Any]:
+        """Collect the part of a block, and return the rest of the block.
+
+        Arguments:
+            block: the block.
+            spot: its place, for errors and losses.
+            directory: where its part goes: "/", or the directory of a result.
+        """
+        item = self.item_of(block, spot)
+        if directory != "/" and not isinstance(item, Text | Media):
+            item = None  # a tool only returns text and files
+        if item is None:
+            if not self.dialect.is_blank(block):
+                self._lose(spot, "this kind of block has no place in a body; it stays in rest")
+            return {"block": block}
+        if isinstance(item, Result):
+            return self._result(item, block, spot)
+        block, item.carried = _without_copy(self.dialect, block)
+        start = len(self.collector.parts)
+        if not self._add(item, spot, directory):
+            return {"block": block}
+        if self.is_check:
+            return {}
+        part = self.collector.parts[start]
+        entry = self._left(item, part, block, directory)
+        if entry and (part.name is None or isinstance(item, Reasoning | Call)):
+            entry["mark"] = mark_of(part)
+        if part.name is None:
+            self.unnamed.append((entry, part))
+        return entry
+
+    def item_of(self, block: Any, spot: Spot | None = None) -> Item | None:
+        """Return the item of a block, None if the block is unknown."""
+        pointer = spot.pointer if spot is not None else str
+        is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
+        try:
+            return self.dialect.read_block(block) if is_typed else None
+        except Misplaced as error:
+            path = path_to(error.holder, block) + error.path
+            raise _wrong(self.dialect, pointer(path), error.said_of(block)) from error
+        except DecodeError as error:
+            raise _wrong(self.dialect, pointer(""), str(error)) from error
+
+    def _add(self, item: Item, spot: Spot, directory: str) -> bool:
+        if isinstance(item, Text):
+            item.citations = item.citations if "citations" in self.collector.keep else []
+            item.role = None if item.role == self.role else item.role
+        try:
+            return self.collector.add(item, spot, directory)
+        except MessageBodyError as error:
+            # A limit is about the whole message, not about this block.
+            if isinstance(error, DecodeError) and "more than" in error.problem:
+                raise
+            raise _wrong(self.dialect, spot.pointer(), str(error)) from error
+
+    def _result(self, item: Result, block: Any, spot: Spot) -> dict[str, Any]:
+        """Read the result of a tool: its blocks become items in its directory."""
+        if "results" not in self.collector.keep:
+            return {"block": block}
+        self._check_blocks(item.blocks, spot)
+        directory = self.collector.start_result(item)
+        inner = self._entries(item.blocks, spot, directory)
+        self.collector.end_result(item, is_empty=all("block" in entry for entry in inner))
+        if self.is_check:
+            return {}
+        made = self.dialect.write_block(item, item.blocks)
+        entry = self._entry_of(item, differences.difference(made, block))
+        entry["inner"] = inner if any(each != {} for each in inner) else None
+        return {key: value for key, value in entry.items() if value is not None}
+
+    def _left(self, item: Item, part: Part, block: Any, directory: str) -> dict[str, Any]:
+        """Return the members of a block that its part does not hold."""
+        if not isinstance(item, Media):
+            made = self.dialect.write_block(item, [])
+            return self._entry_of(item, differences.difference(made, block), part)
+        # A later block is made from the part, so the block is compared with one made in the same
+        # way.
+        media = media_of(self.dialect, part, item.kind, item.form, directory)
+        # The sender's own spelling is kept, so that the same bytes go back.
+        media.spell_like(item)
+        made = self.dialect.write_block(media, [])
+        entry = self._entry_of(item, differences.difference(made, block), part)
+        entry["kind"] = item.kind
+        kind = self.dialect.kind(item.kind)
+        if kind is None or not kind.takes(part.content_type):
+            entry["type"] = part.content_type
+        if content_class(part) == "media":
+            entry["of"] = "media"
+        return entry
+
+    def _entry_of(
+        self, item: Item, difference: dict[str, Any], part: Part | None = None
+    ) -> dict[str, Any]:
+        entry: dict[str, Any] = {}
+        if item.key is not None:
+            entry["name"] = item.key
+        if item.form is not None:
+            entry["form"] = item.form
+        if part is not None and item.carried is not None:
+            # Anything in the slot except our copy stays as it is.
+            entry["carry"] = differences.difference(carried_member(part), item.carried) or True
+        if difference:
+            entry["patch"] = difference
+            if names := missed_in(difference, self.dialect.unmissed):
+                entry["missed"] = names
+        return entry
+
+    def _lose(self, spot: Spot, why: str) -> None:
+        self.collector.losses.append(Loss(LossKind.OMITTED, str(spot), why))
+
+
+def media_of(
+    target: Dialect,
+    part: Part,
+    kind: str,
+    form: Any = None,
+    directory: str = "/",
+) -> Media:
+    """Return the item for a part of content in a block of some kind."""
+    said = part.metadata or {}
+    title = said.get("title")
+    item = Media(kind, part.content_type, form=form, key=part.name, url=part.url, size=part.size)
+    item.title = title if isinstance(title, str) else None
+    item.name = _spoken_name(part, target.kind(kind), directory)
+    if part.url is None:
+        item.text = part.text
+        item.data = part.read_bytes() if part.text is None else None
+    return item
+
+
+def _spoken_name(part: Part, kind: Kind | None, directory: str) -> str | None:
+    """Return the name of a part in a block: the original file name, or as much as it may state."""
+    name = own_name(part, directory)
+    if name is None or kind is None or not kind.name_slot:
+        return None
+    filename = (part.metadata or {}).get("filename")
+    if isinstance(filename, str):
+        return filename
+    return name if kind.name_slot == "path" else name.rpartition("/")[2]
+
+
+def own_name(part: Part, directory: str) -> str | None:
+    """Return the name of a part below a directory, None if it is only a number."""
+    name = part.name
+    if name is None or directory == "/":
+        return name
+    name = name.removeprefix(directory)
+    # We give numbers to parts of blocks without a name.
+    return None if name[1:].isdecimal() else name
+
+
+def slot_content(block: Any, path: tuple[str | int, ...] | None) -> dict[str, Any]:
+    """Return the content of the slot of a block, an empty object if it has no slot."""
+    held = {} if path is None else block
+    for step in path or ():
+        if isinstance(held, dict):
+            held = held.get(str(step))
+        else:
+            held = held[int(step)] if isinstance(held, list) and held else None
+    return held if isinstance(held, dict) else {}
+
+
+def replaced(block: Any, path: tuple[str | int, ...], content: dict[str, Any]) -> Any:
+    """Return a copy of a block with new content in its slot; empty content removes the slot."""
+    if not path:
+        return content
+    step, below = path[0], path[1:]
+    if isinstance(block, list):
+        return [*block[: int(step)], replaced(block[int(step)], below, content)]
+    if below:
+        return {**block, step: replaced(block.get(step) or {}, below, content)}
+    without = {key: value for key, value in block.items() if key != step}
+    return {**without, step: content} if content else without
+
+
+def _without_copy(target: Dialect, block: Any) -> tuple[Any, Any]:
+    """Return a block without the sender's description of the part, and that description."""
+    path = target.slot_of(block)
+    held = slot_content(block, path)
+    if path is None or not isinstance(held.get(COPY), dict):
+        return block, None
+    others = {key: value for key, value in held.items() if key != COPY}
+    return replaced(block, path, others), held[COPY]
+
+
+def _wrong(target: Dialect, path: str, problem: str) -> EnvelopeError:
+    text = f"not a message of {target.name}: {path or 'the message'}: {problem}"
+    return EnvelopeError(text, (Finding("shape", path, problem),))

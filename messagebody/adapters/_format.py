@@ -1,0 +1,318 @@
+"""The core of all message formats: names, types, places and losses, decided once for all of them.
+
+`dialect` describes a format, `reading` makes parts of blocks, `writing` makes blocks of parts.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from messagebody._base.hints import missing_attribute
+from messagebody._base.limits import DEFAULT_LIMITS, MIB, Limits
+from messagebody._base.text import escape
+from messagebody._model.body import MessageBody
+from messagebody.adapters._contract import Converted, Loss, LossKind, converted_each, said_at
+from messagebody.adapters._conversation.ids import respelled
+from messagebody.adapters._conversation.matching import marked
+from messagebody.adapters._conversation.messages import (
+    messages_of,
+    others_of,
+    refuse_answer,
+    refuse_conversation,
+)
+from messagebody.adapters._conversation.turn import Turn, with_rest
+from messagebody.adapters._conversation.turns import at_the_ends, joined, turns_of
+from messagebody.adapters._conversion.citing import marks_of, renumbered, with_documents
+from messagebody.adapters._conversion.collecting import Collector
+from messagebody.adapters._conversion.plain import read_plain, write_plain
+from messagebody.adapters._conversion.reaching import Reach
+from messagebody.adapters._conversion.reading import BlockReader
+from messagebody.adapters._conversion.writing import BlockWriter, WriteOptions
+from messagebody.adapters._registry import adapter, detect
+from messagebody.adapters._vocabulary.dialect import KIN, ROLES, Dialect, Misplaced
+from messagebody.adapters._vocabulary.items import KEEP
+from messagebody.adapters._vocabulary.values import json_value, one_of
+from messagebody.errors import EnvelopeError, MessageBodyError
+from messagebody.findings import Finding
+from messagebody.storage._references import Resolver
+
+
+class Format(Dialect):
+    """Convert between bodies and the messages of one format.
+
+    A subclass is a dialect: it states its capabilities and has the methods `split`, `join`,
+    `read_block`, `write_block` and `detect`.
+    """
+
+    if not TYPE_CHECKING:  # a type checker would assume that a format has every attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_attribute(self, name)
+
+    def to_body(
+        self,
+        message: Any,
+        /,
+        *,
+        keep: Iterable[str] = KEEP,
+        rest: str = "beside",
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> Converted[MessageBody]:
+        """Return the body of a message, and as `rest` the members that are not content.
+
+        Arguments:
+            message: parsed JSON, JSON as text or bytes, or a message object of the format's SDK.
+                Any other string is a message with that text.
+            keep: which of "calls", "results", "reasoning", "refusals", "citations" and "code"
+                become parts. The others stay in `rest`.
+            rest: where to put it: "beside" the body, or in a "part" named `/meta/<format>.json`.
+            limits: what to take before refusing.
+
+        Raises:
+            EnvelopeError: it is not a message of this format; the text names the place.
+            DecodeError: it is not JSON, or it goes beyond a limit.
+        """
+        one_of("rest", rest, ("beside", "part"))
+        keep = frozenset(keep)
+        for each in keep - KEEP:
+            one_of("keep", each, sorted(KEEP))
+        value = json_value(message, self._is_json, limits)
+        if not (isinstance(value, dict) and "role" in value) and not self.is_turn(value):
+            refuse_conversation(self.messages_in(value))
+            refuse_answer(value)
+        return self._read(value, keep, rest, limits)
+
+    def _read(
+        self, value: Any, keep: Iterable[str], rest: str, limits: Limits
+    ) -> Converted[MessageBody]:
+        is_one = rest == "beside" and limits.blocks > 0 and limits.parts > 0
+        plain = read_plain(self, value) if is_one else None
+        if plain is not None:
+            return plain
+        reader = BlockReader(self, Collector(limits, keep))
+        left = reader.read(value)
+        body = reader.collector.body()
+        if rest == "part":
+            body.add(json=left, name=f"/meta/{self.name}.json")
+        return Converted(body, reader.collector.losses, left)
+
+    def _is_json(self, value: Any) -> bool:
+        """Return whether parsed text is a message or a conversation, and not text about JSON."""
+        return self.detect(value) or self.messages_in(value) is not None
+
+    def messages_in(self, value: Any) -> list[Any] | None:
+        """Return the messages of a conversation in this format; None if the value is not one."""
+        # A block of some formats is a message, too, and then a list of blocks is one message.
+        return messages_of(value, self.detect if not self.detect(value) else lambda _: False)
+
+    def is_turn(self, value: Any) -> bool:
+        """Return whether a value is one message, though it may look like a conversation."""
+        if not isinstance(value, list):
+            return self.detect(value)
+        said = {self.turn_in(each) for each in value}
+        return len(said) == 1 and None not in said
+
+    def from_body(
+        self,
+        body: MessageBody,
+        /,
+        *,
+        rest: Any = None,
+        role: str | None = None,
+        carry: bool = False,
+        urls: str = "text",
+        unsupported: str = "text",
+        max_bytes: int = 20 * MIB,
+        resolver: Resolver | None = None,
+    ) -> Converted[Any]:
+        """Return the message that carries a body, as JSON that the format's SDK takes.
+
+        Arguments:
+            body: the body.
+            rest: what `to_body` returned as `rest`. If another format returned it, only the role is
+                used. Parts such as `/meta/<format>.json` are never sent, because they keep members
+                of a message that are not content; they are losses.
+            role: "user", "assistant", "system", "tool", or a word of some formats for one of these,
+                such as "developer"; follows from `rest` and content.
+            carry: put name, type, size, digest and metadata of each part into the slot that the
+                format has for such things, if it has one.
+            urls: what to do with references that the target does not open: "sign" them, "inline"
+                their content, name them in a "text", or "auto": text goes inline and other content
+                behind a signed URL, or the other way where that is not possible. All but "text"
+                need a resolver.
+            unsupported: what to do with parts that the format has no block for: a "text" that
+                names them, "omit" them, or an "error".
+            max_bytes: the largest reference to inline, in bytes.
+            resolver: decides which references are read or signed.
+
+        Raises:
+            LossyConversion: the format has no block for a part, and `unsupported` is "error".
+            UnsafeReference: the resolver does not allow a reference that is to be inlined.
+        """
+        if role is not None:
+            one_of("role", role, (*ROLES, *KIN))
+        reach = Reach(urls, max_bytes, resolver)
+        options = WriteOptions(carry, unsupported, reach)
+        body, losses = respelled(self, body, rest)
+        done = self._written(body, rest, role, options)[0]
+        return Converted(done.value, (*losses, *done.losses)) if losses else done
+
+    def _written(
+        self, body: MessageBody, rest: Any, role: str | None, options: WriteOptions, *,
+        is_talk: bool = False,
+    ) -> tuple[Converted[Any], bool]:  # fmt: skip
+        """Return the message of a body, and whether it says nothing."""
+        body, rest = with_rest(self.name, body, rest)
+        talk = self.talk if is_talk and rest.get("format") != self.name else None
+        if not options.carry and talk is None:
+            plain = write_plain(self, body, rest, role)
+            if plain is not None:
+                return plain, False
+        writer = BlockWriter(self, options, rest, body, talk)
+        try:
+            return writer.write(role), writer.is_empty
+        except Misplaced as error:
+            # Blocks that are made of parts are right, so the mistake is in `rest`.
+            raise EnvelopeError(f"rest is not what to_body returned: {error.detail}") from error
+
+    def iter_findings(self, message: Any, /) -> Iterator[Finding]:
+        """Yield what in a message breaks the format's rules."""
+        try:
+            if self.turn_is_list and self.messages_in(message) is not None:
+                self.to_bodies(message)  # the message of a body may have items of several speakers
+            else:
+                self.to_body(message)
+        except EnvelopeError as error:
+            yield from error.findings or (Finding("shape", "", error.problem),)
+        except MessageBodyError as error:
+            yield Finding("content", "", str(error))
+
+    def to_bodies(self, messages: Any, /, **options: Any) -> Converted[list[MessageBody]]:
+        """Return the bodies of a conversation; `rest` is the list of their rests.
+
+        Arguments:
+            messages: the messages, in order; or the JSON of a conversation, as text, as bytes or
+                parsed, such as `{"messages": […]}`.
+            **options: those of `to_body`.
+
+        Raises:
+            EnvelopeError, DecodeError: a message can't be read; the text says which.
+        """
+        losses: tuple[Loss, ...] = ()
+        if isinstance(messages, str | bytes | bytearray | memoryview | dict):
+            value = json_value(messages, self._is_json, options.get("limits", DEFAULT_LIMITS))
+            found = [] if value == [] else self.messages_in(value)
+            if found is None:
+                raise EnvelopeError(
+                    "expected a list of messages, or an object with one as 'messages'; "
+                    "to_body(…) reads one message"
+                )
+            messages, others = found, others_of(value)
+            why = "it is beside the messages, and only messages become bodies"
+            losses = tuple(Loss(LossKind.OMITTED, escape(each, limit=100), why) for each in others)
+        if self.talk is not None or self.turn_is_list:
+            limits = options.get("limits", DEFAULT_LIMITS)
+            messages = self.turns([json_value(each, self._is_json, limits) for each in messages])
+        messages = [*messages]
+        made = converted_each(messages, lambda message: self._body_of(message, **options))
+        rests = [*map(marked, made.rest, made.value)]
+        rests = with_documents(self, [*map(self._json_of, messages)], rests)
+        return Converted(made.value, (*losses, *made.losses), rests)
+
+    def _body_of(self, message: Any, **options: Any) -> Converted[MessageBody]:
+        """Return the body of a message of a conversation."""
+        if isinstance(message, list) and not self.is_turn(message):
+            how = "a conversation is one list of them"
+            refuse_conversation(self.messages_in(message), how)
+        return self.to_body(message, **options)
+
+    def _json_of(self, message: Any) -> Any:
+        """Return a message that has been read, as JSON; most are JSON."""
+        is_json = isinstance(message, dict | list | str)
+        return message if is_json else json_value(message, self._is_json, DEFAULT_LIMITS)
+
+    def from_bodies(
+        self, bodies: Iterable[MessageBody], /, *, rest: Sequence[Any] = (), **options: Any
+    ) -> Converted[list[Any]]:
+        """Return the messages of a conversation, as the service of the format takes them.
+
+        Some content needs a separate message, such as the result of a tool; a body that holds it
+        becomes several messages. In formats where call and result are one part, the result goes
+        into the message of its call. Where the service needs it, results stand right after their
+        calls, a call without a result is left out, a result without a call goes out as text, and
+        neighbours of one role are one message. Messages that came in this format stay as they were.
+
+        Arguments:
+            bodies: the bodies, in order.
+            rest: what `to_bodies` returned as `rest`.
+            **options: others of `from_body`.
+        """
+        role = options.pop("role", None)
+        if role is not None:
+            one_of("role", role, (*ROLES, *KIN))
+        how = WriteOptions.of(**options)
+        turns, losses = turns_of(self, bodies, rest)
+        # A conversation that is as it came has ends that its service has taken.
+        if len(turns) != len(rest) or not all(turn.is_own for turn in turns):
+            losses += at_the_ends(self, turns)
+        made = []
+        for turn in turns:
+            try:
+                done, is_empty = self._written(turn.body, turn.rest, role, how, is_talk=True)
+            except EnvelopeError as error:
+                problem = f"message {turn.number}: {error.problem}"
+                raise EnvelopeError(problem, error.findings) from error
+            losses += [said_at(turn.number, loss) for loss in done.losses]
+            # A message of which nothing goes out is no message; its losses say so.
+            is_refused = is_empty and self.answers_calls
+            if turn.is_own or not is_refused:
+                made.append((done.value, turn))
+        messages, own = [each for each, _ in made], [turn.is_own for _, turn in made]
+        if any(turn.is_own and "documents" in turn.rest for _, turn in made):
+            messages, found = self._renumbered(messages, [turn for _, turn in made])
+            losses += found
+        if self.alternates:
+            messages = joined(self, messages, own)
+        if self.turn_is_list or self.talk is not None:
+            # One list has the items of all messages.
+            messages = [item for each in messages for item in _listed(each)]
+        return Converted(messages, sorted(losses, key=_number_of))
+
+    def _renumbered(self, messages: list[Any], turns: list[Turn]) -> tuple[list[Any], list[Loss]]:
+        """Return messages whose citations count the documents that go out, and losses."""
+        marks, losses, made = marks_of(self, messages), [], []
+        for message, turn in zip(messages, turns, strict=True):
+            if turn.is_own and "documents" in turn.rest:
+                message, found = renumbered(self, message, turn.rest, marks)  # noqa: PLW2901
+                losses += [said_at(turn.number, loss) for loss in found]
+            made.append(message)
+        return made, losses
+
+
+def format_of(name: str) -> Format | None:
+    """Return a format that has conversations, by its name; None for another adapter."""
+    found = adapter(name)
+    return found if isinstance(found, Format) else None
+
+
+def messages_in(value: Any, name: str | None = None) -> list[Any] | None:
+    """Return the messages of a conversation, None if the value is not one.
+
+    Arguments:
+        value: parsed JSON.
+        name: the format, if it is known; the messages of another package's format may look like
+            those of no other.
+    """
+    found = messages_of(value)
+    if found is not None:
+        return found
+    names = detect(value) if name is None else (name,)
+    formats = [each for each in map(format_of, names) if each is not None]
+    return formats[0].messages_in(value) if len(formats) == 1 else None
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _number_of(loss: Loss) -> int:
+    return int(loss.where.removeprefix("message ").partition(":")[0])

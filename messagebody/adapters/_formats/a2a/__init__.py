@@ -1,0 +1,1 @@
+"""Agent2Agent: its messages and its stream."""

@@ -1,0 +1,1 @@
+"""The Agent Communication Protocol: its messages and its stream."""

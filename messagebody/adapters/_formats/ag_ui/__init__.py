@@ -1,0 +1,1 @@
+"""The Agent User Interaction protocol: its messages and its stream."""

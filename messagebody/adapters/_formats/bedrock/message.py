@@ -1,0 +1,366 @@
+"""The messages of Amazon Bedrock's Converse, with bytes as base64 as its JSON has them."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from messagebody._base.media_types import JSON, essence
+from messagebody._model.body import MessageBody
+from messagebody._wire import base64, strict_json
+from messagebody.adapters._contract import Converted
+from messagebody.adapters._format import Format
+from messagebody.adapters._vocabulary.capabilities import Kind, Spelling
+from messagebody.adapters._vocabulary.dialect import join_texts, need, optional, some, split_texts
+from messagebody.adapters._vocabulary.items import (
+    Call,
+    Item,
+    Media,
+    NotJson,
+    Reasoning,
+    Result,
+    Text,
+    arguments_object,
+    call_id,
+    renamed,
+    value_of,
+)
+
+_OFFICE: Final = "application/vnd.openxmlformats-officedocument."
+_FORMATS: Final = {
+    "image": {
+        "png": "image/png", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",
+    },
+    "document": {
+        "pdf": "application/pdf", "csv": "text/csv", "doc": "application/msword",
+        "docx": f"{_OFFICE}wordprocessingml.document", "xls": "application/vnd.ms-excel",
+        "xlsx": f"{_OFFICE}spreadsheetml.sheet", "html": "text/html", "txt": "text/plain",
+        "md": "text/markdown",
+    },
+    "video": {
+        "mkv": "video/x-matroska", "mov": "video/quicktime", "mp4": "video/mp4",
+        "webm": "video/webm", "flv": "video/x-flv", "mpeg": "video/mpeg", "mpg": "video/mpeg",
+        "wmv": "video/x-ms-wmv", "three_gp": "video/3gpp",
+    },
+    "audio": {
+        "mp3": "audio/mpeg", "opus": "audio/opus", "wav": "audio/wav", "aac": "audio/aac",
+        "flac": "audio/flac", "mp4": "audio/mp4", "ogg": "audio/ogg", "mkv": "audio/x-matroska",
+        "mka": "audio/x-matroska", "m4a": "audio/mp4", "mpeg": "audio/mpeg", "mpga": "audio/mpeg",
+        "webm": "audio/webm", "x-aac": "audio/aac", "pcm": "audio/l16",
+    },
+}  # fmt: skip
+"""What Converse calls the types of each kind of block."""
+_WORD_OF: Final = {
+    kind: {media_type: word for word, media_type in reversed(words.items())}
+    # Reversed, so that the first of several words for a type is written.
+    for kind, words in _FORMATS.items()
+}
+# A document must have a name, and a part may have none.
+_UNNAMED: Final = "unnamed"
+
+
+def _kind(name: str, **about: Any) -> Kind:
+    return Kind(name, tuple(_WORD_OF[name]), ("s3",), in_results=True, **about)
+
+
+_ASSISTANT: Final = frozenset({"assistant"})
+
+
+class Bedrock(Format):
+    """Bedrock Converse: a block has one member, whose name is its kind."""
+
+    name = "bedrock"
+    title = "Amazon Bedrock Converse (botocore 1.44)"
+    telling_of_blocks = frozenset(
+        {"toolUse", "toolResult", "reasoningContent", "cachePoint", "citationsContent"}
+    )
+    kinds = (
+        Kind("json", (JSON,), in_results=True, in_messages=False),
+        _kind("image", max_bytes=3_750_000),
+        _kind("video"),
+        Kind("audio", tuple(_WORD_OF["audio"]), ("s3",)),
+        Kind(
+            "document", (*_WORD_OF["document"], JSON, "text/*"), ("s3",),
+            tuple(_WORD_OF["document"]), max_bytes=4_500_000, name_slot="file", in_results=True,
+        ),
+    )  # fmt: skip
+    alternates = answers_calls = True
+    takes_blank = False
+    lonely = frozenset({"document"})
+    never_first = (Item,)
+    # Converse has two roles; results of tools come from the user.
+    roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
+    speakers = {  # noqa: RUF012 - nobody changes it
+        Call: _ASSISTANT, Reasoning: _ASSISTANT, Result: frozenset({"user", "tool"}),
+    }  # fmt: skip
+    ids = Spelling("a-zA-Z0-9_.:-", 64)
+    tools = Spelling("a-zA-Z0-9_-", 64)
+
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        """Return the blocks of a message, or of a list of them."""
+        return split_texts(message, "content")
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        """Return a message, or its content alone."""
+        blocks = _with_unique_names(blocks)
+        alone = join_texts(blocks, form)
+        return {"role": role, "content": blocks} if alone is None else alone
+
+    def read_block(self, block: Any) -> Item | None:
+        """Return the item of a block."""
+        # The first known member decides the kind of the block; there may be other members.
+        for kind, value in block.items():
+            if kind == "text":
+                return Text(need(block, "text"))
+            if kind == "citationsContent":
+                return _cited(need(block, kind, dict))
+            if kind in _FORMATS:
+                return _media(kind, need(block, kind, dict))
+            if kind == "json":
+                return Media("json", JSON, text=strict_json.dumps(value))
+            if kind == "toolUse":
+                use = need(block, kind, dict)
+                return Call(need(use, "toolUseId"), need(use, "name"), use.get("input"))
+            if kind == "toolResult":
+                result = need(block, kind, dict)
+                status = optional(result, "status")
+                return Result(
+                    need(result, "toolUseId"), is_error=None if status is None else
+                    status == "error", blocks=need(result, "content", list),
+                )  # fmt: skip
+            if kind == "reasoningContent":
+                text = need(block, kind, dict).get("reasoningText")
+                return None if text is None else Reasoning(need(text, "text"))
+        return None
+
+    def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
+        """Return the block of an item."""
+        if isinstance(item, Text):
+            said = [each for each in map(_citation, item.citations) if each is not None]
+            is_cited = said or isinstance(item.form, list)
+            return {"citationsContent": _content(item, said)} if is_cited else {"text": item.text}
+        if isinstance(item, Reasoning):
+            return {"reasoningContent": {"reasoningText": {"text": item.text}}}
+        if isinstance(item, Media):
+            return _written(item)
+        if isinstance(item, Call):
+            arguments = arguments_object(item.arguments)
+            use = {"toolUseId": call_id(item), "name": item.name, "input": arguments}
+            return {"toolUse": use}
+        if isinstance(item, Result):
+            result = {"toolUseId": call_id(item), "content": blocks}
+            status = {None: {}, True: {"status": "error"}, False: {"status": "success"}}
+            return {"toolResult": {**result, **status[item.is_error]}}
+        return None
+
+    def number_of(self, citation: Any) -> tuple[str, int] | None:
+        """Return the number of the document, or of the search result, that a citation is about."""
+        where = citation.get("location") if isinstance(citation, dict) else None
+        for place in where.values() if isinstance(where, dict) else ():
+            for member in _COUNTS.values():
+                if isinstance(place, dict) and type(place.get(member)) is int:
+                    return member, place[member]
+        return None
+
+    def document_of(self, block: Any) -> tuple[str, Any] | None:
+        """Return the content of a document or search result."""
+        for kind, member in _COUNTS.items():
+            if isinstance(held := block.get(kind), dict):
+                return member, held.get("source" if kind == "document" else "content")
+        return None
+
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return _is_block(block)
+
+    def from_body(
+        self, body: MessageBody, /, *, boto3: bool = False, **options: Any
+    ) -> Converted[Any]:
+        """Return the message that carries a body; see `Format.from_body`.
+
+        Arguments:
+            body: the body.
+            boto3: whether it is for boto3, which takes bytes where JSON has base64.
+            **options: those of every format.
+        """
+        done = super().from_body(body, **options)
+        return Converted(_with_bytes(done.value), done.losses) if boto3 else done
+
+    def from_bodies(
+        self, bodies: Iterable[MessageBody], /, *, boto3: bool = False, **options: Any
+    ) -> Converted[list[Any]]:
+        """Return the messages of a conversation; see `Format.from_bodies` and `from_body`."""
+        done = super().from_bodies(bodies, **options)
+        return Converted(_with_bytes(done.value), done.losses) if boto3 else done
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value looks like a message, or a list of its blocks.
+
+        Examples:
+            >>> FORMAT.detect({"role": "user", "content": [{"text": "Hello!"}]})
+            True
+        """
+        if isinstance(value, list):
+            return some(value, _is_block)
+        if not isinstance(value, dict) or value.get("role") not in ("user", "assistant"):
+            return False
+        return some(value.get("content"), _is_block, may_be_empty=True)
+
+
+_MEMBERS: Final = {
+    "text", *_FORMATS, "toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent",
+    "citationsContent", "searchResult",
+}  # fmt: skip
+
+
+def _is_block(block: Any) -> bool:
+    # Blocks of other formats have a type as well.
+    if not isinstance(block, dict) or "type" in block or len(block.keys() & _MEMBERS) != 1:
+        return False
+    # Pictures of Haystack have the same member.
+    image = block.get("image")
+    return image is None or (isinstance(image, dict) and "source" in image)
+
+
+_COUNTS: Final = {"document": "documentIndex", "searchResult": "searchResultIndex"}
+"""The blocks that citations count, and the members with their numbers."""
+
+# The members of each kind of location of a citation.
+_PLACES: Final = {
+    "web": ("url", "domain"),
+    "documentChar": ("documentIndex", "start", "end"),
+    "documentPage": ("documentIndex", "start", "end"),
+    "documentChunk": ("documentIndex", "start", "end"),
+    "searchResultLocation": ("searchResultIndex", "start", "end"),
+}
+
+
+def _cited(block: Any) -> Text | None:
+    """Return a text with its citations; its form is the lengths of its pieces."""
+    texts = [need(each, "text") for each in need(block, "content", list)]
+    citations = []
+    for each in optional(block, "citations", list) or []:
+        where = optional(each, "location", dict) or {}
+        kind = next(iter(where), "citation")
+        about = {key: value for key, value in each.items() if key != "location"}
+        # Our own member of this name says which part is cited.
+        about = renamed(about, {"source": "cited_source"})
+        citations.append({"type": kind, **about, **(optional(where, kind, dict) or {})})
+    return Text("".join(texts), citations=citations, form=[*map(len, texts)]) if texts else None
+
+
+def _citation(citation: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a citation in Bedrock's form, None if it has nothing that Bedrock can state."""
+    kind, quoted = citation.get("type"), citation.get("cited_text")
+    names = {"title": "title", "cited_source": "source"}
+    about = {
+        theirs: citation[ours] for ours, theirs in names.items() if _is_text(citation.get(ours))
+    }
+    if isinstance(citation.get("sourceContent"), list):
+        about["sourceContent"] = citation["sourceContent"]
+    elif isinstance(quoted, str):
+        about["sourceContent"] = [{"text": quoted}]
+    kind = kind if isinstance(kind, str) else None
+    if kind not in _PLACES and _is_text(citation.get("url")):
+        kind = "web"
+    members = _PLACES.get(kind or "", ())
+    where = {key: citation[key] for key in members if key in citation}
+    return {**about, "location": {kind: where}} if where else about or None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _content(item: Text, citations: list[Any]) -> dict[str, Any]:
+    """Return a text in its original pieces, if it still has the same length."""
+    lengths = item.form if isinstance(item.form, list) else []
+    are_lengths = all(type(length) is int and length >= 0 for length in lengths)
+    if not are_lengths or sum(lengths) != len(item.text):
+        lengths = [len(item.text)]
+    texts, start = [], 0
+    for length in lengths:
+        texts.append({"text": item.text[start : start + length]})
+        start += length
+    return {"content": texts, "citations": citations}
+
+
+def _with_bytes(value: Any) -> Any:
+    """Return a message with bytes in its sources, where JSON has base64."""
+    if isinstance(value, list):
+        return [_with_bytes(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    # The arguments and values of tools are anybody's JSON.
+    made = {
+        key: held if key in {"input", "json"} else _with_bytes(held) for key, held in value.items()
+    }
+    source = made.get("source")
+    if isinstance(source, dict) and isinstance(source.get("bytes"), str):
+        made["source"] = {**source, "bytes": base64.decode(source["bytes"])}
+    return made
+
+
+def _with_unique_names(blocks: list[Any]) -> list[Any]:
+    """Return blocks whose documents have unique names: Converse refuses repeated names."""
+    taken: set[str] = set()
+
+    def renamed(block: Any) -> Any:
+        document = block.get("document") if isinstance(block, dict) else None
+        if isinstance(document, dict) and isinstance(document.get("name"), str):
+            name, number = document["name"], 1
+            while document["name"] in taken:
+                number += 1
+                document = {**document, "name": f"{name[:190]} {number}"}
+            taken.add(document["name"])
+            return {**block, "document": document}
+        result = block.get("toolResult") if isinstance(block, dict) else None
+        if isinstance(result, dict) and isinstance(result.get("content"), list):
+            return {
+                **block,
+                "toolResult": {**result, "content": [*map(renamed, result["content"])]},
+            }
+        return block
+
+    return [renamed(block) for block in blocks]
+
+
+def _media(kind: str, block: Any) -> Media | None:
+    source = need(block, "source", dict)
+    media_type = _FORMATS[kind].get(optional(block, "format") or "txt")
+    name = optional(block, "name")
+    # The name was made up here, so the part has none.
+    name = None if re.fullmatch(rf"{_UNNAMED}( [0-9]+)?", name or "") else name
+    if "bytes" in source:
+        return Media(kind, media_type, name, encoded=need(source, "bytes"))
+    if "text" in source:
+        return Media(kind, media_type, name, text=need(source, "text"), form="text")
+    if "s3Location" in source:
+        return Media(kind, media_type, name, url=need(need(source, "s3Location", dict), "uri"))
+    return None
+
+
+def _written(item: Media) -> Any:
+    if item.kind == "json":
+        value = value_of(item)
+        if value is NotJson:
+            return None
+        # Converse takes objects only.
+        return {"json": value if isinstance(value, dict) else {"output": value}}
+    word = _WORD_OF[item.kind].get(essence(item.media_type or ""), "txt")
+    if item.url is not None:
+        source: dict[str, Any] = {"s3Location": {"uri": item.url}}
+    elif item.form == "text" and item.text is not None:
+        source = {"text": item.text}
+    else:
+        source = {"bytes": item.base64()}
+    about = {"format": word, "source": source}
+    return {item.kind: {**about, "name": _name(item)} if item.kind == "document" else about}
+
+
+def _name(item: Media) -> str:
+    """Return a document's name: letters, digits, single spaces and `-()[]`, at most 200."""
+    legal = re.sub(r"[^A-Za-z0-9()\[\]-]+", " ", item.name or "").strip()
+    return legal[:200] or _UNNAMED
+
+
+FORMAT: Final = Bedrock()

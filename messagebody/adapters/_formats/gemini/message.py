@@ -1,0 +1,261 @@
+"""The content of Google's Gemini API, in the camel case of its JSON.
+
+Programs in Python write it with underscores, which is read and written as well.
+"""
+
+from typing import Any, Final
+
+from messagebody._base.limits import MIB
+from messagebody._base.media_types import JSON
+from messagebody._wire import strict_json
+from messagebody.adapters._format import Format
+from messagebody.adapters._vocabulary.capabilities import Kind, Spelling
+from messagebody.adapters._vocabulary.dialect import join_texts, need, optional, some, split_texts
+from messagebody.adapters._vocabulary.items import (
+    Call,
+    Code,
+    Item,
+    Media,
+    NotJson,
+    Reasoning,
+    Result,
+    Text,
+    arguments_object,
+    renamed,
+    value_of,
+)
+
+_PARTS: Final = {
+    "text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode",
+    "codeExecutionResult",
+}  # fmt: skip
+
+_UNDERSCORED: Final = {
+    "inline_data": "inlineData", "file_data": "fileData", "function_call": "functionCall",
+    "function_response": "functionResponse", "executable_code": "executableCode",
+    "code_execution_result": "codeExecutionResult",
+}  # fmt: skip
+"""Parts as Python writes them."""
+_INSIDE: Final = {
+    "mime_type": "mimeType", "display_name": "displayName", "file_uri": "fileUri",
+    "will_continue": "willContinue",
+}  # fmt: skip
+"""Members inside of such parts."""
+_PYTHON: Final = "underscores"
+"""The form of a part that Python has written."""
+
+_ASSISTANT: Final = frozenset({"assistant"})
+
+
+class Gemini(Format):
+    """Gemini: parts have no type member; the member that a part has shows what it is."""
+
+    name = "gemini"
+    title = "Gemini (google-genai 3.4)"
+    telling_of_blocks = frozenset(
+        {
+            "inlineData",
+            "fileData",
+            "functionCall",
+            "functionResponse",
+            "thought",
+            "thoughtSignature",
+            *_UNDERSCORED,
+            "thought_signature",
+        }
+    )
+    place = "parts"
+    kinds = (
+        Kind("response", (JSON,), in_results=True, in_messages=False),
+        Kind(
+            "file", ("*/*",), ("gs", "https", "http"), max_bytes=100 * MIB, name_slot="path",
+            in_results=True,
+        ),
+    )  # fmt: skip
+    alternates = answers_calls = True
+    never_first = (Call,)
+    slot = "partMetadata"
+    roles = {"assistant": "model", "tool": "user", "system": "user"}  # noqa: RUF012 - nobody changes it
+    speakers = {  # noqa: RUF012 - nobody changes it
+        Call: _ASSISTANT, Reasoning: _ASSISTANT, Result: frozenset({"user", "tool"}),
+    }  # fmt: skip
+    tools = Spelling("a-zA-Z0-9_.:-", 64)
+
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        """Return the parts of a content, or of a list of them."""
+        return split_texts(message, "parts")
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        """Return a content, or its parts alone."""
+        alone = join_texts(blocks, form)
+        return {"parts": blocks, "role": role} if alone is None else alone
+
+    def read_block(self, block: Any) -> Item | None:
+        """Return the item of a part."""
+        if not _UNDERSCORED.keys().isdisjoint(block):
+            item = self.read_block(_in_camel_case(block))
+            if item is not None:
+                item.form = _PYTHON
+            return item
+        if isinstance(block.get("text"), str):
+            # In Gemini's JSON, a thought is text with a flag.
+            is_thought = block.get("thought") is True
+            return Reasoning(block["text"]) if is_thought else Text(block["text"])
+        if "inlineData" in block:
+            data = need(block, "inlineData", dict)
+            name, kind = optional(data, "displayName"), optional(data, "mimeType")
+            return Media("file", kind, name, encoded=need(data, "data"))
+        if "fileData" in block:
+            file = need(block, "fileData", dict)
+            name, kind = optional(file, "displayName"), optional(file, "mimeType")
+            return Media("file", kind, name, url=need(file, "fileUri"))
+        if "functionCall" in block:
+            call = need(block, "functionCall", dict)
+            arguments = optional(call, "args", dict)
+            form = "no arguments" if arguments is None else None
+            return Call(optional(call, "id"), need(call, "name"), arguments or {}, form=form)
+        if "functionResponse" in block:
+            return _result(need(block, "functionResponse", dict))
+        if "response" in block:
+            return Media("response", JSON, text=strict_json.dumps(block["response"]))
+        return _code(block)
+
+    def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
+        """Return the part of an item."""
+        block = self._in_json(item, blocks)
+        return _underscored(block) if item.form == _PYTHON and block is not None else block
+
+    def _in_json(self, item: Item, blocks: list[Any]) -> Any | None:
+        if isinstance(item, Text):
+            return {"text": item.text}
+        if isinstance(item, Reasoning):
+            return {"text": item.text, "thought": True}
+        if isinstance(item, Media):
+            return _written(item)
+        if isinstance(item, Call):
+            call = {"name": item.name, "args": arguments_object(item.arguments)}
+            return {"functionCall": call if item.id is None else {"id": item.id, **call}}
+        if isinstance(item, Result):
+            return {"functionResponse": _response(item, blocks)}
+        if isinstance(item, Code) and item.outcome is None:
+            language = (item.language or "language_unspecified").upper()
+            return {"executableCode": {"code": item.text, "language": language}}
+        if isinstance(item, Code):
+            return {"codeExecutionResult": {"outcome": item.outcome, "output": item.text}}
+        return None
+
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return _is_part(block)
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value looks like a content, or a list of parts.
+
+        Examples:
+            >>> FORMAT.detect({"role": "model", "parts": [{"text": "Hello!"}]}), FORMAT.detect([])
+            (True, False)
+        """
+        if isinstance(value, list):
+            return some(value, _is_part)
+        if not isinstance(value, dict):
+            return False
+        is_role = value.get("role") in (None, "user", "model", "function")
+        return is_role and some(value.get("parts"), _is_part, may_be_empty=True)
+
+
+def _is_part(part: Any) -> bool:
+    if not isinstance(part, dict):
+        return False
+    if len(_PARTS.intersection(_UNDERSCORED.get(key, key) for key in part)) != 1:
+        return False
+    return not {"type", "kind", "part_kind"} & part.keys()
+
+
+_NAMES: Final = {name: spelt for spelt, name in _UNDERSCORED.items()}
+_NAMES_INSIDE: Final = {name: spelt for spelt, name in _INSIDE.items()}
+
+
+def _in_camel_case(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part as JSON has it, with its content as it is."""
+    return _respelt(part, _UNDERSCORED, _INSIDE)
+
+
+def _underscored(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part as Python has it, with its content as it is."""
+    return _respelt(part, _NAMES, _NAMES_INSIDE)
+
+
+def _respelt(part: dict[str, Any], names: dict[str, str], inside: dict[str, str]) -> dict[str, Any]:
+    return {
+        names.get(name, name): renamed(held, inside)
+        if name in names and isinstance(held, dict) else held
+        for name, held in part.items()
+    }  # fmt: skip
+
+
+def _result(response: Any) -> Result:
+    """Return a result: it is a text if the member for text is the only one."""
+    said, inner = optional(response, "response", dict), optional(response, "parts", list) or []
+    is_error = None
+    match said:
+        case {"output": str(text)} if len(said) == 1:
+            first = [{"text": text}]
+        case {"error": str(text)} if len(said) == 1:
+            first, is_error = [{"text": text}], True
+        case _ if not said:
+            first = []
+        case _:
+            first = [{"response": said}]
+    name = optional(response, "name")
+    return Result(
+        optional(response, "id"), [], name, is_error, blocks=[*first, *inner],
+        is_pending=response.get("willContinue") is True,
+    )  # fmt: skip
+
+
+def _response(item: Result, blocks: list[Any]) -> dict[str, Any]:
+    others = [block for block in blocks if "text" not in block and "response" not in block]
+    made = {"name": item.name or item.id or "unknown", "response": _said(item, blocks)}
+    if item.id is not None:
+        made["id"] = item.id
+    return {**made, "parts": others} if others else made
+
+
+def _said(item: Result, blocks: list[Any]) -> dict[str, Any]:
+    """Return the one object that the API takes, with every text and every JSON value in it."""
+    texts = [block["text"] for block in blocks if "text" in block]
+    values = [block["response"] for block in blocks if "response" in block]
+    if not texts and len(values) < 2:
+        return values[0] if values else {}
+    key = "error" if item.is_error else "output"
+    return {key: [*texts, *values] if values else "\n".join(texts)}
+
+
+def _code(block: Any) -> Item | None:
+    if "executableCode" in block:
+        code = need(block, "executableCode", dict)
+        language = optional(code, "language") or "LANGUAGE_UNSPECIFIED"
+        return Code(need(code, "code"), language.lower())
+    if "codeExecutionResult" in block:
+        result = need(block, "codeExecutionResult", dict)
+        outcome = optional(result, "outcome") or "OUTCOME_UNSPECIFIED"
+        return Code(optional(result, "output") or "", None, outcome)
+    return None
+
+
+def _written(item: Media) -> Any:
+    if item.kind == "response":
+        value = value_of(item)
+        if value is NotJson:
+            return None
+        return {"response": value if isinstance(value, dict) else {"output": value}}
+    about = {"mimeType": item.media_type}
+    if item.name is not None:
+        about["displayName"] = item.name
+    if item.url is not None:
+        return {"fileData": {"fileUri": item.url, **about}}
+    # The SDK writes and reads only the URL-safe alphabet.
+    return {"inlineData": {"data": item.url_safe_base64(), **about}}
+
+
+FORMAT: Final = Gemini()

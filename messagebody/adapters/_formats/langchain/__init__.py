@@ -1,0 +1,1 @@
+"""LangChain: its messages and its stream."""

@@ -1,0 +1,603 @@
+"""The messages of LangChain: standard blocks, older ones, and those of providers."""
+
+import copy
+from typing import Any, Final, cast
+from urllib.parse import quote, unquote
+
+from messagebody._base.media_types import JSON
+from messagebody._wire import strict_json
+from messagebody.adapters._format import Format
+from messagebody.adapters._registry import adapter
+from messagebody.adapters._vocabulary.capabilities import Kind
+from messagebody.adapters._vocabulary.dialect import Dialect, Misplaced, need, optional
+from messagebody.adapters._vocabulary.items import (
+    Call,
+    Item,
+    Media,
+    NotJson,
+    Reasoning,
+    Refusal,
+    Result,
+    Text,
+    arguments_object,
+    arguments_of,
+    arguments_text,
+    call_id,
+    is_of_provider,
+    renamed,
+    value_of,
+)
+from messagebody.adapters._vocabulary.places import ARTIFACT
+
+_ASSISTANT: Final = frozenset({"assistant"})
+_TYPES: Final = ("human", "ai", "system", "tool", "function", "chat")
+_CHUNK: Final = "MessageChunk"
+_MEDIA: Final = ("image", "audio", "video", "file")
+_STANDARD: Final = {
+    "text": "text", "reasoning": "reasoning", "tool_call": "name", "invalid_tool_call": "name",
+    "server_tool_call": "name", "server_tool_result": "tool_call_id", "text-plain": "text",
+    "non_standard": "value",
+}  # fmt: skip
+"""The standard blocks, and a member that each of them has."""
+_CITATION: Final = {"start_index": "start", "end_index": "end"}
+_CITATION_OUT: Final = {ours: theirs for theirs, ours in _CITATION.items()}
+_FILES: Final = "langchain-file"
+_OF_IDS: Final = {"file-": "openai-file", "file_": "anthropic-file"}
+"""How the ids of files begin, and the schemes that stand for the providers that store them."""
+# Providers' blocks are read and written by the providers' own formats.
+_PROVIDERS: Final = {
+    "image_url": "openai-chat", "input_audio": "openai-chat", "refusal": "openai-chat",
+    "function": "openai-chat", "image_generation_call": "openai-responses",
+    "code_interpreter_call": "openai-responses", "function_call": "openai-responses",
+    "document": "anthropic", "thinking": "anthropic", "tool_use": "anthropic",
+    "tool_result": "anthropic", "server_tool_use": "anthropic", "search_result": "anthropic",
+    "web_search_tool_result": "anthropic", "mcp_tool_use": "anthropic",
+}  # fmt: skip
+_LISTS: Final = ("tool_calls", "invalid_tool_calls")
+_CALLS: Final = ("tool_call", "invalid_tool_call", "tool_use", "function_call")
+_ADDITIONAL: Final = ("reasoning_content", "refusal", "audio", "function_call")
+"""Members of `additional_kwargs` that hold content."""
+
+
+class LangChain(Format):
+    """LangChain: a message as `message_to_dict` or `model_dump` gives it, or its content."""
+
+    name = "langchain"
+    title = "LangChain (langchain-core 1.8)"
+    telling = frozenset({"type", "data", "additional_kwargs", "response_metadata"})
+    telling_of_blocks = frozenset({"extras"})
+    kinds = (
+        *(Kind(name, (f"{name}/*",), ("*",), name_slot="path", in_results=True)
+          for name in ("image", "audio", "video")),
+        Kind("file", ("*/*",), ("*",), name_slot="path", in_results=True),
+        Kind("text-plain", ("text/*",), name_slot="path", in_messages=False),
+        Kind("json", ("*/*",), in_messages=False),
+        Kind("artifact", (JSON,), in_messages=False),
+        *(Kind(name, ("*/*",), ("*",), name_slot="file", in_messages=False) for name in (
+            "anthropic:image", "anthropic:document", "anthropic:web_search_result",
+            "anthropic:json", "openai-chat:image", "openai-chat:audio", "openai-chat:file",
+            "openai-chat:spoken", "openai-responses:generated",
+        )),
+    )  # fmt: skip
+    slot = "extras"
+    stores_file_ids = True
+    roles = {"user": "human", "assistant": "ai", "tool": "human"}  # noqa: RUF012 - nobody changes it
+    speakers = {Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012
+    alone = (Result,)
+    answers_calls = True
+
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        """Return the blocks of the content, then blocks made from the members beside it."""
+        if isinstance(message, str):
+            return [{"type": "text", "text": message}], "text"
+        if isinstance(message, list):
+            return [_block(each) for each in message], "list"
+        data = _data(message)
+        if data is None:
+            raise Misplaced("", "expected an object with type and data, or type and content")
+        words = ["flat" if data is message else "nested"]
+        if data.get("type", message["type"]) in ("tool", "function"):
+            members = ("tool_call_id", "name", "status", "content", "artifact")
+            return [{"answer": {key: data[key] for key in members if key in data}}], words[0]
+        content = data["content"]
+        if not isinstance(content, str | list):
+            raise Misplaced("/content", "expected text or a list")
+        words.append("string" if isinstance(content, str) else "blocks")
+        blocks = [_block(each) for each in ([content] if isinstance(content, str) else content)]
+        beside, more = _beside(data, blocks, words)
+        # Beside calls, models write the empty text where there is no text.
+        return [*more, *(blocks if content or not (beside or more) else []), *beside], " ".join(
+            words
+        )
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        """Return a message, or its content alone."""
+        words = (form or "nested string").split()
+        content = [block.get("string", block) for block in blocks if _is_content(block)]
+        if words == ["list"]:
+            return content
+        if words == ["text"] and len(content) == 1 and _is_plain(content[0]):
+            return content[0]["text"]
+        data: dict[str, Any] = {"content": content, "type": role}
+        if role not in _TYPES:
+            data |= {"type": "chat", "role": role}
+        elif role in {"tool", "function"}:
+            data["type"] = "human"  # unless it answers a call
+        if "string" in words and len(content) < 2:
+            data["content"] = _as_string(content)
+        _put_beside(data, blocks, words)
+        return data if "flat" in words else {"type": data["type"], "data": data}
+
+    def role_of(self, message: Any) -> str | None:
+        """Return the role of a message, which follows from its type."""
+        data = _data(message)
+        if data is None:
+            return None
+        said = data.get("type", message.get("type"))
+        if said == "chat":
+            said = data.get("role")
+        if not isinstance(said, str):
+            return None
+        if said.endswith(_CHUNK):
+            said = said.removesuffix(_CHUNK).lower()
+        return {"human": "user", "ai": "assistant"}.get(said, said)
+
+    def read_block(self, block: Any) -> Item | None:
+        """Return the item of a block."""
+        kind = block.get("type")
+        if "string" in block:
+            return Text(need(block, "string"), form="string")
+        if kind is None:
+            return _member(block)
+        provider = _provider(block, kind)
+        if provider is not None:
+            return _foreign(provider, block)
+        match kind:
+            case "text":
+                said = optional(block, "annotations", list) or []
+                return Text(need(block, "text"), citations=[_cited(each) for each in said])
+            case "reasoning" if isinstance(block.get("reasoning"), str):
+                return Reasoning(block["reasoning"])
+            case "tool_call" | "server_tool_call" | "invalid_tool_call":
+                return _call(block, kind, "content")
+            case "server_tool_result":
+                return _server_result(block)
+            case "json":
+                return Media("json", "application/json", text=strict_json.dumps(block["json"]))
+        return _media(block, kind)
+
+    def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
+        """Return the block of an item."""
+        if _is_foreign(item.form):
+            return _foreign_block(item, blocks)
+        if isinstance(item, Text):
+            if item.form == "string" and not item.citations:
+                return {"string": item.text}
+            block: dict[str, Any] = {"type": "text", "text": item.text}
+            said = [_annotation(each) for each in item.citations]
+            return {**block, "annotations": said} if said else block
+        if isinstance(item, Media):
+            return _written(item)
+        if isinstance(item, Reasoning):
+            beside = item.form == "reasoning_content"
+            return (
+                {item.form: item.text} if beside else {"type": "reasoning", "reasoning": item.text}
+            )
+        if isinstance(item, Call):
+            return _written_call(item)
+        if isinstance(item, Refusal):
+            return {"refusal": item.text}
+        return _written_result(item, blocks) if isinstance(item, Result) else None
+
+    def has_provider_tools(self, item: Call | Result) -> bool:  # noqa: ARG002 - all of them
+        """Return whether the format has a block for a tool that a provider ran."""
+        return True
+
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return _is_standard(block)
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value looks like a message, or a list of its blocks.
+
+        Examples:
+            >>> FORMAT.detect({"type": "human", "data": {"content": "Hello!"}})
+            True
+            >>> FORMAT.detect({"type": "human", "content": "Hello!"}), FORMAT.detect([])
+            (True, False)
+        """
+        if isinstance(value, list):
+            return any(map(_is_telling, value))
+        data = _data(value)
+        if data is None or not isinstance(data.get("content"), str | list):
+            return False
+        said = data.get("type", value.get("type"))
+        return said in _TYPES or (isinstance(said, str) and said.endswith(_CHUNK))
+
+
+def _data(message: Any) -> dict[str, Any] | None:
+    """Return the members of a message, which are in `data` or beside its type."""
+    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
+        return None
+    data = message.get("data", message)
+    return data if isinstance(data, dict) and "content" in data else None
+
+
+def _block(content: Any) -> Any:
+    return {"string": content} if isinstance(content, str) else content
+
+
+def _is_content(block: Any) -> bool:
+    return isinstance(block, dict) and ("type" in block or "string" in block)
+
+
+def _is_plain(block: Any) -> bool:
+    return isinstance(block, dict) and block.keys() == {"type", "text"} and block["type"] == "text"
+
+
+def _as_string(content: list[Any]) -> Any:
+    """Return content as text if it is one text."""
+    if not content:
+        return ""
+    return (
+        content[0]["text"]
+        if _is_plain(content[0])
+        else content[0]
+        if isinstance(content[0], str)
+        else content
+    )
+
+
+# Calls and other members beside the content
+
+
+def _beside(data: Any, blocks: list[Any], words: list[str]) -> tuple[list[Any], list[Any]]:
+    """Return blocks for the calls that the content does not hold, and for additional members.
+
+    Arguments:
+        data: the members of the message.
+        blocks: the blocks of its content.
+        words: the form of the message; words are added for content that it repeats.
+    """
+    calls = [(name, call) for name in _LISTS for call in optional(data, name, list) or []]
+    said = [_identity(block) for block in blocks if _is_call(block)]
+    if said and not calls:
+        words.append("uncalled")
+    more = optional(data, "additional_kwargs", dict) or {}
+    raw, chunks = more.get("tool_calls"), data.get("tool_call_chunks")
+    words += ["raw"] if isinstance(raw, list) and len(raw) == len(calls) else []
+    words += ["chunks"] if isinstance(chunks, list) and len(chunks) == len(calls) else []
+    additional = [{key: more[key]} for key in _ADDITIONAL if isinstance(more.get(key), str | dict)]
+    # If a call is in both forms, the newer form is read.
+    additional = [each for each in additional if "function_call" not in each or not calls]
+    return [{name: call} for name, call in calls if _identity(call) not in said], additional
+
+
+def _put_beside(data: dict[str, Any], blocks: list[Any], words: list[str]) -> None:
+    """Put blocks into the members beside the content: the inverse of `_beside`."""
+    more: dict[str, Any] = {}
+    calls: dict[str, list[Any]] = {name: [] for name in _LISTS}
+    for block in blocks:
+        name, value = next(iter(block.items()), ("", {}))
+        if _is_call(block):
+            if "uncalled" not in words:
+                calls[_LISTS[block["type"] == "invalid_tool_call"]].append(_derived(block))
+        elif name in calls:
+            calls[name].append(value)
+        elif name == "answer":
+            data.update(value)
+            data["type"] = "tool" if "tool_call_id" in value else "function"
+        elif not _is_content(block):
+            more.update(block)
+    every = [*calls["tool_calls"], *calls["invalid_tool_calls"]]
+    if data["type"] == "ai":
+        data |= calls
+    if "chunks" in words:
+        data["tool_call_chunks"] = [{**_raw(call), "type": "tool_call_chunk"} for call in every]
+    if "raw" in words:
+        abouts = [_raw(call) for call in every]
+        more["tool_calls"] = [
+            {"id": about.pop("id"), "type": "function",
+             "function": {"name": about["name"], "arguments": about["args"]}} for about in abouts
+        ]  # fmt: skip
+    if more:
+        data["additional_kwargs"] = more
+
+
+def _is_call(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") in _CALLS and "name" in block
+
+
+def _identity(call: Any) -> str:
+    """Return a key that identifies a call: its id if it has one."""
+    if not isinstance(call, dict):
+        return strict_json.dumps(call)
+    known = call.get("call_id") or call.get("id")
+    return known if isinstance(known, str) else strict_json.dumps([call.get("name"), _args(call)])
+
+
+def _args(call: Any) -> Any:
+    """Return the arguments of a call, under any of the names they have."""
+    found = call.get("args", call.get("input"))
+    text = call.get("arguments")
+    return arguments_of(text) if found is None and isinstance(text, str) else found
+
+
+def _derived(block: Any) -> Any:
+    """Return the form that a call in the content has among the calls beside the content."""
+    # A copy: a difference in the one must not change the other.
+    about = {"name": block["name"], "args": copy.deepcopy(_args(block))}
+    about["id"] = block.get("call_id") or block.get("id")
+    if block["type"] == "invalid_tool_call":
+        return {"type": "invalid_tool_call", **about, "error": block.get("error")}
+    return {**about, "type": "tool_call"}
+
+
+def _raw(call: Any) -> dict[str, Any]:
+    """Return a call with its arguments as text."""
+    args = call.get("args") if isinstance(call, dict) else None
+    about = {"name": call.get("name"), "id": call.get("id")} if isinstance(call, dict) else {}
+    return {"name": None, "id": None, **about, "args": arguments_text(args)}
+
+
+def _member(block: Any) -> Item | None:
+    """Return the item of a member beside the content."""
+    if "artifact" in block:
+        text = strict_json.dumps(block["artifact"])
+        return Media("artifact", JSON, ARTIFACT, text=text)
+    if "answer" in block:
+        return _answer(need(block, "answer", dict))
+    for name, kind in zip(_LISTS, ("tool_call", "invalid_tool_call"), strict=True):
+        if name in block:
+            return _call(need(block, name, dict), kind, None)
+    if isinstance(block.get("reasoning_content"), str):
+        return Reasoning(block["reasoning_content"], form="reasoning_content")
+    return _foreign("openai-chat", block) if len(block) == 1 else None
+
+
+def _call(block: Any, kind: str, form: str | None) -> Call:
+    identity, name = optional(block, "id"), optional(block, "name") or ""
+    if kind == "invalid_tool_call":
+        return Call(identity, name, optional(block, "args") or "", form=[kind, form])
+    sort = None if kind == "tool_call" else kind
+    return Call(identity, name, need(block, "args", dict), sort, form=form)
+
+
+def _written_call(item: Call) -> Any:
+    is_invalid, form = False, item.form
+    if isinstance(form, list) and form[:1] == ["invalid_tool_call"]:
+        is_invalid, form = isinstance(item.arguments, str), form[-1]
+    if isinstance(item.arguments, str) and isinstance(arguments_of(item.arguments), str):
+        is_invalid = True
+    about = {"name": item.name, "id": item.id}
+    if is_invalid:
+        block = {"type": "invalid_tool_call", **about, "args": item.arguments, "error": None}
+    else:
+        kind = "server_tool_call" if is_of_provider(item) else "tool_call"
+        block = {"type": kind, **about, "args": arguments_object(item.arguments)}
+    # Programs run what is among the calls of a message; the provider has run its own.
+    is_content = form == "content" or is_of_provider(item)
+    return block if is_content else {_LISTS[is_invalid]: block}
+
+
+# Results
+
+
+def _answer(answer: Any) -> Result:
+    content = answer.get("content")
+    if not isinstance(content, str | list):
+        raise Misplaced("/content", "expected text or a list")
+    is_text = isinstance(content, str)
+    status = optional(answer, "status")
+    artifact = answer.get("artifact")
+    kept = [] if artifact is None else [{"artifact": artifact}]
+    return Result(
+        optional(answer, "tool_call_id"), name=optional(answer, "name"),
+        is_error=None if status is None else status == "error",
+        kind=None if "tool_call_id" in answer else "function",
+        blocks=[*(map(_block, content) if not is_text else [_block(content)] if content else []),
+                *kept],
+        form=None if is_text else "blocks",
+    )  # fmt: skip
+
+
+def _server_result(block: Any) -> Result:
+    """Return the result of a tool that the provider ran: its output is any JSON value."""
+    output, status = block.get("output"), optional(block, "status")
+    blocks = [output] if isinstance(output, str) else output
+    is_list = isinstance(blocks, list) and all(
+        isinstance(each, str) or _is_standard(each) for each in blocks
+    )
+    inner = [_block(each) for each in blocks] if is_list else [{"type": "json", "json": output}]
+    return Result(
+        need(block, "tool_call_id"), kind="server_tool_result", blocks=inner,
+        is_error=None if status is None else status == "error",
+        form="content" if isinstance(output, str) else "blocks" if is_list else "json",
+    )  # fmt: skip
+
+
+def _written_result(item: Result, blocks: list[Any]) -> Any:
+    held = [block for block in blocks if "artifact" in block]
+    kept = held[-1] if held else {}
+    content: Any = [block.get("string", block) for block in blocks if "artifact" not in block]
+    if item.form != "blocks" and len(content) < 2:
+        content = _as_string(content)
+    status = {} if item.is_error is None else {"status": "error" if item.is_error else "success"}
+    if is_of_provider(item):
+        is_json = len(blocks) == 1 and isinstance(blocks[0], dict) and "json" in blocks[0]
+        output = blocks[0]["json"] if is_json and item.form in ("json", None) else content
+        return {
+            "type": "server_tool_result",
+            "tool_call_id": call_id(item),
+            **status,
+            "output": output,
+        }
+    name = {} if item.name is None else {"name": item.name}
+    if item.kind == "function" and item.id is None:
+        return {"answer": {"name": item.name or "function", "content": content, **kept}}
+    about = {"tool_call_id": call_id(item), **name, **status, "content": content}
+    return {"answer": {**about, **kept}}
+
+
+# Blocks of content
+
+
+def _is_standard(block: Any) -> bool:
+    """Return whether a block is one of LangChain's own, in its present or an earlier form."""
+    if not isinstance(block, dict):
+        return False
+    kind = block.get("type")
+    if kind in _MEDIA:
+        return bool({"base64", "url", "file_id", "source_type"} & block.keys())
+    foreign = {"citations", "cache_control", "_meta"} & block.keys()
+    return isinstance(kind, str) and _STANDARD.get(kind) in block and not foreign
+
+
+def _is_telling(block: Any) -> bool:
+    """Return whether no other format has such a block."""
+    return _is_standard(block) and block["type"] != "text"
+
+
+def _provider(block: Any, kind: str) -> str | None:
+    """Return the format that knows a block which is not LangChain's own."""
+    if kind == "reasoning" and isinstance(block.get("summary"), list):
+        return "openai-responses"
+    if kind == "image" and isinstance(block.get("source"), dict):
+        return "anthropic"
+    if kind == "text" and isinstance(block.get("citations"), list):
+        return "anthropic"
+    if kind == "file" and isinstance(block.get("file"), dict):
+        return "openai-chat"
+    if kind == "image_url" and not isinstance(block.get("image_url"), dict):
+        return None
+    return _PROVIDERS.get(kind)
+
+
+def _dialect(provider: Any) -> Dialect:
+    return cast("Dialect", adapter(provider))
+
+
+def _foreign(provider: str, block: Any) -> Item | None:
+    """Return the item of a provider's block."""
+    item = _dialect(provider).read_block(block)
+    if item is None:
+        return None
+    item.form = [provider, item.form]
+    if isinstance(item, Media):
+        item.kind = f"{provider}:{item.kind}"
+    return item
+
+
+def _foreign_block(item: Item, blocks: list[Any]) -> Any:
+    """Return the provider's block for an item that was read from such a block."""
+    provider, form = item.form
+    theirs = copy.copy(item)
+    theirs.form = form
+    if isinstance(theirs, Media):
+        theirs.kind = theirs.kind.partition(":")[2]
+    return _dialect(provider).write_block(theirs, blocks)
+
+
+def _is_foreign(form: Any) -> bool:
+    return isinstance(form, list) and len(form) == 2 and form[0] in _PROVIDERS.values()
+
+
+def _cited(annotation: Any) -> dict[str, Any]:
+    need(annotation, "type")
+    return renamed(annotation, _CITATION)
+
+
+def _annotation(citation: dict[str, Any]) -> dict[str, Any]:
+    """Return an annotation; it wraps a citation that LangChain has no form for as a value."""
+    said = renamed(citation, _CITATION_OUT)
+    if said.get("type") == "non_standard_annotation":
+        return said
+    if "url" not in said and said.get("type") != "citation":
+        return {"type": "non_standard_annotation", "value": said}
+    known = ("url", "title", "start_index", "end_index", "cited_text")
+    return {"type": "citation", **{key: said[key] for key in known if key in said}}
+
+
+def _media(block: Any, kind: str) -> Media | None:
+    """Return the file of a block, in its present form or in earlier ones."""
+    if kind not in {*_MEDIA, "text-plain", "media"}:
+        return None
+    stated, name = optional(block, "mime_type"), _name(block)
+    source = block.get("source_type")
+    if kind == "media":  # Google's
+        if "file_uri" in block:
+            return Media("file", stated, name, url=need(block, "file_uri"), form="media")
+        return Media("file", stated, name, encoded=need(block, "data"), form="media")
+    if source == "base64":
+        return Media(kind, stated, name, encoded=need(block, "data"), form="source")
+    if source == "text":
+        member = "text" if "text" in block else "url"
+        return Media(kind, stated or "text/plain", name, text=need(block, member), form=member)
+    if source == "id":
+        return Media(kind, stated, name, url=_file_url(need(block, "id")), form="source")
+    if isinstance(block.get("url"), str):
+        return Media(kind, stated, name, url=block["url"], form="source" if source else None)
+    if isinstance(block.get("base64"), str):
+        return Media(kind, stated, name, encoded=block["base64"])
+    if isinstance(block.get("text"), str) and kind == "text-plain":
+        return Media(kind, stated or "text/plain", name, text=block["text"])
+    if isinstance(block.get("file_id"), str):
+        return Media(kind, stated, name, url=_file_url(block["file_id"]))
+    return None
+
+
+def _file_url(file_id: str) -> str:
+    """Return the reference to a file that a provider stores: the ids of two of them tell it."""
+    provider = next((name for start, name in _OF_IDS.items() if file_id.startswith(start)), _FILES)
+    return f"{provider}:{quote(file_id)}"
+
+
+def _name(block: Any) -> str | None:
+    """Return the file name of a block: LangChain has no member for it, so it is in several."""
+    for holder in (block.get("extras"), block, block.get("metadata")):
+        for member in (
+            ("filename", "file_name", "title", "name") if isinstance(holder, dict) else ()
+        ):
+            if isinstance(holder.get(member), str):
+                return holder[member]  # type: ignore[no-any-return]
+    return None
+
+
+def _written(item: Media) -> Any:
+    if item.kind == "json":
+        value = value_of(item)
+        return None if value is NotJson else {"type": "json", "json": value}
+    block: dict[str, Any] = {"type": item.kind, "mime_type": item.media_type}
+    is_text = item.text is not None
+    scheme, _, opaque = (item.url or "").partition(":")
+    known = unquote(opaque) if scheme in {_FILES, *_OF_IDS.values()} else None
+    if item.form == "media":
+        block |= {"type": "media"}
+        block |= {"file_uri": item.url} if item.url else {"data": item.base64()}
+    elif item.form in ("text", "url") and is_text:
+        block |= {"source_type": "text", item.form: item.text}
+    elif item.form == "source" and known is not None:
+        block |= {"source_type": "id", "id": known}
+    elif item.form == "source":
+        block |= (
+            {"source_type": "url", "url": item.url} if item.url
+            else {"source_type": "base64", "data": item.base64()}
+        )  # fmt: skip
+    elif known is not None:
+        block["file_id"] = known
+    elif item.url is not None:
+        block["url"] = item.url
+    elif item.kind == "text-plain" and is_text:
+        block["text"] = item.text
+    else:
+        block["base64"] = item.base64()
+    if item.name is None:
+        return block
+    if item.kind == "text-plain":
+        return {**block, "title": item.name}
+    if item.form in ("source", "text", "url"):
+        return {**block, "filename": item.name}
+    return {**block, "extras": {"filename": item.name}}
+
+
+FORMAT: Final = LangChain()

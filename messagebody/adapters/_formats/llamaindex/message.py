@@ -1,0 +1,299 @@
+"""The messages of LlamaIndex, whose blocks state their kind as `block_type`."""
+
+from typing import Any, Final
+from urllib.parse import quote, unquote
+
+from messagebody._base.media_types import essence
+from messagebody.adapters._format import Format
+from messagebody.adapters._vocabulary.capabilities import Kind
+from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some
+from messagebody.adapters._vocabulary.items import (
+    Call,
+    Item,
+    Media,
+    Reasoning,
+    Refusal,
+    Result,
+    Text,
+    arguments_object,
+    arguments_of,
+    arguments_text,
+    call_id,
+)
+
+_ASSISTANT: Final = frozenset({"assistant"})
+_TYPES: Final = (
+    "text", "image", "audio", "video", "document", "cache", "citable", "citation", "thinking",
+    "tool_call",
+)  # fmt: skip
+_MEMBERS: Final = {
+    "image": ("image", "image_mimetype"), "audio": ("audio", "format"),
+    "video": ("video", "video_mimetype"), "document": ("data", "document_mimetype"),
+}  # fmt: skip
+"""The member for the content in each kind of block, and the member for its type."""
+_SOUNDS: Final = {
+    "mp3": "audio/mpeg", "m4a": "audio/mp4", "mid": "audio/midi", "aif": "audio/aiff",
+    "wav": "audio/wav",
+}  # fmt: skip
+_SOUND_OF: Final = {
+    "audio/x-wav": "wav", "audio/vnd.wave": "wav", **{kind: word for word, kind in _SOUNDS.items()},
+}  # fmt: skip
+
+
+class LlamaIndex(Format):
+    """LlamaIndex: a `ChatMessage` as `model_dump` returns it, or its blocks."""
+
+    name = "llamaindex"
+    title = "LlamaIndex (llama-index-core 0.14)"
+    telling = frozenset({"blocks"})
+    place = "blocks"
+    kinds = (
+        *(Kind(name, (f"{name}/*",), ("*",), in_results=True)
+          for name in ("image", "audio", "video")),
+        Kind("document", ("*/*",), ("*",), name_slot="path", in_results=True),
+    )  # fmt: skip
+    speakers = {Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012
+    own_roles = frozenset({"developer", "model", "chatbot"})
+    roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
+    alone = (Result,)
+
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        """Return the blocks, then blocks made from the members beside them."""
+        if isinstance(message, str):
+            return [{"block_type": "text", "text": message}], "text"
+        if isinstance(message, list):
+            return _with_citations(message), "list"
+        if not isinstance(message, dict):
+            raise Misplaced("", "expected an object with role and blocks")
+        blocks = message.get("blocks", message.get("content"))
+        form = None if "blocks" in message else "content"
+        if isinstance(blocks, str):
+            blocks, form = [{"block_type": "text", "text": blocks}], "string"
+        if not isinstance(blocks, list):
+            raise Misplaced("/blocks", "expected a list")
+        more = optional(message, "additional_kwargs", dict) or {}
+        if isinstance(more.get("tool_call_id"), str):
+            named = {key: more[key] for key in ("tool_call_id", "name") if key in more}
+            return [{**named, "blocks": _with_citations(blocks)}], form
+        refusal = [{"refusal": more["refusal"]}] if isinstance(more.get("refusal"), str) else []
+        raw = more.get("tool_calls")
+        calls = [block for block in blocks if _type_of(block) == "tool_call"]
+        if isinstance(raw, list) and calls and len(raw) == len(calls):
+            form = f"{form or 'blocks'} raw"
+        return [*_with_citations(blocks), *refusal], form
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        """Return a message, or its blocks alone."""
+        more: dict[str, Any] = {}
+        content: list[Any] = []
+        for block in blocks:
+            if "block_type" in block:
+                content += _without_citations(block)
+            elif "tool_call_id" in block:
+                content += [each for inner in block["blocks"] for each in _without_citations(inner)]
+                more |= {key: value for key, value in block.items() if key != "blocks"}
+            else:
+                more.update(block)
+        word, _, raw = (form or "blocks").partition(" ")
+        if word == "list":
+            return content
+        is_text = len(content) == 1 and content[0].keys() == {"block_type", "text"}
+        if word == "text" and is_text:
+            return content[0]["text"]
+        if raw:
+            more["tool_calls"] = [_raw(each) for each in content if _type_of(each) == "tool_call"]
+        if role == "function" and "tool_call_id" not in more:
+            role = "user"  # only an answer to a call has the role of a tool
+        message = {"role": "tool" if "tool_call_id" in more else role, "additional_kwargs": more}
+        if word == "string" and is_text:
+            return {**message, "content": content[0]["text"]}
+        return {**message, "content" if word == "content" else "blocks": content}
+
+    def read_block(self, block: Any) -> Item | None:
+        """Return the item of a block."""
+        match _type_of(block):
+            case "text":
+                said = optional(block, "citations", list) or []
+                return Text(need(block, "text"), citations=[_cited(each) for each in said])
+            case "image" | "audio" | "video" | "document" as kind:
+                return _media(block, kind)
+            case "citable":
+                return _citable(block)
+            case "thinking" if isinstance(block.get("content"), str):
+                return Reasoning(block["content"])
+            case "tool_call":
+                return _call(block)
+        if isinstance(block.get("refusal"), str):
+            return Refusal(block["refusal"])
+        if "tool_call_id" in block:
+            name = optional(block, "name")
+            return Result(
+                need(block, "tool_call_id"), name=name, blocks=need(block, "blocks", list)
+            )
+        return None
+
+    def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
+        """Return the block of an item."""
+        if isinstance(item, Text):
+            made: dict[str, Any] = {"block_type": "text", "text": item.text}
+            if item.form == "citable":
+                return _written_citable(made, item)
+            said = [_citation(each) for each in item.citations if isinstance(each.get("url"), str)]
+            return {**made, "citations": said} if said else made
+        if isinstance(item, Media):
+            return _written(item)
+        if isinstance(item, Reasoning):
+            return {"block_type": "thinking", "content": item.text}
+        if isinstance(item, Call):
+            return _written_call(item)
+        if isinstance(item, Refusal):
+            return {"refusal": item.text}
+        if isinstance(item, Result):
+            name = {} if item.name is None else {"name": item.name}
+            return {"tool_call_id": call_id(item), **name, "blocks": blocks}
+        return None
+
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return _type_of(block) in _TYPES
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value looks like a message, or a list of its blocks.
+
+        Examples:
+            >>> FORMAT.detect({"role": "user", "blocks": [{"block_type": "text", "text": "Hi"}]})
+            True
+        """
+        if isinstance(value, list):
+            return some(value, self.knows)
+        if not isinstance(value, dict) or not isinstance(value.get("role"), str):
+            return False
+        return some(value.get("blocks"), self.knows, may_be_empty=True)
+
+
+def _type_of(block: Any) -> str | None:
+    kind = block.get("block_type") if isinstance(block, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
+# Citations
+
+
+def _with_citations(blocks: list[Any]) -> list[Any]:
+    """Return blocks with the citations that follow a text in it."""
+    found: list[Any] = []
+    for block in blocks:
+        is_text = bool(found) and _type_of(found[-1]) == "text"
+        quoted = block.get("cited_content") if _type_of(block) == "citation" else None
+        if is_text and _type_of(quoted) == "text":
+            found[-1] = {**found[-1], "citations": [*found[-1].get("citations", ()), block]}
+        else:
+            found.append(block)
+    return found
+
+
+def _without_citations(block: Any) -> list[Any]:
+    """Return a text and the citations in it: the inverse of `_with_citations`."""
+    if _type_of(block) != "text" or not isinstance(block.get("citations"), list):
+        return [block]
+    text = {key: value for key, value in block.items() if key != "citations"}
+    return [text, *block["citations"]]
+
+
+def _cited(block: Any) -> dict[str, Any]:
+    where = optional(block, "additional_location_info", dict) or {}
+    quoted = need(need(block, "cited_content", dict), "text")
+    return {"type": "citation", "url": need(block, "source"), "title": optional(block, "title"),
+            "cited_text": quoted, **where}  # fmt: skip
+
+
+def _citation(citation: dict[str, Any]) -> dict[str, Any]:
+    title, quoted = citation.get("title"), citation.get("cited_text")
+    text = quoted if isinstance(quoted, str) else ""
+    return {
+        "block_type": "citation", "cited_content": {"block_type": "text", "text": text},
+        "source": citation["url"], "title": title if isinstance(title, str) else "",
+        "additional_location_info": {
+            key: value for key, value in citation.items() if type(value) is int
+        },
+    }  # fmt: skip
+
+
+def _citable(block: Any) -> Text | None:
+    """Return the content of a citable block if it is one text."""
+    match block.get("content"):
+        case [{"block_type": "text", "text": str(text)}]:
+            about = {"type": "citable", "url": need(block, "source"), "title": need(block, "title")}
+            return Text(text, citations=[about], form="citable")
+    return None
+
+
+def _written_citable(text: dict[str, Any], item: Text) -> dict[str, Any]:
+    about = next((each for each in item.citations if each.get("type") == "citable"), {})
+    said = {"title": about.get("title", ""), "source": about.get("url", "")}
+    return {"block_type": "citable", **said, "content": [text]}
+
+
+# Files
+
+
+def _media(block: Any, kind: str) -> Media | None:
+    content, of = _MEMBERS[kind]
+    stated, title = optional(block, of), optional(block, "title")
+    if kind == "audio" and stated is not None:
+        stated = _SOUNDS.get(stated, f"audio/{stated}")
+    if block.get(content):
+        return Media(kind, stated, title, encoded=need(block, content))
+    if block.get("url") is not None:
+        url = need(block, "url")
+        return Media(kind, stated, title, url=url, form="url" if url[:5] == "data:" else None)
+    if block.get("path") is not None:
+        path = need(block, "path")
+        place = "file://" if path.startswith("/") else "file:"
+        return Media(kind, stated, title, url=place + quote(path), form="path")
+    return None
+
+
+def _written(item: Media) -> Any:
+    content, of = _MEMBERS[item.kind]
+    kind = item.media_type
+    if item.kind == "audio":
+        kind = _SOUND_OF.get(essence(kind or ""), essence(kind or "").partition("/")[2])
+    made: dict[str, Any] = {"block_type": item.kind, of: kind}
+    if item.url is None and item.form == "url":
+        made["url"] = item.data_url()
+    elif item.url is None:
+        made[content] = item.base64()
+    elif item.form == "path" and item.url.startswith("file:"):
+        made["path"] = unquote(item.url.removeprefix("file:").removeprefix("//"))
+    else:
+        made["url"] = item.url
+    return made if item.name is None else {**made, "title": item.name}
+
+
+# Calls
+
+
+def _call(block: Any) -> Call:
+    arguments = block.get("tool_kwargs", {})
+    if not isinstance(arguments, str | dict):
+        raise Misplaced("/tool_kwargs", "expected an object or text")
+    form = "text" if isinstance(arguments, str) else None
+    said = arguments_of(arguments) if isinstance(arguments, str) else arguments
+    return Call(optional(block, "tool_call_id"), need(block, "tool_name"), said, form=form)
+
+
+def _written_call(item: Call) -> Any:
+    is_text = item.form == "text" or isinstance(item.arguments, str)
+    arguments = arguments_text(item.arguments) if is_text else arguments_object(item.arguments)
+    about = {"tool_call_id": item.id, "tool_name": item.name, "tool_kwargs": arguments}
+    return {"block_type": "tool_call", **about}
+
+
+def _raw(block: Any) -> Any:
+    """Return a call in OpenAI's form, which LlamaIndex keeps beside the block."""
+    about = {"name": block.get("tool_name"), "arguments": arguments_text(block.get("tool_kwargs"))}
+    return {"id": block.get("tool_call_id"), "type": "function", "function": about}
+
+
+FORMAT: Final = LlamaIndex()

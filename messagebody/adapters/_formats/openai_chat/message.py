@@ -1,0 +1,388 @@
+"""The messages of OpenAI's Chat Completions, of any role."""
+
+from typing import Any, Final
+
+from messagebody._base.limits import MIB
+from messagebody._base.media_types import essence
+from messagebody.adapters._format import Format
+from messagebody.adapters._formats.openai import (
+    CITATION,
+    DOCUMENTS,
+    file_id,
+    file_name,
+    file_url,
+    stated_name,
+    url_citation,
+)
+from messagebody.adapters._vocabulary.capabilities import IMAGES, Kind, Spelling
+from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some
+from messagebody.adapters._vocabulary.items import (
+    Call,
+    Item,
+    Media,
+    Refusal,
+    Result,
+    Text,
+    arguments_of,
+    arguments_text,
+    call_id,
+    renamed,
+)
+
+_ASSISTANT: Final = frozenset({"assistant"})
+_USER: Final = frozenset({"user"})
+_AUDIO: Final = {"wav": "audio/wav", "mp3": "audio/mpeg"}
+_BESIDE: Final = frozenset({"tool_calls", "refusal", "audio", "function_call"})
+"""Members that hold what an assistant says, beside the content."""
+_CONTENT: Final = ("text", "image_url", "input_audio", "file", "refusal")
+_ROLES: Final = ("user", "assistant", "system", "developer", "tool", "function")
+
+
+class OpenAIChat(Format):
+    """Chat Completions; tool calls, refusals and annotations are beside the content."""
+
+    name = "openai-chat"
+    title = "OpenAI Chat Completions (openai 3.54)"
+    telling = frozenset(
+        {"tool_calls", "tool_call_id", "refusal", "annotations", "audio", "function_call", "name"}
+    )
+    telling_of_blocks = frozenset({"annotations", "image_url", "input_audio"})
+    kinds = (
+        Kind("image", IMAGES, ("https", "http"), roles=_USER),
+        Kind("audio", (*_AUDIO.values(), "audio/mp3", "audio/x-wav"), roles=_USER),
+        Kind(
+            "file",
+            DOCUMENTS,
+            ("openai-file",),
+            ("*/*",),
+            max_bytes=50 * MIB,
+            name_slot="file",
+            roles=_USER,
+        ),
+        Kind("spoken", ("*/*",), in_messages=False),
+    )
+    speakers = {Call: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012 - nobody changes it
+    own_roles = frozenset({"developer"})
+    # Only the result of a call has the role of a tool.
+    roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
+    alone = (Result,)
+    answers_calls = True
+    ids = Spelling(" -~", 40)
+    tools = Spelling("a-zA-Z0-9_-", 64)
+
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        """Return the blocks of the content, then blocks made from the members beside it."""
+        if isinstance(message, str):
+            return [{"type": "text", "text": message}], "text"
+        if isinstance(message, list):
+            return message, "list"
+        if not isinstance(message, dict) or "role" not in message:
+            raise Misplaced("", "expected an object with role and content")
+        if "content" not in message and _BESIDE.isdisjoint(message):
+            raise Misplaced("/content", "expected text, a list or null")
+        if "tool_call_id" in message:
+            members = {key: message[key] for key in ("tool_call_id", "content") if key in message}
+            return [members], None
+        if message["role"] == "function" and isinstance(message.get("name"), str):
+            return [{"name": message["name"], "content": message.get("content")}], None
+        content = message.get("content")
+        if content is not None and not isinstance(content, str | list):
+            raise Misplaced("/content", "expected text, a list or null")
+        form = "blocks" if isinstance(content, list) else None
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
+        blocks, beside = _with_annotations(blocks, message), _beside(message)
+        # Beside calls, models write the empty text where there is no text.
+        return ([*beside] if content == "" and beside else [*blocks, *beside]), form
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        """Return a message, or its content alone."""
+        content = [block for block in blocks if _is_beside_calls(block)]
+        if form == "list":
+            return content
+        if form == "text" and len(content) == 1 and content[0].keys() == {"type", "text"}:
+            return content[0]["text"]
+        message: dict[str, Any] = {"role": role, "content": None}
+        for block in blocks:
+            if not isinstance(block, dict) or _is_beside_calls(block):
+                continue
+            if "type" in block:
+                message.setdefault("tool_calls", []).append(block)
+            elif "transcript" not in block:
+                message.update(block)
+            elif "audio" in message:
+                message["audio"] = {**message["audio"], **block}
+            else:
+                content.append({"type": "text", "text": block["transcript"]})
+        if "tool_call_id" in message:
+            message["role"] = "tool"
+        elif "name" in message:
+            message["role"] = "function"
+        else:
+            _put_content(message, content, form)
+        return message
+
+    def read_block(self, block: Any) -> Item | None:
+        """Return the item of a block."""
+        kind = block.get("type")
+        if kind == "text":
+            said = optional(block, "annotations", list) or []
+            return Text(need(block, "text"), citations=[_cited(each) for each in said])
+        if kind in _MEDIA:
+            media: Media | None = _MEDIA[kind](block)
+            return media
+        if kind == "refusal":
+            return Refusal(need(block, "refusal"), form="block")
+        if kind in {"function", "custom"}:
+            return _call(block, kind)
+        if kind is None:
+            return _member(block)
+        return None
+
+    def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
+        """Return the block of an item."""
+        if isinstance(item, Text) and item.form == "transcript" and not item.citations:
+            return {"transcript": item.text}
+        if isinstance(item, Text):
+            block: dict[str, Any] = {"type": "text", "text": item.text}
+            said = [_annotation(each, item.text) for each in item.citations]
+            said = [each for each in said if each is not None]
+            return {**block, "annotations": said} if said else block
+        if isinstance(item, Media):
+            return _written(item)
+        if isinstance(item, Refusal):
+            typed = {"type": "refusal"} if item.form == "block" else {}
+            return {**typed, "refusal": item.text}
+        if isinstance(item, Call):
+            return _written_call(item)
+        if isinstance(item, Result):
+            is_text = len(blocks) == 1 and blocks[0].keys() == {"type", "text"}
+            content = blocks[0]["text"] if is_text and item.form != "blocks" else blocks
+            if item.form == "function":
+                return {"name": item.name, "content": content or ""}
+            return {"tool_call_id": call_id(item), "content": content or ""}
+        return None
+
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        return _is_content(block)
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value looks like a message, or a list of its content.
+
+        Examples:
+            >>> FORMAT.detect({"role": "user", "content": "Hello!"}), FORMAT.detect([])
+            (True, False)
+        """
+        if isinstance(value, list):
+            return some(value, _is_content)
+        if not isinstance(value, dict):
+            return False
+        if value.get("role") not in _ROLES:
+            return False
+        content = value.get("content")
+        if content is None:
+            return bool(_BESIDE & value.keys())
+        return isinstance(content, str) or some(content, _is_content, may_be_empty=True)
+
+
+def _is_beside_calls(block: Any) -> bool:
+    is_typed = isinstance(block, dict) and "type" in block
+    return is_typed and "function" not in block and "custom" not in block
+
+
+def _is_content(block: Any) -> bool:
+    kind = block.get("type") if isinstance(block, dict) else None
+    if not isinstance(kind, str) or kind not in block:
+        return False
+    # Servers that speak this format have more of them, such as "video_url".
+    return kind in _CONTENT or kind.endswith("_url")
+
+
+def _with_annotations(blocks: list[Any], message: dict[str, Any]) -> list[Any]:
+    """Put annotations into the texts that they belong to, by their ranges in all of the content."""
+    said = message.get("annotations")
+    if not said or not isinstance(said, list):
+        return blocks
+    texts = {index: block["text"] for index, block in enumerate(blocks) if _is_text(block)}
+    if not texts:
+        return blocks
+    made, starts, start = [*blocks], {}, 0
+    for index, text in texts.items():
+        starts[index], start = start, start + len(text)
+    whose = [_text_of(each, starts) for each in said]
+    if whose != sorted(whose):
+        whose = [min(texts)] * len(said)  # an order of its own, which the texts can't keep
+    for index, annotation in zip(whose, said, strict=True):
+        held = made[index].get("annotations", []) if made[index] is not blocks[index] else []
+        shifted = _shifted(annotation, -starts[index])
+        made[index] = {**blocks[index], "annotations": [*held, shifted]}
+    return made
+
+
+def _is_text(block: Any) -> bool:
+    is_text = isinstance(block, dict) and block.get("type") == "text"
+    return is_text and isinstance(block.get("text"), str)
+
+
+def _text_of(annotation: Any, starts: dict[int, int]) -> int:
+    """Return the position of the text that an annotation is about: the first if it has no range."""
+    about = annotation.get("url_citation") if isinstance(annotation, dict) else None
+    held = about if isinstance(about, dict) else {}
+    begin = held.get("start_index")
+    if type(begin) is not int or type(held.get("end_index")) is not int:
+        return min(starts)
+    return max((index for index, start in starts.items() if start <= begin), default=min(starts))
+
+
+def _shifted(annotation: Any, by: int) -> Any:
+    """Return an annotation whose range is further on by some characters."""
+    about = annotation.get("url_citation") if isinstance(annotation, dict) else None
+    ends = ("start_index", "end_index")
+    if (
+        not by
+        or not isinstance(about, dict)
+        or not all(type(about.get(end)) is int for end in ends)
+    ):
+        return annotation
+    return {**annotation, "url_citation": {**about, **{end: about[end] + by for end in ends}}}
+
+
+def _beside(message: dict[str, Any]) -> list[Any]:
+    """Return blocks made from the members beside the content."""
+    blocks: list[Any] = []
+    if isinstance(message.get("refusal"), str):
+        blocks.append({"refusal": message["refusal"]})
+    if isinstance(message.get("audio"), dict) and "data" in message["audio"]:
+        blocks += _spoken_pieces(message["audio"])
+    if isinstance(message.get("function_call"), dict):
+        blocks.append({"function_call": message["function_call"]})
+    return [*blocks, *(optional(message, "tool_calls", list) or [])]
+
+
+def _spoken_pieces(audio: dict[str, Any]) -> list[Any]:
+    """Return a sound, and the text that it says as a piece of its own."""
+    said = audio.get("transcript")
+    if not isinstance(said, str) or not said:
+        return [{"audio": audio}]
+    without = {key: value for key, value in audio.items() if key != "transcript"}
+    return [{"audio": without}, {"transcript": said}]
+
+
+def _put_content(message: dict[str, Any], content: list[Any], form: Any) -> None:
+    start = 0
+    for index, block in enumerate(content):
+        if not isinstance(block, dict) or block.get("type") != "text":
+            continue
+        if "annotations" in block:
+            said = [_shifted(each, start) for each in block["annotations"]]
+            message["annotations"] = [*message.get("annotations", ()), *said]
+            content[index] = {key: block[key] for key in block if key != "annotations"}
+        start += len(block["text"])
+    if form != "blocks" and len(content) == 1 and content[0].keys() == {"type", "text"}:
+        message["content"] = content[0]["text"]
+    elif content:
+        message["content"] = content
+    elif len(message) == 2:
+        message["content"] = ""
+
+
+def _cited(annotation: Any) -> dict[str, Any]:
+    """Return a citation with its own members at the top level."""
+    kind = need(annotation, "type")
+    about = annotation.get(kind)
+    if not isinstance(about, dict) or "type" in about or len(annotation) != 2:
+        return {"type": kind, "annotation": annotation}
+    return {"type": kind, **renamed(about, CITATION)}
+
+
+def _annotation(citation: dict[str, Any], text: str) -> dict[str, Any] | None:
+    if isinstance(citation.get("annotation"), dict):
+        return citation["annotation"]  # type: ignore[no-any-return]
+    about = url_citation(citation, text)
+    return None if about is None else {"type": "url_citation", "url_citation": about}
+
+
+def _image(block: Any) -> Media:
+    return Media("image", url=need(need(block, "image_url", dict), "url"))
+
+
+def _audio(block: Any) -> Media:
+    sound = need(block, "input_audio", dict)
+    kind = need(sound, "format")
+    return Media("audio", _AUDIO.get(kind, f"audio/{kind}"), encoded=need(sound, "data"))
+
+
+def _file(block: Any) -> Media | None:
+    file = need(block, "file", dict)
+    name, data, known = (optional(file, key) for key in ("filename", "file_data", "file_id"))
+    if data is not None:
+        is_url = data[:5].lower() == "data:"
+        return Media(
+            "file", name=stated_name(name), form=None if is_url else "base64",
+            url=data if is_url else None, encoded=None if is_url else data,
+        )  # fmt: skip
+    return None if known is None else Media("file", name=stated_name(name), url=file_url(known))
+
+
+_MEDIA: Final[dict[Any, Any]] = {"image_url": _image, "input_audio": _audio, "file": _file}
+
+
+def _call(block: Any, kind: str) -> Call:
+    about = need(block, kind, dict)
+    if kind == "custom":
+        return Call(optional(block, "id"), need(about, "name"), need(about, "input"), "custom")
+    arguments = arguments_of(need(about, "arguments"))
+    return Call(optional(block, "id"), need(about, "name"), arguments)
+
+
+def _member(block: Any) -> Item | None:
+    """Return the item of a member beside the content."""
+    if "tool_call_id" in block:
+        content = block.get("content")
+        is_list = isinstance(content, list)
+        texts = [{"type": "text", "text": content}] if isinstance(content, str) and content else []
+        result = Result(need(block, "tool_call_id"), form="blocks" if is_list else None)
+        result.blocks = content if isinstance(content, list) else texts
+        return result
+    if "name" in block:
+        texts = [{"type": "text", "text": said}] if (said := optional(block, "content")) else []
+        return Result(None, name=need(block, "name"), form="function", blocks=texts)
+    if "refusal" in block:
+        return Refusal(need(block, "refusal"))
+    if "transcript" in block:
+        return Text(need(block, "transcript"), form="transcript")
+    if "audio" in block:
+        return Media("spoken", encoded=need(block["audio"], "data"))
+    if "function_call" in block:
+        about = block["function_call"]
+        arguments = arguments_of(need(about, "arguments"))
+        return Call(None, need(about, "name"), arguments, form="function_call")
+    return None
+
+
+def _written(item: Media) -> Any | None:
+    if item.kind == "spoken":
+        return {"audio": {"data": item.base64()}}
+    if item.kind == "image":
+        return {"type": "image_url", "image_url": {"url": item.url or item.data_url()}}
+    if item.kind == "audio":
+        kind = "wav" if essence(item.media_type or "").endswith("wav") else "mp3"
+        return {"type": "input_audio", "input_audio": {"data": item.base64(), "format": kind}}
+    if item.url is not None:
+        return {"type": "file", "file": {"file_id": file_id(item.url)}}
+    data = item.base64() if item.form == "base64" else item.data_url()
+    return {"type": "file", "file": {"filename": file_name(item), "file_data": data}}
+
+
+def _written_call(item: Call) -> Any:
+    if item.form == "function_call":
+        about = {"name": item.name, "arguments": arguments_text(item.arguments)}
+        return {"function_call": about}
+    if item.kind == "custom":
+        about = {"name": item.name, "input": arguments_text(item.arguments)}
+        return {"id": call_id(item), "type": "custom", "custom": about}
+    about = {"name": item.name, "arguments": arguments_text(item.arguments)}
+    return {"id": call_id(item), "type": "function", "function": about}
+
+
+FORMAT: Final = OpenAIChat()

@@ -1,0 +1,1 @@
+"""OpenAI's Responses: its messages and its stream."""

@@ -1,0 +1,1 @@
+"""Pydantic AI: its messages and its stream."""

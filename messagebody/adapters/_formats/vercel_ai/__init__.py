@@ -1,0 +1,1 @@
+"""Vercel's AI SDK: its messages and its stream."""

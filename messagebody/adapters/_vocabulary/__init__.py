@@ -1,0 +1,1 @@
+"""What all formats are described and read with: items, dialects, capabilities, places, values."""

@@ -1,0 +1,134 @@
+"""Capabilities of a format: which media types, URLs, names and ids its blocks take."""
+
+import re
+import unicodedata
+from collections.abc import Set as AbstractSet
+from typing import Any, Final
+from zlib import crc32
+
+import attrs
+
+from messagebody._base.media_types import essence
+
+IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
+"""The pictures that every model with vision takes."""
+
+
+def _set_of(field: str) -> Any:
+    """Return a field with the items of another field as a set: every part is looked up in it."""
+    made = attrs.Factory(lambda self: frozenset(getattr(self, field) or ()), takes_self=True)
+    return attrs.field(default=made, init=False, repr=False, eq=False)
+
+
+@attrs.frozen
+class Kind:
+    """Describe one kind of block.
+
+    Arguments:
+        name: what `Media.kind` calls it.
+        types: media types of content in the block; `image/*` and `*/*` stand for many.
+        schemes: schemes of URLs that the target opens; "*" for any.
+        url_types: media types of content behind a URL; the same if not given.
+        file_ids: the scheme of ids of files that the target stores, of any media type.
+        max_bytes: bytes of content the target takes; None if no limit is documented.
+        advised_bytes: bytes of content that the target is certain to take. It may refuse larger
+            content, which a loss reports.
+        name_slot: "path" if the block may state a whole part name, "file" for its last segment
+            only, "" for no name.
+        in_results: whether the result of a tool may hold it.
+        in_messages: whether a message may hold it. A kind that neither messages nor results may
+            hold is written only for parts that were read from such a block.
+        roles: whose messages may hold it.
+        is_generated: whether a model made its content: such pictures have a place in the body.
+        is_value: whether it holds a JSON value and not its text; many systems respell a value.
+        is_source: whether it only holds the sources of a text: references below `/sources/`.
+
+    Examples:
+        >>> picture = Kind("image", IMAGES, schemes=("https",))
+        >>> picture.takes("image/png"), picture.opens("https://e.com/a", "image/gif")
+        (True, True)
+        >>> picture.opens("s3://bucket/a", "image/gif")
+        False
+    """
+
+    name: str
+    types: tuple[str, ...] = ()
+    schemes: tuple[str, ...] = ()
+    url_types: tuple[str, ...] | None = None
+    file_ids: str | None = attrs.field(default=None, kw_only=True)
+    max_bytes: int | None = None
+    advised_bytes: int | None = None
+    name_slot: str = ""
+    in_results: bool = False
+    in_messages: bool = True
+    roles: frozenset[str] = frozenset({"user", "assistant", "system", "tool"})
+    is_generated: bool = False
+    is_value: bool = False
+    is_source: bool = False
+    _types: frozenset[str] = _set_of("types")
+    _url_types: frozenset[str] = _set_of("url_types")
+
+    def takes(self, content_type: str) -> bool:
+        """Return whether content of a type may be in the block."""
+        return _is_among(content_type, self._types)
+
+    def opens_type(self, content_type: str) -> bool:
+        """Return whether the target opens URLs of content of a type."""
+        types = self._types if self.url_types is None else self._url_types
+        return bool(self.schemes) and _is_among(content_type, types)
+
+    def opens(self, url: str, content_type: str | None = None) -> bool:
+        """Return whether the target opens a URL, of content of a type or of any content."""
+        scheme = url.partition(":")[0].lower()
+        if scheme == self.file_ids:
+            return True
+        if "*" not in self.schemes and scheme not in self.schemes:
+            return False
+        return content_type is None or self.opens_type(content_type)
+
+
+@attrs.frozen
+class Spelling:
+    """Describe what a service takes as the id of a call, or as the name of a tool.
+
+    Arguments:
+        letters: the letters that it may hold, as in the brackets of a regular expression.
+        longest: the most letters.
+
+    Examples:
+        >>> names = Spelling("a-zA-Z0-9_-", 64)
+        >>> names.takes("get_weather"), names.takes("functions.get_weather:0")
+        (True, False)
+        >>> names.of("functions.get_weather:0"), names.of("naïve tool"), names.of("Wetter 天気")
+        ('functions_get_weather_0', 'naive_tool', 'Wetter___')
+        >>> len(names.of("a" * 100))
+        64
+    """
+
+    letters: str
+    longest: int
+
+    def takes(self, text: str) -> bool:
+        """Return whether a text is legal."""
+        legal = re.fullmatch(f"[{self.letters}]+", text, re.ASCII)
+        return len(text) <= self.longest and legal is not None
+
+    def of(self, text: str) -> str:
+        """Return a legal text that looks like another one, always the same for the same text."""
+        decomposed = unicodedata.normalize("NFKD", text)
+        plain = "".join(each for each in decomposed if not unicodedata.combining(each))
+        made = re.sub(f"[^{self.letters}]", "_", plain, flags=re.ASCII) or "_"
+        if len(made) <= self.longest:
+            return made
+        mark = f"_{crc32(text.encode()):08x}"
+        return made[: self.longest - len(mark)] + mark
+
+
+def _is_among(content_type: str, types: AbstractSet[str]) -> bool:
+    if "*/*" in types:
+        return True
+    kind = essence(content_type)
+    return kind in types or kind.partition("/")[0] + "/*" in types
+
+
+# The first extension of a type is the best known.

@@ -1,0 +1,310 @@
+"""Dialects: how a format splits messages into blocks, and how blocks become items and back.
+
+A dialect is a subclass of `Dialect` of some tens of lines. The core does the rest.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Final
+
+from messagebody._base.text import quote
+from messagebody.adapters._vocabulary.capabilities import Kind, Spelling
+from messagebody.adapters._vocabulary.items import Call, Item, Result
+from messagebody.errors import EnvelopeError
+from messagebody.findings import Finding
+
+
+class Misplaced(EnvelopeError):
+    """Report a member of a block that is missing or of a wrong type; readers say of which one.
+
+    Arguments:
+        path: a JSON pointer to it, from the block.
+        detail: what is wrong.
+        holder: the object that the path leads from, if it is one inside of the block.
+    """
+
+    __slots__ = ("detail", "holder", "path")
+    _fields = ("path", "detail")
+
+    def __init__(self, path: str, detail: str, holder: Any = None) -> None:
+        self.path = path
+        self.detail = detail
+        self.holder = holder
+        super().__init__(f"{path or 'the message'}: {detail}", (Finding("shape", path, detail),))
+
+    def said_of(self, value: Any) -> str:
+        """Return the problem, with what a value has in the place of what was expected."""
+        if not self.detail.startswith("expected") or ", got " in self.detail:
+            return self.detail
+        for step in self.path.split("/")[1:]:
+            value = value.get(step) if isinstance(value, dict) else None
+        return f"{self.detail}, got {quote(value, limit=40)}"
+
+
+TYPES: Final = {
+    str: "text", dict: "an object", list: "a list", bool: "true or false", int: "a whole number",
+}  # fmt: skip
+"""The names of types in errors."""
+
+
+def need(block: Any, key: str, kind: type = str) -> Any:
+    """Return a member of a block.
+
+    Raises:
+        Misplaced: it is missing, or of another type.
+    """
+    value = block.get(key) if isinstance(block, dict) else None
+    if type(value) is not kind:
+        detail = f"expected {TYPES[kind]}, got {quote(value, limit=40)}"
+        raise Misplaced(f"/{key}", detail, block)
+    return value
+
+
+def optional(block: Any, key: str, kind: type = str) -> Any:
+    """Return a member of a block, None if it is missing or null.
+
+    Raises:
+        Misplaced: it is of another type.
+    """
+    if not isinstance(block, dict):
+        raise Misplaced("", f"expected an object, got {quote(block, limit=40)}")
+    return None if block.get(key) is None else need(block, key, kind)
+
+
+def some(blocks: Any, knows: Callable[[Any], bool], *, may_be_empty: bool = False) -> bool:
+    """Return whether blocks are a list with one that a format knows; the others may be new."""
+    if not isinstance(blocks, list):
+        return False
+    return any(map(knows, blocks)) if blocks else may_be_empty
+
+
+ROLES: Final = ("user", "assistant", "system", "tool")
+
+KIN: Final = {
+    "developer": "system", "function": "tool", "model": "assistant", "chatbot": "assistant",
+}  # fmt: skip
+"""Roles that only some formats have, and the nearest role in the others."""
+
+COPY: Final = "messagebody"
+"""The member that holds the copy."""
+
+
+def split_texts(message: Any, member: str) -> tuple[list[Any], Any]:
+    """Return the blocks of a message, a list or a text; a message has them in one member.
+
+    Raises:
+        Misplaced: the member is not a list.
+    """
+    if isinstance(message, str):
+        return [{"text": message}], "text"
+    if isinstance(message, list):
+        return message, "list"
+    blocks = message.get(member) if isinstance(message, dict) else None
+    if not isinstance(blocks, list):
+        raise Misplaced(f"/{member}", "expected a list")
+    return blocks, None
+
+
+def join_texts(blocks: list[Any], form: Any) -> Any | None:
+    """Return the text or list that `split_texts` got; None if it got a message."""
+    if form == "text" and len(blocks) == 1 and blocks[0].keys() == {"text"}:
+        return blocks[0]["text"]
+    return blocks if form == "list" else None
+
+
+class Dialect:
+    """State what is special about the messages of one format.
+
+    A subclass states its capabilities and has `split`, `join`, `read_block`, `write_block` and
+    `detect`.
+    """
+
+    name: ClassVar[str]
+    """The name of the format in code, such as "openai-chat"."""
+    title: ClassVar[str]
+    """The full name of the format, with the version that it was checked against."""
+    place: ClassVar[str] = "content"
+    """Where the blocks of a message are, for errors and losses."""
+    kinds: ClassVar[tuple[Kind, ...]] = ()
+    """The kinds of block for files, the preferred ones first."""
+    slot: ClassVar[str | None] = None
+    """The member of a block that may hold any data of users; "" if it is the block itself."""
+    roles: ClassVar[Mapping[str, str]] = {}
+    """The format's own words for "user", "assistant", "system" and "tool", where they differ."""
+    own_roles: ClassVar[frozenset[str]] = frozenset()
+    """Roles that it takes beside those of all formats, such as "developer"."""
+    speakers: ClassVar[Mapping[type[Item], frozenset[str]]] = {}
+    """The roles, in our words, whose messages may hold an item; all roles for items not listed."""
+    alone: ClassVar[tuple[type[Item], ...]] = ()
+    """Items that need a separate message, which holds one of them and nothing else."""
+    turn_is_list: ClassVar[bool] = False
+    """Whether one message is a list of items that look like messages themselves."""
+    talk: ClassVar[str | None] = None
+    """The form of messages in a conversation, if they then say more than a message alone.
+
+    A message of that form is a list of them, one for each block.
+    """
+    joins_results: ClassVar[bool] = False
+    """Whether the result of a call is in the message of the call."""
+    signs_reasoning: ClassVar[bool] = False
+    """Whether the target only takes reasoning with the signature or id that it has given."""
+
+    stores_file_ids: ClassVar[bool] = False
+    """Whether it has a member for the id of a file of any provider."""
+    takes_files: ClassVar[bool] = False
+    """Whether a call, a result or a thought without a block goes out as the file that it is."""
+    alternates: ClassVar[bool] = False
+    """Whether the service takes no two messages of one role in a row: neighbours are joined."""
+    takes_blank: ClassVar[bool] = True
+    """Whether the service takes a text of nothing but spaces and line ends."""
+    takes_spaces_last: ClassVar[bool] = True
+    """Whether the assistant's message may end in a space, if it is the last of a conversation."""
+    lonely: ClassVar[frozenset[str]] = frozenset()
+    """Kinds of block that the service takes only beside a text."""
+    never_first: ClassVar[tuple[type[Item], ...]] = ()
+    """What the assistant can't begin a conversation with: a kind of item, or `Item` for all."""
+    answers_calls: ClassVar[bool] = False
+    """Whether the service takes no call without its result in the next message."""
+    ids: ClassVar[Spelling | None] = None
+    """What the service takes as the id of a call; None if it takes any text."""
+    tools: ClassVar[Spelling | None] = None
+    """What the service takes as the name of a tool; None if it takes any text."""
+    says_speakers: ClassVar[bool] = False
+    """Whether a text of a message may say that another one speaks, such as the system."""
+    unmissed: ClassVar[frozenset[str]] = frozenset()
+    """Members in the differences of blocks that no reader of another format misses."""
+
+    telling: ClassVar[frozenset[str]] = frozenset()
+    """Members of messages that few other formats have, for detection."""
+    telling_of_blocks: ClassVar[frozenset[str]] = frozenset()
+    """Members of blocks that few other formats have, for detection."""
+
+    _kinds: ClassVar[Mapping[str, Kind]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls._kinds = {kind.name: kind for kind in cls.kinds}
+
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        """Return the blocks of a message, and its form if messages have several forms."""
+        raise NotImplementedError
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        """Return the message of some blocks: the inverse of `split`."""
+        raise NotImplementedError
+
+    def read_block(self, block: Any) -> Item | None:
+        """Return the item of a block, None if the block is unknown."""
+        raise NotImplementedError
+
+    def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
+        """Return the block of an item, None if the format can't express it.
+
+        Arguments:
+            item: the item.
+            blocks: for a `Result`, the blocks of its items.
+        """
+        raise NotImplementedError
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value has what a message of the format must have.
+
+        A member or a block that is unknown says nothing: services add new ones every month.
+        """
+        raise NotImplementedError
+
+    def knows(self, block: Any) -> bool:
+        """Return whether a block is one of the format."""
+        raise NotImplementedError
+
+    def is_blank(self, block: Any) -> bool:  # noqa: ARG002 - some ask
+        """Return whether a block without an item has no content that a body could hold."""
+        return False
+
+    def evidence(self, value: Any) -> int:
+        """Return how much of a value is of the format: its known blocks, and its telling members.
+
+        Of several formats that a value looks like, `adapters.detect` takes those with the most.
+        """
+        if not self.detect(value):
+            return 0
+        blocks = value.get(self.place) if isinstance(value, dict) else value
+        blocks = blocks if isinstance(blocks, list) else []
+        known = sum(map(self.knows, blocks))
+        members = value.keys() if isinstance(value, dict) else ()
+        told = len(self.telling.intersection(members))
+        told += sum(
+            len(self.telling_of_blocks & each.keys()) for each in blocks if isinstance(each, dict)
+        )
+        return 1 + known + told
+
+    # What most formats have in common
+
+    def role_of(self, message: Any) -> str | None:
+        """Return the role of a message: our word for it, or the format's own if we have none."""
+        said: str | None = optional(message, "role") if isinstance(message, dict) else None
+        if said is None or said in ROLES:
+            return said
+        return {theirs: ours for ours, theirs in self.roles.items()}.get(said, said)
+
+    def speaker_in(self, form: Any, role: str) -> str | None:  # noqa: ARG002 - some ask
+        """Return who speaks for a reader of a message of some form; None if it does not say."""
+        return role
+
+    def turns(self, messages: list[Any]) -> list[Any]:
+        """Return the messages of a conversation, where several of them may be one turn: a list."""
+        if self.talk is None and not self.turn_is_list:
+            return messages
+        made: list[Any] = []
+        speaker: str | None = None
+        for message in messages:
+            said = self.turn_in(message)
+            if said is not None and said == speaker:
+                made[-1].append(message)
+            else:
+                made.append(message if said is None else [message])
+            speaker = said
+        return made
+
+    def turn_of(self, message: Any) -> str | None:  # noqa: ARG002 - some ask
+        """Return whose turn a message belongs to with its neighbours, None if it stands alone."""
+        return None
+
+    def turn_in(self, message: Any) -> str | None:
+        """Return `turn_of` a message, None if it is not right: reading it says what is wrong."""
+        try:
+            return self.turn_of(message)
+        except Misplaced:
+            return None
+
+    def kinds_of(self, role: str) -> tuple[Kind, ...]:
+        """Return the kinds of block that a message of some role may have."""
+        return tuple(kind for kind in self.kinds if role in kind.roles)
+
+    def complete(self, message: Any) -> Any:
+        """Return a message with the required members of its SDK that are missing."""
+        return message
+
+    def has_provider_tools(self, item: Call | Result) -> bool:  # noqa: ARG002 - some ask
+        """Return whether the format has a block for a tool that a provider ran, such as a search.
+
+        Without one, the client would be asked to run it.
+        """
+        return False
+
+    def number_of(self, citation: Any) -> tuple[str, int] | None:  # noqa: ARG002 - some ask
+        """Return the member of a citation that counts the documents of a talk, and the number."""
+        return None
+
+    def document_of(self, block: Any) -> tuple[str, Any] | None:  # noqa: ARG002 - some ask
+        """Return the content of a document that citations count, and the member that counts it."""
+        return None
+
+    def slot_of(self, block: Any, role: str = "") -> tuple[str | int, ...] | None:  # noqa: ARG002 - some ask
+        """Return the path to the slot that may hold any data of users, None if a block has none.
+
+        The empty path is the block itself. `role` is that of the message that is written.
+        """
+        return None if self.slot is None else (self.slot,) if self.slot else ()
+
+    def kind(self, name: Any) -> Kind | None:
+        """Return the kind of block that has a name, None if the format has none."""
+        return self._kinds.get(name)

@@ -1,0 +1,169 @@
+"""Places: where a body holds the items of a message, and how they are found there.
+
+| item | place |
+|---|---|
+| `Text`, `Media` | an unnamed part, or the part of its name |
+| `Call` | `/tool/calls/<n>.json`: `{"id", "name", "arguments"}` |
+| `Result` | `/tool/results/<n>/…`, its parts with `metadata.tool_result` |
+| `Reasoning` | `/reasoning/<n>` |
+| `Refusal` | `/refusals/<n>` |
+| `Code` | `/code/<n>` |
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from messagebody._base.media_types import is_text
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody.adapters._registry import adapter_names
+from messagebody.adapters._vocabulary.items import Call, Code, Item, Reasoning, Refusal, Result
+from messagebody.errors import DecodeError
+
+RESULT: Final = "tool_result"
+"""The member of the metadata of a result's parts that says whose result it is."""
+
+RESERVED: Final = re.compile(
+    r"/(?:tool/(?:calls/\d+\.json|results/\d+/.+)|(?:reasoning|refusals|code)/\d+|meta/[^/]+\.json)"
+)
+"""Places with a special meaning: a file with such a name would be read as a call or a thought."""
+
+ARTIFACT: Final = "langchain-artifact.json"
+"""The name of what a tool of LangChain gives to the program and not to the model."""
+
+_MEMBERS: Final = re.compile(
+    r"(?:/.+)?/(?:meta/(?P<format>[^/]+)\.json|olympus/envelope\.json|sentient/message\.json"
+    rf"|tool/results/\d+/{re.escape(ARTIFACT)})"
+)
+
+
+def is_withheld(part: Part) -> bool:
+    """Return whether a part keeps members of a message that are not content; no model gets it.
+
+    Such parts are the rest of a message (`/meta/<format>.json`), the exact text of a received one,
+    and what a tool of LangChain gives to the program alone. They hold ids, tokens and signatures of
+    systems. A body may hold another one below a directory, so only the end of the name counts.
+
+    Examples:
+        >>> names = ["/meta/agents-api.json", "/received/olympus/envelope.json", "/meta/page.json"]
+        >>> [is_withheld(Part("{}", name=name)) for name in names]
+        [True, True, False]
+    """
+    return bool(withheld_among([part.name]))
+
+
+def withheld_among(names: Iterable[str | None]) -> list[int]:
+    """Return the positions of the parts that `is_withheld` is true of, given the names of all.
+
+    Examples:
+        >>> withheld_among([None, "/meta/agents-api.json", "/meta/page.json"])
+        [1]
+    """
+    found: list[int] = []
+    formats: set[str | None] = set()
+    for position, name in enumerate(names):
+        # All of them end so, and the expression takes longer.
+        if name is None or not name.endswith(".json"):
+            continue
+        if match := _MEMBERS.fullmatch(name):
+            formats = formats or {None, *adapter_names()}
+            if match["format"] in formats:
+                found.append(position)
+    return found
+
+
+def items_of(body: Iterable[Part]) -> Iterator[tuple[Item | None, list[Part]]]:
+    """Yield the items of a body with their parts, in order; for plain content the item is None.
+
+    A result holds the parts of its directory, which need not be neighbours.
+    """
+    results: dict[str, list[Part]] = {}
+    order: list[tuple[Item | None, list[Part]]] = []
+    for part in body:
+        match = _PLACE.fullmatch(part.name) if part.name else None
+        if match is not None and match["result"] and _result_of(part) is not None:
+            parts = results.get(match["result"])
+            if parts is not None:
+                parts.append(part)
+                continue
+            about = _result_of(part) or {}  # of the result that is there
+            parts = results[match["result"]] = [part]
+            found: Item | None = Result(
+                about.get("id"), [], about.get("name"), about.get("error"), about.get("type"),
+                about.get("pending") is True, key=match["result"],
+            )  # fmt: skip
+        else:
+            parts, found = [part], _item_at(part, match)
+        order.append((found, parts))
+    yield from order
+
+
+def with_results(body: MessageBody, results: Iterable[tuple[str, list[Part]]]) -> MessageBody:
+    """Return a copy of a body that holds more results.
+
+    Arguments:
+        body: the body.
+        results: the directory of each result in its original body, and its parts.
+    """
+    made = body.copy()
+    numbers = [int(match["number"]) for match in map(_RESULT.match, body.names()) if match]
+    for number, (directory, parts) in enumerate(results, max(numbers, default=0) + 1):
+        for part in parts:
+            name = str(part.name).removeprefix(directory)
+            made.append(part.evolve(name=f"/tool/results/{number}{name}"))
+    return made
+
+
+_RESULT: Final = re.compile(r"/tool/results/(?P<number>\d+)/")
+_PLACE: Final = re.compile(
+    r"(?P<result>/tool/results/\d+)/.+|/(?P<kind>tool/calls|reasoning|refusals|code)/\d+(?:\.json)?"
+)
+
+
+def _result_of(part: Part) -> dict[str, Any] | None:
+    about = (part.metadata or {}).get(RESULT)
+    if not isinstance(about, dict) or not isinstance(about.get("id", ""), str):
+        return None
+    types_fit = isinstance(about.get("name", ""), str) and isinstance(about.get("type", ""), str)
+    return about if types_fit and isinstance(about.get("error", False), bool) else None
+
+
+def _item_at(part: Part, match: re.Match[str] | None) -> Item | None:
+    """Return the item of a part at a documented place, None if it is plain content."""
+    kind = match["kind"] if match else None
+    if kind is None or part.is_reference or not is_text(part.content_type):
+        return None
+    if kind == "tool/calls":
+        return _call_of(part)
+    try:
+        text = part.read_text()
+    except DecodeError:
+        return None
+    if kind == "reasoning":
+        return Reasoning(text, key=part.name)
+    if kind == "refusals":
+        return Refusal(text, key=part.name)
+    said = part.metadata or {}
+    language, outcome = said.get("language"), said.get("outcome")
+    if not isinstance(language or "", str) or not isinstance(outcome or "", str):
+        return None
+    return Code(text, language, outcome, key=part.name)
+
+
+def _call_of(part: Part) -> Call | None:
+    try:
+        value = part.read_json()
+    except DecodeError:
+        return None
+    if not isinstance(value, dict) or "arguments" not in value:
+        return None
+    texts = value.get("id", ""), value.get("name"), value.get("type", "")
+    if not isinstance(texts[0] or "", str) or not isinstance(texts[1], str):
+        return None
+    if not isinstance(texts[2] or "", str):
+        return None
+    return Call(
+        value.get("id"), texts[1], value["arguments"], value.get("type"),
+        value.get("update") is True, key=part.name,
+    )  # fmt: skip

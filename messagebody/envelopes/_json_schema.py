@@ -1,0 +1,203 @@
+r"""A JSON Schema interpreter with the keywords that the rules of the envelopes need.
+
+A format states its members as a JSON Schema. The same table judges messages here and works in other
+tools. Each failed keyword is one violation, as in JSON Schema's own output.
+
+Two readings of patterns exist. ECMA-262, which JSON Schema names, ends a text at `$` and takes 0-9
+for `\d`. Python's `re`, and so each validator built on it, also lets `$` pass before a final
+newline and `\d` take the digits of all scripts. Both verdicts are given.
+"""
+
+import calendar
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from messagebody._base.text import quote
+from messagebody.envelopes._sidecar import shown
+from messagebody.findings import pointer
+
+Schema = Mapping[str, Any]
+
+
+class FailedKeyword(NamedTuple):
+    """A keyword of a schema that a value fails.
+
+    Arguments:
+        keyword: the keyword, such as "required".
+        where: the JSON Pointer of the value.
+        problem: what is expected and what is there instead.
+        rule: the JSON Pointer of the keyword in the schema.
+        value: the value that fails.
+        missing: the member that is missing, for "required".
+    """
+
+    keyword: str
+    where: str
+    problem: str
+    rule: str
+    value: Any
+    missing: str | None = None
+
+
+def closed(required: tuple[str, ...], **properties: Schema) -> dict[str, Any]:
+    """Return the schema of an object with these members and no others."""
+    return {
+        "type": "object",
+        "required": list(required),
+        "properties": properties,
+        "additionalProperties": False,
+    }
+
+
+def iter_violations(value: Any, schema: Schema, *, strict: bool = True) -> Iterator[FailedKeyword]:
+    """Yield each keyword of a schema that a value fails, in the order of the schema.
+
+    Arguments:
+        value: any JSON value.
+        schema: the schema; an unknown keyword is an error of the program.
+        strict: read patterns and date-times as ECMA-262 and RFC 3339 do; otherwise as validators
+            in Python do.
+
+    Examples:
+        >>> schema = closed(("name",), name={"type": "string"})
+        >>> [(each.keyword, each.problem) for each in iter_violations({"nam": "x"}, schema)]
+        [('required', "no member 'name'"), ('additionalProperties', "unknown member 'nam'")]
+    """
+    yield from _violations(value, schema, "", "", strict)
+
+
+def _violations(
+    value: Any, schema: Schema, where: str, rule: str, strict: bool
+) -> Iterator[FailedKeyword]:
+    # Recursion goes as deep as the schema, never as deep as the value.
+    for keyword, expected in schema.items():
+        place = f"{rule}/{keyword}"
+        if keyword == "properties":
+            for name, inner in expected.items():
+                if isinstance(value, dict) and name in value:
+                    below = where + pointer(name)
+                    yield from _violations(value[name], inner, below, place + pointer(name), strict)
+        elif keyword == "items":
+            for index, item in enumerate(value if isinstance(value, list) else ()):
+                yield from _violations(item, expected, where + pointer(index), place, strict)
+        elif keyword == "required":
+            for name in expected:
+                if isinstance(value, dict) and name not in value:
+                    problem = f"no member {quote(name)}"
+                    yield FailedKeyword(keyword, where, problem, place, value, name)
+        elif keyword not in _ANNOTATIONS:
+            failed = _KEYWORDS[keyword](expected, value, schema, strict)
+            if failed:
+                yield FailedKeyword(keyword, where, failed, place, value)
+
+
+_ANNOTATIONS: Final = {"$schema", "$id", "title", "description", "default"}
+
+_TYPES: Final[dict[str, tuple[type, ...]]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "integer": (int,),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+# The documents of the formats use "list" and "text"; other validators use JSON Schema's words.
+_WORDS: Final = {
+    "object": "an object",
+    "array": "an array",
+    "string": "a string",
+    "integer": "an integer",
+    "boolean": "true or false",
+    "null": "null",
+}
+
+
+def _type(expected: str | list[str], value: Any, _: Schema, __: bool) -> str | None:
+    names = [expected] if isinstance(expected, str) else expected
+    if any(_is_of(value, name) for name in names):
+        return None
+    return f"{' or '.join(_WORDS[name] for name in names)} is expected, got {shown(value)}"
+
+
+def _is_of(value: Any, name: str) -> bool:
+    # Python's booleans are integers, JSON's are not.
+    return isinstance(value, _TYPES[name]) and (name == "boolean" or not isinstance(value, bool))
+
+
+def _additional(_: bool, value: Any, schema: Schema, __: bool) -> str | None:
+    if not isinstance(value, dict):
+        return None
+    unknown = [quote(name, limit=80) for name in value if name not in schema["properties"]]
+    if not unknown:
+        return None
+    names = ", ".join(unknown[:5])
+    return f"unknown member{'s' if unknown[1:] else ''} {names}{', …' if unknown[5:] else ''}"
+
+
+def _const(expected: str, value: Any, _: Schema, __: bool) -> str | None:
+    return None if value == expected else f"{quote(expected)} is expected, got {shown(value)}"
+
+
+def _enum(expected: list[Any], value: Any, _: Schema, __: bool) -> str | None:
+    if value in expected:
+        return None
+    values = ", ".join("null" if each is None else each for each in expected)
+    return f"one of {values} is expected, got {shown(value)}"
+
+
+def _pattern(expected: str, value: Any, _: Schema, strict: bool) -> str | None:
+    if not isinstance(value, str) or _compiled(expected, strict).search(value):
+        return None
+    return f"{shown(value)} does not match {expected}"
+
+
+@cache  # patterns come from the schemas of this package, never from a message
+def _compiled(pattern: str, strict: bool) -> re.Pattern[str]:
+    return re.compile(pattern.replace("$", r"\Z").replace(r"\d", "[0-9]") if strict else pattern)
+
+
+def _minimum(expected: int, value: Any, _: Schema, __: bool) -> str | None:
+    if not _is_of(value, "integer") or value >= expected:
+        return None
+    return f"at least {expected} is expected, got {shown(value)}"
+
+
+def _max_items(expected: int, value: Any, _: Schema, __: bool) -> str | None:
+    if not isinstance(value, list) or len(value) <= expected:
+        return None
+    return f"at most {expected} items are expected, got {len(value)}"
+
+
+_DATE_TIME: Final = (
+    r"^([0-9]{4})-(0[1-9]|1[0-2])-([0-9]{2})T"
+    r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$"
+)
+
+
+def _format(_: str, value: Any, __: Schema, strict: bool) -> str | None:
+    if not isinstance(value, str) or _is_date_time(value, strict):
+        return None
+    return f"{shown(value)} is not an RFC 3339 date-time, such as '2026-05-25T00:00:00Z'"
+
+
+def _is_date_time(text: str, strict: bool) -> bool:
+    # RFC 3339 takes "t" and "z" as well.
+    found = _compiled(_DATE_TIME, strict).search(text.upper())
+    if found is None or int(found[1]) == 0:
+        return False
+    # A month's days differ, which a pattern can't say.
+    return 1 <= int(found[3]) <= calendar.monthrange(int(found[1]), int(found[2]))[1]
+
+
+_KEYWORDS: Final[dict[str, Callable[[Any, Any, Schema, bool], str | None]]] = {
+    "type": _type,
+    "additionalProperties": _additional,
+    "const": _const,
+    "enum": _enum,
+    "pattern": _pattern,
+    "minimum": _minimum,
+    "maxItems": _max_items,
+    "format": _format,
+}

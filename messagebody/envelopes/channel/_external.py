@@ -1,0 +1,184 @@
+"""An external message in the shape that all channels share, and the chat input made of it."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+import attrs
+
+from messagebody.envelopes import _php as php
+from messagebody.errors import EnvelopeError
+
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]*")
+_ROOM_KINDS = ("dm", "group", "channel")
+
+
+def normal_slug(text: str) -> str:
+    """Return text in the form in which slugs are compared: hyphens, lower case, trimmed.
+
+    Examples:
+        >>> normal_slug(" Whats_App ")
+        'whats-app'
+    """
+    return php.trim(php.lower(text.replace("_", "-")))
+
+
+def _slug(text: str, member: str) -> str:
+    slug = normal_slug(text)
+    if _SLUG.fullmatch(slug) is None:
+        raise EnvelopeError(f"{member} must be a non-empty slug.")
+    return slug
+
+
+def _connector(text: str) -> str:
+    return _slug(text, "connector_id")
+
+
+def _provider(text: str) -> str:
+    return _slug(text, "external_provider")
+
+
+def _optional(text: str | None) -> str | None:
+    return None if text is None else php.trim(text) or None
+
+
+def _room_kind(text: str | None) -> str | None:
+    kind = _optional(text)
+    if kind is not None and kind not in _ROOM_KINDS:
+        raise EnvelopeError("room_kind must be dm, group, channel, or null.")
+    return kind
+
+
+def _listed(items: Iterable[Any]) -> list[Any]:
+    return list(items)
+
+
+@attrs.frozen
+class ExternalMessage:
+    """A message from an outside network: trimmed, its slugs checked.
+
+    Arguments:
+        text: what was said.
+        connector_id: the connector, or instance of a channel; a slug.
+        external_provider: the network, such as "whatsapp"; a slug.
+        external_conversation_id: the room there.
+        external_message_id: the message there.
+        sender_id: who sent it there.
+        from_self: whether the channel's own account sent it.
+        room_kind: "dm", "group", "channel" or None.
+        attachments: what the channel knows about them.
+        raw: the original, or the part of it that may be kept.
+
+    Raises:
+        EnvelopeError: a slug or the kind of room is invalid.
+
+    Examples:
+        >>> ExternalMessage(" hi ", "WA_cli", "whatsapp").connector_id
+        'wa-cli'
+    """
+
+    text: str = attrs.field(converter=php.trim)
+    connector_id: str = attrs.field(converter=_connector)
+    external_provider: str = attrs.field(converter=_provider)
+    external_conversation_id: str | None = attrs.field(default=None, converter=_optional)
+    external_message_id: str | None = attrs.field(default=None, converter=_optional)
+    sender_id: str | None = attrs.field(default=None, converter=_optional)
+    from_self: bool = False
+    room_kind: str | None = attrs.field(default=None, converter=_room_kind)
+    attachments: list[Any] = attrs.field(factory=list, converter=_listed)
+    raw: dict[str, Any] = attrs.field(factory=dict, repr=False)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Make one of parsed JSON, as leniently as the reference.
+
+        Scalars become text, anything else where text belongs is dropped; so are unknown members.
+
+        Raises:
+            EnvelopeError: a slug or the kind of room is invalid.
+        """
+        texts = {key: php.text_of(data.get(key)) for key in _TEXTS}
+        attachments, raw = data.get("attachments"), data.get("raw")
+        return cls(
+            **texts,
+            from_self=not php.is_empty(data.get("from_self")),
+            attachments=[*php.as_map(attachments).values()] if php.is_array(attachments) else [],
+            raw=php.string_keyed(raw) if php.is_array(raw) else {},
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as a JSON object; an empty `raw` is `[]`, as PHP writes it."""
+        return {
+            "text": self.text,
+            "connector_id": self.connector_id,
+            "external_provider": self.external_provider,
+            "external_conversation_id": self.external_conversation_id,
+            "external_message_id": self.external_message_id,
+            "sender_id": self.sender_id,
+            "from_self": self.from_self,
+            "room_kind": self.room_kind,
+            "attachments": list(self.attachments),
+            "raw": self.raw or [],
+        }
+
+
+_TEXTS = (
+    "text", "connector_id", "external_provider", "external_conversation_id",
+    "external_message_id", "sender_id", "room_kind",
+)  # fmt: skip
+
+
+def client_context(message: ExternalMessage, *, source: str = "channel") -> dict[str, Any]:
+    """Return where a message came from, as chat input states it.
+
+    Arguments:
+        message: the message.
+        source: channel, bridge, rest, block, peer-agent or jsonrpc.
+
+    Examples:
+        >>> client_context(ExternalMessage("hi", "wacli", "whatsapp"))["client_name"]
+        'wacli'
+    """
+    return {
+        "source": source,
+        "connector_id": message.connector_id,
+        "client_name": message.connector_id,
+        "external_provider": message.external_provider,
+        "external_conversation_id": message.external_conversation_id,
+        "external_message_id": message.external_message_id,
+        "sender_id": message.sender_id,
+        "room_kind": message.room_kind,
+    }
+
+
+def chat_payload(
+    message: ExternalMessage,
+    *,
+    agent: str,
+    session_id: str | None = None,
+    source: str = "channel",
+    client_name: str | None = None,
+) -> dict[str, Any]:
+    """Return the chat input for a message.
+
+    Arguments:
+        message: the message.
+        agent: the agent to ask.
+        session_id: the session to go on with; None or "" for a new one.
+        source: see `client_context`.
+        client_name: a label for people; the connector if not given.
+
+    Examples:
+        >>> chat_payload(ExternalMessage("ping", "wacli", "whatsapp"), agent="demo")["message"]
+        'ping'
+    """
+    context = client_context(message, source=source)
+    if client_name is not None:
+        context["client_name"] = client_name
+    return {
+        "agent": agent,
+        "message": message.text,
+        "session_id": session_id or None,
+        "attachments": list(message.attachments),
+        "client_context": context,
+    }

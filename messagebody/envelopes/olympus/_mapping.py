@@ -1,0 +1,381 @@
+"""The mapping between a body and an Olympus envelope, attachments included."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+from messagebody._base.digests import is_digest, sha256_of
+from messagebody._base.limits import DEFAULT_LIMITS, Limits
+from messagebody._base.text import quote
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody.adapters import Converted, converted_each
+from messagebody.envelopes._attachments import is_absolute_url
+from messagebody.envelopes._sidecar import (
+    Carrier,
+    Message,
+    Slot,
+    member,
+    merged,
+    numbered_name,
+    read_object,
+    text_of,
+)
+from messagebody.envelopes.olympus._policy import AccessPolicy
+from messagebody.envelopes.olympus._rules import iter_findings
+from messagebody.errors import DigestMismatch, InvalidArgument
+from messagebody.findings import Finding
+
+
+class AttachmentStatus(StrEnum):
+    """The result of checking an attachment; true only if it is ok."""
+
+    OK = "ok"
+    """The file has the declared hash."""
+
+    MISMATCH = "mismatch"
+    """The file has another hash, or the declared one is malformed."""
+
+    MISSING = "missing"
+    """There is no file. Public builders declare 64 zeros in this case, which proves nothing."""
+
+    UNVERIFIED = "unverified"
+    """No hash is declared."""
+
+    def __bool__(self) -> bool:
+        return self is AttachmentStatus.OK
+
+
+def verify_attachment(attachment: Mapping[str, Any], content: bytes | None) -> AttachmentStatus:
+    """Compare a whole file with the SHA-256 that its attachment declares.
+
+    Arguments:
+        attachment: one of an envelope's context attachments.
+        content: the file's bytes, None if there is no file.
+
+    Examples:
+        >>> verify_attachment({"type": "plan", "path": "plan.md"}, b"# Plan")
+        <AttachmentStatus.UNVERIFIED: 'unverified'>
+    """
+    if content is None:
+        return AttachmentStatus.MISSING
+    if not isinstance(content, bytes | bytearray | memoryview):
+        raise InvalidArgument("the bytes of the file", content, "encode text to bytes first")
+    declared = attachment.get("hash")
+    if declared is None:
+        return AttachmentStatus.UNVERIFIED
+    return AttachmentStatus.OK if declared == sha256_of(content) else AttachmentStatus.MISMATCH
+
+
+Files = Mapping[str, str | bytes | os.PathLike[str]]
+"""Contents of attachments by path: text, bytes, or a local file."""
+
+
+def detect(value: Any, /) -> bool:
+    """Return whether a JSON value looks like an envelope.
+
+    Examples:
+        >>> detect({"envelope": {}, "persona": "", "protocol_message": {}})
+        True
+    """
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("envelope"), dict)
+        and isinstance(value.get("protocol_message"), dict)
+        and "persona" in value
+    )
+
+
+def to_body(
+    message: Message,
+    /,
+    *,
+    rest: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    files: Files | None = None,
+) -> Converted[MessageBody]:
+    """Return the body of an envelope.
+
+    The payload becomes the unnamed part, or the parts of the body it carries. An attachment
+    becomes `/attachments/<n>/<name>` if its path is an absolute URL, or if `files` has its
+    content; otherwise it stays in the envelope as data, because a path is not a URL.
+
+    Arguments:
+        message: JSON text, kept byte for byte; or parsed JSON, taken apart.
+        rest: where to put the members that are not content: into a "part" of the body, or "beside"
+            it, as the `rest` of the result, which `from_body` takes back. By default, JSON text
+            is a part and anything else is beside the body. No format sends that part to a model.
+        limits: what to take before refusing.
+        files: contents of attachments by path.
+
+    Raises:
+        DecodeError: the envelope goes beyond a limit.
+        EnvelopeError: the envelope is not a strict JSON object.
+        DigestMismatch: a file has another hash than its attachment declares.
+
+    Examples:
+        >>> body = to_body('{"protocol_message": {"payload": {"task": "Fix it"}}}').or_raise()
+        >>> body.names(), body[0].read_json()
+        (['/olympus/envelope.json'], {'task': 'Fix it'})
+    """
+    return _CARRIER.to_body(message, rest, limits, partial(_given, files=files or {}))
+
+
+def to_bodies(messages: Iterable[Any], /, **options: Any) -> Converted[list[MessageBody]]:
+    """Return the body of each envelope; `rest` is the list of their rests.
+
+    Arguments:
+        messages: the envelopes, each as `to_body` takes it.
+        **options: those of `to_body`.
+    """
+    return converted_each(messages, partial(to_body, **options))
+
+
+def from_body(
+    body: MessageBody,
+    /,
+    *,
+    rest: Any = None,
+    role: str | None = None,
+    header: Mapping[str, Any] | None = None,
+) -> Converted[str | dict[str, Any]]:
+    """Return the envelope that carries a body.
+
+    A body of one JSON object is the payload. Any other body travels whole beside its text, and
+    its references are listed as context attachments.
+
+    Arguments:
+        body: one from `to_body`, or any other.
+        rest: what `to_body` returned as `rest`, if it is beside the body.
+        role: None; an envelope has no roles but the agents in its header.
+        header: for any other body, the envelope without its payload. `build` and `reply` fill in
+            what a program can know.
+
+    Returns:
+        The exact text of a received envelope; a JSON value for any other. The losses are the parts
+        that the envelope can't carry or show, and the members that it still needs to be valid.
+
+    Raises:
+        EnvelopeError: a part contradicts the envelope, or a header is missing.
+    """
+    return _CARRIER.from_body(body, rest, role, header)
+
+
+def build(
+    body: MessageBody,
+    *,
+    source_agent: str,
+    target_agent: str,
+    message_type: str,
+    correlation_id: str,
+    task_id: str,
+    policy: AccessPolicy | None = None,
+    header: Mapping[str, Any] | None = None,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Converted[dict[str, Any]]:
+    """Return the first envelope of a session; ids, time and persona are filled in.
+
+    Arguments:
+        body: the payload.
+        source_agent: the persona that sends it.
+        target_agent: the persona that receives it.
+        message_type: "ASSIGN", "RESULT", ...
+        correlation_id: the work unit, such as "issue-42" or "pr-7".
+        task_id: the sender's task in the orchestrator's registry.
+        policy: has the persona definition of the receiver; without one it is
+            `governance/personas/agentic/NAME.md`, as in the format's own repository.
+        header: members to use in place of those filled in, such as
+            `{"envelope": {"session_id": "s-1"}}`.
+        clock: the time now.
+
+    Returns:
+        The envelope, without a signature: `signed` adds one. The losses are the parts that it can't
+            show, and the members that it needs to be valid.
+
+    Examples:
+        >>> body = MessageBody([Part('{"task":"Fix it"}', content_type="application/json")])
+        >>> envelope = build(body, source_agent="tech-lead", target_agent="coder",
+        ...                  message_type="ASSIGN", correlation_id="issue-42",
+        ...                  task_id="t-1").or_raise()
+        >>> envelope["protocol_message"]["payload"], envelope["persona"]
+        ({'task': 'Fix it'}, 'governance/personas/agentic/coder.md')
+    """
+    stated = {
+        "source_agent": source_agent,
+        "target_agent": target_agent,
+        "correlation_id": correlation_id,
+        "session_id": f"session-{uuid4()}",
+    }
+    claims = {"sender_task_id": task_id, "parent_message_id": ""}
+    return _built(body, stated, claims, message_type, policy, header, clock)
+
+
+def reply(
+    parent: Message,
+    body: MessageBody,
+    *,
+    message_type: str,
+    task_id: str,
+    policy: AccessPolicy | None = None,
+    header: Mapping[str, Any] | None = None,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Converted[dict[str, Any]]:
+    """Return the envelope that answers another: back to its sender, in its session.
+
+    Arguments:
+        parent: the envelope it answers: parsed JSON, or JSON text.
+        body: the payload.
+        message_type: see `build`; also for the rest.
+        task_id: the sender's task in the orchestrator's registry.
+        policy: see `build`.
+        header: members to use in place of those filled in.
+        clock: the time now.
+
+    Returns:
+        The envelope, without a signature. The losses are the parts that it can't show, and the
+        members that it needs to be valid.
+
+    Raises:
+        EnvelopeError: the parent is not a JSON object.
+    """
+    header_before = member(read_object(parent, "a parent envelope"), "envelope")
+    stated = {
+        "source_agent": member(header_before, "target_agent"),
+        "target_agent": member(header_before, "source_agent"),
+        "correlation_id": member(header_before, "correlation_id"),
+        "session_id": member(header_before, "session_id"),
+    }
+    claims = {
+        "sender_task_id": task_id,
+        "parent_message_id": member(header_before, "message_id"),
+    }
+    return _built(body, stated, claims, message_type, policy, header, clock)
+
+
+def _built(
+    body: MessageBody,
+    stated: dict[str, Any],
+    claims: dict[str, Any],
+    message_type: str,
+    policy: AccessPolicy | None,
+    header: Mapping[str, Any] | None,
+    clock: Callable[[], datetime],
+) -> Converted[dict[str, Any]]:
+    # RFC 3339 with "Z", as the format's own examples have it.
+    time = clock().astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    defaults: dict[str, Any] = {
+        "envelope": {
+            "version": "1.0",
+            "message_id": f"msg-{uuid4()}",
+            "timestamp": time,
+            **stated,
+        },
+        "authentication": claims,
+        "persona": "",
+        "protocol_message": {"message_type": message_type, "payload": {}},
+        "context_attachments": [],
+    }
+    envelope = merged(defaults, header or {})
+    # If the format repeats a value, the second place follows the first, even one from a header.
+    said, claimed = envelope["envelope"], envelope["authentication"]
+    copied = {
+        "sender_persona": member(said, "source_agent"),
+        "session_id": member(said, "session_id"),
+    }
+    envelope["authentication"] = {**copied, **claimed}
+    if not envelope["persona"]:
+        envelope["persona"] = _persona(text_of(said, "target_agent"), policy)
+    envelope = _CARRIER.carrying(envelope, body)
+    return _CARRIER.converted(body, envelope, _iter_findings(envelope))
+
+
+def _persona(agent: str, policy: AccessPolicy | None) -> str:
+    """Return the path of an agent's persona definition; empty if nothing says it."""
+    if policy is None:
+        return f"governance/personas/agentic/{agent}.md" if agent else ""
+    boundary = policy.boundaries.get(agent)
+    return boundary.persona if boundary is not None else ""
+
+
+def _attachments(envelope: dict[str, Any]) -> list[dict[str, Any]]:
+    found = envelope.get("context_attachments")
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+
+def _slots(envelope: dict[str, Any]) -> Iterator[Slot]:
+    for number, attachment in enumerate(_attachments(envelope), 1):
+        name = numbered_name("/attachments", number, attachment.get("path"))
+        declared = attachment.get("hash")
+        yield Slot(name, declared if is_digest(declared) else None)
+
+
+def _links(envelope: dict[str, Any]) -> Iterator[Part]:
+    for slot, attachment in zip(_slots(envelope), _attachments(envelope), strict=True):
+        path = text_of(attachment, "path")
+        # A path in the repository is not a URL, so nobody could read it.
+        if is_absolute_url(path):
+            yield Part(url=path, name=slot.name, digest=slot.digest, metadata=_about(attachment))
+
+
+def _listed(envelope: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
+    """Return an envelope with reference parts among its attachments, each URL once."""
+    known = {text_of(attachment, "path") for attachment in _attachments(envelope)}
+    new = {part.url: part for part in parts if part.url not in known}
+    if not new:
+        return envelope
+    listed = envelope.get("context_attachments")
+    before = list(listed) if isinstance(listed, list) else []
+    # The format has no kind for any other file.
+    is_result = member(envelope, "protocol_message", "message_type") == "RESULT"
+    kind = "coder_result" if is_result else "source_file"
+    return {
+        **envelope,
+        "context_attachments": before
+        + [
+            {"type": kind, "path": url, **({"hash": part.digest} if part.digest else {})}
+            for url, part in new.items()
+        ],
+    }
+
+
+def _iter_findings(envelope: dict[str, Any]) -> Iterator[Finding]:
+    return iter_findings(envelope, strict=True)
+
+
+def _given(envelope: dict[str, Any], files: Files) -> Iterator[Part]:
+    if not files:
+        return
+    for slot, attachment in zip(_slots(envelope), _attachments(envelope), strict=True):
+        path = text_of(attachment, "path")
+        if path not in files:
+            continue
+        content: Any = files[path]
+        part = Part(content, name=slot.name, metadata=_about(attachment))
+        # The signature of the envelope covers this hash, so other bytes are not its attachment.
+        if slot.digest is not None and part.digest != slot.digest:
+            raise DigestMismatch(f"attachment {quote(path)}", slot.digest, str(part.digest))
+        yield part
+
+
+def _about(attachment: dict[str, Any]) -> dict[str, Any]:
+    # The hash is the digest of the part.
+    return {name: value for name, value in attachment.items() if name != "hash"}
+
+
+_CARRIER = Carrier(
+    what="an envelope",
+    format="olympus",
+    exact="/olympus/envelope.json",
+    meta="/meta/olympus.json",
+    place=("protocol_message", "payload"),
+    kinds=(dict,),
+    links=_links,
+    listed=_listed,
+    formal=frozenset({"envelope", "authentication", "protocol_message"}),
+    iter_findings=_iter_findings,
+    slots=_slots,
+)

@@ -1,0 +1,208 @@
+"""The rules of an Olympus envelope: its JSON Schema, and the rules that its prose states."""
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from messagebody._base.guards import require_iterable
+from messagebody._wire import strict_json
+from messagebody.envelopes._json_schema import iter_violations
+from messagebody.envelopes._sidecar import member, read, read_object, shown, text_of
+from messagebody.envelopes.olympus._schema import SCHEMA
+from messagebody.findings import Finding, pointer, validator_of, verdict_of
+
+# A URL or drive, an absolute path, or a home directory.
+_ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/|~")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
+
+
+def is_repository_path(path: str) -> bool:
+    r"""Return whether a path stays inside the repository on every system.
+
+    Such a path is not empty, not absolute and not a URL. It has no drive, backslash, control
+    character or segment "..".
+
+    Examples:
+        >>> is_repository_path("docs/a.md"), is_repository_path("../a"), is_repository_path("C:\\a")
+        (True, False, False)
+    """
+    return (
+        path.strip() != ""
+        and _ELSEWHERE.match(path) is None
+        and _CONTROL.search(path) is None
+        and ".." not in path.split("/")
+    )
+
+
+def lies_in(path: str, places: tuple[str, ...]) -> bool:
+    """Return whether a path is one of `places`, or below one that ends in "/"; none means anywhere.
+
+    Examples:
+        >>> lies_in("docs/./a.md", ("docs/",)), lies_in("docs-old/a.md", ("docs/",))
+        (True, False)
+    """
+    # `docs/./a` lies in `docs/` too; ".." was refused before.
+    plain = posixpath.normpath(path)
+    return not places or any(
+        plain.startswith(place) if place.endswith("/") else plain == place for place in places
+    )
+
+
+# RFC 9562: version 4, variant 10.
+_MESSAGE_ID = re.compile(r"msg-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+_ANY_MESSAGE_ID = re.compile(r"msg-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_SIGNATURE = re.compile(r"[0-9a-f]{64}")
+_PARENT = "/authentication/parent_message_id"
+_LISTED, _ALONE = "envelopes in a list", "[envelope] is a chain of one"
+
+
+def iter_prose_findings(envelope: Any) -> Iterator[Finding]:
+    """Yield findings about the rules in prose; the schema checks for values of a wrong type."""
+    for check, path, problem in (
+        *_identity(envelope),
+        *_authentication(envelope),
+        *_paths(envelope),
+        *_repeated(envelope),
+    ):
+        yield _finding(check, path, problem, "prose")
+
+
+def _finding(check: str, where: str, problem: str, rule: str) -> Finding:
+    return Finding(check, where, problem, rule=rule, place=where or "the envelope")
+
+
+def _identity(envelope: Any) -> Iterator[tuple[str, str, str]]:
+    message_id = member(envelope, "envelope", "message_id")
+    if isinstance(message_id, str) and _MESSAGE_ID.fullmatch(message_id) is None:
+        problem = f"msg- and a UUID v4 is expected, got {shown(message_id)}"
+        yield "message-id", "/envelope/message_id", problem
+    if member(envelope, "envelope", "session_id") == "":
+        yield "session-id", "/envelope/session_id", "a session has a name, got ''"
+
+
+def _authentication(envelope: Any) -> Iterator[tuple[str, str, str]]:
+    claims = member(envelope, "authentication")
+    for check, claim, stated in (
+        ("sender-persona", "sender_persona", "source_agent"),
+        ("session-id", "session_id", "session_id"),
+    ):
+        mine, theirs = member(claims, claim), member(envelope, "envelope", stated)
+        if isinstance(mine, str) and isinstance(theirs, str) and mine != theirs:
+            problem = f"envelope.{stated} is {shown(theirs)}, got {shown(mine)}"
+            yield check, pointer("authentication", claim), problem
+    parent = member(claims, "parent_message_id")
+    if isinstance(parent, str) and parent and _ANY_MESSAGE_ID.fullmatch(parent) is None:
+        problem = f"a message id, or '' for a root, is expected, got {shown(parent)}"
+        yield "parent-message-id", _PARENT, problem
+    elif isinstance(parent, str) and parent == member(envelope, "envelope", "message_id"):
+        yield "parent-message-id", _PARENT, "a message is not its own parent"
+    signature = member(claims, "signature")
+    if isinstance(signature, str) and _SIGNATURE.fullmatch(signature) is None:
+        problem = f"64 lower-case hex digits are expected, got {shown(signature)}"
+        yield "signature-form", "/authentication/signature", problem
+
+
+def _paths(envelope: Any) -> Iterator[tuple[str, str, str]]:
+    places = [("persona-path", "/persona", member(envelope, "persona"))]
+    for index, attachment in enumerate(_attachments(envelope)):
+        path = pointer("context_attachments", index, "path")
+        places.append(("attachment-path", path, member(attachment, "path")))
+    for check, path, value in places:
+        if isinstance(value, str) and not is_repository_path(value):
+            problem = f"a path relative to the repository's root is expected, got {shown(value)}"
+            yield check, path, problem
+
+
+def _repeated(envelope: Any) -> Iterator[tuple[str, str, str]]:
+    seen: set[tuple[str, ...]] = set()
+    for index, attachment in enumerate(_attachments(envelope)):
+        # Values of a wrong type may be unhashable; the schema reports them.
+        key = tuple(shown(member(attachment, name)) for name in ("type", "path", "section"))
+        if key in seen:
+            problem = "the same type, path and section stand earlier in the list"
+            yield "attachment-repeated", pointer("context_attachments", index), problem
+        seen.add(key)
+
+
+def _attachments(envelope: Any) -> list[Any]:
+    attachments = member(envelope, "context_attachments")
+    return attachments if isinstance(attachments, list) else []
+
+
+def iter_findings(envelope: Any, *, strict: bool = False) -> Iterator[Finding]:
+    r"""Yield everything that is wrong with an envelope.
+
+    Arguments:
+        envelope: a parsed JSON value, or JSON text.
+        strict: also apply what the format states in words only (persona matches source agent,
+            paths relative to the repository, UUID v4, ...), and read patterns as ECMA-262 does.
+            Otherwise the verdict is that of a JSON Schema validator in Python, with format
+            checking on.
+
+    Examples:
+        >>> [str(finding) for finding in iter_findings('{"persona": 1, "persona": 2}')]
+        ["the envelope: member 'persona' is repeated in one object (json)"]
+    """
+    try:
+        value = read(envelope)
+    except strict_json.InvalidJson as error:
+        yield _finding("json", pointer(*error.path), error.problem, "json")
+        return
+    for broken in iter_violations(value, SCHEMA, strict=strict):
+        yield _finding(broken.keyword, broken.where, broken.problem, broken.rule)
+    if strict:
+        yield from iter_prose_findings(value)
+
+
+def iter_chain_findings(envelopes: Iterable[Any]) -> Iterator[Finding]:
+    """Yield what is wrong between envelopes, given in the order in which they were sent.
+
+    An envelope names an earlier one as its parent, or none; it belongs to the session and to the
+    work unit (`correlation_id`) of its parent; no two envelopes have the same id. `iter_findings`
+    checks each envelope by itself.
+
+    Arguments:
+        envelopes: parsed JSON values, or JSON texts.
+
+    Raises:
+        EnvelopeError: an envelope is not a JSON object.
+
+    Examples:
+        >>> envelopes = [{"envelope": {"message_id": "msg-1", "session_id": "s"}},
+        ...              {"envelope": {"message_id": "msg-2", "session_id": "t"},
+        ...               "authentication": {"parent_message_id": "msg-1"}}]
+        >>> for finding in iter_chain_findings(envelopes):
+        ...     print(finding)
+        envelope 1 /envelope/session_id: the parent's is 's', got 't' (parent-session)
+    """
+    earlier: dict[str, Any] = {}
+    for index, value in enumerate(require_iterable(envelopes, _LISTED, hint=_ALONE)):
+        envelope = read_object(value, "an envelope")
+        for check, path, problem in _in_chain(envelope, earlier):
+            place = f"envelope {index} {path}"
+            yield Finding(check, pointer(index) + path, problem, rule="chain", place=place)
+        earlier.setdefault(text_of(envelope, "envelope", "message_id"), envelope)
+
+
+def _in_chain(envelope: Any, earlier: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    own = text_of(envelope, "envelope", "message_id")
+    if own and own in earlier:
+        yield "message-id-repeated", "/envelope/message_id", f"an earlier envelope is {shown(own)}"
+    named = text_of(envelope, "authentication", "parent_message_id")
+    if named and named not in earlier:
+        yield "parent-unknown", _PARENT, f"no earlier envelope is {shown(named)}"
+    elif named:
+        for check, name in (("session", "session_id"), ("work-unit", "correlation_id")):
+            theirs = member(earlier[named], "envelope", name)
+            mine = member(envelope, "envelope", name)
+            if mine != theirs:
+                problem = f"the parent's is {shown(theirs)}, got {shown(mine)}"
+                yield f"parent-{check}", pointer("envelope", name), problem
+
+
+is_valid = verdict_of(iter_findings)
+"""Return whether nothing is wrong with an envelope; see `iter_findings`."""
+
+validate = validator_of(iter_findings)
+"""Raise `EnvelopeError` with everything that is wrong with an envelope; see `iter_findings`."""

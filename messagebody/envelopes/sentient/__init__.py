@@ -1,0 +1,41 @@
+"""Sentient agent messages: check a chain, build, forward, log, draw, map to a body."""
+
+from messagebody.envelopes.sentient._audit_log import AuditLog, Flaw, audit_entry
+from messagebody.envelopes.sentient._chain import (
+    CHECKS,
+    Check,
+    SeveritySource,
+    is_valid,
+    iter_findings,
+    validate,
+)
+from messagebody.envelopes.sentient._forward import Forwarded, forward, forward_chain
+from messagebody.envelopes.sentient._mapping import (
+    build,
+    detect,
+    from_body,
+    reply,
+    to_bodies,
+    to_body,
+)
+
+__all__ = [
+    "CHECKS",
+    "AuditLog",
+    "Check",
+    "Flaw",
+    "Forwarded",
+    "SeveritySource",
+    "audit_entry",
+    "build",
+    "detect",
+    "forward",
+    "forward_chain",
+    "from_body",
+    "is_valid",
+    "iter_findings",
+    "reply",
+    "to_bodies",
+    "to_body",
+    "validate",
+]

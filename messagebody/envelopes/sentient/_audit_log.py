@@ -1,0 +1,364 @@
+"""The audit log of Sentient messages: one entry per line, each with the digest of the last."""
+
+import base64
+import fcntl
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta
+from io import FileIO
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import attrs
+
+from messagebody._base.digests import NO_DIGEST, sha256_of
+from messagebody._base.files import APPEND, all_or_nothing, open_regular
+from messagebody._base.text import escape, quote
+from messagebody.envelopes._sidecar import Message, member
+from messagebody.envelopes.sentient._forward import evidence, read_leniently
+from messagebody.envelopes.sentient._rules import LISTS, moment
+
+# Characters that could end a line, hide text or turn its direction: no text may forge an entry.
+_UNSAFE = re.compile(
+    r"[\\\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_SHORT = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+# A table, because a substitution would keep all pieces of a text until its end.
+_SAFE = {
+    code: _SHORT.get(chr(code)) or escape(chr(code))
+    for code in range(0xE000)
+    if _UNSAFE.match(chr(code))
+}
+_SECOND = {"source_refs": "url", "storage_refs": "status", "derived_refs": "asset_type"}
+
+
+def audit_entry(message: Message, *, error_line: bool = False, plain_lists: bool = False) -> str:
+    r"""Return the log entry of a message in any state.
+
+    Arguments:
+        message: parsed JSON, or JSON text.
+        error_line: add a line for a message that has an error. The published form has none.
+        plain_lists: write lists as items with commas between, not as JSON.
+
+    Examples:
+        >>> entry = audit_entry({"input": {"source": "user", "content": "hi\n---"}})
+        >>> print(entry.splitlines()[3])
+        [INPUT]: hi\n---
+    """
+    return _entry(message, None, error_line=error_line, plain_lists=plain_lists)
+
+
+def _entry(message: Message, remark: str | None, *, error_line: bool, plain_lists: bool) -> str:
+    value, problem = read_leniently(message)
+    when = moment(member(value, "timestamp", "executed_at"))
+    lines = [
+        f"[TIMESTAMP: {when.strftime('%H:%M:%S') if when else 'unknown'}]",
+        f"[AGENT: {_field(value, 'agent', 'name')}]",
+        f"[INPUT SOURCE: {_field(value, 'input', 'source')}]",
+        f"[INPUT]: {_field(value, 'input', 'content')}",
+        f"[OUTPUT TYPE: {_field(value, 'output', 'content_type')}]",
+        f"[STATUS: {_field(value, 'status', 'code')}] {_field(value, 'status', 'message')}",
+        *([_error(value)] if error_line and member(value, "error", "has_error") is True else ()),
+        f"[RESOURCES]: {_resources(value, plain_lists)}",
+        f"[COMPLIANCE NOTES]: {_notes(value, problem, remark)}",
+        f"[GOVERNANCE FILES]: {_files(value, plain_lists)}",
+        f"[MESSAGE_ID: {_field(value, 'message_id')}]",
+        f"[SESSION_ID: {_field(value, 'metadata', 'session_id')}]",
+        "---",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _field(value: dict[str, Any], *path: str) -> str:
+    holder = member(value, *path[:-1])
+    if not isinstance(holder, dict) or path[-1] not in holder:
+        return "(missing)"
+    return _shown(holder[path[-1]])
+
+
+def _shown(value: Any) -> str:
+    """Return a value on one line, escaped: text unchanged, anything else as JSON."""
+    if not isinstance(value, str):
+        try:
+            value = json.dumps(value, ensure_ascii=False)
+        except (TypeError, ValueError):  # not JSON, or an integer too long to print
+            value = "(unprintable)"
+    text: str = value
+    return text.translate(_SAFE) if _UNSAFE.search(text) else text
+
+
+def _error(value: dict[str, Any]) -> str:
+    code, text, retries, recoverable = (
+        _field(value, "error", name)
+        for name in ("error_code", "error_message", "retry_count", "recoverable")
+    )
+    return f"[ERROR: {code}] {text} (retry_count={retries}, recoverable={recoverable})"
+
+
+def _notes(value: dict[str, Any], *problems: str | None) -> str:
+    told = (f"(compliance violation: {_shown(problem)}) " for problem in problems if problem)
+    violation = "".join(told)
+    if not isinstance(member(value, "audit"), dict):
+        return violation + "(compliance violation: the message has no audit data)"
+    return violation + _field(value, "audit", "compliance_notes")
+
+
+def _resources(value: dict[str, Any], plain: bool) -> str:
+    return ", ".join(f"{kind}={_pairs(value, kind, plain)}" for kind in LISTS)
+
+
+def _pairs(value: dict[str, Any], kind: str, plain: bool) -> str:
+    listed = member(value, "resources", kind)
+    if not isinstance(listed, list):
+        return _field(value, "resources", kind)
+    pairs = ", ".join(f"{_field(each, 'ref_id')}:{_field(each, _SECOND[kind])}" for each in listed)
+    return pairs if plain else f"[{pairs}]"
+
+
+def _files(value: dict[str, Any], plain: bool) -> str:
+    listed = member(value, "audit", "governance_files_consulted")
+    if plain and isinstance(listed, list):
+        return ", ".join(_shown(each) for each in listed)
+    return _field(value, "audit", "governance_files_consulted")
+
+
+_MISDATED = "executed_at is too far from the clock of the log"
+_BLOCK = 65_536
+
+
+@attrs.frozen
+class Flaw:
+    """Describe a mistake in a log.
+
+    Arguments:
+        line: the line of the record, counted from 1; None for the log as a whole.
+        problem: one clause, for a person.
+    """
+
+    line: int | None
+    problem: str
+
+    def __str__(self) -> str:
+        return self.problem if self.line is None else f"line {self.line}: {self.problem}"
+
+
+class AuditLog:
+    """Append messages to daily logs; safe among threads and processes.
+
+    Arguments:
+        directory: where the files are; it is created if it does not exist.
+        error_line: see `audit_entry`.
+        plain_lists: see `audit_entry`.
+        clock: the time now, for messages without a valid time.
+        within: how far `executed_at` may be from the clock. A message that is further away goes
+            into the log of the clock's day and is noted as a violation, so that no sender can add
+            to a day that is over. None accepts any time, for messages that are logged afterwards.
+
+    Examples:
+        >>> import tempfile
+        >>> log = AuditLog(tempfile.mkdtemp(), within=None)
+        >>> log.append({"timestamp": {"executed_at": "2026-01-27T14:30:52+08:00"}}).name
+        '20260127.log'
+        >>> log.flaws("2026-01-27", head=log.head("2026-01-27"))
+        []
+    """
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        error_line: bool = False,
+        plain_lists: bool = False,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        within: timedelta | None = timedelta(days=1),
+    ) -> None:
+        self._directory = Path(directory)
+        self._options = {"error_line": error_line, "plain_lists": plain_lists}
+        self._clock = clock
+        self._within = within
+        self._lock = Lock()
+
+    def append(self, message: Message) -> Path:
+        """Append a message to the log of its day, and return the log's path.
+
+        The day is the date in `executed_at` as written. A message without a valid time, or with a
+        time too far from the clock, goes into the log of the clock's day. Every message is logged,
+        even one that is not JSON.
+
+        Raises:
+            EnvelopeError: the message is a Python value that can't be written as JSON.
+            OSError: the file can't be written, because the disk is full, for example. Then the log
+                contains nothing of the message, and you can append it again.
+        """
+        received = evidence(message)
+        day, remark = self._day(received)
+        entry = _entry(received, remark, **self._options).encode()
+        path = self._path(day, "log")
+        self._directory.mkdir(parents=True, exist_ok=True)
+        # The lock is for threads, `flock` for processes, because threads share an `flock`.
+        with (
+            self._lock,
+            _locked(path.with_suffix(".jsonl")) as record,
+            open_regular(path, APPEND) as log,
+            all_or_nothing(record, log),
+        ):
+            # The chained record is written first: if the entry is lost, `flaws` reports it.
+            _append_linked(record, received, remark)
+            _end_line(log, _last_line(log))
+            _write(log, entry)
+        return path
+
+    def head(self, day: date | str) -> str:
+        """Return the digest of a day's last line, to be kept where the log can't be changed.
+
+        Arguments:
+            day: a date, or its ISO 8601 text.
+        """
+        try:
+            with open_regular(self._path(_date(day), "jsonl")) as record:
+                return _digest(_last_line(record))
+        except FileNotFoundError:
+            return NO_DIGEST
+
+    def flaws(self, day: date | str, *, head: str | None = None) -> list[Flaw]:
+        """Check a day's files against each other, and against a digest kept elsewhere.
+
+        Arguments:
+            day: a date, or its ISO 8601 text.
+            head: what `head` returned, after the last message that should be there.
+        """
+        record = self._path(_date(day), "jsonl")
+        log = self._path(_date(day), "log")
+        lines = _content(record).splitlines(keepends=True)
+        found = [*_broken_links(lines)]
+        if head is not None and head != (_digest(lines[-1]) if lines else NO_DIGEST):
+            found.append(Flaw(None, f"the last line is not the one of {quote(head)}"))
+        # The readable log can be made from the record, so the two can be compared byte by byte.
+        expected = b"".join(self._entries(lines))
+        if expected != _content(log):
+            found.append(Flaw(None, f"{log.name} differs from {record.name}"))
+        return found
+
+    def _entries(self, lines: list[bytes]) -> Iterator[bytes]:
+        for line in lines:
+            message = _message_in(line)
+            if message is not None:
+                remark = json.loads(line).get("remark")
+                yield _entry(message, remark, **self._options).encode()
+
+    def _day(self, received: bytes) -> tuple[date, str | None]:
+        """Return the day of the log that a message goes into, and what is wrong with its time."""
+        value, _ = read_leniently(received)
+        when, now = moment(member(value, "timestamp", "executed_at")), self._clock()
+        if when is None:
+            return now.date(), None
+        now = now if now.tzinfo else now.astimezone()
+        # A time without an offset is compared as if it had the clock's offset.
+        there = when if when.tzinfo else when.replace(tzinfo=now.tzinfo)
+        if self._within is not None and abs(there - now) > self._within:
+            return now.date(), _MISDATED
+        return when.date(), None
+
+    def _path(self, day: date, suffix: str) -> Path:
+        # The parsed date and never its text, because it becomes the name of a file.
+        return self._directory / f"{day.isoformat().replace('-', '')}.{suffix}"
+
+
+def _date(day: date | str) -> date:
+    return date.fromisoformat(day) if isinstance(day, str) else day
+
+
+def _kept(received: bytes) -> dict[str, str]:
+    """Return a message for the record: its exact text, or its bytes if they are not UTF-8."""
+    try:
+        return {"received": received.decode()}
+    except UnicodeDecodeError:
+        return {"receivedBase64": base64.b64encode(received).decode()}
+
+
+def _message_in(line: bytes) -> str | bytes | None:
+    """Return the message in a line of the record, None if there is none."""
+    try:
+        entry = json.loads(line)
+        if "received" in entry:
+            return str(entry["received"])
+        return base64.b64decode(entry["receivedBase64"], validate=True)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _append_linked(record: FileIO, received: bytes, remark: str | None) -> None:
+    last = _end_line(record, _last_line(record))
+    entry = {"previous": _digest(last), **_kept(received)}
+    if remark is not None:
+        entry["remark"] = remark
+    _write(record, json.dumps(entry, separators=(",", ":")).encode("ascii") + b"\n")
+
+
+def _broken_links(lines: list[bytes]) -> Iterator[Flaw]:
+    previous = NO_DIGEST
+    for number, line in enumerate(lines, 1):
+        stated: Any = None
+        try:
+            stated = json.loads(line)["previous"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            yield Flaw(number, "it is not an entry")
+        else:
+            if stated != previous:
+                yield Flaw(number, "it doesn't follow the line before")
+            if _message_in(line) is None:
+                yield Flaw(number, "it holds no message")
+        previous = _digest(line)
+
+
+def _digest(line: bytes) -> str:
+    return sha256_of(line) if line else NO_DIGEST
+
+
+def _last_line(record: FileIO) -> bytes:
+    """Read a file's last line from its end; the file's position is its end afterwards."""
+    end = record.seek(0, os.SEEK_END)
+    tail = b""
+    while end > 0 and b"\n" not in tail[:-1]:
+        start = max(0, end - _BLOCK)
+        record.seek(start)
+        tail = record.read(end - start) + tail
+        end = start
+    record.seek(0, os.SEEK_END)
+    return tail[tail.rfind(b"\n", 0, -1) + 1 :]
+
+
+def _end_line(stream: FileIO, last: bytes) -> bytes:
+    """Return a file's last line with a line end, which is missing if a writer was killed.
+
+    The line stays, and `flaws` reports it; the next entry must not become a part of it.
+    """
+    if not last or last.endswith(b"\n"):
+        return last
+    _write(stream, b"\n")
+    return last + b"\n"
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with open_regular(path) as stream:
+            return stream.readall()
+    except FileNotFoundError:
+        return b""
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[FileIO]:
+    with open_regular(path, APPEND) as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)  # released when the file is closed
+        yield stream
+
+
+def _write(stream: FileIO, data: bytes) -> None:
+    """Write all of `data`: one call is enough, unless the disk is full or a signal arrives."""
+    while data:
+        data = data[stream.write(data) :]

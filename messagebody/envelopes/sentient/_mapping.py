@@ -1,0 +1,360 @@
+"""The mapping between a body and a Sentient message, and builders of messages.
+
+A received message is given as text, and its body keeps the text byte for byte in
+`/sentient/message.json`. A message built here is given as a value, and is taken apart into its
+output and `/meta/sentient.json`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+import attrs
+
+from messagebody._base.limits import DEFAULT_LIMITS, Limits
+from messagebody._base.media_types import check_content_type
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody.adapters import Converted, converted_each
+from messagebody.envelopes._attachments import is_absolute_url
+from messagebody.envelopes._sidecar import (
+    Carrier,
+    Message,
+    member,
+    merged,
+    numbered_name,
+    read_object,
+    text_of,
+)
+from messagebody.envelopes.sentient._chain import iter_findings
+from messagebody.envelopes.sentient._rules import LISTS, references, sequence_of
+from messagebody.errors import EnvelopeError, InvalidContentType
+from messagebody.findings import Finding
+
+_DIRECTORIES = {"source_refs": "/sources", "storage_refs": "/storage", "derived_refs": "/derived"}
+_URL = {"source_refs": "url", "storage_refs": "storage_uri", "derived_refs": "storage_uri"}
+
+
+def detect(value: Any, /) -> bool:
+    """Return whether a JSON value looks like a message, or like a chain of them.
+
+    Examples:
+        >>> message = {"message_id": "", "agent": {}, "output": {}, "metadata": {}}
+        >>> detect(message), detect([message, message]), detect([])
+        (True, True, False)
+    """
+    if isinstance(value, list):
+        return value != [] and all(map(_is_message, value))
+    return _is_message(value)
+
+
+def _is_message(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and "message_id" in value
+        and all(isinstance(value.get(name), dict) for name in ("agent", "output", "metadata"))
+    )
+
+
+def to_body(
+    message: Message, /, *, rest: str | None = None, limits: Limits = DEFAULT_LIMITS
+) -> Converted[MessageBody]:
+    """Return the body of a message.
+
+    The output becomes the unnamed part: text as `text/plain`, anything else as JSON, null as no
+    part; or it becomes the parts of the body it carries. Resources with an absolute URL become
+    `/sources/<n>/<name>`, `/storage/<n>/<name>` and `/derived/<n>/<name>`; one that is pending
+    has no URL and makes no part.
+
+    Arguments:
+        message: JSON text, kept byte for byte; or parsed JSON, taken apart.
+        rest: where to put the members that are not content: into a "part" of the body, or "beside"
+            it, as the `rest` of the result, which `from_body` takes back. By default, JSON text
+            is a part and anything else is beside the body. No format sends that part to a model.
+        limits: what to take before refusing.
+
+    Raises:
+        DecodeError: the message goes beyond a limit.
+        EnvelopeError: the message is not a strict JSON object.
+
+    Examples:
+        >>> body = to_body('{"output": {"content": "Done."}}').or_raise()
+        >>> body.names(), body.read_text()
+        (['/sentient/message.json'], 'Done.')
+    """
+    return _CARRIER.to_body(message, rest, limits)
+
+
+def to_bodies(messages: Iterable[Any], /, **options: Any) -> Converted[list[MessageBody]]:
+    """Return the body of each message; `rest` is the list of their rests.
+
+    Arguments:
+        messages: the messages, each as `to_body` takes it.
+        **options: those of `to_body`.
+    """
+    return converted_each(messages, partial(to_body, **options))
+
+
+def from_body(
+    body: MessageBody,
+    /,
+    *,
+    rest: Any = None,
+    role: str | None = None,
+    header: Mapping[str, Any] | None = None,
+) -> Converted[str | dict[str, Any]]:
+    """Return the message that carries a body.
+
+    A body of one text, or of one JSON value, is the output's content. Any other body travels
+    whole beside its text, and its references are listed as resources.
+
+    Arguments:
+        body: one from `to_body`, or any other.
+        rest: what `to_body` returned as `rest`, if it is beside the body.
+        role: None; a message has no roles but the agents in its header.
+        header: for any other body, the message without its output's content. `build` and `reply`
+            fill in what a program can know.
+
+    Returns:
+        The exact text of a received message; a JSON value for any other. The losses are the parts
+        that the message can't carry or show, and the members that it still needs to be valid.
+
+    Raises:
+        EnvelopeError: a part contradicts the message, or a header is missing.
+    """
+    return _CARRIER.from_body(body, rest, role, header)
+
+
+def build(
+    body: MessageBody,
+    *,
+    agent: str,
+    reasoning: str,
+    agent_type: str = "operational",
+    content_type: str = "result",
+    next_agent: str | None = None,
+    header: Mapping[str, Any] | None = None,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Converted[dict[str, Any]]:
+    """Return the first message of a chain; ids, time and nulls are filled in.
+
+    Arguments:
+        body: the output.
+        agent: the name of the agent that speaks.
+        reasoning: the reasons for the output, with the governance rules. The format requires it,
+            and a program can't make it up.
+        agent_type: "governance", "operational" or "executional".
+        content_type: the kind of output, such as "objectives" or "analysis".
+        next_agent: the agent that continues the chain; nobody if None.
+        header: members to use in place of those filled in, such as `{"input": {...}}`.
+        clock: the time now.
+
+    Returns:
+        The message. The losses are the parts it can't show, and what it lacks to be valid.
+
+    Examples:
+        >>> body = MessageBody([Part("Look at the video")])
+        >>> message = build(body, agent="objective_agent", reasoning="By the scope rule").or_raise()
+        >>> message["output"]["content"], message["metadata"]["sequence_number"]
+        ('Look at the video', 1)
+    """
+    metadata = {
+        "session_id": f"session-{uuid4()}",
+        "request_id": f"req-{uuid4()}",
+        "sequence_number": 1,
+        "parent_message_id": None,
+    }
+    said = {
+        "agent": {"name": agent, "type": agent_type},
+        "input": {"source": "user", "content": None},
+        "output": {"content": None, "content_type": content_type},
+        "next_agent": _next(next_agent),
+        "metadata": metadata,
+        "resources": {kind: [] for kind in LISTS},
+    }
+    return _built(body, said, reasoning, header, clock, [])
+
+
+def reply(
+    parent: Message,
+    body: MessageBody,
+    *,
+    reasoning: str,
+    agent: str | None = None,
+    agent_type: str = "operational",
+    content_type: str = "result",
+    next_agent: str | None = None,
+    header: Mapping[str, Any] | None = None,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Converted[dict[str, Any]]:
+    """Return the message that answers another: with its session, request, input and resources.
+
+    Arguments:
+        parent: the message it answers: parsed JSON, or JSON text.
+        body: the output.
+        reasoning: see `build`.
+        agent: the name of the agent that speaks; if None, the next agent that the parent names.
+        agent_type: see `build`.
+        content_type: see `build`.
+        next_agent: see `build`.
+        header: see `build`.
+        clock: the time now.
+
+    Returns:
+        The message. The losses are the parts it can't show, and what it lacks to be valid.
+
+    Raises:
+        EnvelopeError: the parent is not a JSON object, or names no next agent and none is given.
+
+    Examples:
+        >>> asked = build(MessageBody([Part("Look")]), agent="objective_agent",
+        ...               next_agent="goal_agent", reasoning="By the scope rule").value
+        >>> message = reply(asked, MessageBody([Part("Done")]), reasoning="See above").or_raise()
+        >>> message["agent"]["name"], message["input"]["content"]
+        ('goal_agent', 'Look')
+    """
+    before = read_object(parent, "a parent message")
+    # The chain names the next agent; another name would break rule C001.
+    name = agent or text_of(before, "next_agent", "name")
+    if not name:
+        raise EnvelopeError("the parent names no next agent; say which agent replies: agent=")
+    metadata = member(before, "metadata")
+    inherited = dict(metadata) if isinstance(metadata, dict) else {}
+    resources = member(before, "resources")
+    said = {
+        "agent": {"name": name, "type": agent_type},
+        "input": {
+            "source": text_of(before, "agent", "name"),
+            "content": member(before, "output", "content"),
+        },
+        "output": {"content": None, "content_type": content_type},
+        "next_agent": _next(next_agent),
+        "metadata": {
+            **inherited,
+            "sequence_number": (sequence_of(before) or 0) + 1,
+            "parent_message_id": before.get("message_id"),
+        },
+        "resources": resources if isinstance(resources, dict) else {kind: [] for kind in LISTS},
+    }
+    return _built(body, said, reasoning, header, clock, [before])
+
+
+def _next(name: str | None) -> dict[str, str | None]:
+    return {"name": name, "reason": None if name is None else f"{name} is next in the chain"}
+
+
+def _built(
+    body: MessageBody,
+    said: dict[str, Any],
+    reasoning: str,
+    header: Mapping[str, Any] | None,
+    clock: Callable[[], datetime],
+    before: list[dict[str, Any]],
+) -> Converted[dict[str, Any]]:
+    defaults: dict[str, Any] = {
+        "message_id": f"msg-{uuid4()}",
+        # A time without fractions, as the format's own examples write it.
+        "timestamp": {
+            "executed_at": clock().astimezone(UTC).replace(microsecond=0).isoformat(),
+            "timezone": "UTC",
+        },
+        **{name: said[name] for name in ("agent", "input", "output", "next_agent")},
+        "status": {"code": "success", "message": "Done"},
+        "error": {
+            "has_error": False,
+            "error_code": None,
+            "error_message": None,
+            "retry_count": 0,
+            "recoverable": False,
+        },
+        **{name: said[name] for name in ("metadata", "resources")},
+        "audit": {
+            "compliance_notes": "",
+            "governance_files_consulted": [],
+            "reasoning": reasoning,
+        },
+    }
+    message = _CARRIER.carrying(merged(defaults, header or {}), body)
+    return _CARRIER.converted(body, message, _findings_of_last([*before, message]))
+
+
+def _links(message: dict[str, Any]) -> Iterator[Part]:
+    for kind in LISTS:
+        for number, reference in enumerate(references(message, kind), 1):
+            url = text_of(reference, _URL[kind])
+            # A resolver can't judge anything else, so it stays data.
+            if is_absolute_url(url):
+                name = numbered_name(_DIRECTORIES[kind], number, url)
+                about = {key: value for key, value in reference.items() if key != _URL[kind]}
+                content_type = _content_type(reference.get("media_type"))
+                yield Part(url=url, name=name, content_type=content_type, metadata=about)
+
+
+def _listed(message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
+    """Return a message with reference parts among its sources, each URL once."""
+    known = {text_of(each, _URL[kind]) for kind in LISTS for each in references(message, kind)}
+    new = {part.url: part for part in parts if part.url not in known}
+    if not new:
+        return message
+    held = member(message, "resources")
+    resources: dict[str, Any] = dict(held) if isinstance(held, dict) else {}
+    listed = resources.get("source_refs")
+    before = list(listed) if isinstance(listed, list) else []
+    # The next free number: `src_N` is counted over the whole session.
+    number = max([0, *(_number(each) for each in references(message, "source_refs"))])
+    resources["source_refs"] = before + [
+        {
+            "ref_id": f"src_{number + place}",
+            "url": url,
+            "platform": None,
+            "media_type": part.content_type,
+            "provided_by": text_of(message, "agent", "name"),
+            "extracted_at_sequence": sequence_of(message) or 1,
+        }
+        for place, (url, part) in enumerate(new.items(), 1)
+    ]
+    return {**message, "resources": resources}
+
+
+def _number(reference: dict[str, Any]) -> int:
+    digits = text_of(reference, "ref_id").removeprefix("src_")
+    return int(digits) if digits.isdecimal() and len(digits) < 10 else 0
+
+
+def _findings_of_last(chain: list[dict[str, Any]]) -> Iterator[Finding]:
+    """Yield what is wrong with the last message of a chain, with places in that message."""
+    last = len(chain) - 1
+    for finding in iter_findings(chain):
+        if finding.index == last:
+            yield attrs.evolve(finding, where=finding.where.removeprefix(f"/{last}"))
+
+
+def _iter_findings(message: dict[str, Any]) -> Iterator[Finding]:
+    """Yield what is wrong with a message by itself, because its parent is not known here."""
+    yield from (each for each in _findings_of_last([message]) if each.check != "M004")
+
+
+def _content_type(stated: Any) -> str | None:
+    """Return the stated type if it is a media type; "video" is a kind and not a content type."""
+    if not isinstance(stated, str) or "/" not in stated:
+        return None
+    try:
+        return check_content_type(stated)
+    except InvalidContentType:
+        return None
+
+
+_CARRIER = Carrier(
+    what="a message",
+    format="sentient",
+    exact="/sentient/message.json",
+    meta="/meta/sentient.json",
+    place=("output", "content"),
+    kinds=(str, list, dict),
+    links=_links,
+    listed=_listed,
+    formal=frozenset({"message_id", "timestamp", "agent", "output", "next_agent", "metadata"}),
+    iter_findings=_iter_findings,
+)

@@ -1,9 +1,0 @@
-"""A policy of nine agents, as the vectors of boundaries have it."""
-
-import json
-from pathlib import Path
-
-from messagebody.adapters.envelopes import olympus
-
-_FILE = Path(__file__).parents[2] / "vectors/olympus_policy.json"
-POLICY = olympus.AccessPolicy.from_dict(json.loads(_FILE.read_text("utf-8")))

@@ -1,0 +1,123 @@
+"""Envelopes whose rest is beside their body."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from messagebody import MessageBody, MessageBodySchema, Part
+from messagebody.adapters import adapter
+from messagebody.envelopes import agents_api
+from messagebody.errors import EnvelopeError
+from tests.effort import examples
+from tests.envelopes.shapes import ENVELOPES
+
+VECTORS = Path(__file__).parents[1] / "vectors"
+MESSAGES = json.loads((VECTORS / "sentient_bases.json").read_text(encoding="utf-8"))["bases"]
+ENVELOPE = json.loads(
+    (VECTORS / "olympus_schema.jsonl").read_text(encoding="utf-8").split("\n")[0]
+)["input"]
+PICTURE = {"url": "https://example.com/a.png", "mime_type": "image/png"}
+TOLD: dict[str, Any] = {
+    "agents-api": agents_api.build_text("user", "Hello!", {"attachments": [PICTURE], "k": 1}),
+    "channel": {"agent": "demo", "message": "Hello!", "attachments": [PICTURE], "session_id": "s"},
+    "olympus": ENVELOPE,
+    "sentient": MESSAGES["full4"][3],
+}
+every = pytest.mark.parametrize(("name", "message"), TOLD.items())
+
+
+def beside(name: str, message: Any) -> tuple[Any, MessageBody, Any]:
+    format_: Any = adapter(name)
+    there = format_.to_body(message, rest="beside")
+    return format_, there.value, there.rest
+
+
+@every
+def test_a_message_comes_back(name: str, message: Any) -> None:
+    kept = copy.deepcopy(message)
+    format_, body, rest = beside(name, message)
+    assert format_.from_body(body, rest=json.loads(json.dumps(rest))).value == message == kept
+
+
+@every
+def test_it_is_the_part_of_a_stored_body(name: str, message: Any) -> None:
+    format_, body, rest = beside(name, message)
+    stored = format_.to_body(message, rest="part")
+    (part,) = [each for each in stored.value if each.name == f"/meta/{name}.json"]
+    assert (stored.rest, rest["sidecar"]) == (None, part.read_json())
+    assert [*body] == [each for each in stored.value if each != part]
+
+
+@every
+def test_it_is_beside_the_body_by_default(name: str, message: Any) -> None:
+    """So a converted message keeps a plain schema."""
+    format_, body, rest = beside(name, message)
+    made = format_.to_body(message)
+    assert (made.value, made.rest) == (body, rest)
+    named = "/{attachments,sources,storage,derived}/**"
+    plain = [{"contentType": "*/*"}, {"name": named, "contentType": "*/*"}]
+    MessageBodySchema(plain).validate(made.value)
+
+
+@every
+def test_an_edited_part_is_not_hidden(name: str, message: Any) -> None:
+    format_, body, rest = beside(name, message)
+    edited = body[0].read_text().replace("Hello", "Good day").replace("task", "order")
+    body[0] = body[0].evolve(content=edited)
+    whole = format_.to_body(message, rest="part").value
+    whole[0] = body[0]
+    assert outcome(format_, body, rest=rest) == outcome(format_, whole) != message
+
+
+def outcome(format_: Any, body: MessageBody, **options: Any) -> Any:
+    """Return the message of a body, or where the body contradicts what came with it."""
+    try:
+        return format_.from_body(body, **options).value
+    except EnvelopeError as error:
+        return [str(finding) for finding in error.findings]
+
+
+@pytest.mark.parametrize("name", ["olympus", "sentient"])
+def test_exact_text_comes_back_byte_for_byte(name: str) -> None:
+    text = json.dumps(TOLD[name], indent=3)
+    format_, body, rest = beside(name, text)
+    assert not [part for part in body if (part.name or "").startswith(f"/{name}/")]
+    assert format_.from_body(body, rest=rest).value == text
+
+
+@settings(max_examples=examples(50))
+@given(ENVELOPES)
+def test_any_envelope_comes_back(message: dict[str, Any]) -> None:
+    canonical = agents_api.normalize(message)
+    there = agents_api.to_body(canonical, rest="beside")
+    assert agents_api.SCHEMA not in there.value.to_json()
+    assert agents_api.from_body(there.value, rest=there.rest).value == canonical
+
+
+def test_roles_go_from_one_format_to_another() -> None:
+    chat: Any = adapter("openai-chat")
+    message = {"role": "system", "content": "Be brief."}
+    there = chat.to_body(message)
+    envelope = agents_api.from_body(there.value, rest=there.rest).value
+    assert (envelope["role"], agents_api.from_body(there.value).value["role"]) == (
+        "system", "assistant",
+    )  # fmt: skip
+    _, body, rest = beside("agents-api", envelope)
+    assert chat.from_body(body, rest=rest).value == message
+
+
+@every
+def test_what_is_wrong_is_said(name: str, message: Any) -> None:
+    format_, body, rest = beside(name, message)
+    with pytest.raises(EnvelopeError, match=r"rest is one of 'part', 'beside', got 'x'"):
+        format_.to_body(message, rest="x")
+    for wrong in ([1], {**rest, "sidecar": 5}, {**rest, "sidecar": {"a": float("nan")}}):
+        with pytest.raises(EnvelopeError, match="rest is"):
+            format_.from_body(body, rest=wrong)
+    body.append(Part("{}", name=f"/meta/{name}.json"))
+    with pytest.raises(EnvelopeError, match="already"):
+        format_.from_body(body, rest=rest)

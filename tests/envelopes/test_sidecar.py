@@ -1,0 +1,467 @@
+"""Both ways between bodies and the messages that carry them, for Olympus and Sentient."""
+
+import copy
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from messagebody import MessageBody, MessageBodySchema, Part, Resolver, inline, offload
+from messagebody.adapters import _registry as base
+from messagebody.envelopes import olympus, sentient
+from messagebody.errors import (
+    DecodeError,
+    DigestMismatch,
+    EnvelopeError,
+    LocalFileNotSent,
+    LossyConversion,
+)
+from tests.effort import examples
+
+VECTORS = Path(__file__).parents[1] / "vectors"
+MESSAGES = json.loads((VECTORS / "sentient_bases.json").read_text(encoding="utf-8"))["bases"]
+ENVELOPE = json.loads(
+    (VECTORS / "olympus_schema.jsonl").read_text(encoding="utf-8").split("\n")[0]
+)["input"]
+MESSAGE = MESSAGES["full4"][3]
+SECRET = bytes(range(32))
+PLAN = b"# Plan 42\n"
+
+FORMATS = [
+    pytest.param(olympus, ENVELOPE, ("protocol_message", "payload"), id="olympus"),
+    pytest.param(sentient, MESSAGE, ("output", "content"), id="sentient"),
+]
+by_format = pytest.mark.parametrize(("format_", "example", "place"), FORMATS)
+
+
+def with_content(example: dict[str, Any], place: tuple[str, str], content: Any) -> dict[str, Any]:
+    made = copy.deepcopy(example)
+    made[place[0]][place[1]] = content
+    return made
+
+
+def same(mine: Any, other: Any) -> bool:
+    """Compare JSON values by their text: 1, 1.0 and true differ."""
+    return json.dumps(mine, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=6), inner,
+                      max_size=3),
+    max_leaves=10,
+)  # fmt: skip
+GONE = object()
+
+
+@st.composite
+def mutated(draw: st.DrawFn, example: dict[str, Any]) -> dict[str, Any]:
+    """Draw the example with members gone, null, empty, or anything at all."""
+    made = copy.deepcopy(example)
+    for _ in range(draw(st.integers(0, 4))):
+        holder = made
+        key = draw(st.sampled_from(sorted(holder)))
+        while isinstance(holder[key], dict) and holder[key] and draw(st.booleans()):
+            holder = holder[key]
+            key = draw(st.sampled_from(sorted(holder)))
+        new = draw(st.sampled_from([GONE, None, "", [], {}]) | values)
+        if new is GONE:
+            del holder[key]
+        else:
+            holder[key] = copy.deepcopy(new)
+        if not made:
+            break
+    return made
+
+
+names = st.from_regex(r"(/(?!\.{1,2}(/|\Z))[A-Za-z0-9._-]{1,8}){1,3}", fullmatch=True)
+parts = st.builds(
+    Part,
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.binary(max_size=20),
+    name=st.none() | names,
+    content_type=st.sampled_from(["text/plain", "application/octet-stream", "image/png"]),
+    metadata=st.none() | st.dictionaries(st.text("abc", max_size=3), st.integers(), max_size=2),
+) | st.builds(
+    Part,
+    url=st.sampled_from(["https://example.com/a", "s3://bucket/key"]),
+    name=st.none() | names,
+    content_type=st.just("video/mp4"),
+)
+bodies = st.lists(
+    parts, max_size=5, unique_by=lambda part: part.name or id(part)
+).map(MessageBody)  # fmt: skip
+
+
+@by_format
+class TestRoundTrips:
+    @settings(max_examples=examples(150))
+    @given(data=st.data())
+    def test_a_value_comes_back(
+        self, format_: Any, example: Any, place: Any, data: st.DataObject
+    ) -> None:
+        value = data.draw(mutated(example))
+        body = MessageBody.from_json(format_.to_body(value, rest="part").or_raise().to_json())
+        assert same(format_.from_body(body).or_raise(), value)
+
+    @settings(max_examples=examples(150))
+    @given(data=st.data())
+    def test_a_text_comes_back_byte_for_byte(
+        self, format_: Any, example: Any, place: Any, data: st.DataObject
+    ) -> None:
+        value = data.draw(mutated(example))
+        text = json.dumps(
+            value,
+            indent=data.draw(st.none() | st.integers(0, 4)),
+            ensure_ascii=data.draw(st.booleans()),
+        )
+        for given_ in (text, text.encode()):
+            body = MessageBody.from_json(format_.to_body(given_, rest="part").or_raise().to_json())
+            assert format_.from_body(body).or_raise() == text
+
+    @settings(max_examples=examples(100))
+    @given(body=bodies)
+    def test_any_body_travels_whole(
+        self, format_: Any, example: Any, place: Any, body: MessageBody
+    ) -> None:
+        value = format_.from_body(body, header=example).value
+        for message in (value, json.dumps(value)):
+            back = format_.to_body(message, rest="part").or_raise()
+            sidecars = {"/meta", "/olympus", "/sentient", "/sources", "/storage", "/derived"}
+            own = [p for p in back if not (p.name and "/" + p.name.split("/")[1] in sidecars)]
+            if {"/" + n.split("/")[1] for n in body.names()}.isdisjoint(sidecars):
+                assert own == [*body]
+            assert same(json.loads(dumped(format_.from_body(back).or_raise())), value)
+
+    @pytest.mark.parametrize("content", [None, "", [], {}, 0, False, "text", [None], {"a": ""}])
+    def test_absent_null_and_empty_differ(
+        self, format_: Any, example: Any, place: Any, content: Any
+    ) -> None:
+        absent = copy.deepcopy(example)
+        del absent[place[0]][place[1]]
+        for value in (absent, with_content(example, place, content)):
+            assert same(
+                format_.from_body(format_.to_body(value, rest="part").value).or_raise(), value
+            )
+
+
+def dumped(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+@by_format
+class TestViews:
+    def received(self, format_: Any, example: Any) -> MessageBody:
+        return format_.to_body(json.dumps(example), rest="part").or_raise()  # type: ignore[no-any-return]
+
+    def test_edited_content_is_a_conflict(self, format_: Any, example: Any, place: Any) -> None:
+        body = self.received(format_, example)
+        body[0] = Part('{"task": "Something else"}', content_type="application/json")
+        with pytest.raises(EnvelopeError, match="unnamed part 0, which contradicts") as caught:
+            format_.from_body(body)
+        assert caught.value.findings == ("unnamed part 0",)
+
+    @pytest.mark.parametrize(
+        "changes", [{"content_type": "text/plain"}, {"metadata": {"seen": True}}]
+    )
+    def test_edited_facts_are_a_conflict(
+        self, format_: Any, example: Any, place: Any, changes: dict[str, Any]
+    ) -> None:
+        body = self.received(format_, example)
+        body[0] = body[0].evolve(**changes)
+        with pytest.raises(EnvelopeError, match="edited"):
+            format_.from_body(body)
+
+    def test_removed_content_is_a_conflict(self, format_: Any, example: Any, place: Any) -> None:
+        body = self.received(format_, example)
+        del body[0]
+        with pytest.raises(EnvelopeError, match="edited"):
+            format_.from_body(body)
+
+    def test_added_parts_are_losses(self, format_: Any, example: Any, place: Any) -> None:
+        body = self.received(format_, example)
+        body.add("By the way")
+        body.add("x", name="/notes.txt")
+        value, losses = format_.from_body(body)
+        assert value == json.dumps(example)
+        assert [str(loss.kind) for loss in losses] == ["omitted", "omitted"]
+        assert "'/notes.txt'" in losses[1].where
+        with pytest.raises(LossyConversion):
+            format_.from_body(body).or_raise()
+
+    def test_offloaded_views_are_intact(
+        self, format_: Any, example: Any, place: Any, tmp_path: Path
+    ) -> None:
+        store = f"file://{tmp_path}"
+        body = self.received(format_, example)
+        away = offload(body, store, threshold=1)
+        assert all(part.is_reference for part in away)
+        bound = away.with_resolver(Resolver(allow=[store]))
+        assert format_.from_body(bound).or_raise() == json.dumps(example)
+
+    def test_parsed_messages_can_be_edited(self, format_: Any, example: Any, place: Any) -> None:
+        body = format_.to_body(example, rest="part").or_raise()
+        body[0] = Part('{"new": 1}', content_type="application/json")
+        body.add("left over")
+        value, losses = format_.from_body(body)
+        assert same(value, with_content(example, place, {"new": 1}))
+        assert [loss.kind for loss in losses] == ["omitted"]
+
+    def test_content_that_is_gone_is_absent(self, format_: Any, example: Any, place: Any) -> None:
+        body = format_.to_body(example, rest="part").or_raise()
+        del body[0]
+        assert place[1] not in format_.from_body(body).or_raise()[place[0]]
+
+    def test_edited_carried_parts_go_along(self, format_: Any, example: Any, place: Any) -> None:
+        carried = MessageBody([Part("Hello"), Part("x", name="/a.txt")])
+        value = format_.from_body(carried, header=example).value
+        body = format_.to_body(value, rest="part").or_raise()
+        body["/a.txt"] = "y"
+        body.add("More")
+        again = format_.from_body(body).or_raise()[place[0]][place[1]]["messagebody"]
+        assert [part["content"] for part in again] == ["Hello", "y", "More"]
+
+    def test_a_body_without_history_needs_a_header(
+        self, format_: Any, example: Any, place: Any
+    ) -> None:
+        with pytest.raises(EnvelopeError, match="header"):
+            format_.from_body(MessageBody([Part("Hello")]))
+
+    def test_local_files_are_not_sent(
+        self, format_: Any, example: Any, place: Any, tmp_path: Path
+    ) -> None:
+        (tmp_path / "a.txt").write_text("x")
+        with pytest.raises(LocalFileNotSent):
+            format_.from_body(MessageBody([Part(tmp_path / "a.txt", name="/a.txt")]), header={})
+
+    @pytest.mark.parametrize(
+        "parts_",
+        [
+            "no list",
+            [7],
+            [{"content": "x"}],  # the content type is not stated, so writing it differs
+            [{"contentType": "text/plain", "content": "x", "name": "bad"}],
+            [{"contentType": "text/plain", "content": "x", "name": "/meta/olympus.json"}],
+            [{"contentType": "text/plain", "content": "x", "name": "/meta/sentient.json"}],
+        ],
+    )
+    def test_what_only_looks_carried_is_content(
+        self, format_: Any, example: Any, place: Any, parts_: Any
+    ) -> None:
+        value = with_content(example, place, {"messagebody": parts_})
+        body = format_.to_body(value, rest="part").or_raise()
+        if parts_[0] in (7, "n") or "name" not in parts_[0] or "meta" not in parts_[0]["name"]:
+            assert body[0].read_json() == {"messagebody": parts_}
+        assert same(format_.from_body(body).or_raise(), value)
+
+    def test_content_with_the_name_of_a_link_is_not_carried(
+        self, format_: Any, example: Any, place: Any
+    ) -> None:
+        """Two parts can't have one name: such content is a value like any other."""
+        listed = format_.from_body(
+            MessageBody([Part(url="s3://plans/42.md", name="/x"), Part("y", name="/y")]),
+            header=example,
+        ).value
+        linked = with_content(listed, place, {"any": "thing"})
+        (name,) = [
+            p.name
+            for p in format_.to_body(linked, rest="part").value
+            if p.url == "s3://plans/42.md"
+        ]
+        clashing = MessageBody([Part("mine", name=name), Part("y", name="/y")])
+        carried = format_.from_body(clashing, header=example).value
+        message = with_content(linked, place, carried[place[0]][place[1]])
+        body = format_.to_body(message, rest="part").or_raise()
+        assert body[name].url == "s3://plans/42.md"
+        assert body[0].read_json() == message[place[0]][place[1]]
+        assert same(format_.from_body(body).or_raise(), message)
+
+    @pytest.mark.parametrize(
+        "bad", ["[]", "null", '{"a": 1, "a": 2}', b"\xff", "{" * 10_000, '{"a":' * 10_000, 7, []]
+    )
+    def test_what_is_no_message_is_refused(
+        self, format_: Any, example: Any, place: Any, bad: Any
+    ) -> None:
+        with pytest.raises(EnvelopeError):
+            format_.to_body(bad, rest="part")
+
+    def test_registry_knows_it(self, format_: Any, example: Any, place: Any) -> None:
+        adapter = base.adapter(format_.__name__.rpartition(".")[2])
+        assert adapter is format_
+        assert adapter.detect(example)
+        assert not adapter.detect({})
+        assert not adapter.detect([])
+
+
+class TestOlympus:
+    def envelope(self, **attachment: Any) -> dict[str, Any]:
+        digest = "sha256:" + hashlib.sha256(PLAN).hexdigest()
+        base = {"type": "plan", "path": ".artifacts/plans/42 (new).md", "hash": digest}
+        return {**ENVELOPE, "context_attachments": [{**base, **attachment}]}
+
+    def test_paths_stay_data(self) -> None:
+        body = olympus.to_body(json.dumps(self.envelope()), rest="part").or_raise()
+        assert body.names() == ["/olympus/envelope.json"]
+
+    def test_urls_become_references_with_their_digest(self) -> None:
+        body = olympus.to_body(self.envelope(path="s3://plans/42.md"), rest="part").or_raise()
+        part = body["/attachments/1/42.md"]
+        assert part.url == "s3://plans/42.md"
+        assert part.digest == self.envelope()["context_attachments"][0]["hash"]
+        assert part.metadata == {"type": "plan", "path": "s3://plans/42.md"}
+
+    def test_edited_reference_is_a_conflict(self) -> None:
+        for message in (self.envelope(path="s3://plans/42.md"),
+                        json.dumps(self.envelope(path="s3://plans/42.md"))):  # fmt: skip
+            body = olympus.to_body(message, rest="part").or_raise()
+            name = "/attachments/1/42.md"
+            metadata = body[name].metadata
+            position = [part.name for part in body].index(name)
+            body[position] = Part(url="s3://plans/43.md", name=name, metadata=metadata)
+            with pytest.raises(EnvelopeError, match=name):
+                olympus.from_body(body)
+
+    def test_files_lie_under_positional_names(self) -> None:
+        files = {".artifacts/plans/42 (new).md": PLAN}
+        body = olympus.to_body(self.envelope(), files=files, rest="part").or_raise()
+        assert body["/attachments/1/42_new.md"].read_bytes() == PLAN
+        assert same(olympus.from_body(body).or_raise(), self.envelope())
+
+    def test_a_file_with_another_hash_is_refused(self) -> None:
+        with pytest.raises(DigestMismatch, match="plans/42"):
+            olympus.to_body(
+                self.envelope(), files={".artifacts/plans/42 (new).md": b"other"}, rest="part"
+            )
+
+    def test_edited_file_is_a_conflict(self) -> None:
+        files = {".artifacts/plans/42 (new).md": PLAN}
+        body = olympus.to_body(json.dumps(self.envelope()), files=files, rest="part").or_raise()
+        body["/attachments/1/42_new.md"] = "another plan"
+        with pytest.raises(EnvelopeError, match=r"/attachments/1/42_new\.md"):
+            olympus.from_body(body)
+
+    @pytest.mark.parametrize("declared", [None, "sha256:XYZ"])
+    def test_file_nobody_vouches_for_is_a_loss(self, declared: str | None) -> None:
+        value = self.envelope(hash=declared)
+        body = olympus.to_body(
+            value, files={".artifacts/plans/42 (new).md": PLAN}, rest="part"
+        ).or_raise()
+        (loss,) = olympus.from_body(body).losses
+        assert (loss.kind, loss.where) == ("downgraded", "/attachments/1/42_new.md")
+
+    def test_odd_attachments_round_trip(self) -> None:
+        odd: Any
+        for odd in (7, [7], [{"path": 7}], [{"path": None, "hash": 7}], {}):
+            value = {**ENVELOPE, "context_attachments": odd}
+            assert same(
+                olympus.from_body(olympus.to_body(value, rest="part").value).or_raise(), value
+            )
+
+    def test_payload_replaced_by_text_is_refused(self) -> None:
+        body = olympus.to_body(ENVELOPE, rest="part").or_raise()
+        body[0] = Part("Do it")
+        with pytest.raises(DecodeError):
+            olympus.from_body(body)
+
+    def test_received_offloaded_queried_and_back_with_its_signature(self, tmp_path: Path) -> None:
+        """The whole way of an envelope: signature, attachments to a store, and home again."""
+        text = json.dumps(olympus.signed(self.envelope(), SECRET), indent=2)
+        body = olympus.to_body(
+            text, files={".artifacts/plans/42 (new).md": PLAN}, rest="part"
+        ).or_raise()
+        store = f"file://{tmp_path}"
+        away = offload(body, store, names="/attachments/**", unnamed=False, threshold=1)
+        sent = MessageBody.from_json(away.to_json())
+        (plan,) = sent.list("/attachments/*/*", content_type="text/*")
+        assert plan.is_reference
+        MessageBodySchema(
+            [
+                {"contentType": "application/json", "required": True},
+                {"name": "/olympus/envelope.json", "contentType": "application/json"},
+                {"name": "/attachments/*/*", "contentType": "text/*", "required": True},
+            ]
+        ).validate(sent)
+        assert olympus.from_body(sent).or_raise() == text
+        home = inline(sent, resolver=Resolver(allow=[store]))
+        assert home["/attachments/1/42_new.md"].read_bytes() == PLAN
+        back = olympus.from_body(home).or_raise()
+        assert back == text
+        assert olympus.verify(back, SECRET)
+        attachment = json.loads(str(back))["context_attachments"][0]
+        assert olympus.verify_attachment(attachment, home["/attachments/1/42_new.md"].read_bytes())
+
+
+class TestSentient:
+    def test_received_offloaded_queried_and_back_with_its_evidence(self, tmp_path: Path) -> None:
+        """The whole way of a message: everything to a store, and home again, byte for byte."""
+        message = copy.deepcopy(MESSAGE)
+        message["resources"]["source_refs"][0]["url"] = "https://example.com/talk.mp4"
+        text = json.dumps(message, indent=1)
+        store = f"file://{tmp_path}"
+        away = offload(sentient.to_body(text, rest="part").or_raise(), store, threshold=1)
+        sent = MessageBody.from_json(away.to_json())
+        assert all(part.is_reference for part in sent)
+        (talk,) = sent.list("/sources/*/*", content_type="video/*")
+        assert (talk.metadata or {})["ref_id"] == "src_1"
+        assert talk.url == "https://example.com/talk.mp4"
+        MessageBodySchema(
+            [
+                {"contentType": "application/json", "required": True},
+                {"name": "/sentient/message.json", "contentType": "application/json"},
+                {"name": "/sources/**", "contentType": "video/*", "required": True},
+                {"name": "/{storage,derived}/**", "contentType": "*/*"},
+            ]
+        ).validate(sent)
+        home = sentient.from_body(sent.with_resolver(Resolver(allow=[store]))).or_raise()
+        assert home == text
+        assert sentient.forward(str(home)).received == text.encode()
+
+    def test_resources_become_positional_references(self) -> None:
+        body = sentient.to_body(MESSAGE, rest="part").or_raise()
+        urls = {part.name: part.url for part in body if part.is_reference}
+        assert urls == {
+            "/sources/1/watch": "https://www.youtube.com/watch?v=abc123",
+            "/storage/1/store_1.mp4": "s3://wasabi/session-20260127-1430/store_1.mp4",
+            "/derived/1/derived_1.wav": "s3://wasabi/session-20260127-1430/derived_1.wav",
+        }
+        assert (body["/storage/1/store_1.mp4"].metadata or {})["ref_id"] == "store_1"
+
+    def test_pending_resources_make_no_part(self) -> None:
+        body = sentient.to_body(MESSAGES["ex1"][0], rest="part").or_raise()
+        assert body.list("/storage/**") == []
+
+    @pytest.mark.parametrize(
+        ("stated", "content_type"),
+        [
+            ("video", "video/mp4"),  # from the name; a kind is no type
+            ("video/webm", "video/webm"),
+            ("a b/c", "video/mp4"),
+            (7, "video/mp4"),
+        ],
+    )
+    def test_kinds_are_no_content_types(self, stated: Any, content_type: str) -> None:
+        message = copy.deepcopy(MESSAGE)
+        message["resources"]["storage_refs"][0]["media_type"] = stated
+        part = sentient.to_body(message, rest="part").or_raise()["/storage/1/store_1.mp4"]
+        assert part.content_type == content_type
+
+    @pytest.mark.parametrize("url", ["C:/v, 1.mp4", "/srv/v.mp4", "v.mp4", "", None, 7])
+    def test_paths_never_become_urls(self, url: Any) -> None:
+        message = copy.deepcopy(MESSAGE)
+        message["resources"]["source_refs"][0]["url"] = url
+        body = sentient.to_body(message, rest="part").or_raise()
+        assert body.list("/sources/**") == []
+        assert same(sentient.from_body(body).or_raise(), message)
+
+    def test_text_is_text(self) -> None:
+        message = with_content(MESSAGE, ("output", "content"), "Done.")
+        body = sentient.to_body(message, rest="part").or_raise()
+        assert (body[0].content_type, body.read_text()) == ("text/plain", "Done.")
+        body[0] = Part("**Done.**", content_type="text/markdown")
+        content = sentient.from_body(body).or_raise()["output"]["content"]  # type: ignore[index]
+        assert content == "**Done.**"
