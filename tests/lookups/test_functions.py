@@ -25,6 +25,7 @@ from messagebody import bulk as bulk_module
 from messagebody.adapters import (
     ChatMessage,
     Converted,
+    MessageFormat,
     Step,
     adapter,
     adapter_names,
@@ -158,10 +159,10 @@ def on_fs(act: Callable[[Any], Any]) -> Call:
 
 def through_formats(body: MessageBody) -> Any:
     for name in adapter_names():
-        convert: Any = adapter(name).from_body
+        found = adapter(name)
+        convert: Any = found.from_body
         attempt(partial(convert, body))
-        takes = inspect.signature(convert).parameters
-        if {"urls", "resolver"} <= takes.keys():
+        if isinstance(found, MessageFormat):
             for urls in ("sign", "inline", "text"):
                 attempt(partial(convert, body, urls=urls, resolver=CLOSED))
 
@@ -232,6 +233,11 @@ BY_PATH = [
 
 CALLS: dict[str, Call] = {
     "Adapter.from_body": through_formats,
+    "Envelope.from_body": through_formats,
+    "MessageFormat.from_body": through_formats,
+    "MessageFormat.from_bodies": lambda body: FORMAT.from_bodies([body]),
+    "Archive.from_body": archived(zip),
+    "Archive.write": written(zip),
     "BodyBackend": lambda body: backend(body),  # noqa: PLW0108 - it is defined below
     "frameworks.mcp.server": lambda body: of_mcp("server", body),
     "frameworks.values.to_values": to_values,
@@ -293,7 +299,7 @@ CALLS: dict[str, Call] = {
     "archives.tar.write": written(tar),
     "archives.zip.from_body": archived(zip),
     "archives.zip.write": written(zip),
-    "adapters.is_withheld": for_parts(is_withheld),
+    "adapters.places.is_withheld": for_parts(is_withheld),
     "adapters.write": lambda body: each(
         lambda name: write(name, Converted(body, ())), adapter_names()
     ),
