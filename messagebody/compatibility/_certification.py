@@ -14,9 +14,10 @@ from typing import Any, Final
 import attrs
 
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
-from messagebody.compatibility._solver.containment import Pattern, contains, priced_language
+from messagebody.compatibility._solver.containment import contains, priced_language
 from messagebody.compatibility._solver.cover import crowd
-from messagebody.compatibility._solver.glance import is_any_contained
+from messagebody.compatibility._solver.glance import contained
+from messagebody.compatibility._solver.profile import SchemaPartLike
 from messagebody.compatibility.certificates import (
     IGNORED_BOXES,
     RULES,
@@ -26,12 +27,14 @@ from messagebody.compatibility.certificates import (
     Places,
     State,
     boxes_digest,
+    freer,
     is_hole,
     moves,
     named,
     stands_for,
+    texts_show,
 )
-from messagebody.schema import MessageBodySchema
+from messagebody.schema import MessageBodySchema, SchemaPart
 
 _ANY_BODY: Final = Case([], {}, {})
 _PAIRS: Final = 16_384
@@ -39,8 +42,6 @@ _PAIRS: Final = 16_384
 
 Words = list[str]
 Kinds = tuple[str, ...]
-Names = tuple[tuple[str, ...], str | None]
-"""Words that end before a type, and one of them that is a name."""
 Small = Mapping[int, tuple[list[str], Words]]
 """For each required part, the names that can satisfy it, and the proof that no others can."""
 
@@ -84,22 +85,21 @@ class _Maker:
         lenient: bool,
         budget: Budget,
     ) -> None:
-        self._budget = budget
-        sent, taken = _boxes(producer), _boxes(consumer)
+        self._budget, self._unpriced = budget, _Unpriced(budget)
+        self._senders, self._takers = producer.parts, consumer.parts
+        sent, taken = _boxes(self._senders), _boxes(self._takers)
         self.head = {
             "rules": RULES,
             "producer": boxes_digest(sent),
             "consumer": boxes_digest(taken[: -len(IGNORED_BOXES)] if lenient else taken),
             "lenient": lenient,
         }
-        self._sent = [box for box, _ in sent]
-        self._required = [i for i, (_, needed) in enumerate(sent) if needed]
+        self._sent, self._taken = [box for box, _ in sent], [box for box, _ in taken]
+        self._sent_at, self._taken_at = _positions(self._senders), _positions(self._takers)
+        self._sure = [part for part in self._senders if part.required]
         # N required parts compete for at most N² names.
-        self._most_names = len(self._required) ** 2
+        self._most_names = len(self._sure) ** 2
         self._smalls: dict[tuple[Box, ...], dict[int, tuple[list[str], Words]]] = {}
-        self._taken = [box for box, _ in taken]
-        self._wanted = [j for j, (_, needed) in enumerate(taken) if needed]
-        self._profiles = producer.profile, consumer.profile
 
     def proof(self) -> dict[str, Any]:
         """Return the proof that the consumer accepts every body, or that no body can be sent.
@@ -111,7 +111,9 @@ class _Maker:
             parts = [self._coverage(i) for i in range(len(self._sent))]
         except _Unprovable:
             return {"empty": self._tree(_ANY_BODY)}
-        required = {j: self._containment_tree(j) for j in self._wanted}
+        required = {
+            j: self._containment_tree(j) for j, part in enumerate(self._takers) if part.required
+        }
         excepted = [(i, name) for i, part in enumerate(parts) for name in part["except"]]
         if excepted or None in required.values():
             # If no body can be sent, one tree replaces the trees for all open questions.
@@ -130,7 +132,7 @@ class _Maker:
         """Return the claim that a producer part is accepted, except at some names."""
         box = self._sent[i]
         # A single covering part gives a shorter proof than a union.
-        found = self._containment([i], range(len(self._taken)))
+        found = self._containment(self._senders[i : i + 1], self._takers)
         if found is not None:
             _, j, words = found
             return {"in": [j], "except": [], "words": words}
@@ -142,7 +144,7 @@ class _Maker:
 
     def _containment_tree(self, j: int) -> dict[str, Any] | None:
         """Return a tree if a required consumer part contains some required producer part."""
-        found = self._containment(self._required, [j])
+        found = self._containment(self._sure, self._takers[j : j + 1])
         return None if found is None else _node([found[0]], {}, [], [found[2]])
 
     def _rejected_at(self, i: int, name: str) -> Case:
@@ -153,64 +155,40 @@ class _Maker:
     # Claims
 
     def _containment(
-        self, inner: Sequence[int], outer: Sequence[int]
+        self, inners: Sequence[SchemaPart], outers: Sequence[SchemaPart]
     ) -> tuple[int, int, Words] | None:
         """Return a producer part and a consumer part that contains it, with the proof.
 
         Arguments:
-            inner: the producer parts to choose from.
-            outer: the consumer parts to choose from.
+            inners: the producer parts to choose from.
+            outers: the consumer parts to choose from.
         """
-        pairs = list(product(inner, outer))
-        sent, taken = self._profiles
         # If a glance finds such a pair, only that pair has to be proved.
-        held = next(
-            ((i, j) for i, j in pairs if is_any_contained((sent.parts[i],), (taken.parts[j],))),
-            None,
-        )
-        for i, j in pairs if held is None else [held]:
-            words = self._contained(i, j)
-            if words is not None:
-                return i, j, words
+        held = contained(inners, outers)
+        for inner, outer in product(inners, outers) if held is None else [held]:
+            i, j = self._sent_at[id(inner)], self._taken_at[id(outer)]
+            if held or self._may_contain(outer, inner):
+                words = self._proved((self._sent[i],), (self._taken[j],))
+                if words is not None:
+                    return i, j, words
         return None
 
-    def _contained(self, i: int, j: int) -> Words | None:
-        """Return the proof that one box contains another, names and types taken separately."""
-        inner, outer = (
-            (profile.names[at], profile.types[at])
-            for profile, at in zip(self._profiles, (i, j), strict=True)
-        )
-        # Named and unnamed parts never contain each other.
-        if (outer[0] is None) is not (inner[0] is None):
-            return None
-        kinds = self._kinds_in(inner[1], outer[1])
-        if kinds is None or inner[0] is None or outer[0] is None:
-            return kinds
-        found = self._names_in(inner[0], outer[0])
-        if found is None:
-            return None
-        names, accepted = found
-        # Types are proved after one legal name, because they read the same after every name. If
-        # `accepted` is None, no legal name matches, so that no type ever follows.
-        return [*names, *(accepted + kind for kind in kinds if accepted is not None)]
+    def _may_contain(self, outer: SchemaPartLike, inner: SchemaPartLike) -> bool:
+        """Return whether a part may contain another one; the solver usually knows it at once."""
+        name, theirs = inner.name_pattern, outer.name_pattern
+        if name is None or theirs is None:
+            # Named and unnamed parts never contain each other.
+            names_fit = name is theirs
+        else:
+            names_fit = contains(theirs, name, self._budget) is not False
+        kinds = outer.content_type_pattern, inner.content_type_pattern
+        return names_fit and contains(*kinds, self._budget) is not False
 
-    def _kinds_in(self, inner: Pattern, outer: Pattern) -> Words | None:
-        """Return the proof that one type pattern is contained in another."""
-        # The solver usually knows the answer at once.
-        if contains(outer, inner, self._budget) is False:
-            return None
-        if inner.literal is not None:
-            # The automaton of a literal is a single path, so its word is the proof.
-            return [f" {inner.literal}"]
-        return _covered_kinds((inner.text,), (outer.text,), self._budget)
-
-    def _names_in(self, inner: Pattern, outer: Pattern) -> Names | None:
-        """Return the proof that one name pattern is contained in another, without the types."""
-        if contains(outer, inner, self._budget) is False:
-            return None
-        if inner.literal is not None:
-            return (inner.literal,), inner.literal
-        return _contained_names(inner.text, outer.text, _Unpriced(self._budget))
+    def _proved(self, inside: tuple[Box, ...], covers: tuple[Box, ...]) -> Words | None:
+        """Return the proof of a claim; None if it is not true."""
+        found = _proof(inside, covers, self._unpriced)
+        # A copy, because callers may change their certificate.
+        return None if found is None else list(found)
 
     def _uncovered_names(self, i: int, covers: Sequence[Box]) -> tuple[list[str], Words]:
         """Return the names at which a part is not covered, and the proof for all other names.
@@ -235,7 +213,7 @@ class _Maker:
         Raises:
             _Unprovable: it has many names, and some of its types are not covered at any name.
         """
-        pattern, kinds = self._profiles[0].names[i], (self._sent[i][1],)
+        pattern, kinds = self._senders[i].name_pattern, (self._sent[i][1],)
         if pattern is None:
             return []
         language = priced_language(pattern, self._budget)
@@ -243,13 +221,13 @@ class _Maker:
         names = [] if language.is_infinite else language.words(self._budget)
         listed = list(islice(names, self._most_names + 1))
         if language.is_infinite or len(listed) > self._most_names:
-            if _covered_kinds(kinds, _kinds(covers), self._budget) is None:
+            if self._covered_kinds(kinds, _kinds(covers)) is None:
                 raise _Unprovable
             return []
         return [
             name
             for name in listed
-            if _covered_kinds(kinds, self._kinds_at(name, covers), self._budget) is None
+            if self._covered_kinds(kinds, self._kinds_at(name, covers)) is None
         ]
 
     # Trees
@@ -266,7 +244,7 @@ class _Maker:
         """Return the required parts that have few names left if some boxes are avoided."""
         if avoided not in self._smalls:
             small = self._smalls[avoided] = {}
-            for i in self._required:
+            for i in (self._sent_at[id(part)] for part in self._sure):
                 # Parts with more names than competing parts are left out.
                 with suppress(_Unprovable):
                     small[i] = self._uncovered_names(i, avoided)
@@ -326,7 +304,7 @@ class _Maker:
             for i in free:
                 self._budget.spend(1)
                 if i != first and all(
-                    _covered_kinds(_kinds([sent[i], sent[k]]), everywhere, self._budget) is not None
+                    self._covered_kinds(_kinds([sent[i], sent[k]]), everywhere) is not None
                     for k in group
                 ):
                     group.append(i)
@@ -343,10 +321,7 @@ class _Maker:
         proofs: list[Any] = [
             _search([box], [*case.avoided, *named([*names, *taken])], self._budget) for box in boxes
         ]
-        proofs += [
-            _covered_kinds(_kinds(pair), everywhere, self._budget)
-            for pair in combinations(boxes, 2)
-        ]
+        proofs += [self._covered_kinds(_kinds(pair), everywhere) for pair in combinations(boxes, 2)]
         proofs += [
             self._clash(case.bounded(name, box), name)
             for name, box in product(taken, boxes)
@@ -362,19 +337,30 @@ class _Maker:
     def _kinds_at(self, name: str, boxes: Iterable[Box]) -> Kinds:
         return _kinds(box for box in boxes if _matches(box, name))
 
+    def _covered_kinds(self, inside: Kinds, covers: Kinds) -> Words | None:
+        """Return the proof that `covers` accept each type in all of `inside`; None if not."""
+        return self._proved(
+            tuple([(None, kind) for kind in inside]), tuple([(None, kind) for kind in covers])
+        )
+
     def _clash(self, case: Case, name: str) -> Words | None:
         """Return the proof that no part of this name meets all bounds at the name."""
         outside = self._kinds_at(name, [*case.outside.get(name, ()), *case.avoided])
-        return _covered_kinds(_kinds(case.inside[name]), outside, self._budget)
+        return self._covered_kinds(_kinds(case.inside[name]), outside)
 
 
 # Proofs about patterns alone, cached for all schemas. The budget must not be part of the cache key,
 # so `_Unpriced` makes all budgets equal.
 
 
-def _boxes(schema: MessageBodySchema) -> list[tuple[Box, bool]]:
+def _boxes(parts: Iterable[SchemaPart]) -> list[tuple[Box, bool]]:
     """Return the boxes of a schema, each with whether it is required, as the checker reads them."""
-    return [((part.name, part.content_type), part.required) for part in schema.parts]
+    return [((part.name, part.content_type), part.required) for part in parts]
+
+
+def _positions(parts: Iterable[SchemaPart]) -> dict[int, int]:
+    """Return the position of each part by its identity, because comparing parts takes long."""
+    return {id(part): at for at, part in enumerate(parts)}
 
 
 def _node(
@@ -391,23 +377,10 @@ def _union(each: Iterable[Iterable[str]]) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(each)))
 
 
-def _covered_kinds(inside: Kinds, covers: Kinds, budget: Budget) -> Words | None:
-    found = _proof(
-        tuple((None, kind) for kind in inside),
-        tuple((None, kind) for kind in covers),
-        _Unpriced(budget),
-    )
-    # A copy, because callers may change their certificate.
-    return None if found is None else list(found)
-
-
-@attrs.frozen
+@attrs.define(unsafe_hash=True)
 class _Unpriced:
-    budget: Budget = attrs.field(eq=False)
-
     # Equal for all budgets, so that the cache key depends on the patterns only.
-    def __hash__(self) -> int:
-        return 0
+    budget: Budget = attrs.field(eq=False)
 
 
 @lru_cache(_PAIRS)
@@ -416,19 +389,6 @@ def _proof(
 ) -> tuple[str, ...] | None:
     found = _search(inside, covers, paid.budget)
     return tuple(found) if isinstance(found, list) else None
-
-
-@lru_cache(_PAIRS)
-def _contained_names(inner: str, outer: str, paid: _Unpriced) -> Names | None:
-    words = _proof(((inner, "**"),), ((outer, "**"),), paid)
-    if words is None:
-        return None
-    # The types are proved separately. If a type follows a name in a word, the name is legal and
-    # accepted. The pattern may also match illegal names, but no type follows those.
-    split = [word.partition(" ") for word in words]
-    names = sorted(dict.fromkeys(name for name, _, _ in split), key=len)
-    followed = {name for name, space, _ in split if space}
-    return tuple(names), next((name for name in names if name in followed), None)
 
 
 def _matches(box: Box, name: str) -> bool:
@@ -451,22 +411,24 @@ def _pattern(box: Box) -> BoxPattern:
 
 def _search(inside: Sequence[Box], covers: Sequence[Box], budget: Budget) -> Words | str:
     """Return the proof that `covers` accept each word in all of `inside`, or a counterexample."""
+    if texts_show(inside, covers, budget.spend):
+        return []
     patterns, inside_count = [_pattern(box) for box in (*inside, *covers)], len(inside)
     start: State = "", tuple(pattern.start for pattern in patterns)
     words = {start: ""}
     # Only words that leave the automaton of legal words in the same state are compared.
-    kept_by_state: dict[str | None, list[tuple[Places, ...]]] = {"": [start[1]]}
+    kept_by_state: dict[str, list[tuple[Places, ...]]] = {"": [start[1]]}
     queue = [start]
     for state in queue:
         for character, after in moves(patterns, inside_count, state, budget.spend):
-            kept = kept_by_state.setdefault(after[0], [])
+            kept = [v for legal in freer(after[0]) for v in kept_by_state.get(legal, ())]
             budget.spend(1 + len(kept) * len(patterns) // 16)
             if after in words or any(stands_for(v, after[1], inside_count) for v in kept):
                 continue
             words[after] = words[state] + character
             if is_hole(patterns, inside_count, after):
                 return words[after]
-            kept.append(after[1])
+            kept_by_state.setdefault(after[0], []).append(after[1])
             queue.append(after)
     # The checker reads the prefixes of every word anyway.
     return _longest(words.values())

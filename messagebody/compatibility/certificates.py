@@ -16,19 +16,29 @@ only if more of the pattern follows. In a type pattern, `**` as the whole patter
 Any other run of stars matches the same as `*`.
 
 **Claims.** A claim says that each legal word in all boxes of a list (`inside`) is in at least one
-box of another list (`covers`). Its proof is a list of words; together with all their prefixes they
-form a set W. Reading a word leads to a state of the automaton of legal words and to a set of places
-in each box. The proof is valid if
+box of another list (`covers`). Its proof is a list of words, which may be empty if the texts of the
+patterns show the claim.
+
+*Texts* show a claim about a single box `inside` if, for each expansion of its name pattern and each
+of its type pattern, some box in `covers` has two expansions that match them as if they were a name
+and a type: a star in the text is one more character, which only a star matches, and only `**`
+matches a segment `**`. For this, the type pattern `**` is read as `*/*`, and `/**` at the end of a
+name pattern as `/**/*`. A pattern with more than 1,000 expansions matches only the same pattern.
+
+*Words*, together with all their prefixes, form a set W. Reading a word leads to a state of the
+automaton of legal words and to a set of places in each box. The proof is valid if
 
 - W contains the empty word,
 - no word of W is legal, in all boxes of `inside`, and in no box of `covers`, and
 - for each w in W and each character c, W contains a word v that *stands for* wc, unless wc is not a
   prefix of a legal word or leads to no place in some box of `inside`.
 
-v stands for wc if both lead to the same state of legal words, v leads to each place in boxes of
-`inside` that wc leads to, and wc leads to each place in boxes of `covers` that v leads to. By
-induction over their length, every word but these exceptions has a word in W that stands for it, so
-no legal word is in all boxes of `inside` and in no box of `covers`.
+v stands for wc if v leads to each place in boxes of `inside` that wc leads to, wc leads to each
+place in boxes of `covers` that v leads to, and what makes wc legal makes v legal: both lead to the
+same state of legal words, or wc to the start of a segment or to one of only `.` or `..`, and v to a
+segment that is already legal. By induction over their length, every word but these exceptions has a
+word in W that stands for it, so no legal word is in all boxes of `inside` and in no box of
+`covers`.
 
 **Trees** prove that no body is valid for the producer, avoids one box (`avoid`, if there is one),
 and has, at certain names, parts in certain boxes and outside others (the *bounds* at that name). A
@@ -61,6 +71,7 @@ The method is that of antichains (De Wulf, Doyen, Henzinger and Raskin, 2006).
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any, Final, NamedTuple
@@ -85,22 +96,30 @@ _LEGAL: Final[dict[str, dict[str, str]]] = {
     "kind": dict.fromkeys(_TYPE, "kind") | {"/": "kind/"},
     "kind/": dict.fromkeys(_ALNUM, "type"),
     "type": dict.fromkeys(_TYPE, "type"),
+    "illegal": {},
 }
-_COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
+# What makes a word legal after one of these states makes it legal after "in".
+_BEGUN: Final = frozenset({"/", ".", ".."})
+# For each state, its characters in lists that lead to one state, those to "in" first.
+_ALIKE: Final = {
+    state: [
+        sorted(character for character, after in moves.items() if after == target)
+        for target in sorted(dict.fromkeys(moves.values()), key="in".__ne__)
+    ]
+    for state, moves in _LEGAL.items()
+}
+_encode: Final = json.JSONEncoder().encode
 # Certificates are untrusted, and checking a tree recurses.
 _DEEPEST: Final = 200
 # Bounds the cache of each pattern, which a hostile certificate could fill.
 _MOST_CACHED: Final = 50_000
-# Lower-case letters and digits; capital letters; signs of names and types; signs of types only. One
-# character of each kind that no pattern spells stands for all others of its kind.
-_KINDS: Final = tuple(
-    "".join(sorted(kind))
-    for kind in (_ALNUM, _NAME - _TYPE, (_NAME & _TYPE) - _ALNUM - {"."}, _TYPE - _NAME)
-)
+# Bounds the work on a pattern, whose braces may have any number of expansions.
+_MOST_EXPANSIONS: Final = 1_000
+_INNERMOST: Final = re.compile(r"\{([^{}]*)\}")
 
 Box = tuple[str | None, str]  # a name pattern, None for unnamed parts, and a type pattern
 Places = frozenset[tuple[int, str]]
-State = tuple[str | None, tuple[Places, ...]]  # of legal words, and in each box of a claim
+State = tuple[str, tuple[Places, ...]]  # of legal words, and in each box of a claim
 Claim = tuple[Sequence[Box], Sequence[Box]]  # inside, covers
 
 IGNORED_BOXES: Final = ((("/**", "*/*"), False), ((None, "*/*"), False))
@@ -149,8 +168,13 @@ def schema_digest(schema: Any) -> str:
 
 def boxes_digest(boxes: Iterable[tuple[Box, bool]]) -> str:
     """Return the digest of the schema with these boxes, each with whether it is required."""
-    text = _COMPACT.encode([[*box, required] for box, required in boxes])
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+    # Only the texts are encoded, because encoding the whole array takes twice as long.
+    parts = [
+        f"[{'null' if name is None else _encode(name)},{_encode(kind)},"
+        f"{'true' if required else 'false'}]"
+        for (name, kind), required in boxes
+    ]
+    return "sha256:" + hashlib.sha256(f"[{','.join(parts)}]".encode()).hexdigest()
 
 
 def boxes_of(schema: Any) -> list[tuple[Box, bool]]:
@@ -251,6 +275,8 @@ class _Verifier:
                 yield _types([*case.inside.get(name, ()), box]), covers
 
     def _check_claim(self, inside: Sequence[Box], covers: Sequence[Box], words: Any) -> None:
+        if not words and texts_show(inside, covers, self._spend):
+            return
         patterns, inside_count = [self._pattern(box) for box in (*inside, *covers)], len(inside)
         start: State = "", tuple(pattern.start for pattern in patterns)
         states = {start: None}
@@ -259,14 +285,14 @@ class _Verifier:
             for character in word:
                 state = read(patterns, state, character, self._spend)
                 states[state] = None
-        by_state: dict[str | None, list[tuple[Places, ...]]] = {}
+        by_state: dict[str, list[tuple[Places, ...]]] = {}
         for legal, places in states:
             by_state.setdefault(legal, []).append(places)
         for state in states:
             self._need(not is_hole(patterns, inside_count, state))
             for _, after in moves(patterns, inside_count, state, self._spend):
                 if after not in states:
-                    candidates = by_state.get(after[0], ())
+                    candidates = [v for legal in freer(after[0]) for v in by_state.get(legal, ())]
                     self._spend(len(candidates) * len(patterns))
                     self._need(any(stands_for(v, after[1], inside_count) for v in candidates))
 
@@ -303,18 +329,23 @@ def moves(
 ) -> Iterator[tuple[str, State]]:
     """Yield each kind of character, and the state after it, if all of `inside` can continue.
 
-    Characters that no pattern spells here are equivalent within their kind. If a box of `inside`
-    has no star here, only the characters that it spells can follow.
+    Characters that lead to the same state of legal words are of one kind if no pattern spells them
+    here. If a box of `inside` has no star here, only the characters that it spells can follow.
     """
     spelled = [pattern.spelled(places) for pattern, places in zip(patterns, state[1], strict=True)]
-    characters = next((each for each in spelled[:inside_count] if "*" not in each), None)
-    if characters is None:
-        known = frozenset("./ ").union(*spelled)
-        characters = known | {c for kind in _KINDS for c in [x for x in kind if x not in known][:1]}
-    for character in sorted(characters - {"*"}):
-        after = read(patterns, state, character, spend)
-        if after[0] is not None and all(after[1][:inside_count]):
-            yield character, after
+    without_star = [each for each in spelled[:inside_count] if "*" not in each]
+    characters: Iterable[str]
+    if without_star:
+        characters = sorted(without_star[0])
+    else:
+        known = frozenset[str]().union(*spelled)
+        others = [next((c for c in alike if c not in known), "") for alike in _ALIKE[state[0]]]
+        characters = dict.fromkeys([*others, *sorted(known)])
+    for character in characters:
+        if character in _LEGAL[state[0]]:
+            after = read(patterns, state, character, spend)
+            if all(after[1][:inside_count]):
+                yield character, after
 
 
 def read(
@@ -324,6 +355,11 @@ def read(
     spend(len(patterns))
     places = [p.read(at, character, spend) for p, at in zip(patterns, state[1], strict=True)]
     return _legal(state[0], character), tuple(places)
+
+
+def freer(legal: str) -> tuple[str, ...]:
+    """Return the states of legal words after which the same may follow, or more."""
+    return (legal, "in") if legal in _BEGUN else (legal,)
 
 
 def named(names: Collection[str]) -> list[Box]:
@@ -352,15 +388,115 @@ def stands_for(v: tuple[Places, ...], other: tuple[Places, ...], inside_count: i
 
 
 def _is_name(text: str) -> bool:
-    state: str | None = ""
+    state = ""
     for character in text:
-        state = None if character == " " else _legal(state, character)
+        state = _legal(state, character)
     return state == "in"
 
 
-def _legal(state: str | None, character: str) -> str | None:
-    """Return the state of legal words after one more character; None if no legal word follows."""
-    return None if state is None else _LEGAL[state].get(character)
+def _legal(state: str, character: str) -> str:
+    """Return the state of legal words after one more character."""
+    return _LEGAL[state].get(character, "illegal")
+
+
+def texts_show(inside: Sequence[Box], covers: Sequence[Box], spend: Callable[[int], None]) -> bool:
+    """Return whether each pair of expansions of a box matches one of `covers` as a text."""
+    if len(inside) != 1:
+        return False
+    name, kind = inside[0]
+    by_name = _matching(name or "", [name or "" for name, _ in covers], _name_segments, spend)
+    by_kind = _matching(kind.lower(), [kind.lower() for _, kind in covers], _type_segments, spend)
+    spend(len(by_name) * len(by_kind))
+    return all(named & typed for named in by_name for typed in by_kind)
+
+
+def _matching(
+    pattern: str,
+    others: Sequence[str],
+    segments: Callable[[str], list[str]],
+    spend: Callable[[int], None],
+) -> set[frozenset[int]]:
+    """Return for each expansion of a pattern the numbers of the others that match it as a text."""
+    same = frozenset([j for j, other in enumerate(others) if other == pattern])
+    texts = _expansions(pattern, spend)
+    if len(same) == len(others) or not texts:
+        return {same}
+    globs = [
+        (j, segments(glob))
+        for j, other in enumerate(others)
+        if j not in same
+        for glob in _expansions(other, spend)
+    ]
+    return {
+        same.union([j for j, glob in globs if _matches_text(glob, text, spend)])
+        for text in map(segments, texts)
+    }
+
+
+def _expansions(pattern: str, spend: Callable[[int], None]) -> list[str]:
+    """Return the brace expansions of a pattern; none if there are too many."""
+    expanded, waiting = [], [pattern]
+    while waiting:
+        text = waiting.pop()
+        spend(1 + len(text) // 16)
+        brace = _INNERMOST.search(text)
+        if brace is None:
+            expanded.append(text)
+        else:
+            before, after = text[: brace.start()], text[brace.end() :]
+            waiting += [before + each + after for each in brace[1].split(",")]
+        if len(expanded) + len(waiting) > _MOST_EXPANSIONS:
+            return []
+    return expanded
+
+
+def _name_segments(text: str) -> list[str]:
+    segments = text.split("/")
+    return [*segments, "*"] if segments[-1] == "**" else segments
+
+
+def _type_segments(text: str) -> list[str]:
+    if text == "**":
+        return ["*", "*"]
+    return ["*" if segment == "**" else segment for segment in text.split("/")]
+
+
+def _matches_text(glob: list[str], text: list[str], spend: Callable[[int], None]) -> bool:
+    """Return whether the segments of a pattern match those of another one as a text."""
+    spend(len(glob) * len(text))
+    place = at = 0
+    # After the last `**`, the place in the pattern and the first segment that it may leave over.
+    resume: tuple[int, int] | None = None
+    while at < len(text):
+        if place < len(glob) and glob[place] == "**":
+            place += 1
+            resume = place, at
+        elif place < len(glob) and _matches_segment(glob[place], text[at]):
+            place, at = place + 1, at + 1
+        elif resume:
+            place, at = resume[0], resume[1] + 1
+            resume = place, at
+        else:
+            return False
+    return all(segment == "**" for segment in glob[place:])
+
+
+def _matches_segment(glob: str, text: str) -> bool:
+    if text == "**":
+        return False
+    first, *rest = glob.split("*")
+    if not rest:
+        return glob == text
+    at, end = len(first), len(text) - len(rest[-1])
+    if at > end or not text.startswith(first) or not text.endswith(rest[-1]):
+        return False
+    # The first occurrence of each piece leaves the most text for the next one.
+    for piece in rest[:-1]:
+        at = text.find(piece, at, end)
+        if at < 0:
+            return False
+        at += len(piece)
+    return True
 
 
 class BoxPattern:

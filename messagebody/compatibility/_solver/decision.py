@@ -13,7 +13,7 @@ from typing import Final
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import clearly_contains
 from messagebody.compatibility._solver.contents import has_contents
-from messagebody.compatibility._solver.glance import fits, is_any_apart, is_any_contained, is_small
+from messagebody.compatibility._solver.glance import contained, fits, is_any_apart, is_small
 from messagebody.compatibility._solver.languages import PartSet, members
 from messagebody.compatibility._solver.profile import PartType, Profile, Types
 from messagebody.compatibility._solver.satisfy import Pair, Problem
@@ -262,9 +262,9 @@ class Decision:
         """Return whether a glance shows that a question has no counterexample."""
         producer, consumer = self.producer, self.consumer
         if wanted < 0:
-            return is_any_contained((producer.parts[position],), consumer.parts)
+            return contained((producer.parts[position],), consumer.parts) is not None
         sent = [part for part in producer.parts if part.required]
-        return is_any_contained(sent, (consumer.parts[wanted],))
+        return contained(sent, (consumer.parts[wanted],)) is not None
 
     def _search_all(self, left: list[int]) -> Iterator[tuple[int, Answer]]:
         """Search at all positions, in rounds; the last round may use up the budget."""

@@ -24,17 +24,19 @@ def fits(producer: Profile, consumer: Profile) -> bool:
     """Return whether the consumer accepts each producer part and has all its requirements met."""
     # Loops instead of `all`, whose generator would take as long as the comparisons.
     for part in producer.parts:
-        if not is_any_contained((part,), consumer.parts):
+        if not contained((part,), consumer.parts):
             return False
     sent = [part for part in producer.parts if part.required]
     for wanted in consumer.parts:
-        if wanted.required and not is_any_contained(sent, (wanted,)):
+        if wanted.required and not contained(sent, (wanted,)):
             return False
     return True
 
 
-def is_any_contained(inners: Iterable[SchemaPartLike], outers: Iterable[SchemaPartLike]) -> bool:
-    """Return whether some outer schema part accepts everything that some inner one accepts."""
+def contained(
+    inners: Iterable[SchemaPartLike], outers: Iterable[SchemaPartLike]
+) -> tuple[SchemaPartLike, SchemaPartLike] | None:
+    """Return an inner schema part and an outer one that accepts everything the inner one does."""
     for inner in inners:
         name, kind = inner.name_pattern, inner.content_type_pattern
         for outer in outers:
@@ -45,8 +47,8 @@ def is_any_contained(inners: Iterable[SchemaPartLike], outers: Iterable[SchemaPa
             ):
                 continue
             if type_ is kind or clearly_contains(type_, kind):
-                return True
-    return False
+                return inner, outer
+    return None
 
 
 def is_any_apart(one: Profile, other: Profile) -> bool:
