@@ -8,7 +8,9 @@ in lower case. A word is legal if its name and type are legal: a name is `/segme
 times, a segment is one or more of `A-Z a-z 0-9 . _ -` and neither `.` nor `..`; a type is
 `type/subtype`, each a letter or digit and then any of ``a-z 0-9 ! # $ & ^ _ . + -``. A schema part
 is a *box*: the set of words whose name and type match its two patterns. A list of names is a box,
-too: its name pattern is `{/a,/b}`, or `/a` for one name, and it accepts any type.
+too: its name pattern is `{/a,/b}`, or `/a` for one name, and it accepts any type. What a
+`contentSchema` says is not compared: it only narrows what a producer sends, but with one in the
+consumer, nothing can be proved.
 
 **Patterns** mean the union of their brace expansions. `*` matches any run of characters within a
 segment. In a name pattern, `**` as a whole segment matches any number of whole segments, but zero
@@ -179,12 +181,15 @@ def boxes_digest(boxes: Iterable[tuple[Box, bool]]) -> str:
 
 def boxes_of(schema: Any) -> list[tuple[Box, bool]]:
     """Return the box of each schema part, and whether it is required."""
-    value = schema.to_dicts() if hasattr(schema, "to_dicts") else schema
-    parts = value["parts"] if isinstance(value, Mapping) else value
     return [
         ((part.get("name"), part.get("contentType") or "*/*"), bool(part.get("required")))
-        for part in parts
+        for part in _parts_of(schema)
     ]
+
+
+def _parts_of(schema: Any) -> Any:
+    value = schema.to_dicts() if hasattr(schema, "to_dicts") else schema
+    return value["parts"] if isinstance(value, Mapping) else value
 
 
 class Case(NamedTuple):
@@ -212,7 +217,9 @@ class _Verifier:
         self._certificate, self._left = certificate, steps
         self._patterns: dict[Box, BoxPattern] = {}
         self._need(certificate["rules"] == RULES)
-        self._sent, self._taken = boxes_of(producer), boxes_of(consumer)
+        takers = _parts_of(consumer)
+        self._need(all(part.get("contentSchema") is None for part in takers))
+        self._sent, self._taken = boxes_of(producer), boxes_of(takers)
         self._need(certificate["producer"] == boxes_digest(self._sent))
         self._need(certificate["consumer"] == boxes_digest(self._taken))
         if certificate["lenient"] is True:

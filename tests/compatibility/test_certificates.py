@@ -95,6 +95,15 @@ class TestVerify:
         assert not verify(sent, taken, proof | {"lenient": False})
         assert not verify(sent, lenient_schema(taken), proof)
 
+    def test_contents_are_not_compared(self) -> None:
+        """A content schema narrows what is sent; that a consumer accepts less is not proved."""
+        plain = [{"contentType": "application/json"}]
+        narrow = [{**plain[0], "contentSchema": {"type": "array"}}]
+        proof = check(*[MessageBodySchema.from_dicts(plain)] * 2).certificate
+        assert verify(plain, plain, proof)
+        assert verify(narrow, plain, proof)
+        assert not verify(plain, narrow, proof)
+
     def test_each_is_its_own(self) -> None:
         a, b = PROVED[1]
         before = certified(a, b)
