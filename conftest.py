@@ -23,10 +23,11 @@ from sybil.typing import Parser
 
 # The same examples every time and no clock: a slow machine is not a failure.
 _steady = settings(derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("quick", _steady, max_examples=20)
+settings.register_profile("quick", _steady, max_examples=8)
+settings.register_profile("usual", _steady, max_examples=20)
 settings.register_profile("thorough", _steady, max_examples=100)
 settings.register_profile("search", deadline=None, max_examples=1000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 
 ROOT = Path(__file__).parent
 

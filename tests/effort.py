@@ -1,9 +1,23 @@
 """How much is tried, and how much work something is; counted, never timed."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
+import pytest
 from hypothesis import settings
+
+
+def one_in(number: int, cases: Iterable[Any]) -> list[Any]:
+    """Mark cases of a test as dear, all but one in so many: these stay quick."""
+    return [case if index % number == 0 else _dear(case) for index, case in enumerate(cases)]
+
+
+def _dear(case: Any) -> Any:
+    """Mark a case: a value, a tuple of values, or a parameter with an id."""
+    if not isinstance(case, type(pytest.param())):
+        case = pytest.param(*case) if isinstance(case, tuple) else pytest.param(case)
+    return pytest.param(*case.values, marks=[*case.marks, pytest.mark.dear], id=case.id)
 
 
 def examples(number: int) -> int:

@@ -231,33 +231,39 @@ def wrong_arguments(name: str, call: ast.Call) -> str | None:
     return None
 
 
-def texts_of(path: Path) -> tuple[str, str]:
-    """Return the prose of a page or of the docstrings and comments of a module, and its code."""
+def prose_of(text: str, nodes: list[ast.AST]) -> str:
+    """Return the prose of a page, or of the docstrings and comments of a module."""
+    if not nodes:
+        return BLOCK.sub("", text)
+    strings = [node.value for node in nodes
+               if isinstance(node, ast.Constant) and isinstance(node.value, str)]  # fmt: skip
+    return "\n".join([*strings, *re.findall(r"#.*", text)])
+
+
+def code_of(text: str, nodes: list[ast.AST]) -> str:
+    """Return the examples of a page, or the names of a module."""
+    if not nodes:
+        return "\n".join(BLOCK.findall(text))
+    used = [node.id for node in nodes if isinstance(node, ast.Name)]
+    used += [node.arg for node in nodes if isinstance(node, ast.arg)]
+    used += [name for node in nodes for name in _names(node)]
+    return " ".join(used)
+
+
+def problems(path: Path) -> Iterator[str]:
+    """Yield what is wrong with the names of a page or a module."""
     text = path.read_text("utf-8")
-    if path.suffix == ".md":
-        return BLOCK.sub("", text), "\n".join(BLOCK.findall(text))
-    strings = [
-        node.value for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "`" in node.value
-    ]  # fmt: skip
-    tree = [*ast.walk(ast.parse(text))]
-    used = [node.id for node in tree if isinstance(node, ast.Name)]
-    used += [node.arg for node in tree if isinstance(node, ast.arg)]
-    used += [name for node in tree for name in _names(node)]
-    return "\n".join([*strings, *re.findall(r"#.*", text)]), " ".join(used)
+    nodes = [] if path.suffix == ".md" else [*ast.walk(ast.parse(text))]
+    ticked = dict.fromkeys(TICKED.findall(prose_of(text, nodes)))
+    named = [(each, *found) for each in ticked for found in calls(each)]
+    code = code_of(text, nodes) if named else ""
+    for each, name, call in named:
+        if (said := problem(name, call, code)) is not None:
+            yield f"{path.relative_to(ROOT)}: `{each}`: {said}"
 
 
-@pytest.mark.parametrize(
-    "path", [*PAGES, *MODULES], ids=lambda path: path.relative_to(ROOT).as_posix()
-)
-def test_names_exist(path: Path) -> None:
-    prose, code = texts_of(path)
-    wrong = {}
-    for text in dict.fromkeys(TICKED.findall(prose)):
-        for name, call in calls(text):
-            if (said := problem(name, call, code)) is not None:
-                wrong[text] = said
-    assert wrong == {}
+def test_names_exist() -> None:
+    assert [each for path in [*PAGES, *MODULES] for each in problems(path)] == []
 
 
 def test_the_table_of_the_first_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

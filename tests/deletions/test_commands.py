@@ -16,6 +16,7 @@ from messagebody.storage import Bytes, open_store
 from messagebody.storage._stores import owners
 from tests.commands import BODY, CALLS, NAME, write_files
 from tests.deletions.foreign import NAMES, Foreign
+from tests.effort import one_in
 from tests.servers import Server
 
 OUT = ["--out", "out"]
@@ -90,7 +91,7 @@ def ways(command: str, place: Callable[[str], str]) -> list[list[str]]:
     return [[*command.split(), *map(place, given)] for given in calls]
 
 
-@pytest.mark.parametrize("command", CALLS)
+@pytest.mark.parametrize("command", one_in(5, CALLS))
 def test_nothing_foreign_goes_on_disk(
     command: str, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,7 +105,7 @@ def test_nothing_foreign_goes_on_disk(
         assert foreign.gone() == [], (given, said)
 
 
-@pytest.mark.parametrize("command", CALLS)
+@pytest.mark.parametrize("command", one_in(6, CALLS))
 def test_nothing_foreign_goes_that_was_there_first(
     command: str, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ from messagebody import MessageBody
 from messagebody._cli.application import application, run
 from messagebody.bulk._engines import run_serially
 from tests.commands import CALLS, commands, write_files
+from tests.effort import one_in
 from tests.lookups.network import Network
 
 
@@ -34,7 +35,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
     return b"".join(stream.buffer.getvalue() for stream in streams[1:]).decode("utf-8", "replace")
 
 
-@pytest.mark.parametrize("command", CALLS)
+@pytest.mark.parametrize("command", one_in(4, CALLS))
 def test_asks_the_network_nothing(
     command: str, files: Path, network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,7 +34,7 @@ CALLS: dict[str, Callable[[Store], Any]] = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def asked() -> Iterator[tuple[Store, list[Any]]]:
     """A store at a server that gives the answer in a list."""
     answer: list[Any] = []
