@@ -6,7 +6,7 @@ All checks of the toolkit return them: `iter_findings` here for a body, `lint` f
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, ParamSpec
 
@@ -15,6 +15,7 @@ import attrs
 from messagebody._base import sniffing
 from messagebody._base.faces import face
 from messagebody._base.guards import require_parts
+from messagebody._base.leaves import leaf
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.media_types import JSON, KNOWN, LINES, essence
 from messagebody._base.text import count_of, escape, quote
@@ -155,8 +156,7 @@ def iter_findings(parts: Iterable[Part]) -> Iterator[Finding]:
     `name-disagrees` (the name ends as those of another type), `not-json` (the type is one of JSON,
     the content is not), `text-is-a-path` (the text is the path of a file, which was not read),
     `chat-message` (the member `role` belongs to a message of a chat API), and `foreign-member`
-    (another format has this member for one of a part's own). The content of references is not
-    checked. Of local files, the first bytes are read; a text that is a path is never opened.
+    X Of local files, the first bytes are read; a text that is a path is never opened.
 
     Examples:
         >>> from messagebody import MessageBody, Part
@@ -164,10 +164,19 @@ def iter_findings(parts: Iterable[Part]) -> Iterator[Finding]:
         >>> print(*iter_findings(body))
         part 0 '/a.png': it states image/png, its bytes are application/pdf (warning type-disagrees)
     """
-    for index, part in enumerate(require_parts(parts)):
+    listed = [*require_parts(parts)]
+    for index, part in enumerate(listed):
         yield from _warnings(index, part, _strangers(part))
         yield from _warnings(index, part, _misnamed(part))
         yield from _warnings(index, part, () if part.is_reference else _problems(part))
+    yield from _link_findings(listed)
+
+
+def _link_findings(parts: Sequence[Part]) -> Iterator[Finding]:
+    try:
+        yield from leaf("link_findings")(parts)
+    except ImportError:  # the parsers are an extra, and all other checks work without it
+        return
 
 
 def iter_strangers(parts: Iterable[Part]) -> Iterator[Finding]:

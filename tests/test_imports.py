@@ -27,7 +27,7 @@ CORE = [
     {"filesystem"},
 ]
 LEAVES = [
-    {"adapters", "agents", "payloads", "s3", "samples", "views"},
+    {"adapters", "agents", "links", "payloads", "s3", "samples", "views"},
     {"archives", "bulk", "envelopes", "prompts", "rendering", "testing"},
     {"frameworks"},
     {"_cli"},
@@ -40,14 +40,14 @@ BASES = {
     "bulk": {"adapters"},
     "envelopes": {"adapters", "adapters.dialects"},
     "frameworks": {"adapters", "payloads", "prompts"},
-    "prompts": {"adapters"},
-    "rendering": {"adapters"},
+    "prompts": {"adapters", "links"},
+    "rendering": {"adapters", "links"},
     "testing": {"adapters", "adapters.streams"},
 }
 # The command line and the program are made of everything.
 PROGRAMS = {"_cli", "__main__"}
 # What a module above gives to a type hint below.
-TYPES_FROM_ABOVE = {("_model", "filesystem"), ("_model", "views")}
+TYPES_FROM_ABOVE = {("_model", "filesystem"), ("_model", "links"), ("_model", "views")}
 # The rooms that work together on one floor.
 TOGETHER = {frozenset({"_base", "errors"}), frozenset({"_base", "names"}),
             frozenset({"errors", "names"}), frozenset({"_model", "findings"})}  # fmt: skip
@@ -91,7 +91,7 @@ LEAF_DOORS = {
     "hypothesis": {"testing/_adapters.py", "testing/strategies.py"},
     "langchain_core": {"frameworks/langchain.py"},
     "langgraph": {"frameworks/langgraph.py", "frameworks/langgraph_threads.py"},
-    "markdown_it": {"rendering/_markup.py"},
+    "markdown_it": {"links/_inlines.py", "links/_markdown.py", "rendering/_markup.py"},
     "mcp": {"_cli/commands/models.py", "frameworks/mcp/"},
     "mcp_types": {"frameworks/mcp/"},
     "mypy_boto3_s3": {"s3/_client.py"},
@@ -105,6 +105,7 @@ LEAF_DOORS = {
     "pydantic_ai": {"frameworks/pydantic_ai.py"},
     "pydantic_core": {"frameworks/pydantic.py"},
     "pytest": {"testing/"},
+    "turbohtml": {"links/_html.py"},
     "upath": {"views/__init__.py", "views/_upath.py"},
     "uvicorn": {"_cli/commands/models.py"},
 }

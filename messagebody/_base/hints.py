@@ -63,8 +63,9 @@ add_url add_link add_reference
     body.add(url=…) adds a reference
 add_all add_parts update merge concat
     body.extend(other) adds parts; a + b is a new body
-filter find select search where match query
-    body.list('/sources/*', content_type='text/*') picks parts
+filter find search where match query
+    body.list('/sources/*', content_type='text/*') picks parts, body.select('/sources/*') is a body
+    of them
 find_by_name find_one get_part part by_name
     body['/name'] is a part, body.get('/name') gives None if it is missing
 first
@@ -82,8 +83,8 @@ set replace setdefault overwrite
 sort sorted order
     MessageBody(sorted(body, key=…)) has another order
 rename
-    body.move(old, new) renames a part
-delete unlink rm discard drop
+    body.move(old, new) renames a part, with relink=True links follow
+delete unlink rm discard
     body.remove('/name') removes a part, as del body['/name']
 read open read_bytes get_bytes
     body['/name'].read_bytes() reads a part; body.fs opens it; MessageBody.load(…) reads a message
@@ -105,8 +106,8 @@ lint findings
     messagebody.findings.iter_findings(body) gives likely mistakes
 walk
     body.fs.walk('/') walks the directories, body.list('/**') gives the named parts
-mount
-    body.fs is a filesystem, messagebody.views.mount mounts one
+citations references backlinks cited_by
+    body.links() lists what parts say of each other
 show view render to_html html page
     messagebody.rendering.page(body) is a page of HTML
 tree print pprint

@@ -1,8 +1,8 @@
 """Views of the model in other packages and libraries, loaded by name on first use.
 
 The model imports nothing that is built on it. One table here lists the views that it loads by name:
-`body.fs`, `body.path`, the hooks of pydantic, HTML, and reading through a resolver. So importing a
-body stays quick, and lower modules don't depend on higher ones.
+`body.fs`, `body.path`, `body.links`, the hooks of pydantic, HTML, and reading through a resolver.
+So importing a body stays quick, and lower modules don't depend on higher ones.
 """
 
 import importlib
@@ -27,6 +27,10 @@ LEAVES: Final = {
     "Stream": "messagebody.compatibility._stream:Stream",
     "filesystem": "messagebody.filesystem:MessageBodyFileSystem",
     "path_into": "messagebody.views:path_into",
+    "links_of": "messagebody.links:links_of",
+    "link_findings": "messagebody.links:iter_findings",
+    "mount": "messagebody.links:mount",
+    "relinked": "messagebody.links:renamed",
     "MissingDependency": "messagebody.errors:MissingDependency",
     "explanation": "messagebody.rendering:explanation",
     "body_html": "messagebody.rendering._notebook:body_html",

@@ -4,15 +4,13 @@ import builtins
 import os
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 
 import messagebody  # for annotations, which are evaluated on demand
 from messagebody._base.documents import name_in, not_json, read_document, write_document
-from messagebody._base.guards import (
-    require_limits,
-    require_resolver,
-)
+from messagebody._base.guards import require_iterable, require_limits, require_resolver
 from messagebody._base.hints import guided
 from messagebody._base.leaves import LazySerializer, PydanticHook, leaf
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
@@ -20,7 +18,8 @@ from messagebody._base.text import count_of, escape, human_size, quote, redact_u
 from messagebody._model.content import Reference
 from messagebody._model.index import PartList
 from messagebody._model.part import NOT_GIVEN, Part, build_part
-from messagebody._model.sequence import PartSequence
+from messagebody._model.renames import Renames
+from messagebody._model.sequence import PartSequence, key_of
 from messagebody._wire import manifest, reader
 from messagebody._wire.members import PartArguments
 from messagebody.errors import DecodeError, InvalidArgument, InvalidPattern
@@ -28,6 +27,7 @@ from messagebody.names import is_name
 
 if TYPE_CHECKING:
     import messagebody.filesystem
+    import messagebody.links
     import messagebody.views
 
 # The length of a body as text, about 2,000 tokens of a model.
@@ -226,18 +226,116 @@ class MessageBody(PartSequence):
         self._parts.append(part._record)
         return self._bound(part)
 
-    def move(self, old: str, new: str) -> Part:
-        """Rename the part `old` to `new`; it keeps its place.
+    @guided
+    def move(self, old: str | PurePath, new: str | PurePath, *, relink: bool = False) -> Part:
+        """Rename a part, or all parts below a directory; they keep their places.
+
+        Arguments:
+            old: the name of a part; a name that is only a directory, or one that ends in a slash,
+                moves all parts below it.
+            new: the new name.
+            relink: whether links and citations in all parts follow. Only the target of a link
+                changes, and every other character stays.
+
+        Returns:
+            The part; of a directory, the first one.
 
         Raises:
-            PartNotFound: no part has the name `old`.
+            PartNotFound: no part has the name `old`, or is below it.
             DuplicateName: another part has the name `new`.
+            MissingDependency: links should follow, there is Markdown or HTML, and the extra `links`
+                is not installed.
+
+        Examples:
+            >>> body = MessageBody([Part("[a](source:1)", content_type="text/markdown")])
+            >>> _ = body.add("so cute", name="/sources/1")
+            >>> body.move("/sources/1", "/sources/cats", relink=True)
+            Part('/sources/cats', text/plain, 'so cute', 7 B)
+            >>> body.text
+            '[a](source:cats)'
         """
-        part = self[old]
-        if new != old:
-            part = part.evolve(name=new)
-            self._parts.replace_named(old, part._record)
-        return part
+        renames = Renames.of(self._parts, key_of(old), key_of(new))
+        if not renames.names:
+            raise self._missing(key_of(old))
+        with self._parts.all_or_nothing() as parts:
+            changed = leaf("relinked")(self, renames.names, renames) if relink else {}
+            for name, renamed in renames.steps():
+                parts.replace_named(name, self[name].evolve(name=renamed)._record)
+            for index, part in changed.items():
+                parts.replace(index, part._record)
+        return self[next(iter(renames.names.values()))]
+
+    @guided
+    def mount(self, prefix: str, other: "MessageBody", *, keep_unnamed: bool = False) -> Self:
+        """Put the parts of another body below a directory, and return this body.
+
+        Links between them still lead to the same parts. Unnamed parts become `prefix/1`,
+        `prefix/2` and so on, with the extension of their type.
+
+        Arguments:
+            prefix: the directory, such as "/research".
+            other: the body with the parts; it does not change.
+            keep_unnamed: whether unnamed parts stay unnamed: content to show.
+
+        Raises:
+            InvalidName: `prefix` is no legal name.
+            DuplicateName: a name is taken; nothing has changed.
+            MissingDependency: there is Markdown or HTML, and the extra `links` is not installed.
+
+        Examples:
+            >>> found = MessageBody([Part("Cats are cute.", content_type="text/markdown")])
+            >>> MessageBody().mount("/research", found).names()
+            ['/research/1.md']
+        """
+        leaf("mount")(self, prefix, other, keep_unnamed=keep_unnamed)
+        return self
+
+    @guided
+    def select(self, globs: "str | Iterable[str | None]") -> Self:
+        """Return a body of the parts whose names match one of some patterns.
+
+        Links that lead out of it dangle: `links(dangling=True)` lists them.
+
+        Arguments:
+            globs: patterns of names as in `list`; None among them stands for the unnamed parts.
+
+        Raises:
+            InvalidPattern: a pattern breaks the rules, or can match nothing.
+
+        Examples:
+            >>> body = MessageBody([Part("hello"), Part("a", name="/a.md"), Part("b", name="/b/c")])
+            >>> body.select("/b/**").names(), len(body.select(["/a.md", None]))
+            (['/b/c'], 2)
+        """
+        return self._chosen(globs, matching=True)
+
+    @guided
+    def drop(self, globs: "str | Iterable[str | None]") -> Self:
+        """Return a body without the parts whose names match one of some patterns.
+
+        Links to them dangle: `links(dangling=True)` lists them. See `select` for the arguments.
+
+        Examples:
+            >>> body = MessageBody([Part("hello"), Part("a", name="/a.md"), Part("b", name="/b/c")])
+            >>> body.drop("/b/**").names(), len(body.drop([None]))
+            (['/a.md'], 2)
+        """
+        return self._chosen(globs, matching=False)
+
+    def _chosen(self, globs: "str | Iterable[str | None]", *, matching: bool) -> Self:
+        from messagebody.globs import name_pattern
+
+        several = [globs] if isinstance(globs, str) else globs
+        listed = [*require_iterable(several, "patterns", hint="")]
+        patterns = [name_pattern(each) for each in listed if each is not None]
+        for pattern in patterns:
+            pattern.require_matches()
+        records, names, _, _ = self._parts.columns()
+        found = {index for pattern in patterns for index in pattern.select(names)}
+        if None in listed:
+            found.update(index for index, name in enumerate(names) if name is None)
+        kept = [record for index, record in enumerate(records) if (index in found) is matching]
+        return self._of(PartList(kept), self._reading)
 
     # Finding
 
@@ -316,6 +414,33 @@ class MessageBody(PartSequence):
         found = [position for position, name in enumerate(names) if name is None]
         found = _of_type(found, types, content_type)
         return Part._all_of([records[position] for position in found], self._reading)
+
+    @guided
+    def links(
+        self, *, to: str | PurePath | None = None, dangling: bool = False
+    ) -> "builtins.list[messagebody.links.Link]":
+        """Return what the parts say of each other: links in texts, and citations, in order.
+
+        Links are found in Markdown and HTML: `source:1` means `/sources/1`, a path the part of that
+        name. Citations are those of `metadata.citations`. Nothing is fetched, so references are not
+        looked into.
+
+        Arguments:
+            to: the name of a part; only links that lead to it.
+            dangling: only links that lead to no part.
+
+        Raises:
+            InvalidName: `to` is no legal name.
+            MissingDependency: there is Markdown or HTML, and the extra `links` is not installed.
+
+        Examples:
+            >>> body = MessageBody()
+            >>> _ = body.add("Cats are [cute](source:1).", content_type="text/markdown")
+            >>> [link] = body.links()
+            >>> link.target, link.text, link.exists
+            ('/sources/1', 'cute', False)
+        """
+        return leaf("links_of")(self, to=to, dangling=dangling)  # type: ignore[no-any-return]
 
     @property
     def text(self) -> str:

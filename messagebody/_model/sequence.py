@@ -75,7 +75,7 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
 
     def __contains__(self, value: object) -> bool:
         if isinstance(value, str | PurePath):
-            return self._parts.find(_key(value)) is not None
+            return self._parts.find(key_of(value)) is not None
         if isinstance(value, Part) and value.name is not None:
             return self.get(value.name) == value
         return isinstance(value, Part) and any(value == part for part in self)
@@ -85,7 +85,7 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
     @overload
     def __getitem__(self, key: slice) -> list[Part]: ...
     def __getitem__(self, key: Any) -> Part | list[Part]:
-        key = _key(key)
+        key = key_of(key)
         if isinstance(key, str):
             return self._made(self._named(key))
         if isinstance(key, slice):
@@ -93,7 +93,7 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
         return self._made(self._parts.at(self._position(key)))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        key = _key(key)
+        key = key_of(key)
         if isinstance(key, slice):
             parts = [*self]
             parts[key] = _several(value)
@@ -109,7 +109,7 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
             self._parts.append(build_part(value, name=key)._record)
 
     def __delitem__(self, key: Any) -> None:
-        key = _key(key)
+        key = key_of(key)
         if isinstance(key, str):
             if not self._parts.remove_named(key):
                 raise self._missing(key)
@@ -196,7 +196,7 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
     def get(self, name: str | PurePath, default: _T) -> Part | _T: ...
     def get(self, name: str | PurePath, default: Any = None) -> Any:
         """Return the part with a name, or `default`."""
-        name = _key(name)
+        name = key_of(name)
         record = self._parts.find(name) if isinstance(name, str) else None
         return default if record is None else self._made(record)
 
@@ -207,7 +207,7 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
             PartNotFound: no part has that name.
             ValueError: the part is not in the body.
         """
-        value = _key(value)
+        value = key_of(value)
         if not isinstance(value, str):
             return self._index_of(value, start, len(self) if stop is None else stop)
         position = self._parts.position_of(value)
@@ -289,7 +289,7 @@ def _restore(cls: type[_Parts], records: list[PartRecord]) -> _Parts:
     return cls._of(PartList(records))
 
 
-def _key(key: Any) -> Any:
+def key_of(key: Any) -> Any:
     """Return a key of a body; a path, such as `part.path`, becomes a name."""
     return key.as_posix() if isinstance(key, PurePath) else key
 

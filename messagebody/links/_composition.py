@@ -1,0 +1,58 @@
+"""Composition: bodies whose parts are renamed or put together, with the links that follow."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from messagebody._base.guards import require_body
+from messagebody._base.media_types import ALIASES, EXTENSIONS, essence
+from messagebody._model.access import edit, record_of
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody.links._relinking import relinked
+from messagebody.names import check_name
+
+_SUFFIXES: Final = {kind: suffix for suffix, kind in reversed(EXTENSIONS.items())}
+
+
+def renamed(
+    body: MessageBody, names: Mapping[str, str], rename: Callable[[str], str]
+) -> dict[int, Part]:
+    """Return the parts that change if some parts get other names, by position.
+
+    Arguments:
+        body: the body.
+        names: the new names of its parts by their old ones.
+        rename: returns the new name of a part, also of one that does not exist.
+
+    Raises:
+        MissingDependency: there is Markdown or HTML, and the extra `links` is not installed.
+    """
+    changed = {}
+    for index, part in enumerate(body):
+        new = relinked(part, names.get(part.name or "", part.name), rename)
+        if new is not part:
+            changed[index] = new
+    return changed
+
+
+def mount(
+    body: MessageBody, prefix: str, other: MessageBody, *, keep_unnamed: bool = False
+) -> MessageBody:
+    """Put the parts of another body below a prefix; see `MessageBody.mount`."""
+    base = check_name(prefix.rstrip("/") if isinstance(prefix, str) else prefix)
+    guests = []
+    unnamed = 0
+    for part in require_body(other):
+        name = None if part.name is None else base + part.name
+        if name is None and not keep_unnamed:
+            unnamed += 1
+            name = f"{base}/{unnamed}{_suffix_of(part)}"
+        guests.append(relinked(part, name, lambda target: base + target))
+    with edit(body) as parts:
+        parts.extend([record_of(part) for part in guests])
+    return body
+
+
+def _suffix_of(part: Part) -> str:
+    kind = essence(part.content_type)
+    return _SUFFIXES.get(ALIASES.get(kind, kind), "")

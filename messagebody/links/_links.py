@@ -1,0 +1,151 @@
+"""Links: what the parts of a body say of each other, in texts and in citations."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+from typing import Any, Final, NamedTuple
+
+import attrs
+
+from messagebody._base.guards import require_body
+from messagebody._base.media_types import essence
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody.errors import DecodeError, MissingDependency
+from messagebody.links import _html as html
+from messagebody.links._destinations import LinkedUrl, Reader, TextRange, words_of
+from messagebody.links._targets import LinkKind, target_of
+from messagebody.names import check_name, is_name
+
+CITATIONS: Final = "citations"
+
+
+@attrs.frozen
+class Link:
+    """What a part says of another one.
+
+    Arguments:
+        part: the position of the part that holds the link.
+        target: the name that it leads to.
+        text: the words that are linked, or the words that rest on a source; at most 200 characters.
+        where: where the URL is written in the text, in code points; for a citation its position in
+            `metadata.citations`.
+        kind: "source" for `source:ID`, "path" for a path, "citation" for an entry of
+            `metadata.citations`.
+        exists: whether the body has a part of that name.
+    """
+
+    part: int
+    target: str
+    text: str
+    where: TextRange | int
+    kind: LinkKind
+    exists: bool = True
+
+
+class InnerLink(NamedTuple):
+    """A URL in the text of a part that means another part."""
+
+    destination: LinkedUrl
+    target: str
+    kind: LinkKind
+
+
+def links_of(
+    body: MessageBody, *, to: str | PurePath | None = None, dangling: bool = False
+) -> list[Link]:
+    """Return the links between the parts of a body; see `MessageBody.links`."""
+    wanted = None if to is None else check_name(to.as_posix() if isinstance(to, PurePath) else to)
+    return [
+        link
+        for link in each_link(require_body(body))
+        if (wanted is None or link.target == wanted) and not (dangling and link.exists)
+    ]
+
+
+def each_link(parts: Iterable[Part]) -> Iterator[Link]:
+    """Yield the links between parts, in order.
+
+    Raises:
+        MissingDependency: there is Markdown or HTML, and the extra `links` is not installed.
+    """
+    listed = [*parts]
+    names = {part.name for part in listed}
+    for index, part in enumerate(listed):
+        for found in found_in(part):
+            span, _, words, _ = found.destination
+            yield Link(index, found.target, words, span, found.kind, found.target in names)
+        for number, citation in citations_of(part):
+            target, words = citation["part"], _cited_words(part, citation)
+            yield Link(index, target, words, number, "citation", target in names)
+
+
+def found_in(part: Part) -> list[InnerLink]:
+    """Return the URLs in the text of a part that mean parts, in order.
+
+    Raises:
+        MissingDependency: it is Markdown or HTML, and the extra `links` is not installed.
+    """
+    reader = _READERS.get(essence(part.content_type))
+    text = None if reader is None else text_of(part)
+    if reader is None or text is None:
+        return []
+    meant = ((each, target_of(each.url, part.name)) for each in reader(text))
+    return [InnerLink(each, *target) for each, target in meant if target is not None]
+
+
+def text_of(part: Part) -> str | None:
+    """Return the text of a part; None for a reference, which is not read, and for no text."""
+    if part.is_reference or not part.is_text:
+        return None
+    try:
+        return part.read_text()
+    except DecodeError:  # bytes of another kind than stated, which is a finding of its own
+        return None
+
+
+def _markdown(text: str) -> list[LinkedUrl]:
+    try:
+        from messagebody.links._markdown import destinations
+    except ImportError as error:
+        raise MissingDependency("links in Markdown", "links") from error
+    return destinations(text)
+
+
+_READERS: Final[dict[str, Reader]] = {
+    "text/markdown": _markdown,
+    "text/x-markdown": _markdown,
+    "text/html": html.destinations,
+    "application/xhtml+xml": html.xhtml_destinations,
+}
+
+
+# Citations
+
+
+def citations_of(part: Part) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the citations of a text part that name a part, each with its position."""
+    held = (part.metadata or {}).get(CITATIONS)
+    if not isinstance(held, list) or not part.is_text:
+        return
+    for number, citation in enumerate(held):
+        name = citation.get("part") if isinstance(citation, dict) else None
+        if isinstance(name, str) and is_name(name):
+            yield number, citation
+
+
+def range_of(citation: dict[str, Any], length: int) -> TextRange | None:
+    """Return the range of a text that a citation is about; None if the text has no such range.
+
+    Examples:
+        >>> range_of({"start": 2}, 5), range_of({"start": 3, "end": 1}, 5)
+        (TextRange(start=2, end=5), None)
+    """
+    start, end = citation.get("start", 0), citation.get("end", length)
+    are_numbers = all(isinstance(each, int) and not isinstance(each, bool) for each in (start, end))
+    return TextRange(start, end) if are_numbers and 0 <= start <= end <= length else None
+
+
+def _cited_words(part: Part, citation: dict[str, Any]) -> str:
+    text = text_of(part) or ""
+    span = range_of(citation, len(text))
+    return "" if span is None else words_of(text[slice(*span)])

@@ -1,0 +1,94 @@
+"""Findings about links and citations."""
+
+from typing import Any
+
+import pytest
+
+from messagebody import MessageBody, Part
+from messagebody.findings import Severity, iter_findings
+from tests.links.vectors import rows
+
+pytest.importorskip("turbohtml")
+
+CHECKS = {"citation-quote", "citation-range", "link-dangles", "source-unused"}
+
+
+@pytest.mark.parametrize("row", rows("findings"), ids=lambda row: row["id"])
+def test_vectors(row: dict[str, Any]) -> None:
+    found = [
+        each for each in iter_findings(MessageBody.from_dicts(row["body"])) if each.check in CHECKS
+    ]
+    assert [(each.check, each.index) for each in found] == [
+        (check, index) for check, index, _ in row["findings"]
+    ]
+    for finding, (_, _, name) in zip(found, row["findings"], strict=True):
+        assert (repr(name) in finding.problem) if name else "did you mean" not in finding.problem
+
+
+def cited(text: str, *citations: Any, **sources: str) -> list[str]:
+    """Return the findings of a text with citations, as text."""
+    parts = [Part(content, name=f"/sources/{name}") for name, content in sources.items()]
+    body = MessageBody([Part(text, metadata={"citations": list(citations)}), *parts])
+    return [str(each) for each in iter_findings(body)]
+
+
+def test_what_they_say() -> None:
+    text = "[a](/charts/sale.png)"
+    body = MessageBody([Part(text, name="/r.md"), Part("x", name="/charts/sales.png")])
+    [finding] = [each for each in iter_findings(body) if each.check == "link-dangles"]
+    assert finding.severity is Severity.WARNING
+    assert str(finding) == (
+        "part 0 '/r.md': it links to '/charts/sale.png', which is no part "
+        "(did you mean '/charts/sales.png'?) (warning link-dangles)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("citation", "problem"),
+    [
+        ({"part": "/sources/a"}, ""),
+        ({"part": "/sources/a", "start": 0, "end": 4}, ""),
+        ({"url": "https://e.com", "start": 4, "end": 4}, ""),
+        ({"url": "https://e.com", "start": 0, "end": 5}, "cites for 0 to 5"),
+        ({"part": "/sources/a", "start": -1}, "cites for -1 to None"),
+        ({"part": "/sources/a", "start": True, "end": 2}, "cites for True to 2"),
+        ({"part": "/sources/a", "start": "0", "end": 2}, "cites for 0 to 2"),
+        ({"part": "/sources/b"}, "it cites '/sources/b', which is no part"),
+        ({"part": "/sources/a", "quote": "so cute"}, ""),
+        ({"part": "/sources/a", "quote": "so  cute"}, "'so  cute' is not in the text"),
+        ({"part": "/sources/a", "quote": 5}, ""),
+        ("no citation", ""),
+    ],
+)
+def test_citations(citation: Any, problem: str) -> None:
+    found = [each for each in cited("cute", citation, a="cats are so cute") if "unused" not in each]
+    assert [problem in each for each in found] == [True] * bool(problem)
+
+
+def test_where_a_citation_is() -> None:
+    body = MessageBody([Part("x", metadata={"citations": [{}, {"part": "/a", "start": 9}]})])
+    assert [(each.check, each.where) for each in iter_findings(body)] == [
+        ("link-dangles", "/0/metadata/citations/1/part"),
+        ("citation-range", "/0/metadata/citations/1"),
+    ]
+
+
+def test_many_links_that_lead_nowhere_get_few_suggestions() -> None:
+    """Each suggestion takes milliseconds."""
+    text = "".join(f"[a](/x{number}.md) " for number in range(2_000))
+    body = MessageBody([Part(text, name="/a.md"), Part("x", name="/y.md")])
+    assert sum(each.check == "link-dangles" for each in iter_findings(body)) == 2_000
+
+
+def test_suggestions_come_from_the_same_directory_of_a_large_body() -> None:
+    names = [f"/n/{number}" for number in range(1_000)]
+    parts = [Part("x", name=name) for name in [*names, "/charts/sales"]]
+    body = MessageBody([Part("[a](/charts/sals)", content_type="text/markdown"), *parts])
+    [finding] = iter_findings(body)
+    assert "'/charts/sales'" in finding.problem
+
+
+def test_without_the_extra_the_other_checks_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "turbohtml", None)
+    body = MessageBody([Part("<a href=/x>", content_type="text/html"), Part("x", name="/a.png")])
+    assert {each.check for each in iter_findings(body)} == {"name-disagrees"}

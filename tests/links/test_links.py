@@ -1,0 +1,318 @@
+"""Links in texts and citations: which there are, where they stand and what they lead to."""
+
+import re
+from collections.abc import Iterator, Sequence
+from html import unescape
+from random import Random
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import unescapeAll
+from markdown_it.token import Token
+
+from messagebody import MessageBody, Part
+from messagebody.errors import InvalidName, MissingDependency
+from messagebody.links import Link, TextRange, target_of
+from tests.links.vectors import body_parts, rows
+
+pytest.importorskip("turbohtml")
+
+
+def body_with(text: str, kind: str = "text/markdown", **others: str) -> MessageBody:
+    named = [Part(content, name=f"/{name}") for name, content in others.items()]
+    return MessageBody([Part(text, content_type=kind), *named])
+
+
+def targets(text: str, kind: str = "text/markdown") -> list[str]:
+    return [link.target for link in body_with(text, kind).links()]
+
+
+@pytest.mark.parametrize("row", rows("links", "links_more"), ids=lambda row: row["id"])
+def test_vectors(row: dict[str, Any]) -> None:
+    found = MessageBody.from_dicts(body_parts(row)).links()
+    got = [
+        {
+            "target": link.target,
+            "start": link.where.start,
+            "end": link.where.end,
+            "kind": link.kind,
+            "exists": link.exists,
+        }
+        for link in found
+        if link.part == 0 and isinstance(link.where, TextRange)
+    ]
+    assert got == row["links"]
+
+
+@pytest.mark.parametrize("row", rows("hostile"), ids=lambda row: row["id"])
+def test_hostile_texts_have_the_links_that_they_have(row: dict[str, Any]) -> None:
+    text = row["before"] + row["repeat"][0] * row["repeat"][1] + row["after"]
+    assert len(body_with(text, row["type"]).links()) == row["links"]
+
+
+# Each takes a parser that starts again at every repetition minutes, and a stack too deep for Python
+# an error. Nothing is timed: the timeout of the suite is what a quadratic step meets.
+@pytest.mark.parametrize(
+    ("piece", "times", "end", "found"),
+    [
+        ("![", 100_000, "a](source:1)", 1),
+        ("[a](", 100_000, "", 0),
+        ("[a](b ", 100_000, "[a](source:1)", 1),
+        ("a`", 1_000_001, " [a](source:1)", 1),
+        ("` `` ", 200_000, "[a](source:1)", 1),
+        ("a <![CDATA[", 200_000, "[a](source:1)", 1),
+        ("a <?", 200_000, "[a](source:1)", 1),
+        ("a <!-- ", 200_000, "[a](source:1)", 1),
+        ("a <b c='", 200_000, "[a](source:1)", 1),
+        ("<a p=\" q=' ", 100_000, "[a](source:1)", 1),
+        ("]", 300_000, "[a](source:1)", 1),
+        ("\\", 300_000, "[a](source:1)", 1),
+        ("*a **", 100_000, "[a](source:1)", 1),
+        ("[a]: b\n", 30_000, "[b](source:1)", 1),
+        ("> ", 50, "[a](source:1)", 1),
+        ("- ", 40, "[a](source:1)", 1),
+    ],
+)
+def test_hostile_markdown(piece: str, times: int, end: str, found: int) -> None:
+    assert targets(piece * times + end) == ["/sources/1"] * found
+
+
+@pytest.mark.parametrize(
+    ("piece", "times", "end", "found"),
+    [
+        ('<a href="', 200_000, "", 0),
+        ("<!--", 200_000, "", 0),
+        ("<b id=1><p>", 50_000, "<a href=source:1>", 1),
+        ("<a href=source:1>", 20_000, "", 20_000),
+        ("<title><a ", 100_000, "", 0),
+    ],
+)
+def test_hostile_html(piece: str, times: int, end: str, found: int) -> None:
+    assert targets(piece * times + end, "text/html") == ["/sources/1"] * found
+
+
+def test_many_formatting_elements_are_repeated_in_no_tree() -> None:
+    """A tree by the standard would have the square of them."""
+    text = "".join(f"<b id={number}><p>" for number in range(20_000))
+    assert targets(f"{text}<a href=source:1>", "text/html") == ["/sources/1"]
+
+
+# Beside markdown-it, which says what is linked, but not where
+
+_PIECES = [
+    "[", "]", "(", ")", "![", "a", "b c", "source:1", "/x", "`", "``", "\\", "<", ">",
+    "<source:1>", "<a b='", '"', "'", "\n", "\n\n", "> ", "- ", "    ", "\t", "[r]: /r 't'\n",
+    "[r]", "[]", "(/u)", "](/v", "*", "_", "&amp;", "<!-- x -->", "# ", "\n# ", "===\n", "1. ",
+    "<div>", "é", "&lt;", "\r\n", "<b>", "</b>", " ", "<?x?>", "<![CDATA[", "]]>", "(/u 't')",
+]  # fmt: skip
+
+
+class _Reference(MarkdownIt):
+    def normalizeLink(self, url: str) -> str:  # noqa: N802
+        return url
+
+    def validateLink(self, url: str) -> bool:  # noqa: N802
+        return True
+
+
+def urls_by_markdown_it(text: str) -> list[str]:
+    parser = _Reference("commonmark", {"maxNesting": 1000})
+    return sorted(filter(None, _urls(parser.parse(text))))
+
+
+def _urls(tokens: Sequence[Token]) -> Iterator[str]:
+    for token in tokens:
+        if token.type in {"link_open", "image"}:
+            yield str(token.attrs["href" if token.type == "link_open" else "src"])
+        yield from _urls(token.children or [])
+
+
+def urls_by_us(text: str) -> list[str]:
+    """Return the URLs as often as they are linked: a definition once for each use."""
+    from messagebody.links._inlines import Inlines
+    from messagebody.links._markdown import document_of
+
+    document = document_of(text)
+    found = []
+    for excerpt in document.excerpts:
+        inlines = Inlines(excerpt.text, document.definitions)
+        found += [each.url for each in inlines.links]
+        found += [document.definitions[label].url for label, _ in inlines.uses]
+    return sorted(filter(None, found))
+
+
+def _compare(seeds: range) -> None:
+    from messagebody.links._markdown import destinations
+
+    for seed in seeds:
+        random = Random(seed)
+        text = "".join(random.choices(_PIECES, k=random.randint(1, 25)))
+        assert urls_by_us(text) == urls_by_markdown_it(text), repr(text)
+        for span, url, _, markup in destinations(text):
+            written = text[slice(*span)]
+            plain = unescape(written).strip() if markup == "html" else unescapeAll(written)
+            assert plain == url, repr(text)
+
+
+def test_the_same_links_as_markdown_it_at_the_places_where_they_are_written() -> None:
+    _compare(range(3_000))
+
+
+@pytest.mark.slow
+def test_the_same_links_as_markdown_it_at_length() -> None:
+    _compare(range(3_000, 300_000))
+
+
+# Details of texts
+
+
+def test_links_within_the_words_of_a_picture_count() -> None:
+    assert targets("![a [b](/b.md)](/c.png)") == ["/b.md", "/c.png"]
+
+
+def test_raw_html_in_markdown_is_html() -> None:
+    text = (
+        "> a <img\n> src='/a.png'> [b](/b.md)\n\n"
+        "<p>\n[no](/c)\n<a href=/d>\n</p>\n\n<!-- <a href=/e> -->"
+    )
+    found = body_with(text).links()
+    assert [link.target for link in found] == ["/a.png", "/b.md", "/d"]
+    spans = [link.where for link in found if isinstance(link.where, TextRange)]
+    assert [text[slice(*span)] for span in spans] == ["/a.png", "/b.md", "/d"]
+
+
+def test_a_tab_that_a_list_cuts_in_two_moves_no_link() -> None:
+    text = "-\t\t[no](/a)\n\n-\ta\n\t[b](/b.md)"
+    [link] = body_with(text).links()
+    assert isinstance(link.where, TextRange)
+    assert text[slice(*link.where)] == "/b.md"
+
+
+@pytest.mark.parametrize(
+    ("srcset", "found"),
+    [
+        ("/a.png, /b.png 2x", ["/a.png", "/b.png"]),
+        ("/a.png,/b.png", []),  # one URL, with a comma in it
+        ("/a.png 1x,/b.png 100w 50h,", ["/a.png", "/b.png"]),
+        ("/a.png 1q, /b.png 0w, /c.png -1x, /d.png 1.5e2x", ["/d.png"]),
+        ("/a.png (1x, 2x), /b.png", ["/b.png"]),
+        (",, /a.png,, ,/b.png", ["/a.png", "/b.png"]),
+    ],
+)
+def test_candidates_of_srcset(srcset: str, found: list[str]) -> None:
+    assert targets(f'<img srcset="{srcset}">', "text/html") == found
+
+
+def test_xhtml_is_xml() -> None:
+    text = '<p>é&nbsp;<title/><a href="/a&#46;md" title=">">a</a><br></p><a href="/b.md"/>'
+    [link] = body_with(text, "application/xhtml+xml").links()
+    assert (link.target, link.text) == ("/a.md", "a")
+    assert link.where == TextRange(27, 36)
+
+
+def test_what_an_entity_of_xhtml_holds_stands_nowhere_in_the_text() -> None:
+    text = '<!DOCTYPE p [<!ENTITY e "<a href=\'/a\'/>">]><p>&e;<a href="/b"/></p>'
+    assert targets(text, "application/xhtml+xml") == ["/b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "words"),
+    [
+        ("[so *cute*](source:1)", "text/markdown", "so *cute*"),
+        ("![a\n  cat][c]\n\n[c]: source:1", "text/markdown", "a cat"),
+        ("<source:1>", "text/markdown", "source:1"),
+        ("<a href='source:1'>the <b>cats</b> &amp; dogs</a>", "text/markdown", "the cats & dogs"),
+        ("<img src=source:1 alt='a cat'>", "text/html", "a cat"),
+        ("<link href=source:1>", "text/html", ""),
+        (f"[{'a' * 500}](source:1)", "text/markdown", "a" * 200),
+    ],
+)
+def test_words(text: str, kind: str, words: str) -> None:
+    assert [link.text for link in body_with(text, kind).links()] == [words]
+
+
+def test_text_in_another_charset() -> None:
+    part = Part("é [a](/b)".encode("latin-1"), content_type="text/markdown; charset=iso-8859-1")
+    found = MessageBody([part]).links()
+    assert found == [Link(0, "/b", "a", TextRange(6, 8), "path", exists=False)]
+
+
+def test_references_are_not_looked_into() -> None:
+    body = MessageBody([Part(url="https://example.com/a.md", content_type="text/markdown")])
+    assert body.links() == []
+
+
+# Citations
+
+
+def test_citations() -> None:
+    citations = [
+        {"part": "/sources/1", "start": 0, "end": 4, "quote": "so cute"},
+        {"url": "https://example.com"},
+        {"part": "/sources/2"},
+        {"part": "no name"},
+        {"part": "/sources/1", "start": 3, "end": 99},
+        "no citation",
+    ]
+    text = Part("Cats are cute.", metadata={"citations": citations})
+    body = MessageBody([text, Part("so cute", name="/sources/1")])
+    assert body.links() == [
+        Link(0, "/sources/1", "Cats", 0, "citation", exists=True),
+        Link(0, "/sources/2", "Cats are cute.", 2, "citation", exists=False),
+        Link(0, "/sources/1", "", 4, "citation", exists=True),
+    ]
+
+
+def test_only_texts_have_citations() -> None:
+    part = Part(b"\0", content_type="image/png", metadata={"citations": [{"part": "/a"}]})
+    assert MessageBody([part]).links() == []
+
+
+# What is asked for
+
+
+def test_links_to_a_part_and_links_that_lead_nowhere() -> None:
+    body = body_with("[a](/a) [b](/b) [c](/a#x)", a="A")
+    assert [link.text for link in body.links(to="/a")] == ["a", "c"]
+    assert [link.text for link in body.links(dangling=True)] == ["b"]
+    assert body.links(to="/a", dangling=True) == []
+
+
+def test_a_name_that_is_none_is_refused() -> None:
+    with pytest.raises(InvalidName, match="begins with '/'"):
+        MessageBody().links(to="a")
+
+
+@pytest.mark.parametrize("kind", ["text/markdown", "text/html"])
+def test_what_is_missing_names_the_extra(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "turbohtml", None)
+    for name in ("markdown_it", "messagebody.links._markdown", "messagebody.links._inlines"):
+        monkeypatch.setitem(__import__("sys").modules, name, None)
+    with pytest.raises(MissingDependency, match=re.escape("pip install 'messagebody[links]'")):
+        body_with("[a](/a)", kind).links()
+
+
+@pytest.mark.parametrize(
+    ("url", "holder", "name"),
+    [
+        ("a", "/x", "/a"),
+        ("a/..", "/x/y", None),
+        ("../../../a", "/x/y", "/a"),
+        ("./a", "/x/y", "/x/a"),
+        ("%2E%2E/a", "/x/y", None),
+        ("a%2Fb", None, None),
+        ("/%61", None, "/a"),
+        ("source:%31", None, "/sources/1"),
+        ("source:1/../2", None, None),
+        ("Source:1", None, None),
+        ("/a b", None, None),
+        ("?q", "/x", None),
+        ("/a?q#f", "/x", "/a"),
+        ("/a%ff", None, None),
+        ("a.md:2", None, None),
+    ],
+)
+def test_names(url: str, holder: str | None, name: str | None) -> None:
+    found = target_of(url, holder)
+    assert (found and found[0]) == name
