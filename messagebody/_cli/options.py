@@ -262,7 +262,8 @@ def complete_store(
 
 def complete_name(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Complete the name of a part of BODY."""
-    path = context.params.get("body")
+    # While the value of an option is typed, click has not given BODY its name yet.
+    path = next(iter(context.args), context.params.get("body"))
     if not path or path == "-":
         return []
     names = decode_body(read_bytes(path), path).names()

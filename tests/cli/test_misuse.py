@@ -17,7 +17,7 @@ from tests.cli.test_commands import Shell
 WRONG_LAYER = re.compile(
     r"Resolver\(|add\(|with into|with overwrite|\w+=(True|False|None|\[)|errno", re.IGNORECASE
 )
-EXTRAS = {"azure", "gcs", "mount", "pathlib", "registry", "testing"}
+EXTRAS = {"azure", "gcs", "links", "mount", "pathlib", "registry", "testing"}
 
 
 @pytest.fixture
@@ -50,7 +50,12 @@ ERRORS = [
     ["add", "m.json", "--url", "not a url"], ["add", "m.json", "m.json", "--type", "wrong"],
     ["add", "m.json", "m.json", "--to", "S3:/bucket"],
     ["rm", "m.json"], ["rm", "m.json", "nope"], ["mv", "m.json", "nope", "x"],
-    ["mv", "m.json", "s/1", "a//b"], ["diff", "-", "-"], ["diff", "m.json", "missing.json"],
+    ["mv", "m.json", "s/1", "a//b"], ["links", "missing.json"], ["links", "m.json", "--to", "a//b"],
+    ["mount", "m.json"], ["mount", "m.json", "--into", "m.json"], ["mount", "m.json", "--at", "r"],
+    ["mount", "m.json", "full", "--at", "r", "--into", "m.json"], ["mount", "m.json", "full", "-i"],
+    ["mount", "m.json", "--at", "a//b", "--into", "m.json"],
+    ["mount", "-", "--at", "r", "--into", "-"],
+    ["diff", "-", "-"], ["diff", "m.json", "missing.json"],
     ["pack", "missing"], ["pack", "names"], ["pack", "m.json"],
     ["pack", "full", "--prefix", "a//b"],
     ["pack", "full", "-o", "no/x.json"], ["pack", "full", "-o", "full"],

@@ -1,4 +1,4 @@
-"""Commands that show or rearrange a body: ls, tree, cat, digest, diff, rm, mv, mount."""
+"""Commands that show or rearrange a body: ls, tree, cat, digest, diff, links, rm, mv, mount."""
 
 import re
 import sys
@@ -14,6 +14,7 @@ from messagebody._cli.options import (
     body_argument,
     complete_file,
     complete_name,
+    json_option,
     output_options,
     part_at,
     part_named,
@@ -28,8 +29,9 @@ from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.globs import content_type_pattern, name_pattern
+from messagebody.links import Link
 from messagebody.names import ancestors
-from messagebody.rendering import directory_of, listing, tree
+from messagebody.rendering import Palette, directory_of, listing, tree
 from messagebody.rendering._changes import compared
 from messagebody.storage._references import Resolver
 
@@ -275,6 +277,60 @@ def _say_changes(terminal: Terminal, sign: str, role: str, found: list[tuple[int
     terminal.say(terminal.palette(sign + line, role) for line in lines)
 
 
+@click.command("links")
+@body_argument
+@click.option(
+    "--to", metavar="NAME", shell_complete=complete_name, help="Only links that lead to this part."
+)
+@click.option("--dangling", is_flag=True, help="Only links that lead to no part.")
+@json_option
+@pass_terminal
+def links_command(
+    terminal: Terminal, body: str, to: str | None, *, dangling: bool, as_json: bool
+) -> ExitCode:
+    """Links are found in Markdown, in HTML and in the citations of texts.
+
+    In a text, source:1 means the part /sources/1, and a path means the part of that name. Nothing
+    is fetched. Needs pip install 'messagebody[links]' for Markdown and HTML.
+
+    Exit code 1: there are links that lead to no part, with --dangling.
+
+    \b
+      messagebody links message.json
+      messagebody links message.json --to sources/1
+      messagebody links message.json --dangling
+    """
+    message = read_body(body)
+    found = message.links(to=None if to is None else slashed(to), dangling=dangling)
+    if as_json:
+        terminal.say_json([_as_json(message, link) for link in found])
+    else:
+        terminal.say(_link_line(message, link, terminal.palette) for link in found)
+    return ExitCode.NO if dangling and found else ExitCode.YES
+
+
+def _as_json(body: MessageBody, link: Link) -> dict[str, Any]:
+    where = {"citation": link.where} if isinstance(link.where, int) else link.where._asdict()
+    return {
+        "part": link.part,
+        "name": body[link.part].name,
+        "target": link.target,
+        "text": link.text,
+        "kind": link.kind,
+        "exists": link.exists,
+        **where,
+    }
+
+
+def _link_line(body: MessageBody, link: Link, paint: Palette) -> str:
+    holder = escape(body[link.part].name or f"part {link.part}", limit=60)
+    verb = "cites" if link.kind == "citation" else "links to"
+    target = escape(link.target, limit=200)
+    missing = "" if link.exists else paint("  no such part", "no")
+    words = f"  {quote(link.text, limit=60)}" if link.text else ""
+    return f"{holder} {verb} {target}{words}{missing}"
+
+
 @click.command("rm")
 @click.argument("body", metavar="BODY", shell_complete=complete_file)
 @click.argument("patterns", nargs=-1, metavar="[PATTERN]...", shell_complete=complete_name)
@@ -317,38 +373,84 @@ def rm_command(
 @click.argument("body", metavar="BODY", shell_complete=complete_file)
 @click.argument("old", metavar="OLD", shell_complete=complete_name)
 @click.argument("new", metavar="NEW")
+@click.option("--relink", is_flag=True, help="Links and citations in all parts follow.")
 @output_options
-def mv_command(body: str, old: str, new: str, output: str | None, *, in_place: bool) -> None:
-    """The part keeps its position and content; OLD and NEW are part names.
+def mv_command(
+    body: str, old: str, new: str, output: str | None, *, relink: bool, in_place: bool
+) -> None:
+    """The part keeps its position and content; OLD and NEW are names of parts or directories.
+
+    A directory moves with all that is below it. With --relink, only the targets of links change,
+    and every other character stays.
 
     \b
       messagebody mv message.json charts/a.png charts/sales.png -i
+      messagebody mv message.json charts pictures/2026 --relink -i
     """
     message = read_body(body)
-    message.move(slashed(old), slashed(new))
+    message.move(slashed(old), slashed(new), relink=relink)
     write_body(message, body, output, in_place=in_place)
 
 
 @click.command("mount")
 @body_argument
-@click.argument("directory", metavar="DIRECTORY", type=click.Path(exists=True, file_okay=False))
+@click.argument(
+    "directory",
+    metavar="[DIRECTORY]",
+    required=False,
+    type=click.Path(exists=True, file_okay=False),
+)
+@click.option(
+    "--into", metavar="OTHER", shell_complete=complete_file, help="The body to put the parts into."
+)
+@click.option("--at", metavar="PREFIX", help="With --into: the directory in it.")
+@click.option("--keep-unnamed", is_flag=True, help="With --into: keep parts without a name so.")
 @resolver_options
+@output_options
 @pass_terminal
-def mount_command(terminal: Terminal, body: str, directory: str, resolver: Resolver) -> None:
+def mount_command(
+    terminal: Terminal, body: str, directory: str | None, into: str | None, at: str | None,
+    resolver: Resolver, output: str | None, *, keep_unnamed: bool, in_place: bool,
+) -> None:  # fmt: skip
     """The named parts are files in DIRECTORY, which must be empty, until you press Ctrl-C.
 
     Any program can read the files, and nothing can write to them. umount DIRECTORY (fusermount -u
-    DIRECTORY) unmounts too. A reference is read when its file is read.
+    DIRECTORY) unmounts too. A reference is read when its file is read. This needs FUSE and pip
+    install 'messagebody[mount]'. To copy the files instead, use unpack.
 
-    Needs FUSE and pip install 'messagebody[mount]'. To copy the files instead, use unpack.
+    With --into and --at, the parts are put below a directory of another body, and links between
+    them still lead to the same parts. Parts without a name are numbered. -i writes back to OTHER.
 
     \b
       mkdir files && messagebody mount message.json files
       messagebody mount small.json files --allow s3://acme/agents/
+      messagebody mount found.json --at research --into message.json -i
     """
+    if (into is None) != (at is None):
+        given, missing = ("--at", "--into") if into is None else ("--into", "--at")
+        raise click.UsageError(f"{given} needs {missing}: mount A --at /research --into B")
+    if into is not None and at is not None:
+        if directory is not None:
+            raise click.UsageError("give either DIRECTORY, or --into and --at")
+        if body == into == "-":
+            raise click.UsageError("BODY and OTHER cannot both come from standard input")
+        host, guest = read_body(into), read_body(body)
+        host.mount(slashed(at), guest, keep_unnamed=keep_unnamed)
+        write_body(host, into, output, in_place=in_place)
+    elif directory is None:
+        hint = "--into OTHER --at PREFIX puts the parts into another body"
+        raise click.UsageError(f"give the DIRECTORY to show the parts in; {hint}")
+    elif output is not None or in_place or keep_unnamed:
+        raise click.UsageError("-o, -i and --keep-unnamed go with --into and --at")
+    else:
+        _show_as_files(terminal, read_body(body), directory, resolver)
+
+
+def _show_as_files(
+    terminal: Terminal, message: MessageBody, directory: str, resolver: Resolver
+) -> None:
     from messagebody.views._mount import mount
 
-    message = read_body(body)
     filesystem = message.filesystem(resolver=resolver)
     shown = count_of(len(message.names()), "named part")
     terminal.remark(f"{shown} in {quote(directory)}; Ctrl-C unmounts")
