@@ -70,6 +70,7 @@ QUESTIONS = {
     "how the path /city=Oslo is written as a name": ("filesystem/paths", "quoted names"),
 }
 _NAME = re.compile(r"`([a-z0-9_/]+?)/?`")
+_ALIKE = re.compile(r"^a (?:module|folder) for each ")
 
 
 def _spelt(place: Path) -> str:
@@ -81,7 +82,8 @@ def _spelt(place: Path) -> str:
 PLACES = {
     _spelt(path)
     for path in PACKAGE.rglob("*")
-    if (path.suffix == ".py" or (path / "__init__.py").exists()) and path.stem != "__init__"
+    if (path.suffix == ".py" or (path / "__init__.py").exists())
+    and path.stem not in {"__init__", "__main__"}
 }
 
 
@@ -111,6 +113,12 @@ def test_what_the_map_names_is_there(row: list[str]) -> None:
     named = {*_NAME.findall(row[1]), *(room.rpartition("/")[2] for room in _rooms(row))}
     assert {*_rooms(row)} <= PLACES
     assert named == {place.rpartition("/")[2] for place in _places(row)}
+
+
+def test_every_module_is_on_the_map() -> None:
+    named = {place for row in ROWS for place in _places(row)}
+    alike = {room for row in ROWS if _ALIKE.match(row[1]) for room in _rooms(row)}
+    assert [each for each in sorted(PLACES - named) if each.rpartition("/")[0] not in alike] == []
 
 
 def _pieces(row: list[str]) -> list[str]:
