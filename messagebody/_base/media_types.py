@@ -146,6 +146,19 @@ def stated_charset(text: str) -> str:
     return parse_content_type(text).parameters.get("charset", "utf-8").lower()
 
 
+def is_json(text: str) -> bool:
+    """Return whether content of a type is JSON: `application/json`, or a subtype of `+json`.
+
+    Examples:
+        >>> is_json("application/json; charset=utf-8"), is_json("application/ld+json")
+        (True, True)
+        >>> is_json("application/jsonl")
+        False
+    """
+    kind = essence(text)
+    return kind == JSON or kind.endswith("+json")
+
+
 def is_plain(text: str) -> bool:
     """Return whether content of this type is written as plain text if its bytes are UTF-8.
 

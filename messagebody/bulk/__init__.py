@@ -45,7 +45,13 @@ Sources = str | PurePath | Iterable[str | PurePath]
 
 
 def validate(
-    sources: Sources, schema: MessageBodySchema, *, out: Any, member: str | None = None, **how: Any
+    sources: Sources,
+    schema: MessageBodySchema,
+    *,
+    out: Any,
+    resolver: Resolver | None = None,
+    member: str | None = None,
+    **how: Any,
 ) -> Report:
     r"""Validate messages against a schema; the results have a row for each invalid message.
 
@@ -53,6 +59,7 @@ def validate(
         sources: a URL, path or glob of messages, or several.
         schema: the schema.
         out: the directory or URL of the results.
+        resolver: reads the references whose content decides, with a content schema.
         member: the member of a line's object that holds the body; `body` or `parts` if None.
         **how: the arguments of `Options`.
 
@@ -68,7 +75,8 @@ def validate(
         >>> report.counts["valid"], report.counts["invalid"], bool(report)
         (1, 1, False)
     """
-    return run(jobs.Validate(require_schema(schema), member=member), sources, out, Options(**how))
+    job = jobs.Validate(require_schema(schema), require_resolver(resolver), member=member)
+    return run(job, sources, out, Options(**how))
 
 
 def digest(sources: Sources, *, out: Any, member: str | None = None, **how: Any) -> Report:

@@ -115,14 +115,26 @@ def _row(message: Message, **members: Any) -> bytes:
 
 @attrs.frozen
 class Validate(Job):
-    """Validation against a schema: a row for each invalid message."""
+    """Validation against a schema: a row for each invalid message.
+
+    Arguments:
+        schema: the schema.
+        resolver: reads the references whose content decides; None for none of them.
+    """
 
     name = "validate"
     schema: MessageBodySchema
+    resolver: Resolver | None = None
+
+    @property
+    def is_lasting(self) -> bool:  # type: ignore[override]
+        """Whether no reference is read, which may change."""
+        return self.resolver is None
 
     def settings(self) -> dict[str, Any]:
-        """Return the schema."""
-        return {**super().settings(), "schema": self.schema.to_dicts()}
+        """Return the schema, and the `repr` of a resolver."""
+        reads = {} if self.resolver is None else {"resolver": repr(self.resolver)}
+        return {**super().settings(), "schema": self.schema.to_dicts(), **reads}
 
     def start(self, sink: Sink) -> Work:
         """Begin a shard."""
@@ -130,28 +142,23 @@ class Validate(Job):
 
         def do(message: Message) -> None:
             records = message.records
-            # Most messages are valid, and that is found more quickly than violations.
+            # Most messages are valid, and that is found more quickly than violations, at least if
+            # it does not depend on what is inside.
             if accepts(
                 [record.name for record in records], [record.content_type for record in records]
             ):
                 sink.count("valid")
                 return
-            found = [*self.schema.iter_violations(message.body)]
+            found = [*self.schema.iter_violations(message.body, resolver=self.resolver)]
+            if not found:
+                sink.count("valid")
+                return
             sink.count("invalid")
             sink.find(message, "; ".join(map(str, found[:3])))
-            sink.line(_row(message, line=message.place.line, violations=[*map(_plain, found)]))
+            rows = [each.to_dict() for each in found]
+            sink.line(_row(message, line=message.place.line, violations=rows))
 
         return Work(do)
-
-
-def _plain(violation: Any) -> dict[str, Any]:
-    return {
-        "code": str(violation.code),
-        "partIndex": violation.part_index,
-        "partName": violation.part_name,
-        "schemaIndex": violation.schema_index,
-        "text": str(violation),
-    }
 
 
 @attrs.frozen

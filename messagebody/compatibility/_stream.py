@@ -14,6 +14,7 @@ from messagebody.compatibility._solver.languages import PartSet, members
 from messagebody.compatibility._solver.profile import Profile
 from messagebody.compatibility._solver.satisfy import Pair, Problem
 from messagebody.schema import MessageBodySchema, Violation
+from messagebody.schema._validation import Seen  # noqa: TC001 - annotations are evaluated on demand
 
 # A tenth of the budget of `check`, because it is spent again and again while a message arrives.
 _STEPS: Final = 100_000
@@ -92,6 +93,7 @@ class Stream:
         self._steps = steps
         self._profile = schema.profile
         self._seen: list[_SeenPart] = []
+        self._contents: dict[int, Seen] = {}
         self._names: set[str] = set()
         self._pair = Pair(self._profile, Profile(), Budget(steps))
         self._missing = self._pair.required
@@ -104,15 +106,24 @@ class Stream:
         self._seen.append(_SeenPart(name, part.content_type))
         if name is not None:
             self._names.add(name)
+        hits = self._schema.checker.accepting(name, part.content_type)
+        if hits & self._schema.checker.inside:
+            hits = self._look_inside(part, hits)
         # These are final, because no later part can correct them.
         if self.status in {"invalid", "hopeless"}:
+            self._missing &= ~hits
             return self.status
-        hits = self._schema.checker.accepting(name, part.content_type)
         if is_repeated or not hits:
             self._status = Status("invalid", missing=self.status.missing)
         else:
             self._take(name, hits)
         return self.status
+
+    def _look_inside(self, part: Part, hits: PartSet) -> PartSet:
+        """Return the schema parts that a part matches, of those that its name and type allow."""
+        seen = self._schema.checker.seen(len(self._seen) - 1, part, hits, self._missing)
+        self._contents[len(self._seen) - 1] = seen
+        return hits & ~self._schema.checker.inside | seen.satisfied
 
     def _take(self, name: str | None, hits: PartSet) -> None:
         """Update the status after an accepted part."""
@@ -136,7 +147,8 @@ class Stream:
 
     def finish(self) -> list[Violation]:
         """End the message and return all its violations."""
-        return FoundList(self._schema.iter_violations(cast("list[Part]", self._seen)))
+        seen = cast("list[Part]", self._seen)
+        return FoundList(self._schema.checker.violations_seen(seen, self._contents))
 
     def _takes_a_chance(self, name: str | None) -> bool:
         """Return whether a missing part with finitely many names could have had this name."""

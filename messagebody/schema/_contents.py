@@ -4,11 +4,10 @@ from functools import cached_property
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
+import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.text import escape
 
-JSON: Final = "application/json"
-"""The type of a part whose contents have a schema, if no other is given."""
 JSON_TYPES: Final = "{application/json,*/*+json}"
 """A pattern of the types whose content is JSON."""
 
@@ -58,6 +57,13 @@ class ContentSchema:
 
         return exact_json.loads(self.canonical, depth=_ANY)  # type: ignore[no-any-return]
 
+    @cached_property
+    def validator(self) -> "messagebody.schema._library.Validator":
+        """What validates values, compiled once."""
+        from messagebody.schema._library import Validator
+
+        return Validator(self.exact)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ContentSchema):
             return NotImplemented
@@ -102,4 +108,9 @@ def content_schema_of(
     from messagebody.schema._modelling import read  # only few schemas say what is inside
 
     text, canonical = read(model, sends=sends, limits=limits)
-    return _known.setdefault(text, ContentSchema(text, canonical))
+    known = _known.get(text)
+    if known is None:
+        known = ContentSchema(text, canonical)
+        _ = known.validator  # it refuses what is not legal
+        _known[text] = known
+    return known

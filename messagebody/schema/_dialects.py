@@ -49,43 +49,51 @@ def children(schema: dict[str, Any]) -> Iterator[tuple[Place, Any]]:
             yield from (((key, name), each) for name, each in value.items())
 
 
+def placed(schema: Any) -> Iterator[tuple[Place, Any, str]]:
+    """Yield each schema in a schema with its place and its base: that of the nearest `$id` around.
+
+    Raises:
+        InvalidSchema: an `$id` is not a URI.
+    """
+    pending: list[tuple[Place, Any, str]] = [((), schema, "")]
+    while pending:
+        place, each, base = pending.pop()
+        if isinstance(each, dict):
+            if isinstance(each.get("$id"), str):
+                base, _ = resolved(base, each["$id"], place)
+            pending += [((*place, *steps), below, base) for steps, below in children(each)]
+        yield place, each, base
+
+
+def resolved(base: str, reference: str, place: Place = ()) -> tuple[str, str]:
+    """Return the document that a reference leads to, and the fragment in it.
+
+    Raises:
+        InvalidSchema: it is not a URI.
+    """
+    try:
+        return urldefrag(urljoin(base, reference))
+    except ValueError as error:
+        problem = f"contentSchema {pointer(*place)}: {quote(reference)} is not a URI"
+        raise InvalidSchema(problem) from error
+
+
 def require_inside(schema: Any) -> None:
     """Require that each reference stays in the document.
 
     Raises:
         InvalidSchema: one leaves it.
     """
-    resources = {""}
-    found: list[tuple[Place, str, str]] = []
-    # The base of a place is that of the nearest schema around it with an `$id`.
-    pending: list[tuple[Place, Any, str]] = [((), schema, "")]
-    while pending:
-        place, each, base = pending.pop()
-        if not isinstance(each, dict):
-            continue
-        if isinstance(each.get("$id"), str):
-            base = _joined(base, each["$id"], place)
-            resources.add(base)
-        found += [
-            ((*place, key), each[key], _joined(base, each[key], place))
-            for key in _REFERENCES
-            if isinstance(each.get(key), str)
-        ]
-        pending += [((*place, *steps), below, base) for steps, below in children(each)]
-    for place, reference, target in found:
-        if target not in resources:
-            raise InvalidSchema(
-                f"contentSchema {pointer(*place)}: {quote(reference)} leaves the document; nothing "
-                "is fetched, so put the schema under $defs"
-            )
-
-
-def _joined(base: str, reference: str, place: Place) -> str:
-    try:
-        return urldefrag(urljoin(base, reference)).url
-    except ValueError as error:
-        problem = f"contentSchema {pointer(*place)}: {quote(reference)} is not a URI"
-        raise InvalidSchema(problem) from error
+    schemas = [each for each in placed(schema) if isinstance(each[1], dict)]
+    inside = {"", *(base for _, _, base in schemas)}
+    for place, each, base in schemas:
+        for key in _REFERENCES:
+            reference = each.get(key)
+            if isinstance(reference, str) and resolved(base, reference, place)[0] not in inside:
+                raise InvalidSchema(
+                    f"contentSchema {pointer(*place, key)}: {quote(reference)} leaves the "
+                    "document; nothing is fetched, so put the schema under $defs"
+                )
 
 
 def rewritten(schema: Any) -> Any:

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from messagebody._base.limits import Limits
+from messagebody._base.media_types import JSON
 from messagebody._base.text import count_of, did_you_mean, quote
 from messagebody.errors import InvalidPattern, InvalidSchema
-from messagebody.schema._contents import JSON, content_schema_of
+from messagebody.schema._contents import content_schema_of
 from messagebody.schema._part import ANY_TYPE, SchemaPart
 
 if TYPE_CHECKING:

@@ -4,17 +4,54 @@ It never fetches: it is told to stay offline, and references that leave a docume
 before. Its patterns are matched in linear time, so they can't look around or back.
 """
 
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Final
 
-from messagebody._base.text import escape
+import attrs
+
+from messagebody._base.text import count_of, escape, quote, redact_urls
+from messagebody._wire import exact_json
 from messagebody.errors import InvalidSchema, MissingDependency
 from messagebody.findings import pointer
+from messagebody.schema._effort import evaluations
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from jsonschema_rs import Draft202012Validator
+
+_FEW: Final = 1_000
+"""Evaluations of a value that need no counting, whatever the size of the content."""
+_MOST: Final = 50_000_000
+"""Evaluations of a content, which take a second."""
+_EXPLAINED: Final = 20_000
+"""Evaluations of a content whose flaws are listed: a list takes a thousand times as long."""
+_SHOWN: Final = 5
+"""Members and values that a text lists."""
+_CUT: Final = 40
+"""Characters of a stranger's value in a text."""
+
+
+class TooCostly(Exception):
+    """Report a content that a schema takes too long to check."""
+
+
+@attrs.frozen
+class ContentFlaw:
+    """One flaw of a content.
+
+    Arguments:
+        place: the place in the content, a JSON Pointer.
+        rule: the place in the schema, a JSON Pointer.
+        expected: what the schema asks for.
+        got: what is there, cut and without secrets of URLs.
+    """
+
+    place: str
+    rule: str
+    expected: str
+    got: str
 
 
 @cache
@@ -32,13 +69,62 @@ def library() -> "ModuleType":
     return loaded
 
 
-def compiled(schema: dict[str, Any] | bool) -> "Draft202012Validator":
-    """Return the validator of a schema.
+class Validator:
+    """A compiled schema.
+
+    Arguments:
+        schema: a schema of 2020-12 whose references stay inside.
 
     Raises:
         InvalidSchema: the metaschema refuses it, a reference leads nowhere, or a pattern looks
             around or back.
     """
+
+    def __init__(self, schema: dict[str, Any] | bool) -> None:
+        self._schema = schema
+        self._compiled = _compiled(schema)
+
+    @cached_property
+    def _evaluations(self) -> Sequence[int]:
+        return evaluations(self._schema)
+
+    def is_valid(self, value: Any) -> bool:
+        """Return whether a value of `exact_json` satisfies the schema.
+
+        Raises:
+            TooCostly: it would take too long.
+        """
+        if max(self._evaluations) > _FEW and self._effort(value) > _MOST:
+            raise TooCostly(f"checking it takes more than {_MOST:,} steps")
+        valid: bool = self._compiled.is_valid(value)
+        return valid
+
+    def flaws(self, value: Any, most: int) -> tuple[list[ContentFlaw], int]:
+        """Return the first flaws of a value, and the number of all others."""
+        if self._effort(value) > _EXPLAINED:
+            text = "what the schema describes; it is too large to say where it differs"
+            return [ContentFlaw("", "", text, _shown(value))], 0
+        errors = list(self._compiled.iter_errors(value))
+        return [_flaw(error) for error in errors[:most]], max(0, len(errors) - most)
+
+    def _effort(self, value: Any) -> int:
+        """Return how many evaluations a value takes at most."""
+        each = self._evaluations
+        last = len(each) - 1
+        total, level, depth = 0, [value], 0
+        while level and total <= _MOST:
+            total += each[min(depth, last)] * len(level)
+            level = [
+                child
+                for nested in level
+                if isinstance(nested, dict | list)
+                for child in (nested.values() if isinstance(nested, dict) else nested)
+            ]
+            depth += 1
+        return total
+
+
+def _compiled(schema: dict[str, Any] | bool) -> "Draft202012Validator":
     rs = library()
     try:
         made: Draft202012Validator = rs.Draft202012Validator(
@@ -55,3 +141,63 @@ def _problem(error: Any) -> str:
     if error.message.endswith('is not a "regex"'):
         message += "; patterns are regular: they match in linear time, without looking around"
     return f"contentSchema {place}: {message}"
+
+
+def _flaw(error: Any) -> ContentFlaw:
+    name, about = error.kind.name, error.kind.as_dict()
+    return ContentFlaw(
+        pointer(*error.instance_path),
+        pointer(*error.schema_path),
+        _expected(name, about),
+        _names(about["unexpected"]) if "unexpected" in about else _shown(error.instance),
+    )
+
+
+def _expected(name: str, about: dict[str, Any]) -> str:
+    """Return what a keyword asks for, in words."""
+    match name:
+        case "type":
+            return " or ".join(about["types"])
+        case "required":
+            return f"an object with {_shown(about['property'])}"
+        case "enum":
+            return f"one of {_listed(about['options'])}"
+        case "const":
+            return _json(about["expected_value"])
+        case "additionalProperties" | "unevaluatedProperties":
+            return "no other members"
+        case "additionalItems" | "unevaluatedItems":
+            return "no other items"
+        case "falseSchema":
+            return "nothing"
+        case "pattern" | "propertyNames" if "pattern" in about:
+            return f"text that matches {_shown(about['pattern'])}"
+    limits = [value for value in about.values() if isinstance(value, int | float | str)]
+    return " ".join([name, *map(_json, limits)])
+
+
+def _listed(values: Sequence[Any]) -> str:
+    shown = [_json(each) for each in values[:_SHOWN]]
+    more = len(values) - len(shown)
+    return ", ".join(shown + ([f"{more:,} more"] if more else []))
+
+
+def _names(names: Sequence[Any]) -> str:
+    shown = [_shown(each) for each in names[:_SHOWN]]
+    more = len(names) - len(shown)
+    return ", ".join(shown + ([f"{more:,} more"] if more else []))
+
+
+def _json(value: Any) -> str:
+    return escape(exact_json.dumps(value), limit=2 * _CUT)
+
+
+def _shown(value: Any) -> str:
+    """Return a stranger's value in a few words."""
+    if isinstance(value, str):
+        return quote(redact_urls(value[: 10 * _CUT]), limit=_CUT)
+    if isinstance(value, dict):
+        return f"an object of {count_of(len(value), 'member')}"
+    if isinstance(value, list):
+        return f"an array of {count_of(len(value), 'item')}"
+    return escape(exact_json.dumps(value), limit=_CUT)

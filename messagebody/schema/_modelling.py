@@ -10,7 +10,6 @@ from messagebody._wire import exact_json
 from messagebody._wire.strict_json import InvalidJson
 from messagebody.errors import InvalidSchema
 from messagebody.schema._dialects import require_inside, rewritten
-from messagebody.schema._library import compiled
 
 _KINDS: Final = (
     "a JSON Schema (an object or a bool), its JSON text, a pydantic model or TypeAdapter, or a "
@@ -23,7 +22,6 @@ def read(model: Any, *, sends: bool, limits: Limits) -> tuple[str, str]:
 
     Raises:
         InvalidSchema: it is not a legal schema.
-        MissingDependency: the extra `json` is not installed.
     """
     try:
         value = _value_of(model, sends, limits)
@@ -35,7 +33,6 @@ def read(model: Any, *, sends: bool, limits: Limits) -> tuple[str, str]:
     text = exact_json.dumps(value)
     _require_short(len(text.encode()), limits)
     require_inside(value)
-    compiled(value)
     return text, exact_json.dumps(value, is_sorted=True)
 
 

@@ -7,6 +7,7 @@ import attrs
 from messagebody._base.hints import Guided, guided_init, missing_attribute
 from messagebody._base.leaves import LazySerializer, PydanticHook, leaf
 from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._base.media_types import JSON
 from messagebody._base.text import escape, quote
 from messagebody.errors import InvalidSchema
 from messagebody.globs import (
@@ -15,7 +16,7 @@ from messagebody.globs import (
     content_type_pattern,
     name_pattern,
 )
-from messagebody.schema._contents import JSON, JSON_TYPES, ContentSchema, content_schema_of
+from messagebody.schema._contents import JSON_TYPES, ContentSchema, content_schema_of
 
 ANY_TYPE = "*/*"
 # Equal to it, and another object: so it shows that nobody stated a type.

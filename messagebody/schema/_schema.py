@@ -13,6 +13,7 @@ from messagebody._base.guards import (
     require_iterable,
     require_limits,
     require_parts,
+    require_resolver,
 )
 from messagebody._base.hints import GuidedABC, guided_init, missing_attribute
 from messagebody._base.leaves import LazySerializer, PydanticHook, leaf
@@ -203,19 +204,39 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
         lines = ["A message body with these parts and no others:", *map(_in_words, self.parts)]
         return "\n".join(lines)
 
-    def is_valid(self, body: "Iterable[messagebody.Part]") -> bool:
+    def is_valid(
+        self,
+        body: "Iterable[messagebody.Part]",
+        *,
+        resolver: "messagebody.Resolver | None" = None,
+    ) -> bool:
         """Return whether a body, or parts in order, is valid for the schema.
 
         The time is linear in the length of the names, and hardly grows with the number of schema
         parts.
-        """
-        return self.checker.is_valid(require_parts(body))
 
-    def iter_violations(self, body: "Iterable[messagebody.Part]") -> Iterator[Violation]:
+        Arguments:
+            body: the body.
+            resolver: reads a reference whose content decides; by default the body's resolver, or a
+                closed one, with which such a body is not valid.
+        """
+        return self.checker.is_valid(require_parts(body), require_resolver(resolver))
+
+    def iter_violations(
+        self,
+        body: "Iterable[messagebody.Part]",
+        *,
+        resolver: "messagebody.Resolver | None" = None,
+    ) -> Iterator[Violation]:
         """Yield the violations of a body.
 
         Parts that no schema part accepts come first, in order; the first hundred violations have
-        the nearest schema part. Required schema parts that no part matches come last.
+        the nearest schema part. Required schema parts that no part matches come last. Of the flaws
+        inside a part, the first twenty are listed.
+
+        Arguments:
+            body: the body.
+            resolver: reads a reference whose content decides; see `is_valid`.
 
         Examples:
             >>> from messagebody._model.body import MessageBody
@@ -225,7 +246,7 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
             >>> violation.code, violation.schema_index, violation.differs
             ('part-not-accepted', 0, 'type')
         """
-        return self.checker.violations(require_parts(body))
+        return self.checker.violations(require_parts(body), require_resolver(resolver))
 
     def stream(self) -> "messagebody.compatibility.Stream":
         """Return a stream that checks parts one by one, while a message arrives.
@@ -240,20 +261,34 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
         """
         return leaf("Stream")(self)  # type: ignore[no-any-return]
 
-    def validate(self, body: "Iterable[messagebody.Part]") -> None:
+    def validate(
+        self,
+        body: "Iterable[messagebody.Part]",
+        *,
+        resolver: "messagebody.Resolver | None" = None,
+    ) -> None:
         """Raise an error with all violations if there are any.
+
+        Arguments:
+            body: the body.
+            resolver: reads a reference whose content decides; see `is_valid`.
 
         Raises:
             InvalidBody: the body is not valid; `violations` has every violation.
+            StoreError: a store that the resolver allows can't be read.
         """
-        violations = tuple(self.iter_violations(body))
+        violations = tuple(self.iter_violations(body, resolver=resolver))
         if violations:
             raise InvalidBody(violations)
 
     @cached_property
     def checker(self) -> Checker:
         """The schema prepared for checking bodies, cached."""
-        return Checker(self.parts)
+        if all(part.content_schema is None for part in self.parts):
+            return Checker(self.parts)
+        from messagebody.schema._inside import ContentChecker
+
+        return ContentChecker(self.parts)
 
     @cached_property
     def profile(self) -> Any:

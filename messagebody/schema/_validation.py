@@ -1,22 +1,24 @@
 """Validation: the violations of a schema by a body, each with the nearest schema part."""
 
 from bisect import bisect_left
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, zip_longest
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.leaves import leaf
 from messagebody._base.media_types import essence
-from messagebody._base.text import escape, quote
+from messagebody._base.text import count_of, escape, quote
 from messagebody.globs import PatternIndex
 from messagebody.schema._part import SchemaPart
 
-Differs = Literal["name", "type", "name and type"]
+Differs = Literal["name", "type", "name and type", "content"]
 
+_CUT: Final = 200
+"""Characters of a pointer that a text shows."""
 _COMPARED: Final = 50
 """Schema parts among which the nearest one to a name is looked for."""
 
@@ -56,7 +58,7 @@ class NearestMiss:
 
     def _by_type(self, kind: str, candidates: int) -> int:
         # The nearest of hundreds would not help more than the nearest of fifty.
-        indexes = islice(_members(candidates), _COMPARED)
+        indexes = islice(members_of(candidates), _COMPARED)
         return max(
             indexes,
             key=lambda index: (_shared(kind, self._parts[index].content_type.lower()), -index),
@@ -76,10 +78,10 @@ class NearestMiss:
                 ]
                 if found:
                     return min(found)[1]
-        return next(_members(candidates))
+        return next(members_of(candidates))
 
 
-def _members(candidates: int) -> Iterator[int]:
+def members_of(candidates: int) -> Iterator[int]:
     while candidates:
         lowest = candidates & -candidates
         yield lowest.bit_length() - 1
@@ -94,7 +96,14 @@ def _shared(word: str, pattern: str) -> int:
     return min(len(word), len(pattern))
 
 
-Code = Literal["part-not-accepted", "required-part-missing", "repeated-name"]
+Code = Literal[
+    "part-not-accepted",
+    "required-part-missing",
+    "repeated-name",
+    "content-not-json",
+    "content-invalid",
+    "content-not-read",
+]
 
 
 @attrs.frozen
@@ -104,13 +113,21 @@ class Violation:
     Arguments:
         code: `part-not-accepted`: no schema part accepts the part; `required-part-missing`: no
             part matches a required schema part; `repeated-name`: an earlier part has the name.
+            These three are about what is inside a part that no schema part accepts otherwise:
+            `content-not-json`: it is not JSON; `content-invalid`: the content schema refuses it;
+            `content-not-read`: it could not be read or checked.
         part_index: the part's index, from 0; None if a part is missing.
         part_name: the part's name; None for an unnamed part.
         schema_index: the index of the nearest or missing schema part; None if there is none.
-        expected: the names and types that the schema part accepts.
-        got: the name and type of the part.
-        differs: the difference between the part and the nearest schema part: `name`, `type` or
-            `name and type`.
+        expected: the names and types that the schema part accepts, or what its content schema asks
+            for.
+        got: the name and type of the part, or what is in its content: long texts are cut, and URLs
+            have no secrets.
+        differs: the difference between the part and the nearest schema part: `name`, `type`,
+            `name and type` or `content`.
+        content_pointer: the place in the content, a JSON Pointer.
+        schema_pointer: the place in the content schema, a JSON Pointer.
+        more: the number of further flaws of the content, which are not listed.
     """
 
     code: Code
@@ -120,6 +137,9 @@ class Violation:
     expected: str = ""
     got: str = ""
     differs: Differs | None = None
+    content_pointer: str = ""
+    schema_pointer: str = ""
+    more: int = 0
 
     def _repr_html_(self) -> str:
         return leaf("violation_html")(self)  # type: ignore[no-any-return]
@@ -127,10 +147,41 @@ class Violation:
     def __str__(self) -> str:
         if self.code == "required-part-missing":
             return f"required schema part {self.schema_index} {self.expected}: {self.got}"
+        if self.differs == "content":
+            return self._about_content()
         place = f"part {self.part_index} ({self.got})"
         if self.code == "repeated-name":
             return f"{place}: {self.expected}"
         return f"{place}: accepted by no schema part{self._nearest()}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the violation as a JSON value."""
+        value = {
+            "code": self.code,
+            "partIndex": self.part_index,
+            "partName": self.part_name,
+            "schemaIndex": self.schema_index,
+            "text": str(self),
+        }
+        if self.code == "content-invalid":
+            value |= {"contentPointer": self.content_pointer, "schemaPointer": self.schema_pointer}
+        return value
+
+    def _about_content(self) -> str:
+        who = "unnamed" if self.part_name is None else quote(self.part_name)
+        place = f"part {self.part_index} ({who})"
+        if self.more:
+            return f"{place}: content: and {count_of(self.more, 'more flaw')}"
+        if self.code != "content-invalid":
+            state = "not JSON" if self.code == "content-not-json" else "not read"
+            return f"{place}: content is {state}: {self.got}"
+        where = escape(self.content_pointer, limit=_CUT) or "as a whole"
+        rule = escape(self.schema_pointer, limit=_CUT)
+        got = f", got {self.got}" if self.got else ""
+        return (
+            f"{place}: content {where}: expected {self.expected}{got} "
+            f"(contentSchema of schema part {self.schema_index}{rule and f', {rule}'})"
+        )
 
     def _nearest(self) -> str:
         if self.schema_index is None:
@@ -151,7 +202,7 @@ def part_not_accepted(
         nearest: the index and label of the nearest schema part, and the difference.
     """
     schema_index, expected, differs = nearest or (None, "", None)
-    got = _description(name, content_type)
+    got = description(name, content_type)
     return Violation("part-not-accepted", index, name, schema_index, expected, got, differs)
 
 
@@ -169,7 +220,7 @@ def missing_part(
     differs: Differs | None = None
     if nearest is not None:
         index, name, content_type = nearest
-        got += f"; nearest is part {index} ({_description(name, content_type)}; type differs)"
+        got += f"; nearest is part {index} ({description(name, content_type)}; type differs)"
         differs = "type"
     return Violation(
         "required-part-missing",
@@ -187,15 +238,37 @@ def repeated_name(index: int, name: str, content_type: str) -> Violation:
         index,
         name,
         expected="an earlier part has that name; names are unique in a body",
-        got=_description(name, content_type),
+        got=description(name, content_type),
     )
 
 
-def _description(name: str | None, content_type: str) -> str:
+def description(name: str | None, content_type: str) -> str:
     return f"{'unnamed' if name is None else quote(name)}, {escape(content_type, limit=200)}"
 
 
-_EXPLAINED: Final = 100
+@attrs.frozen
+class Seen:
+    """What was inside a part that is not kept.
+
+    Arguments:
+        satisfied: the schema parts whose content schema it satisfied.
+        violations: why it satisfied no other.
+    """
+
+    satisfied: int
+    violations: Sequence[Violation]
+    is_reference: bool = False
+
+    def held(self, wanted: int) -> int:
+        """Return the schema parts, of some, whose content schema it satisfied."""
+        return self.satisfied & wanted
+
+    def flaws(self, candidates: int) -> Sequence[Violation]:  # noqa: ARG002
+        """Return why it satisfied none."""
+        return self.violations
+
+
+EXPLAINED: Final = 100
 """Violations that name the nearest schema part, which takes long to find."""
 _SEARCHED: Final = 10_000
 """Parts of a body among which the nearest one to a schema part is looked for."""
@@ -222,6 +295,9 @@ class _TypeSets(dict[str, int]):
 
 class Checker:
     """Schema parts prepared for checking; a set of schema parts is an int with a bit for each."""
+
+    inside: int = 0
+    """The schema parts that say what is inside."""
 
     def __init__(self, parts: Sequence[SchemaPart]) -> None:
         self.parts = parts
@@ -250,9 +326,13 @@ class Checker:
     def _nearest_miss(self) -> NearestMiss:
         return NearestMiss(self.parts)
 
-    def is_valid(self, body: "Iterable[messagebody.Part]") -> bool:
+    def is_valid(
+        self,
+        body: "Iterable[messagebody.Part]",
+        resolver: "messagebody.Resolver | None" = None,  # noqa: ARG002 - contents need it
+    ) -> bool:
         """Return whether a body has no violation; stop at the first one."""
-        names, types = columns = _columns_of(body)
+        names, types = columns = columns_of(body)
         if next(_repeated(body, columns), None) is not None:
             return False
         return self.accepts(names, types)
@@ -268,20 +348,41 @@ class Checker:
             matched |= found
         return not self.required & ~matched
 
-    def violations(self, body: "Iterable[messagebody.Part]") -> Iterator[Violation]:
+    def violations(
+        self,
+        body: "Iterable[messagebody.Part]",
+        resolver: "messagebody.Resolver | None" = None,  # noqa: ARG002 - contents need it
+    ) -> Iterator[Violation]:
         """Yield the violations of a body: rejected parts in order, then missing parts."""
-        names, types = columns = _columns_of(body)
-        for position in _repeated(body, columns):
-            yield repeated_name(position, names[position] or "", types[position])
+        names, types = columns = columns_of(body)
+        yield from repetitions(body, columns)
         check = _Rejected(self._rejected(names, types))
         for count, position in enumerate(check):
             name, content_type = names[position], types[position]
             # Only for the first violations, because the search costs more than the check itself.
-            nearest = self.nearest(name, content_type) if count < _EXPLAINED else None
+            nearest = self.nearest(name, content_type) if count < EXPLAINED else None
             yield part_not_accepted(position, name, content_type, nearest)
         for index, part in enumerate(self.parts):
             if part.required and not check.matched >> index & 1:
-                yield missing_part(index, part, _right_name(part, columns))
+                yield missing_part(index, part, right_name(part, columns))
+
+    def seen(
+        self,
+        position: int,  # noqa: ARG002 - content schemas need them
+        part: "messagebody.Part",
+        found: int,  # noqa: ARG002
+        missing: int,  # noqa: ARG002
+    ) -> Seen:
+        """Return what is inside a part, as far as it decides; nothing without content schemas."""
+        return Seen(0, (), part.is_reference)
+
+    def violations_seen(
+        self,
+        seen: "Iterable[messagebody.Part]",
+        contents: Mapping[int, Seen],  # noqa: ARG002 - content schemas need it
+    ) -> Iterator[Violation]:
+        """Yield the violations of parts that are not kept, with what was inside them."""
+        return self.violations(seen)
 
     def _rejected(
         self, names: Sequence[str | None], types: Sequence[str]
@@ -310,11 +411,18 @@ class _Rejected:
         self.matched = yield from self.check
 
 
-def _columns_of(body: "Iterable[messagebody.Part]") -> Columns:
+def columns_of(body: "Iterable[messagebody.Part]") -> Columns:
     if isinstance(body, leaf("MessageBody")):
         return body._columns()  # type: ignore[no-any-return]
     parts = list(body)
     return [part.name for part in parts], [part.content_type for part in parts]
+
+
+def repetitions(body: "Iterable[messagebody.Part]", columns: Columns) -> Iterator[Violation]:
+    """Yield a violation for each part with the name of an earlier part."""
+    names, types = columns
+    for position in _repeated(body, columns):
+        yield repeated_name(position, names[position] or "", types[position])
 
 
 def _repeated(body: "Iterable[messagebody.Part]", columns: Columns) -> Iterator[int]:
@@ -328,7 +436,7 @@ def _repeated(body: "Iterable[messagebody.Part]", columns: Columns) -> Iterator[
         seen.add(name or "")
 
 
-def _right_name(part: SchemaPart, columns: Columns) -> tuple[int, str | None, str] | None:
+def right_name(part: SchemaPart, columns: Columns) -> tuple[int, str | None, str] | None:
     """Return the first part that a schema part accepts by name but not by type."""
     # A hint is not worth a search through a million names for each missing part.
     names, types = columns[0][:_SEARCHED], columns[1]

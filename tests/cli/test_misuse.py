@@ -347,7 +347,7 @@ LEADS = [
             "--store",
             "s",
         ],
-        "No such option '--store'",
+        "there is no option --store; did you mean --allow?",
     ),
 ]
 

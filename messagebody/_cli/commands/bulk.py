@@ -187,13 +187,17 @@ _SHARED: Final = (
 @bulk_command.command("validate")
 @_job
 @click.option("--schema", required=True, metavar="FILE", help="The schema.")
-def validate(how: _How, schema: str) -> ExitCode:
+@resolver_options
+def validate(how: _How, schema: str, resolver: Resolver) -> ExitCode:
     """Write a row for each message that is not valid.
+
+    References are read only if what is inside them decides, and --allow opens them.
 
     \b
       messagebody bulk validate logs/ --schema researcher.schema.json --out checked/
     """
-    return how.run(jobs.Validate(read_schema(schema), member=how.member))
+    opened = None if resolver.is_closed else resolver
+    return how.run(jobs.Validate(read_schema(schema), opened, member=how.member))
 
 
 @bulk_command.command("digest")

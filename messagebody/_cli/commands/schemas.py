@@ -16,6 +16,7 @@ from messagebody._cli.options import (
     read_either,
     read_json,
     read_schema,
+    resolver_options,
     write_document,
 )
 from messagebody._cli.reports import (
@@ -41,6 +42,7 @@ from messagebody.compatibility import (
 from messagebody.findings import iter_findings
 from messagebody.schema import MessageBodySchema, Violation
 from messagebody.schema.json_schemas import body_json_schema, schema_json_schema
+from messagebody.storage._references import Resolver
 
 # The most violations for a person to read; programs get all of them.
 _LISTED = 100
@@ -54,12 +56,15 @@ _steps = click.option(
 @click.command("validate")
 @click.argument("bodies", nargs=-1, metavar="[BODY]...", shell_complete=complete_file)
 @click.option("--schema", required=True, metavar="FILE", help="The schema.")
+@resolver_options
 @json_option
 @pass_terminal
 def validate_command(
-    terminal: Terminal, bodies: tuple[str, ...], schema: str, *, as_json: bool
+    terminal: Terminal, bodies: tuple[str, ...], schema: str, resolver: Resolver, *, as_json: bool
 ) -> ExitCode:
     """Exit code 0: all bodies are valid. 1: one is not.
+
+    A reference is read only if what is inside it decides, and --allow opens it.
 
     \b
       messagebody validate message.json --schema researcher.schema.json
@@ -74,7 +79,7 @@ def validate_command(
     results = []
     for path in paths:
         message = read_body(path)
-        violations = list(wanted.iter_violations(message))
+        violations = list(wanted.iter_violations(message, resolver=resolver))
         results.append({"body": path, **_as_json(violations)})
         if not as_json:
             _say_violations(terminal, "" if len(paths) == 1 else path, violations, len(message))
@@ -96,16 +101,7 @@ def _say_violations(terminal: Terminal, path: str, violations: list[Violation], 
 
 
 def _as_json(violations: list[Violation]) -> dict[str, Any]:
-    found = [
-        {
-            "code": str(violation.code),
-            "partIndex": violation.part_index,
-            "partName": violation.part_name,
-            "schemaIndex": violation.schema_index,
-            "text": str(violation),
-        }
-        for violation in violations
-    ]
+    found = [violation.to_dict() for violation in violations]
     return {"valid": not violations, "violations": found}
 
 
