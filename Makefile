@@ -72,7 +72,7 @@ $(VENV)/%/package-lock.json: $(VENV)/.core
 
 ## quick        what takes a few minutes; `make test` alone
 NEEDS.quick := .test .integrations
-RUN.quick := HYPOTHESIS_PROFILE=quick $(PYTEST) -n auto -m "not slow and not dear"
+RUN.quick := HYPOTHESIS_PROFILE=quick $(PYTEST) -n auto --dist loadfile -m "not slow and not dear"
 
 ## coverage     the dear ones too; fails if too few branches are covered
 NEEDS.coverage := .test .integrations

@@ -130,6 +130,8 @@ def pytest_collection() -> Generator[None, object, object]:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Share the tests out one by one, and the examples of a document, which go on, together."""
+    if config.getoption("dist") == "loadfile":
+        return None
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduling(LoadScopeScheduling):

@@ -149,9 +149,11 @@ def conversations(
         texts: how many texts a message has at most.
 
     Examples:
-        >>> from hypothesis import find
-        >>> [role for role, body in find(conversations(), lambda talk: True)]
-        ['user', 'assistant', 'tool', 'assistant']
+        >>> from hypothesis import given
+        >>> @given(conversations())
+        ... def test_a_user_asks_first(talk):
+        ...     assert [role for role, body in talk] == ["user", "assistant", "tool", "assistant"]
+        >>> test_a_user_asks_first()
     """
     said = plain_bodies(max_size=texts)
     asked = said.map(lambda body: ("user", body))

@@ -216,6 +216,7 @@ class TestRegister:
         register_stream("notes", NotesEvents)
 
 
+@pytest.mark.dear
 def test_the_shell_goes_on(tmp_path: Path) -> None:
     info = tmp_path / "shelf-1.0.dist-info"
     info.mkdir()

@@ -62,6 +62,7 @@ def test_no_input_on_a_terminal_is_no_hang() -> None:
     assert "standard input is a terminal" in shown
 
 
+@pytest.mark.dear
 def test_binary_is_not_written_to_a_terminal(message: str) -> None:
     code, shown = on_a_terminal("cat", message, "a.bin")
     assert code == 2
@@ -74,6 +75,7 @@ def test_text_can_not_act_on_a_terminal(message: str) -> None:
     assert shown.startswith("Cats\\x1b[31m")
 
 
+@pytest.mark.dear
 def test_text_of_a_part_is_shown_on_a_terminal(tmp_path: Path) -> None:
     path = tmp_path / "cats.json"
     path.write_bytes(MessageBody([Part("Cats\x1b[31m", name="/a.txt")]).to_json_bytes())
@@ -113,6 +115,7 @@ def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
         assert process.wait(timeout=120) == 141
 
 
+@pytest.mark.dear
 def test_commands_pipe(message: str) -> None:
     program = " ".join(COMMAND)
     done = subprocess.run(
@@ -209,6 +212,7 @@ main()
     assert (done.returncode, done.stderr) == (130, b"")
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("is_new", [True, False])
 def test_unpack_removes_what_it_wrote_when_terminated(
     message: str, tmp_path: Path, *, is_new: bool

@@ -3,12 +3,14 @@
 import json
 import string
 import xml.etree.ElementTree as ET
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from messagebody._cli.reports import FORMATS
 from tests.cli.test_commands import Done, Shell
+from tests.effort import one_in
 
 ALL_FORMATS = ["text", *FORMATS]
 TEXT = [{"contentType": "text/plain", "required": True}]
@@ -61,8 +63,9 @@ def assert_refused(done: Done) -> None:
     assert done.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("form", ALL_FORMATS)
-@pytest.mark.parametrize("name", [*BAD, "missing", "directory"])
+@pytest.mark.parametrize(
+    ("form", "name"), one_in(7, product(ALL_FORMATS, [*BAD, "missing", "directory"]))
+)
 class TestBadInput:
     def test_check(self, shell: Shell, form: str, name: str) -> None:
         bad = f"{name}.json"

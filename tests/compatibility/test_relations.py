@@ -26,7 +26,7 @@ from messagebody.errors import InvalidSchema
 from messagebody.schema import MessageBodySchema, SchemaPart
 from tests.compatibility import generators, oracle
 from tests.compatibility.test_inclusion import schema, types
-from tests.effort import calls
+from tests.effort import calls, examples
 
 HARD = schema(*[(f"/*{c}" + "{a,b,c,d}" * 12 + f"{d}*",) for c in "abcd" for d in "abcd"])
 LONG = schema(("/" + "{a,b,c,d}" * 40,))
@@ -51,7 +51,7 @@ def bodies(
 class TestSatisfiable:
     def test_against_brute_force(self) -> None:
         """The witness is a valid body, or brute force finds none either."""
-        for a, b in pairs(200):
+        for a, b in pairs(examples(1_000)):
             found = satisfiable(MessageBodySchema(a))
             assert found.value is oracle.decide(a, b).satisfiable
             if found.witness is not None:
@@ -67,7 +67,7 @@ class TestSatisfiable:
 class TestDisjoint:
     def test_against_brute_force(self) -> None:
         """The witness is valid for both, or brute force finds no such body either."""
-        for a, b in pairs(200):
+        for a, b in pairs(examples(1_000)):
             found = disjoint(MessageBodySchema(a), MessageBodySchema(b))
             assert found.value is not oracle.decide(a, b).shared
             if found.witness is not None:
@@ -93,7 +93,7 @@ class TestEquivalent:
     def test_against_brute_force(self) -> None:
         """Both ways always; the witness is valid for one of them only."""
         seen = set()
-        for a, b in pairs(200):
+        for a, b in pairs(examples(1_000)):
             found = equivalent(MessageBodySchema(a), MessageBodySchema(b))
             assert found.value is (oracle.decide(a, b).always and oracle.decide(b, a).always)
             if found.value is False:
@@ -183,7 +183,7 @@ class TestDeadParts:
 
     def test_against_brute_force(self) -> None:
         """A live part occurs: with it required, something is valid."""
-        for a, b in pairs(100):
+        for a, b in pairs(examples(500)):
             dead = dead_parts(MessageBodySchema(a))
             for index, (name, kind, _) in enumerate(a):
                 alive = oracle.decide([*a, (name, kind, True)], b).satisfiable
@@ -191,6 +191,7 @@ class TestDeadParts:
 
 
 class TestAlgebra:
+    @pytest.mark.dear
     def test_meet_accepts_what_both_accept(self) -> None:
         """Body by body; where it can't be written there is None."""
         rng, written = random.Random(1), 0
@@ -339,7 +340,7 @@ class TestAlgebra:
 
     def test_simplify_against_brute_force(self) -> None:
         """The same bodies as before, and no other."""
-        for a, _ in pairs(80):
+        for a, _ in pairs(examples(400)):
             less = simplify(MessageBodySchema(a))
             b: oracle.Schema = [(p.name, p.content_type or "*/*", p.required) for p in less]
             assert oracle.decide(a, b).always, a
@@ -347,7 +348,7 @@ class TestAlgebra:
 
     def test_simplify_changes_nothing(self) -> None:
         """Equivalent, no longer, and a fixed point."""
-        for a, _ in pairs(40):
+        for a, _ in pairs(examples(200)):
             whole = MessageBodySchema(a)
             less = simplify(whole)
             assert equivalent(whole, less)

@@ -4,6 +4,7 @@ from messagebody.compatibility import check, dead_parts, satisfiable, suggest
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators
 from tests.compatibility.test_inclusion import schema
+from tests.effort import examples
 
 TEXT = schema((None, "text/*", True))
 
@@ -89,7 +90,7 @@ class TestRanking:
     def test_random_pairs(self) -> None:
         """Whatever is suggested is right, and something is for most failing pairs."""
         helped = failing = 0
-        for number in range(120):
+        for number in range(examples(600)):
             a, b = map(MessageBodySchema, generators.pair(number))
             found = suggest(a, b, limit=2)
             assert all(check(each.producer, b) for each in found)
@@ -105,7 +106,7 @@ class TestRanking:
         for each in found:
             assert satisfiable(each.producer)
             assert not dead_parts(each.producer)
-        for number in range(90):
+        for number in range(examples(450)):
             a, b = map(MessageBodySchema, generators.pair(number))
             for each in suggest(a, b):
                 assert satisfiable(each.producer)

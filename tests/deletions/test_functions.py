@@ -21,6 +21,7 @@ from messagebody.s3 import S3Store
 from messagebody.storage import Bodies, Bytes, open_store
 from messagebody.storage._stores import owners
 from tests.deletions.foreign import DIGITS, NAMES, Foreign
+from tests.effort import one_in
 
 
 def of(*texts: str) -> MessageBody:
@@ -204,7 +205,7 @@ def later(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("later")
 @pytest.mark.parametrize("links", [True, False], ids=["", "no hard links"])
-@pytest.mark.parametrize("road", ROADS)
+@pytest.mark.parametrize("road", one_in(4, ROADS))
 def test_nothing_foreign_goes(
     road: Callable[[Path], None], links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

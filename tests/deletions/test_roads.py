@@ -52,6 +52,7 @@ def _deletes(node: ast.Attribute) -> bool:
     return node.attr in DELETING or (node.attr in OF_MODULES and of in {"os", "shutil", "Path"})
 
 
+@pytest.mark.dear
 def test_the_search_finds_them() -> None:
     found = {(name, road) for name, _, road in roads()}
     assert {

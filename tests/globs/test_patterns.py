@@ -241,6 +241,7 @@ def test_hostile_patterns_still_match() -> None:
     assert not name_pattern(HOSTILE["{a,} 3000 times"]).matches("/" + "a" * 3001 + "b")
 
 
+@pytest.mark.dear
 def test_the_index_forgets() -> None:
     patterns = [name_pattern("/" + "*" + letter + "{a,b}" * 12) for letter in "ab"]
     index = PatternIndex(patterns)

@@ -555,6 +555,7 @@ def test_markup_that_takes_long_stays_as_it_is() -> None:
     assert elements.words.count("Raw") == 3
 
 
+@pytest.mark.dear
 def test_many_parts_are_folded() -> None:
     body = MessageBody([Part("x", name=f"/{number}") for number in range(5_010)])
     elements = Elements(page(body))

@@ -1,7 +1,9 @@
 """A directory as a store: whole or not at all, and never through a link."""
 
 import errno
+import inspect
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -218,6 +220,19 @@ class TestLinks:
         with pytest.raises(StoreError):
             store.put(key, Bytes(b"x"), content_type="a/b")
         assert files(tmp_path) == []
+
+    def test_a_key_may_have_many_levels(self, tmp_path: Path) -> None:
+        """More than Python recurs, which would take a thousand directories here."""
+        store, key = open_store(tmp_path), "d/" * 150 + "a"
+        before = sys.getrecursionlimit()
+        sys.setrecursionlimit(len(inspect.stack(0)) + 100)
+        try:
+            store.put(key, Bytes(b"deep"), content_type="a/b")
+            found = [each.key for each in store.iter_objects()]
+        finally:
+            sys.setrecursionlimit(before)
+        assert found == [key]
+        assert store.read_range(key, 0, 4) == b"deep"
 
 
 class TestReading:

@@ -78,6 +78,7 @@ class TestServer(StoreContract):
         super().test_many_objects_are_listed(store)
 
 
+@pytest.mark.dear
 class TestServerThatReplaces(StoreContract):
     """rclone ignores `If-None-Match`."""
 

@@ -39,6 +39,10 @@ class Contract(AdapterContract):
         yield
         settings.load_profile(before)
 
+    @pytest.mark.dear
+    def test_messages_are_apart(self) -> None:
+        super().test_messages_are_apart()
+
     # Each of these reads hundreds of damaged messages.
 
     @pytest.mark.slow

@@ -20,7 +20,7 @@ from messagebody.storage import Resolver
 from messagebody.testing.strategies import bodies
 from tests.adapters.formats.messages import MESSAGES
 from tests.adapters.formats.payloads import BINARY, PDF, PNG, WAV
-from tests.effort import examples
+from tests.effort import examples, one_in
 
 
 def adapter(name: str) -> Any:
@@ -73,7 +73,7 @@ def test_what_is_read_is_written_again(name: str, body: MessageBody, carry: bool
     assert adapter(name).to_body(again).value == there.value
 
 
-@every
+@pytest.mark.parametrize(("name", "message"), one_in(3, CASES))
 def test_what_other_formats_say_is_written_again(name: str, message: Any) -> None:
     body = adapter(name).to_body(message).value
     for other in MESSAGES:
@@ -131,7 +131,7 @@ def sizes(body: MessageBody) -> list[int | None]:
     ]
 
 
-@every
+@pytest.mark.parametrize(("name", "message"), one_in(3, CASES))
 def test_it_goes_out_as_every_other_format(name: str, message: Any) -> None:
     there = adapter(name).to_body(message)
     for other in MESSAGES:
@@ -455,7 +455,7 @@ class TestHostile:
     def test_mutated_messages(self, name: str) -> None:
         chance = random.Random(7)
         for message in MESSAGES[name]:
-            for _ in range(60):
+            for _ in range(examples(300)):
                 mutated = _mutated(message, chance)
                 assert adapter(name).detect(mutated) in (True, False)
                 try:
@@ -495,7 +495,7 @@ class TestHostile:
         chance = random.Random(7)
         for message in MESSAGES[name]:
             there = adapter(name).to_body(message)
-            for _ in range(30):
+            for _ in range(examples(150)):
                 try:
                     adapter(name).from_body(there.value, rest=_mutated(there.rest, chance))
                 except MessageBodyError:

@@ -96,6 +96,7 @@ class TestEveryRoad:
                 assert done.losses == plain.losses
                 self._check(source, target, message, done)
 
+    @pytest.mark.dear
     def test_of_one_message_by_the_shell(self, source: str, tmp_path: Path, shell: Shell) -> None:
         path = tmp_path / "message.json"
         for message in talk_in(source)[1:3]:
