@@ -55,7 +55,8 @@ TOGETHER = {frozenset({"_base", "errors"}), frozenset({"_base", "names"}),
 SHARED = {
     "adapters._formats": {"mcp", "openai"},
     "archives": {"_entries", "_multipart"},
-    "envelopes": {"_attachments", "_embedding", "_json_schema", "_php", "_rests", "_sidecar"},
+    "envelopes": {"_attachments", "_carrier", "_embedding", "_format", "_json_schema", "_php",
+                  "_values"},
     "frameworks": {"langgraph", "values"},
     "storage._stores": {"base", "owners"},
 }  # fmt: skip

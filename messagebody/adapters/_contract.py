@@ -8,10 +8,11 @@ from typing import Any, BinaryIO, Generic, NamedTuple, Protocol, Self, TypeVar, 
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+from messagebody._base.guards import require_iterable
 from messagebody._base.leaves import FoundTuple
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.text import escape
-from messagebody.errors import EnvelopeError, LossyConversion
+from messagebody.errors import DecodeError, EnvelopeError, LossyConversion
 from messagebody.findings import Finding
 from messagebody.storage._references import Resolver
 
@@ -258,7 +259,8 @@ def converted_each(
         convert: converts one of them.
 
     Raises:
-        EnvelopeError: one can't be converted; the text says which.
+        EnvelopeError, DecodeError: one can't be converted; the text says which.
+        InvalidArgument: the values are one message, and not several.
 
     Examples:
         >>> read = converted_each(["a", "b"], lambda text: Converted(text.upper()))
@@ -268,11 +270,14 @@ def converted_each(
     made: list[T] = []
     losses: list[Loss] = []
     left = []
-    for number, value in enumerate(values):
+    one = "to_body(…) reads one message"
+    for number, value in enumerate(require_iterable(values, "messages in a list", hint=one)):
         try:
             done = convert(value)
         except EnvelopeError as error:
             raise EnvelopeError(f"message {number}: {error.problem}", error.findings) from error
+        except DecodeError as error:
+            raise DecodeError(f"message {number}: {error.statement}") from error
         made.append(done.value)
         left.append(done.rest)
         losses += [said_at(number, loss) for loss in done.losses]

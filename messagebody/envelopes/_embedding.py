@@ -5,11 +5,11 @@ manifest of the body is added as JSON *text*, because systems on the way may cha
 but not a text. With the manifest, the same body comes back.
 """
 
-from typing import Any, Literal
+import abc
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Literal, NamedTuple
 
-import attrs
-
-from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.media_types import parse_content_type
 from messagebody._base.text import human_size
 from messagebody._model.access import record_of
@@ -17,21 +17,16 @@ from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import base64, data_urls, strict_json
 from messagebody._wire.manifest import UNLISTED, unlisted
-from messagebody.errors import LocalFileNotSent, MessageBodyError
+from messagebody.adapters import Converted, Loss
+from messagebody.envelopes._format import Apart, EnvelopeFormat, Header, role_in, sendable
+from messagebody.envelopes._values import member
+from messagebody.errors import EnvelopeError, LocalFileNotSent, MessageBodyError
 
 _SEPARATOR = "\n\n"
 
 
-@attrs.frozen
-class Embedded:
-    """A body taken apart.
-
-    Arguments:
-        texts: the texts to show, one for each part.
-        attachments: every other part: url or data, mime_type, filename, size.
-        manifest: the manifest of the body as JSON text; a part's metadata and unknown members
-            are in it too.
-    """
+class Embedded(NamedTuple):
+    """A body taken apart: the texts to show, its other parts, and its manifest as JSON text."""
 
     texts: list[str]
     attachments: list[dict[str, Any]]
@@ -54,7 +49,9 @@ def embed(body: MessageBody, *, inline_as: Literal["url", "data"]) -> Embedded:
         LocalFileNotSent: a part is still a local file.
     """
     for part in body:
-        _check_sendable(part)
+        if part.local_file is not None:  # refused before the manifest reads any content
+            path, size = part.local_file.path.name, human_size(part.size)
+            raise LocalFileNotSent(str(part), path, size)
     embedded = Embedded([], [], "")
     entries = []
     for part, entry in zip(body, body.manifest(), strict=True):
@@ -74,7 +71,7 @@ def embed(body: MessageBody, *, inline_as: Literal["url", "data"]) -> Embedded:
         if part.extra:
             entry["extra"] = part.extra
         entries.append(entry)
-    return attrs.evolve(embedded, manifest=strict_json.dumps(entries))
+    return embedded._replace(manifest=strict_json.dumps(entries))
 
 
 def _may_be_shown(name: str | None, content_type: str) -> bool:
@@ -91,13 +88,6 @@ def shown_text(part: Part) -> str | None:
         return part.read_text()
     except MessageBodyError:
         return None
-
-
-def _check_sendable(part: Part) -> None:
-    """Refuse a local file, before the manifest reads any content."""
-    if part.local_file is not None:
-        path, size = part.local_file.path.name, human_size(part.size)
-        raise LocalFileNotSent(str(part), path, size)
 
 
 def _attachment(part: Part, inline_as: str) -> dict[str, Any]:
@@ -208,16 +198,192 @@ def inline_text(part: Part) -> str:
     return part.read_text()
 
 
-def is_same(body: MessageBody, other: MessageBody, sidecar: str) -> bool:
-    """Return whether two bodies have the same parts, except for the texts of their sidecars.
+_EMBEDDED = "messagebody"
+_FLAWS = (LookupError, TypeError, ValueError, AttributeError)
+"""What is raised by pieces that no longer fit together, because a stranger or an edit made them."""
 
-    A sidecar is made from the message, so it changes when its parts are edited.
+
+class Places(NamedTuple):
+    """Where a message has its attachments, and the manifest of the body that it carries.
+
+    Each is the name of a member that is an object; None is the message itself.
     """
-    return len(body) == len(other) and all(
-        _without_text(part, sidecar) == _without_text(again, sidecar)
-        for part, again in zip(body, other, strict=True)
-    )
+
+    attached_in: str | None
+    noted_in: str
 
 
-def _without_text(part: Part, sidecar: str) -> Part:
-    return part.evolve(content="") if part.name == sidecar else part
+class Embedder(EnvelopeFormat):
+    """Convert between bodies and messages that have room for text and attachments.
+
+    A message is taken apart into texts, attachments and what is left. A body that no longer fits
+    what is left of its message, or that is from elsewhere, travels whole. Each conversion is
+    checked by converting its result back.
+    """
+
+    mark: ClassVar[str]
+    """The member of a sidecar that says that its message carries the body."""
+
+    @abc.abstractmethod
+    def read(self, message: Any, limits: Limits) -> tuple[dict[str, Any], tuple[Loss, ...]]:
+        """Return a message in the form that is written, and what reading lost."""
+
+    @abc.abstractmethod
+    def places(self, message: dict[str, Any]) -> Places:
+        """Return the places of a message."""
+
+    @abc.abstractmethod
+    def texts(self, message: dict[str, Any]) -> Iterable[list[str] | str]:
+        """Return what may be the texts of a body that a message carries, the likeliest first."""
+
+    @abc.abstractmethod
+    def decomposed(self, message: dict[str, Any]) -> tuple[list[Part], dict[str, Any]]:
+        """Return the parts of a message, and what is left of it."""
+
+    @abc.abstractmethod
+    def rebuilt(self, body: MessageBody, left: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the message of parts and what is left; raise or return None if they don't fit."""
+
+    @abc.abstractmethod
+    def without_taken(self, left: dict[str, Any], body: MessageBody) -> dict[str, Any]:
+        """Return what is left of a message without the attachments that are parts of the body."""
+
+    @abc.abstractmethod
+    def carrying(self, body: MessageBody, left: dict[str, Any]) -> dict[str, Any]:
+        """Return a message that carries a whole body; `left` has its other members."""
+
+    @abc.abstractmethod
+    def left_of(
+        self, role: str | None, stated: str | None, header: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the other members for a body from elsewhere; `stated` is the role in its rest."""
+
+    @abc.abstractmethod
+    def bare(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Return what is left of a message like this that holds nothing but a body."""
+
+    @abc.abstractmethod
+    def left_beside(self, others: dict[str, Any], body: MessageBody) -> dict[str, Any]:
+        """Return what is left of a message that carries a body, given its other members."""
+
+    @abc.abstractmethod
+    def complaints(self, message: dict[str, Any], header: Mapping[str, Any]) -> Iterable[Loss]:
+        """Yield what is missing in a message that was made, and what of its header."""
+
+    # To a body
+
+    def apart(self, message: Any, limits: Limits) -> Apart:
+        """Take a message apart, or take out the body that it carries."""
+        value, losses = self.read(message, limits)
+        parts, left = self._brought(value) or self.decomposed(value)
+        return Apart([*parts], left, losses=losses)
+
+    def _brought(
+        self, message: dict[str, Any]
+    ) -> tuple[Iterable[Part], dict[str, Any] | None] | None:
+        """Return the body that a message carries and what is left, None if it carries none."""
+        manifest = member(message, self.places(message).noted_in, _EMBEDDED)
+        if not isinstance(manifest, str):
+            return None
+        attached = self.attached(message)
+        tried = (extract(texts, attached, manifest) for texts in self.texts(message))
+        body, own = next((found for found in tried if found is not None), (None, 0))
+        if body is None or self.sidecar in body:
+            return None
+        # The body may hold everything in the message, and then nothing is left.
+        if strict_json.same(self.carrying(body, self.bare(message)), message):
+            return body, None
+        left = self.left_beside(self._others(message, own), body)
+        # The way back is tried: if the body gives another message, it is not the original body.
+        return (body, left) if strict_json.same(self._resumed(body, left), message) else None
+
+    def attached(self, message: dict[str, Any]) -> list[Any]:
+        """Return the attachments of a message."""
+        place = self.places(message).attached_in
+        found = member(message, *([] if place is None else [place]), "attachments")
+        return found if isinstance(found, list) else []
+
+    def attaching(self, message: dict[str, Any], attachments: list[Any]) -> dict[str, Any]:
+        """Return a message with other attachments."""
+        place = self.places(message).attached_in
+        if place is None:
+            return {**message, "attachments": attachments}
+        return _with(message, place, "attachments", attachments)
+
+    def _others(self, message: dict[str, Any], own: int) -> dict[str, Any]:
+        """Return a message without the manifest of a body, and without its attachments."""
+        place, attached = self.places(message).noted_in, self.attached(message)
+        others = self.attaching(message, attached[: len(attached) - own]) if own else message
+        return {**others, place: {k: v for k, v in others[place].items() if k != _EMBEDDED}}
+
+    # From a body
+
+    def made(
+        self, body: MessageBody, role: str | None, header: Header, rest: Any
+    ) -> Converted[Any]:
+        """Return the message that carries a body from elsewhere."""
+        left = self.left_of(role, role_in(rest), header or {})
+        sent, losses = sendable(body, self.sidecar)
+        message = self.carrying(sent, left)
+        return Converted(message, [*losses, *self.complaints(message, header or {})])
+
+    def again(
+        self, body: MessageBody, left: Any, role: str | None, header: Header
+    ) -> Converted[Any]:
+        """Return the message of the parts and what is left, or one that carries the body."""
+        del role, header  # the message has its own
+        try:
+            message = self._resumed(body, left)
+        except MessageBodyError:
+            raise
+        except _FLAWS as error:
+            raise EnvelopeError(f"the part {self.sidecar} makes no {self.what}") from error
+        return Converted(message, self.complaints(message, {}))
+
+    def _resumed(self, body: MessageBody, left: dict[str, Any]) -> dict[str, Any]:
+        body = MessageBody(part for part in body if part.name != self.sidecar)
+        message = None if self.mark in left else self._rebuilt(body, left)
+        # It is taken apart again: only if that gives the same body, it was built correctly.
+        if message is not None and self.decomposed(message)[0] == [*body]:
+            return message
+        return self.carrying(body, self.without_taken(left, body))
+
+    def _rebuilt(self, body: MessageBody, left: dict[str, Any]) -> dict[str, Any] | None:
+        try:
+            return self.rebuilt(body, left)
+        except (MessageBodyError, *_FLAWS):
+            return None  # the parts were edited and no longer fit, so the whole body is carried
+
+    def left_in(self, part: Part) -> dict[str, Any] | None:
+        """Return what a stored sidecar holds, None if it is another part or not here."""
+        value = inline_json(part, self.depth + 1)
+        return value if isinstance(value, dict) and self.is_sidecar(value) else None
+
+    @abc.abstractmethod
+    def is_sidecar(self, value: dict[str, Any]) -> bool:
+        """Return whether an object is what is left of a message."""
+
+    def noting(self, message: dict[str, Any], embedded: Embedded) -> dict[str, Any]:
+        """Return a message with the attachments and the manifest of a body."""
+        places = self.places(message)
+        attachments = [*self.attached(message), *embedded.attachments]
+        if attachments or places.attached_in is None:
+            message = self.attaching(message, attachments)
+        # As text, because PHP would turn the empty objects of a manifest into arrays.
+        return _with(message, places.noted_in, _EMBEDDED, embedded.manifest)
+
+
+def _with(message: dict[str, Any], place: str, name: str, value: Any) -> dict[str, Any]:
+    """Return a message with a member in the object at a place."""
+    held = message.get(place)
+    return {**message, place: {**(held if isinstance(held, dict) else {}), name: value}}
+
+
+def inline_json(part: Part, depth: int) -> Any:
+    """Return the JSON of an inline part, None if it does not hold JSON."""
+    if part.is_reference or part.local_file:
+        return None
+    try:
+        return strict_json.loads(part.read_bytes(), depth=depth)
+    except strict_json.InvalidJson:
+        return None

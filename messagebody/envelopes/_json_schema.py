@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from messagebody._base.text import quote
-from messagebody.envelopes._sidecar import shown
+from messagebody.envelopes._values import shown
 from messagebody.findings import pointer
 
 Schema = Mapping[str, Any]

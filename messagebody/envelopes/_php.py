@@ -11,11 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.text import escape
-from messagebody._wire.strict_json import InvalidJson, loads
 from messagebody._wire.walk import NESTED, TooDeep, containers, leaf_problem, rebuild, text_problem
-from messagebody.adapters.dialects import check_length
 from messagebody.errors import EnvelopeError
 
 JSON_DEPTH = 512
@@ -335,25 +332,3 @@ def _scalar(value: Any) -> str:
             # Python escapes DEL and PHP does not.
             text = _DELETE_ESCAPE.sub(lambda match: match[1] or "\x7f", text)
     return text
-
-
-def from_text(message: Any, noun: str, limits: Limits = DEFAULT_LIMITS) -> Any:
-    """Return `message` parsed if it is JSON text, else itself.
-
-    Arguments:
-        message: a JSON value, or JSON text or bytes.
-        noun: what it is, for the error.
-        limits: what to take before refusing; nesting has the limit of PHP.
-
-    Raises:
-        DecodeError: the text is longer than the limits allow.
-        EnvelopeError: the text is not JSON, repeats a member, or breaks another rule of
-            `messagebody._wire.strict_json`.
-    """
-    if not isinstance(message, str | bytes | bytearray):
-        return message
-    check_length(message, limits)
-    try:
-        return loads(message, depth=JSON_DEPTH, values=limits.values)
-    except InvalidJson as error:
-        raise EnvelopeError(f"{noun}: {error.problem}") from error

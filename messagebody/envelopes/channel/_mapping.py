@@ -2,66 +2,37 @@
 
 A chat is taken apart: its texts become unnamed parts, attachments with an absolute URL or inline
 bytes become named parts, and the rest goes into a sidecar. Any other body travels inside a chat as
-text, attachments and a manifest; see `messagebody.envelopes._embedding`. Each conversion
-is checked by converting its result back.
+text, attachments and a manifest; see `messagebody.envelopes._embedding`.
 """
 
 from collections.abc import Iterable, Mapping
-from functools import partial
 from itertools import zip_longest
 from typing import Any, Literal
-
-import attrs
 
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.media_types import TEXT_PLAIN
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
-from messagebody._wire import strict_json
-from messagebody.adapters import Converted, Loss, converted_each
+from messagebody.adapters import Converted, Loss
 from messagebody.adapters.dialects import one_of
 from messagebody.envelopes import _php as php
 from messagebody.envelopes._attachments import not_taken, put_parts, take_parts
-from messagebody.envelopes._embedding import embed, extract, inline_text, is_same
-from messagebody.envelopes._rests import Rests, sendable
-from messagebody.errors import EnvelopeError, MessageBodyError
+from messagebody.envelopes._embedding import Embedder, Places, embed, inline_text
+from messagebody.envelopes._format import Header, bodies_of
+from messagebody.envelopes._values import read_within
+from messagebody.errors import EnvelopeError
 
 Chat = dict[str, Any]
 Kind = Literal["input", "output"]
 
-SIDECAR = "/meta/channel.json"
+_ROLES: dict[str, str] = {"input": "user", "output": "assistant"}
+_MEMBERS = {
+    "input": {"agent", "agent_id", "message", "session_id", "run_id", "attachments",
+              "client_context"},
+    "output": {"session_id", "run_id", "messages", "completed", "metadata"},
+}  # fmt: skip
 # Ids, and the members that parts hold.
 _FORMAL = {"agent", "agent_id", "session_id", "run_id", "message", "reply", "response", "completed"}
-
-
-def _missed(sidecar: dict[str, Any]) -> list[str]:
-    chat = {name: value for name, value in sidecar["chat"].items() if name not in _FORMAL}
-    if not not_taken(chat.get("attachments"), sidecar.get("attachments") or {}):
-        chat.pop("attachments", None)
-    return [name for name, value in chat.items() if value]
-
-
-_RESTS = Rests("channel", SIDECAR, _missed)
-
-_EMBEDDED = "messagebody"
-_ROLES: dict[Kind, str] = {"input": "user", "output": "assistant"}
-
-
-@attrs.frozen
-class _ChatPlaces:
-    """The places of attachments, and of the manifest of a carried body, in a kind of chat.
-
-    `attached` is a member of the object at `attached_in`, or of the chat itself.
-    """
-
-    noted_in: str
-    attached_in: str | None
-
-
-_SHAPES: dict[str, _ChatPlaces] = {
-    "input": _ChatPlaces("client_context", None),
-    "output": _ChatPlaces("metadata", "metadata"),
-}
 
 
 def detect(value: Any) -> bool:
@@ -80,20 +51,21 @@ def detect(value: Any) -> bool:
 
 
 def to_body(
-    chat: Any, /, *, rest: str | None = "beside", limits: Limits = DEFAULT_LIMITS
+    chat: Any, /, *, rest: str | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> Converted[MessageBody]:
     """Return the body of chat input or chat output; nothing is lost.
 
     Arguments:
         chat: parsed JSON, or JSON as text or bytes.
         rest: where to put the members that are not content: "beside" the body, as the `rest` of the
-            result, which `from_body` takes back; or in a "part", for those who store bodies.
-        limits: what to take before refusing.
+            result, which `from_body` takes back; or in a "part", for those who store bodies. By
+            default, they are beside it.
+        limits: what to take before refusing; up to 512 levels of nesting if they state no others.
 
     Raises:
-        DecodeError: it goes beyond a limit.
+        DecodeError: it has more bytes or parts than the limits allow.
         EnvelopeError: it is neither input, which has a `message`, nor output, which has a
-            `reply`, `messages` or `response`; or it can't be JSON.
+            `reply`, `messages` or `response`; or it can't be JSON, or is nested too deep.
 
     Examples:
         >>> files = [{"url": "https://e.com/a.png", "mimeType": "image/png"}]
@@ -101,26 +73,11 @@ def to_body(
         >>> body.read_text(), body.names()
         ('Look!', ['/attachments/1/file'])
     """
-    value = php.from_text(chat, "chat", limits)
-    if not isinstance(value, Mapping):
-        raise EnvelopeError("a chat is an object with a message, or with a reply")
-    value = dict(value)
-    problem = php.find_unencodable(value)
-    if problem is not None:
-        raise EnvelopeError(f"a chat is JSON: {problem}")
-    kind = _kind(value)
-    body = _brought(value, kind)
-    return _RESTS.converted(_decomposed(value, kind) if body is None else body, rest, limits)
+    return _FORMAT.to_body(chat, rest, limits)
 
 
-def to_bodies(chats: Iterable[Any], /, **options: Any) -> Converted[list[MessageBody]]:
-    """Return the body of each chat; `rest` is the list of their rests.
-
-    Arguments:
-        chats: the chats, each as `to_body` takes it.
-        **options: those of `to_body`.
-    """
-    return converted_each(chats, partial(to_body, **options))
+to_bodies = bodies_of(to_body)
+"""Return the body of each chat; `rest` is the list of their rests."""
 
 
 def from_body(
@@ -150,54 +107,16 @@ def from_body(
 
     Raises:
         LocalFileNotSent: a part is still a local file.
-        EnvelopeError: the sidecar of the body is not a valid chat.
+        EnvelopeError: the sidecar of the body is not a valid chat, the role is another one, or the
+            header has a member that no chat has.
+        InvalidArgument: the header is not an object.
 
     Examples:
         >>> chat, losses = from_body(MessageBody([Part(b"GIF89a", name="/cats.gif")]))
         >>> chat["attachments"][0]["filename"], str(losses[0])[:18]
         ('cats.gif', 'downgraded message')
     """
-    body = _RESTS.put_back(body, rest)
-    sidecar = _sidecar(body)
-    if sidecar is None:
-        body, losses = sendable(body, SIDECAR)
-        header = header or {}
-        kind = _kind_of(role, _RESTS.role(rest))
-        made = _embedding(body, kind, header, placeholder=header.get("message"))
-        return Converted(made, [*losses, *_complaints(made)])
-    try:
-        made = _resumed(body, sidecar, (header or {}).get("message"))
-    except MessageBodyError:
-        raise
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise EnvelopeError(f"the part {SIDECAR} makes no chat") from error
-    return Converted(made, _complaints(made))
-
-
-def _kind_of(role: str | None, said: str | None) -> Kind:
-    """Return what a speaker writes, given the role that is asked for and that of another format."""
-    if role is not None:
-        one_of("role", role, ("user", "assistant"))
-    return "output" if (role or said) == "assistant" else "input"
-
-
-def _resumed(body: MessageBody, sidecar: dict[str, Any], placeholder: Any) -> Chat:
-    """Return the chat of a body with a sidecar: made from the parts, or carrying the body."""
-    kind, embedded = sidecar["kind"], sidecar.get("embedded")
-    chat = None if embedded else _rebuilt(body, sidecar)
-    if chat is not None and is_same(_decomposed(chat, kind), body, SIDECAR):
-        return chat
-    rest = MessageBody([part for part in body if part.name != SIDECAR])
-    said = sidecar["chat"] if embedded else _without_taken(sidecar, body)
-    stated = sidecar.get("placeholder", placeholder)
-    return _embedding(rest, kind, said, placeholder=stated)
-
-
-def _complaints(chat: Chat) -> list[Loss]:
-    if "message" not in chat or php.optional_text(chat["message"]):
-        return []
-    why = "the reference refuses a chat without text; a placeholder says something in its place"
-    return [Loss("downgraded", "message", why)]
+    return _FORMAT.from_body(body, rest, role, header)
 
 
 def _kind(value: Chat) -> Kind:
@@ -210,24 +129,137 @@ def _kind(value: Chat) -> Kind:
     return "output"
 
 
-# A chat in parts
+_NO_TEXT = "the reference refuses a chat without text; a placeholder says something in its place"
 
 
-def _decomposed(chat: Chat, kind: Kind) -> MessageBody:
-    rest = dict(chat)
-    parts, said = _said_parts(rest, kind)
-    taken, left = take_parts(_attached(rest, kind))
-    if taken:
-        _attach(rest, kind, left)
-    aliases = {each.part.name: each.alias for each in taken}
-    sidecar = _sidecar_part(kind, {"chat": rest, "said": said, "attachments": aliases})
-    return MessageBody([*parts, *(each.part for each in taken), sidecar])
+class _ChannelFormat(Embedder):
+    name = "channel"
+    what = "chat"
+    sidecar = "/meta/channel.json"
+    members = frozenset(_MEMBERS["input"] | _MEMBERS["output"])
+    depth = php.JSON_DEPTH
+    mark = "embedded"
+
+    def read(self, message: Any, limits: Limits) -> tuple[Chat, tuple[Loss, ...]]:
+        value = read_within(message, self.what, limits, self.depth_within(limits))
+        if not isinstance(value, dict):
+            raise EnvelopeError("a chat is an object with a message, or with a reply")
+        problem = php.find_unencodable(value)
+        if problem is not None:
+            raise EnvelopeError(f"a chat is JSON: {problem}")
+        _kind(value)
+        return value, ()
+
+    def places(self, message: Chat) -> Places:
+        if "message" in message:
+            return Places(None, "client_context")
+        return Places("metadata", "metadata")
+
+    def texts(self, message: Chat) -> Iterable[list[str] | str]:
+        text = message["message"] if "message" in message else message.get("reply")
+        # A placeholder is not a text of the body.
+        return (text, "") if isinstance(text, str) else ("",)
+
+    def missed(self, value: dict[str, Any]) -> list[str]:
+        chat = {name: each for name, each in value["chat"].items() if name not in _FORMAL}
+        if not not_taken(chat.get("attachments"), value.get("attachments") or {}):
+            chat.pop("attachments", None)
+        return [name for name, each in chat.items() if each]
+
+    def complaints(self, message: Chat, header: Mapping[str, Any]) -> Iterable[Loss]:
+        for name, kind in {"attachments": list, "client_context": dict, "metadata": dict}.items():
+            if not isinstance(header.get(name, kind()), kind):
+                yield Loss("omitted", name, f"it is no {kind.__name__}")
+        if "message" in message and not php.optional_text(message["message"]):
+            yield Loss("downgraded", "message", _NO_TEXT)
+
+    # A chat in parts, and again
+
+    def decomposed(self, message: Chat) -> tuple[list[Part], dict[str, Any]]:
+        chat, kind = dict(message), _kind(message)
+        parts, said = _said_parts(chat, kind)
+        taken, rests = take_parts(self.attached(message))
+        if taken:
+            chat = self.attaching(chat, rests)
+        aliases = {each.part.name: each.alias for each in taken}
+        left = _left(kind, {"chat": chat, "said": said, "attachments": aliases})
+        return [*parts, *(each.part for each in taken)], left
+
+    def is_sidecar(self, value: dict[str, Any]) -> bool:
+        return isinstance(value.get("chat"), dict) and value.get("kind") in ("input", "output")
+
+    def rebuilt(self, body: MessageBody, left: dict[str, Any]) -> Chat | None:
+        chat = _with_own_messages(left["chat"])
+        # `strict` checks that there are as many texts as were taken out.
+        for part, place in zip(body.unnamed(), left["said"], strict=True):
+            _say(chat, place, inline_text(part))
+        if left["attachments"]:
+            chat = self.attaching(chat, put_parts(self.attached(chat), left["attachments"], body))
+        return chat if _kind(chat) == left["kind"] and php.find_unencodable(chat) is None else None
+
+    # Any body in a chat
+
+    def left_of(
+        self, role: str | None, stated: str | None, header: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        if role is not None:
+            one_of("role", role, ("user", "assistant"))
+        kind: Kind = "output" if (role or stated) == "assistant" else "input"
+        if strange := sorted(header.keys() - _MEMBERS[kind]):
+            raise EnvelopeError(f"the header of chat {kind} has no member {strange[0]}")
+        return {"kind": kind, "chat": dict(header), "placeholder": header.get("message")}
+
+    def again(
+        self, body: MessageBody, left: Any, role: str | None, header: Header
+    ) -> Converted[Any]:
+        placeholder = {"placeholder": (header or {}).get("message")}
+        return super().again(body, {**placeholder, **left}, role, None)
+
+    def without_taken(self, left: dict[str, Any], body: MessageBody) -> dict[str, Any]:
+        # Texts go back to their places if they are inline.
+        chat, places = _with_own_messages(left["chat"]), left.get("said") or []
+        texts = [part.text or "" for part in body.unnamed()]
+        for place, text in zip_longest(places, texts[: len(places)], fillvalue=""):
+            _say(chat, place, text)
+        if aliases := left.get("attachments"):
+            chat = self.attaching(chat, not_taken(self.attached(chat), aliases))
+        return {**left, "chat": chat}
+
+    def carrying(self, body: MessageBody, left: dict[str, Any]) -> Chat:
+        embedded = embed(body, inline_as="data")
+        text, placeholder = embedded.joined, left.get("placeholder")
+        if left["kind"] == "output":
+            chat = {"completed": True, **left["chat"], "reply": text}
+        else:
+            if not embedded.texts and isinstance(placeholder, str):
+                text = placeholder
+            given = {"agent": "", "message": "", "session_id": None}
+            chat = {**given, **left["chat"], "message": text}
+        return self.noting(chat, embedded)
+
+    def bare(self, message: Chat) -> dict[str, Any]:
+        return {"kind": _kind(message), "chat": {}}
+
+    def left_beside(self, others: dict[str, Any], body: MessageBody) -> dict[str, Any]:
+        chat = {key: value for key, value in others.items() if key not in ("message", "reply")}
+        left = {"embedded": True, "chat": chat}
+        if "message" in others and not body.unnamed():
+            left["placeholder"] = others["message"]
+        return _left(_kind(others), left)
 
 
-def _sidecar_part(kind: Kind, members: Chat) -> Part:
+_FORMAT = _ChannelFormat()
+
+
+def _left(kind: Kind, members: dict[str, Any]) -> dict[str, Any]:
     # Chats have no roles, but other formats do: who asks is the user.
-    value = {"kind": kind, "role": _ROLES[kind], **members}
-    return Part(strict_json.dumps(value), name=SIDECAR, content_type="application/json")
+    return {"kind": kind, "role": _ROLES[kind], **members}
+
+
+def _with_own_messages(chat: Chat) -> Chat:
+    """Return a copy of a chat whose list of messages can be changed."""
+    messages = chat.get("messages")
+    return {**chat, "messages": [*messages]} if isinstance(messages, list) else dict(chat)
 
 
 def _said_parts(rest: Chat, kind: str) -> tuple[list[Part], list[Any]]:
@@ -268,59 +300,6 @@ def _is_spoken(message: Any) -> bool:
     )
 
 
-def _holder(chat: Chat, kind: str) -> Any:
-    place = _SHAPES[kind].attached_in
-    return chat if place is None else chat.get(place)
-
-
-def _attached(chat: Chat, kind: str) -> list[Any]:
-    holder = _holder(chat, kind)
-    attached = holder.get("attachments") if isinstance(holder, dict) else None
-    return attached if isinstance(attached, list) else []
-
-
-def _attach(chat: Chat, kind: str, attachments: list[Any]) -> None:
-    place = _SHAPES[kind].attached_in
-    if place is None:
-        chat["attachments"] = attachments
-    else:
-        held = chat.get(place)
-        chat[place] = {**(held if isinstance(held, dict) else {}), "attachments": attachments}
-
-
-# A chat from parts
-
-
-def _sidecar(body: MessageBody) -> dict[str, Any] | None:
-    part = body.get(SIDECAR)
-    if part is None or part.is_reference or part.local_file:
-        return None
-    try:
-        # In its sidecar, the chat is one level deeper.
-        value = strict_json.loads(part.read_bytes(), depth=php.JSON_DEPTH + 1)
-    except strict_json.InvalidJson:
-        return None
-    if not isinstance(value, dict) or not isinstance(value.get("chat"), dict):
-        return None
-    return value if value.get("kind") in ("input", "output") else None
-
-
-def _rebuilt(body: MessageBody, sidecar: dict[str, Any]) -> Chat | None:
-    """Return the chat of the parts, None if they are not the parts listed in the sidecar."""
-    chat, kind = dict(sidecar["chat"]), sidecar["kind"]
-    try:
-        if isinstance(chat.get("messages"), list):
-            chat["messages"] = list(chat["messages"])
-        # `strict` checks that there are as many texts as were taken out.
-        for part, place in zip(body.unnamed(), sidecar["said"], strict=True):
-            _say(chat, place, inline_text(part))
-        if sidecar["attachments"]:
-            _attach(chat, kind, put_parts(_attached(chat, kind), sidecar["attachments"], body))
-        return chat if _kind(chat) == kind and php.find_unencodable(chat) is None else None
-    except (MessageBodyError, LookupError, TypeError, ValueError, AttributeError):
-        return None  # the parts were edited and no longer fit, so the whole body is carried
-
-
 def _say(chat: Chat, place: Any, text: str) -> None:
     if isinstance(place, str):
         chat[place] = _kept(chat[place], text)
@@ -332,81 +311,3 @@ def _say(chat: Chat, place: Any, text: str) -> None:
 def _kept(left: Any, text: str) -> Any:
     """Return the original value of `text`: the number that it was read from, or the text."""
     return left if left is not None and php.text_of(left) == text else text
-
-
-# Any body in a chat
-
-
-def _without_taken(sidecar: dict[str, Any], body: MessageBody) -> Chat:
-    """Return a sidecar without the attachments that are parts, which are embedded again.
-
-    Texts go back to their places if they are inline.
-    """
-    chat, kind = dict(sidecar["chat"]), sidecar["kind"]
-    texts = [part.text or "" for part in body.unnamed()]
-    places = sidecar.get("said") or []
-    if isinstance(chat.get("messages"), list):
-        chat["messages"] = list(chat["messages"])
-    for place, text in zip_longest(places, texts[: len(places)], fillvalue=""):
-        _say(chat, place, text)
-    aliases = sidecar.get("attachments")
-    if aliases:
-        _attach(chat, kind, not_taken(_attached(chat, kind), aliases))
-    return chat
-
-
-def _embedding(
-    body: MessageBody,
-    kind: str,
-    said: Mapping[str, Any],
-    placeholder: Any = None,
-) -> Chat:
-    """Return a chat that carries a whole body; `said` has the members of a sidecar or header."""
-    embedded = embed(body, inline_as="data")
-    text = embedded.joined
-    if kind == "input":
-        given = {"agent": "", "message": "", "session_id": None}
-        if not embedded.texts and isinstance(placeholder, str):
-            text = placeholder
-        chat: Chat = {**given, **said, "message": text}
-    else:
-        chat = {**said, "reply": text}
-        chat.setdefault("completed", True)
-    if embedded.attachments or kind == "input":
-        _attach(chat, kind, [*_attached(chat, kind), *embedded.attachments])
-    place = _SHAPES[kind].noted_in
-    held = chat.get(place)
-    chat[place] = {**(held if isinstance(held, dict) else {}), _EMBEDDED: embedded.manifest}
-    return chat
-
-
-def _brought(chat: Chat, kind: Kind) -> MessageBody | None:
-    """Return the body that a chat carries, None if it carries none."""
-    held = chat.get(_SHAPES[kind].noted_in)
-    manifest = held.get(_EMBEDDED) if isinstance(held, dict) else None
-    if not isinstance(manifest, str):
-        return None
-    text = chat.get("message" if kind == "input" else "reply")
-    for said in (text, ""):  # a placeholder is not a text of the body
-        extracted = (
-            extract(said, _attached(chat, kind), manifest) if isinstance(said, str) else None
-        )
-        if extracted is not None and SIDECAR not in extracted[0]:
-            return _verified(*extracted, chat, kind)
-    return None
-
-
-def _verified(body: MessageBody, own: int, chat: Chat, kind: Kind) -> MessageBody | None:
-    if strict_json.same(_embedding(body, kind, {}), chat):
-        return body
-    said = {key: value for key, value in chat.items() if key not in ("message", "reply")}
-    attached = _attached(chat, kind)
-    if attached or kind == "input":
-        _attach(said, kind, attached[: len(attached) - own])
-    place = _SHAPES[kind].noted_in
-    said[place] = {key: value for key, value in said[place].items() if key != _EMBEDDED}
-    sidecar: Chat = {"embedded": True, "chat": said}
-    if kind == "input" and not any(part.name is None for part in body):
-        sidecar["placeholder"] = chat["message"]
-    body.append(_sidecar_part(kind, sidecar))
-    return body if strict_json.same(from_body(body, role=_ROLES[kind]).value, chat) else None

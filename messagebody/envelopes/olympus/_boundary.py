@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterator
 from typing import Any, NamedTuple
 
-from messagebody.envelopes._sidecar import Message, member, read_object, shown, text_of
+from messagebody.envelopes._values import Message, member, read_object, shown, text_of
 from messagebody.envelopes.olympus._policy import AccessPolicy, Boundary, Scope
 from messagebody.envelopes.olympus._rules import is_repository_path, lies_in
 from messagebody.findings import Finding, Severity, pointer

@@ -1,7 +1,7 @@
 """The mapping between a body and an Olympus envelope, attachments included."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
@@ -13,20 +13,21 @@ from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
-from messagebody.adapters import Converted, converted_each
+from messagebody.adapters import Converted
 from messagebody.envelopes._attachments import is_absolute_url
-from messagebody.envelopes._sidecar import (
-    Carrier,
+from messagebody.envelopes._carrier import Carrier, Slot, merged, now
+from messagebody.envelopes._format import bodies_of
+from messagebody.envelopes._values import (
     Message,
-    Slot,
     member,
-    merged,
     numbered_name,
+    objects_in,
     read_object,
     text_of,
 )
 from messagebody.envelopes.olympus._policy import AccessPolicy
 from messagebody.envelopes.olympus._rules import iter_findings
+from messagebody.envelopes.olympus._schema import SCHEMA
 from messagebody.errors import DigestMismatch, InvalidArgument
 from messagebody.findings import Finding
 
@@ -113,8 +114,8 @@ def to_body(
         files: contents of attachments by path.
 
     Raises:
-        DecodeError: the envelope goes beyond a limit.
-        EnvelopeError: the envelope is not a strict JSON object.
+        DecodeError: it has more bytes or parts than the limits allow.
+        EnvelopeError: it is not a strict JSON object, or nested too deep.
         DigestMismatch: a file has another hash than its attachment declares.
 
     Examples:
@@ -122,17 +123,11 @@ def to_body(
         >>> body.names(), body[0].read_json()
         (['/olympus/envelope.json'], {'task': 'Fix it'})
     """
-    return _CARRIER.to_body(message, rest, limits, partial(_given, files=files or {}))
+    return _OlympusFormat(files or {}).to_body(message, rest, limits)
 
 
-def to_bodies(messages: Iterable[Any], /, **options: Any) -> Converted[list[MessageBody]]:
-    """Return the body of each envelope; `rest` is the list of their rests.
-
-    Arguments:
-        messages: the envelopes, each as `to_body` takes it.
-        **options: those of `to_body`.
-    """
-    return converted_each(messages, partial(to_body, **options))
+to_bodies = bodies_of(to_body)
+"""Return the body of each envelope; `rest` is the list of their rests."""
 
 
 def from_body(
@@ -160,9 +155,11 @@ def from_body(
         that the envelope can't carry or show, and the members that it still needs to be valid.
 
     Raises:
-        EnvelopeError: a part contradicts the envelope, or a header is missing.
+        EnvelopeError: a part contradicts the envelope, or a header is missing or has a member that
+            no envelope has.
+        InvalidArgument: the header is not an object.
     """
-    return _CARRIER.from_body(body, rest, role, header)
+    return _FORMAT.from_body(body, rest, role, header)
 
 
 def build(
@@ -204,14 +201,23 @@ def build(
         >>> envelope["protocol_message"]["payload"], envelope["persona"]
         ({'task': 'Fix it'}, 'governance/personas/agentic/coder.md')
     """
-    stated = {
-        "source_agent": source_agent,
-        "target_agent": target_agent,
-        "correlation_id": correlation_id,
-        "session_id": f"session-{uuid4()}",
+    defaults: dict[str, Any] = {
+        "envelope": {
+            "version": "1.0",
+            "message_id": f"msg-{uuid4()}",
+            # RFC 3339 with "Z", as the format's own examples have it.
+            "timestamp": now(clock).replace("+00:00", "Z"),
+            "source_agent": source_agent,
+            "target_agent": target_agent,
+            "correlation_id": correlation_id,
+            "session_id": f"session-{uuid4()}",
+        },
+        "authentication": {"sender_task_id": task_id, "parent_message_id": ""},
+        "persona": "",
+        "protocol_message": {"message_type": message_type, "payload": {}},
+        "context_attachments": [],
     }
-    claims = {"sender_task_id": task_id, "parent_message_id": ""}
-    return _built(body, stated, claims, message_type, policy, header, clock)
+    return _FORMAT.built(body, defaults, header, partial(_completed, policy=policy))
 
 
 def reply(
@@ -242,55 +248,36 @@ def reply(
     Raises:
         EnvelopeError: the parent is not a JSON object.
     """
-    header_before = member(read_object(parent, "a parent envelope"), "envelope")
-    stated = {
-        "source_agent": member(header_before, "target_agent"),
-        "target_agent": member(header_before, "source_agent"),
-        "correlation_id": member(header_before, "correlation_id"),
-        "session_id": member(header_before, "session_id"),
+    before = member(read_object(parent, "a parent envelope"), "envelope")
+    inherited = {
+        "envelope": {"session_id": member(before, "session_id")},
+        "authentication": {"parent_message_id": member(before, "message_id")},
     }
-    claims = {
-        "sender_task_id": task_id,
-        "parent_message_id": member(header_before, "message_id"),
-    }
-    return _built(body, stated, claims, message_type, policy, header, clock)
+    _FORMAT.check_header(header)
+    return build(
+        body,
+        source_agent=member(before, "target_agent"),
+        target_agent=member(before, "source_agent"),
+        message_type=message_type,
+        correlation_id=member(before, "correlation_id"),
+        task_id=task_id,
+        policy=policy,
+        header=merged(inherited, header or {}),
+        clock=clock,
+    )
 
 
-def _built(
-    body: MessageBody,
-    stated: dict[str, Any],
-    claims: dict[str, Any],
-    message_type: str,
-    policy: AccessPolicy | None,
-    header: Mapping[str, Any] | None,
-    clock: Callable[[], datetime],
-) -> Converted[dict[str, Any]]:
-    # RFC 3339 with "Z", as the format's own examples have it.
-    time = clock().astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    defaults: dict[str, Any] = {
-        "envelope": {
-            "version": "1.0",
-            "message_id": f"msg-{uuid4()}",
-            "timestamp": time,
-            **stated,
-        },
-        "authentication": claims,
-        "persona": "",
-        "protocol_message": {"message_type": message_type, "payload": {}},
-        "context_attachments": [],
-    }
-    envelope = merged(defaults, header or {})
-    # If the format repeats a value, the second place follows the first, even one from a header.
-    said, claimed = envelope["envelope"], envelope["authentication"]
+def _completed(envelope: dict[str, Any], policy: AccessPolicy | None) -> dict[str, Any]:
+    """Fill in what repeats or follows from another member, even from one of a header."""
+    stated, claims = envelope["envelope"], envelope["authentication"]
     copied = {
-        "sender_persona": member(said, "source_agent"),
-        "session_id": member(said, "session_id"),
+        "sender_persona": member(stated, "source_agent"),
+        "session_id": member(stated, "session_id"),
     }
-    envelope["authentication"] = {**copied, **claimed}
-    if not envelope["persona"]:
-        envelope["persona"] = _persona(text_of(said, "target_agent"), policy)
-    envelope = _CARRIER.carrying(envelope, body)
-    return _CARRIER.converted(body, envelope, _iter_findings(envelope))
+    if isinstance(claims, dict):
+        claims = {**copied, **claims}
+    persona = envelope["persona"] or _persona(text_of(stated, "target_agent"), policy)
+    return {**envelope, "authentication": claims, "persona": persona}
 
 
 def _persona(agent: str, policy: AccessPolicy | None) -> str:
@@ -301,81 +288,72 @@ def _persona(agent: str, policy: AccessPolicy | None) -> str:
     return boundary.persona if boundary is not None else ""
 
 
-def _attachments(envelope: dict[str, Any]) -> list[dict[str, Any]]:
-    found = envelope.get("context_attachments")
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+class _OlympusFormat(Carrier):
+    name = "olympus"
+    what = "an envelope"
+    exact = "/olympus/envelope.json"
+    sidecar = "/meta/olympus.json"
+    members = frozenset(SCHEMA["properties"])
+    place = ("protocol_message", "payload")
+    kinds = (dict,)
+    formal = frozenset({"envelope", "authentication", "protocol_message"})
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+
+    def iter_findings(self, message: dict[str, Any]) -> Iterator[Finding]:
+        return iter_findings(message, strict=True)
+
+    def slots(self, message: dict[str, Any]) -> Iterator[Slot]:
+        for slot, _ in _attachments(message):
+            yield slot
+
+    def links(self, message: dict[str, Any]) -> Iterator[Part]:
+        for slot, attachment in _attachments(message):
+            path = text_of(attachment, "path")
+            # A path in the repository is not a URL, so nobody could read it.
+            if is_absolute_url(path):
+                about = _about(attachment)
+                yield Part(url=path, name=slot.name, digest=slot.digest, metadata=about)
+
+    def files(self, message: dict[str, Any]) -> Iterator[Part]:
+        for slot, attachment in _attachments(message):
+            path = text_of(attachment, "path")
+            if path not in self._files:
+                continue
+            content: Any = self._files[path]
+            part = Part(content, name=slot.name, metadata=_about(attachment))
+            # The signature of the envelope covers this hash, so other bytes are not its attachment.
+            if slot.digest is not None and part.digest != slot.digest:
+                raise DigestMismatch(f"attachment {quote(path)}", slot.digest, str(part.digest))
+            yield part
+
+    def listed(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
+        known = {text_of(each, "path") for each in objects_in(message, "context_attachments")}
+        new = {part.url: part for part in parts if part.url not in known}
+        if not new:
+            return message
+        listed = message.get("context_attachments")
+        before = listed if isinstance(listed, list) else []
+        # The format has no kind for any other file.
+        is_result = member(message, "protocol_message", "message_type") == "RESULT"
+        kind = "coder_result" if is_result else "source_file"
+        added = [{"type": kind, "path": url, **({"hash": part.digest} if part.digest else {})}
+                 for url, part in new.items()]  # fmt: skip
+        return {**message, "context_attachments": [*before, *added]}
 
 
-def _slots(envelope: dict[str, Any]) -> Iterator[Slot]:
-    for number, attachment in enumerate(_attachments(envelope), 1):
+_FORMAT = _OlympusFormat({})
+
+
+def _attachments(envelope: dict[str, Any]) -> Iterator[tuple[Slot, dict[str, Any]]]:
+    """Yield the attachments of an envelope, each after the place of its content in a body."""
+    for number, attachment in enumerate(objects_in(envelope, "context_attachments"), 1):
         name = numbered_name("/attachments", number, attachment.get("path"))
         declared = attachment.get("hash")
-        yield Slot(name, declared if is_digest(declared) else None)
-
-
-def _links(envelope: dict[str, Any]) -> Iterator[Part]:
-    for slot, attachment in zip(_slots(envelope), _attachments(envelope), strict=True):
-        path = text_of(attachment, "path")
-        # A path in the repository is not a URL, so nobody could read it.
-        if is_absolute_url(path):
-            yield Part(url=path, name=slot.name, digest=slot.digest, metadata=_about(attachment))
-
-
-def _listed(envelope: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
-    """Return an envelope with reference parts among its attachments, each URL once."""
-    known = {text_of(attachment, "path") for attachment in _attachments(envelope)}
-    new = {part.url: part for part in parts if part.url not in known}
-    if not new:
-        return envelope
-    listed = envelope.get("context_attachments")
-    before = list(listed) if isinstance(listed, list) else []
-    # The format has no kind for any other file.
-    is_result = member(envelope, "protocol_message", "message_type") == "RESULT"
-    kind = "coder_result" if is_result else "source_file"
-    return {
-        **envelope,
-        "context_attachments": before
-        + [
-            {"type": kind, "path": url, **({"hash": part.digest} if part.digest else {})}
-            for url, part in new.items()
-        ],
-    }
-
-
-def _iter_findings(envelope: dict[str, Any]) -> Iterator[Finding]:
-    return iter_findings(envelope, strict=True)
-
-
-def _given(envelope: dict[str, Any], files: Files) -> Iterator[Part]:
-    if not files:
-        return
-    for slot, attachment in zip(_slots(envelope), _attachments(envelope), strict=True):
-        path = text_of(attachment, "path")
-        if path not in files:
-            continue
-        content: Any = files[path]
-        part = Part(content, name=slot.name, metadata=_about(attachment))
-        # The signature of the envelope covers this hash, so other bytes are not its attachment.
-        if slot.digest is not None and part.digest != slot.digest:
-            raise DigestMismatch(f"attachment {quote(path)}", slot.digest, str(part.digest))
-        yield part
+        yield Slot(name, declared if is_digest(declared) else None), attachment
 
 
 def _about(attachment: dict[str, Any]) -> dict[str, Any]:
     # The hash is the digest of the part.
     return {name: value for name, value in attachment.items() if name != "hash"}
-
-
-_CARRIER = Carrier(
-    what="an envelope",
-    format="olympus",
-    exact="/olympus/envelope.json",
-    meta="/meta/olympus.json",
-    place=("protocol_message", "payload"),
-    kinds=(dict,),
-    links=_links,
-    listed=_listed,
-    formal=frozenset({"envelope", "authentication", "protocol_message"}),
-    iter_findings=_iter_findings,
-    slots=_slots,
-)

@@ -8,7 +8,7 @@ from typing import Any
 from messagebody._base.guards import require_iterable
 from messagebody._wire import strict_json
 from messagebody.envelopes._json_schema import iter_violations
-from messagebody.envelopes._sidecar import member, read, read_object, shown, text_of
+from messagebody.envelopes._values import member, read, read_object, shown, text_of
 from messagebody.envelopes.olympus._schema import SCHEMA
 from messagebody.findings import Finding, pointer, validator_of, verdict_of
 

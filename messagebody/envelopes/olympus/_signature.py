@@ -17,7 +17,7 @@ import rfc8785
 
 from messagebody._base.text import escape
 from messagebody._wire import strict_json
-from messagebody.envelopes._sidecar import (
+from messagebody.envelopes._values import (
     DEPTH,
     Message,
     check_depth,

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from messagebody._wire import strict_json
-from messagebody.envelopes._sidecar import read, shown, text_of
+from messagebody.envelopes._values import read, shown, text_of
 from messagebody.envelopes.sentient._rules import (
     LISTS,
     Parent,

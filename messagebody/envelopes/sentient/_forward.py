@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from messagebody._wire import strict_json
-from messagebody.envelopes._sidecar import (
+from messagebody.envelopes._values import (
     Message,
     check_depth,
     member,

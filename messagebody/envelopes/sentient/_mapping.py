@@ -5,9 +5,8 @@ A received message is given as text, and its body keeps the text byte for byte i
 output and `/meta/sentient.json`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -17,19 +16,14 @@ from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.media_types import check_content_type
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
-from messagebody.adapters import Converted, converted_each
+from messagebody.adapters import Converted
 from messagebody.envelopes._attachments import is_absolute_url
-from messagebody.envelopes._sidecar import (
-    Carrier,
-    Message,
-    member,
-    merged,
-    numbered_name,
-    read_object,
-    text_of,
-)
+from messagebody.envelopes._carrier import Carrier, now
+from messagebody.envelopes._format import bodies_of
+from messagebody.envelopes._values import Message, member, numbered_name, read_object, text_of
 from messagebody.envelopes.sentient._chain import iter_findings
 from messagebody.envelopes.sentient._rules import LISTS, references, sequence_of
+from messagebody.envelopes.sentient._shape import SCHEMA
 from messagebody.errors import EnvelopeError, InvalidContentType
 from messagebody.findings import Finding
 
@@ -76,25 +70,19 @@ def to_body(
         limits: what to take before refusing.
 
     Raises:
-        DecodeError: the message goes beyond a limit.
-        EnvelopeError: the message is not a strict JSON object.
+        DecodeError: it has more bytes or parts than the limits allow.
+        EnvelopeError: it is not a strict JSON object, or nested too deep.
 
     Examples:
         >>> body = to_body('{"output": {"content": "Done."}}').or_raise()
         >>> body.names(), body.read_text()
         (['/sentient/message.json'], 'Done.')
     """
-    return _CARRIER.to_body(message, rest, limits)
+    return _FORMAT.to_body(message, rest, limits)
 
 
-def to_bodies(messages: Iterable[Any], /, **options: Any) -> Converted[list[MessageBody]]:
-    """Return the body of each message; `rest` is the list of their rests.
-
-    Arguments:
-        messages: the messages, each as `to_body` takes it.
-        **options: those of `to_body`.
-    """
-    return converted_each(messages, partial(to_body, **options))
+to_bodies = bodies_of(to_body)
+"""Return the body of each message; `rest` is the list of their rests."""
 
 
 def from_body(
@@ -122,9 +110,11 @@ def from_body(
         that the message can't carry or show, and the members that it still needs to be valid.
 
     Raises:
-        EnvelopeError: a part contradicts the message, or a header is missing.
+        EnvelopeError: a part contradicts the message, or a header is missing or has a member that
+            no message has.
+        InvalidArgument: the header is not an object.
     """
-    return _CARRIER.from_body(body, rest, role, header)
+    return _FORMAT.from_body(body, rest, role, header)
 
 
 def build(
@@ -255,11 +245,7 @@ def _built(
 ) -> Converted[dict[str, Any]]:
     defaults: dict[str, Any] = {
         "message_id": f"msg-{uuid4()}",
-        # A time without fractions, as the format's own examples write it.
-        "timestamp": {
-            "executed_at": clock().astimezone(UTC).replace(microsecond=0).isoformat(),
-            "timezone": "UTC",
-        },
+        "timestamp": {"executed_at": now(clock), "timezone": "UTC"},
         **{name: said[name] for name in ("agent", "input", "output", "next_agent")},
         "status": {"code": "success", "message": "Done"},
         "error": {
@@ -276,46 +262,62 @@ def _built(
             "reasoning": reasoning,
         },
     }
-    message = _CARRIER.carrying(merged(defaults, header or {}), body)
-    return _CARRIER.converted(body, message, _findings_of_last([*before, message]))
+    return _FORMAT.built(
+        body, defaults, header, iter_findings=lambda made: _findings_of_last([*before, made])
+    )
 
 
-def _links(message: dict[str, Any]) -> Iterator[Part]:
-    for kind in LISTS:
-        for number, reference in enumerate(references(message, kind), 1):
-            url = text_of(reference, _URL[kind])
-            # A resolver can't judge anything else, so it stays data.
-            if is_absolute_url(url):
-                name = numbered_name(_DIRECTORIES[kind], number, url)
-                about = {key: value for key, value in reference.items() if key != _URL[kind]}
-                content_type = _content_type(reference.get("media_type"))
-                yield Part(url=url, name=name, content_type=content_type, metadata=about)
+class _SentientFormat(Carrier):
+    name = "sentient"
+    what = "a message"
+    exact = "/sentient/message.json"
+    sidecar = "/meta/sentient.json"
+    members = frozenset(SCHEMA["properties"])
+    place = ("output", "content")
+    kinds = (str, list, dict)
+    formal = frozenset({"message_id", "timestamp", "agent", "output", "next_agent", "metadata"})
+
+    def iter_findings(self, message: dict[str, Any]) -> Iterator[Finding]:
+        # The parent is not known here.
+        yield from (each for each in _findings_of_last([message]) if each.check != "M004")
+
+    def links(self, message: dict[str, Any]) -> Iterator[Part]:
+        for kind in LISTS:
+            for number, reference in enumerate(references(message, kind), 1):
+                url = text_of(reference, _URL[kind])
+                # A resolver can't judge anything else, so it stays data.
+                if is_absolute_url(url):
+                    name = numbered_name(_DIRECTORIES[kind], number, url)
+                    about = {key: value for key, value in reference.items() if key != _URL[kind]}
+                    content_type = _content_type(reference.get("media_type"))
+                    yield Part(url=url, name=name, content_type=content_type, metadata=about)
+
+    def listed(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
+        known = {text_of(each, _URL[kind]) for kind in LISTS for each in references(message, kind)}
+        new = {part.url: part for part in parts if part.url not in known}
+        if not new:
+            return message
+        held = member(message, "resources")
+        resources: dict[str, Any] = dict(held) if isinstance(held, dict) else {}
+        listed = resources.get("source_refs")
+        before = listed if isinstance(listed, list) else []
+        # The next free number: `src_N` is counted over the whole session.
+        number = max([0, *(_number(each) for each in references(message, "source_refs"))])
+        added = [
+            {
+                "ref_id": f"src_{number + place}",
+                "url": url,
+                "platform": None,
+                "media_type": part.content_type,
+                "provided_by": text_of(message, "agent", "name"),
+                "extracted_at_sequence": sequence_of(message) or 1,
+            }
+            for place, (url, part) in enumerate(new.items(), 1)
+        ]
+        return {**message, "resources": {**resources, "source_refs": [*before, *added]}}
 
 
-def _listed(message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
-    """Return a message with reference parts among its sources, each URL once."""
-    known = {text_of(each, _URL[kind]) for kind in LISTS for each in references(message, kind)}
-    new = {part.url: part for part in parts if part.url not in known}
-    if not new:
-        return message
-    held = member(message, "resources")
-    resources: dict[str, Any] = dict(held) if isinstance(held, dict) else {}
-    listed = resources.get("source_refs")
-    before = list(listed) if isinstance(listed, list) else []
-    # The next free number: `src_N` is counted over the whole session.
-    number = max([0, *(_number(each) for each in references(message, "source_refs"))])
-    resources["source_refs"] = before + [
-        {
-            "ref_id": f"src_{number + place}",
-            "url": url,
-            "platform": None,
-            "media_type": part.content_type,
-            "provided_by": text_of(message, "agent", "name"),
-            "extracted_at_sequence": sequence_of(message) or 1,
-        }
-        for place, (url, part) in enumerate(new.items(), 1)
-    ]
-    return {**message, "resources": resources}
+_FORMAT = _SentientFormat()
 
 
 def _number(reference: dict[str, Any]) -> int:
@@ -331,11 +333,6 @@ def _findings_of_last(chain: list[dict[str, Any]]) -> Iterator[Finding]:
             yield attrs.evolve(finding, where=finding.where.removeprefix(f"/{last}"))
 
 
-def _iter_findings(message: dict[str, Any]) -> Iterator[Finding]:
-    """Yield what is wrong with a message by itself, because its parent is not known here."""
-    yield from (each for each in _findings_of_last([message]) if each.check != "M004")
-
-
 def _content_type(stated: Any) -> str | None:
     """Return the stated type if it is a media type; "video" is a kind and not a content type."""
     if not isinstance(stated, str) or "/" not in stated:
@@ -344,17 +341,3 @@ def _content_type(stated: Any) -> str | None:
         return check_content_type(stated)
     except InvalidContentType:
         return None
-
-
-_CARRIER = Carrier(
-    what="a message",
-    format="sentient",
-    exact="/sentient/message.json",
-    meta="/meta/sentient.json",
-    place=("output", "content"),
-    kinds=(str, list, dict),
-    links=_links,
-    listed=_listed,
-    formal=frozenset({"message_id", "timestamp", "agent", "output", "next_agent", "metadata"}),
-    iter_findings=_iter_findings,
-)

@@ -8,7 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from messagebody._wire import strict_json
-from messagebody.envelopes._sidecar import member, shown, text_of
+from messagebody.envelopes._values import member, shown, text_of
 from messagebody.envelopes.sentient._shape import Problem
 from messagebody.findings import pointer
 

@@ -1,0 +1,391 @@
+"""Formats whose content is JSON: a body is that content, or travels inside it as a whole.
+
+A message received as text is kept byte for byte, so that its signature stays valid; the parts of
+its body are views of it, which must not contradict it.
+"""
+
+import abc
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+import attrs
+
+from messagebody._base.limits import Limits
+from messagebody._base.media_types import TEXT_PLAIN, essence
+from messagebody._base.text import quote
+from messagebody._model.access import record_of
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody._wire import strict_json
+from messagebody._wire.manifest import unlisted
+from messagebody.adapters import Converted, Loss, LossKind, is_withheld
+from messagebody.adapters.dialects import is_missed, messages_of, refuse_conversation
+from messagebody.envelopes._attachments import is_absolute_url
+from messagebody.envelopes._embedding import shown_text
+from messagebody.envelopes._format import Apart, EnvelopeFormat, Header, Left, sendable
+from messagebody.envelopes._values import TEXT, json_part, member, read_object
+from messagebody.errors import EnvelopeError, MessageBodyError
+from messagebody.findings import Finding, Severity
+
+
+@attrs.frozen
+class Slot:
+    """A part name for content that a received message only points to.
+
+    Arguments:
+        name: the part name.
+        digest: the digest that the message states for the content, if any.
+    """
+
+    name: str
+    digest: str | None
+
+
+_CARRIED = "messagebody"
+_TEXT = "text"
+_LISTED = "listed"
+
+# The checks for a member that is missing.
+_ABSENT = {"required", "S001"}
+
+
+class Carrier(EnvelopeFormat):
+    """Convert between bodies and messages that carry a body as JSON.
+
+    A body of one part that the format's content can express is written as that content. Any other
+    body is written as `{"text": …, "messagebody": [parts]}`: the text is for readers that know only
+    the format, and so is the format's own list of references.
+    """
+
+    exact: ClassVar[str]
+    place: ClassVar[tuple[str, str]]
+    """The object and member that hold the content."""
+    kinds: ClassVar[tuple[type, ...]]
+    """What a content of the format may be, besides null."""
+    formal: ClassVar[frozenset[str]]
+    """The members that no reader misses, such as ids and times, and that of the content."""
+
+    @abc.abstractmethod
+    def links(self, message: dict[str, Any]) -> Iterable[Part]:
+        """Return the reference parts that a message points to."""
+
+    @abc.abstractmethod
+    def listed(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
+        """Return a message that lists more reference parts in the format's own way."""
+
+    @abc.abstractmethod
+    def iter_findings(self, message: dict[str, Any]) -> Iterable[Finding]:
+        """Yield findings about a message that breaks the format's rules."""
+
+    def slots(self, message: dict[str, Any]) -> Iterable[Slot]:  # noqa: ARG002 - a hook
+        """Return the names of parts for files that a message points to."""
+        return ()
+
+    def files(self, message: dict[str, Any]) -> Iterable[Part]:  # noqa: ARG002 - a hook
+        """Return the parts for files that a message points to and that are here."""
+        return ()
+
+    def missed(self, value: dict[str, Any]) -> list[str]:
+        """Return the members that a reader of another format misses."""
+        return [name for name, each in value.items()
+                if name not in self.formal and is_missed(name, each)]  # fmt: skip
+
+    # To a body
+
+    def apart(self, message: Any, limits: Limits) -> Apart:
+        """Take a message apart."""
+        value = read_object(message, self.what, limits=limits, depth=self.depth_within(limits))
+        if self.place[0] not in value:
+            refuse_conversation(messages_of(value), "convert each message by itself")
+        content, links, meta = self._taken(value)
+        named = {part.name: part for part in (*links, *self.files(value))}.values()
+        left: Left = meta
+        if isinstance(message, TEXT):
+            left = message if isinstance(message, str) else bytes(message).decode()
+        return Apart([*content, *named], left, len(content))
+
+    def _taken(self, value: dict[str, Any]) -> tuple[list[Part], list[Part], dict[str, Any]]:
+        """Return the parts of a message's content, its links, and the message without them."""
+        carried, links = self._carried(value), [*self.links(value)]
+        if carried is not None:
+            urls = [part.url for part in _references(carried)]
+            links = [link for link in links if link.url not in urls]
+            return [*carried], links, self._with_content(value, {_CARRIED: [], _LISTED: urls})
+        holder, name = self.place
+        content = member(value, holder, name)
+        if content is None:
+            return [], links, value
+        held = {key: each for key, each in value[holder].items() if key != name}
+        return self._parts(content), links, {**value, holder: held}
+
+    def _parts(self, content: Any) -> list[Part]:
+        if str in self.kinds and isinstance(content, str):
+            return [Part(content, content_type=TEXT_PLAIN)]
+        return [json_part(content)]
+
+    def _carried(self, value: dict[str, Any]) -> MessageBody | None:
+        """Return the whole body in a message, if writing it again gives the same content."""
+        content = member(value, *self.place)
+        parts = content.get(_CARRIED) if isinstance(content, dict) else None
+        if not isinstance(parts, list):
+            return None
+        try:
+            body = MessageBody.from_dicts(parts)
+            # If writing it gives another content, it only looks like a body.
+            again = _whole(body)
+        except MessageBodyError:
+            return None
+        urls = {part.url for part in _references(body)}
+        taken = {self.exact, self.sidecar, *(slot.name for slot in self.slots(value))}
+        taken.update(str(link.name) for link in self.links(value) if link.url not in urls)
+        is_whole = strict_json.same(again, content) and taken.isdisjoint(body.names())
+        return body if is_whole else None
+
+    # From a body
+
+    def made(
+        self, body: MessageBody, role: str | None, header: Header, rest: Any
+    ) -> Converted[Any]:
+        """Return the message that carries a body from elsewhere."""
+        del rest  # the role, all that counts of another format's, has no place here
+        self._refuse_role(role)
+        if header is None:
+            raise EnvelopeError(
+                f"the body has neither {self.exact} nor {self.sidecar}, so its sender and "
+                f"receiver are unknown; give a header, {self.what} without its content, or use "
+                f"{self.name}.build or {self.name}.reply"
+            )
+        return self.carrying(dict(header), body, self.iter_findings)
+
+    def again(
+        self, body: MessageBody, left: Left, role: str | None, header: Header
+    ) -> Converted[Any]:
+        """Return the message of which a body came; the exact text, if the rest has it."""
+        del header  # the message has its own
+        self._refuse_role(role)
+        # A received message is passed on unchanged, because its signature covers that text.
+        if isinstance(left, str):
+            value = read_object(left, self.what)
+            content, links, _ = self._taken(value)
+            views = [*content, *links]
+            return Converted(left, check_views(body, self.exact, views, self.slots(value)))
+        slots, note = [*self.slots(left)], member(left, *self.place)
+        # `_taken` leaves this note if a message carried a whole body.
+        if isinstance(note, dict) and note.get(_CARRIED) == [] and _LISTED in note:
+            urls = note[_LISTED]
+            links = [link for link in self.links(left) if link.url not in urls]
+            others = {self.sidecar, *(link.name for link in links), *(slot.name for slot in slots)}
+            carried = MessageBody(part for part in body if part.name not in others)
+            losses = check_views(body, self.sidecar, [*carried, *links], slots)
+            new = [part for part in _references(carried) if part.url not in urls]
+            return Converted(self.listed(self._with_content(left, _whole(carried)), new), losses)
+        content = body.unnamed()[:1]
+        losses = check_views(body, self.sidecar, [*content, *self.links(left)], slots)
+        for part in content:
+            left = self._with_content(left, self._value(part))
+        return Converted(left, losses)
+
+    def _refuse_role(self, role: Any) -> None:
+        if role is not None:
+            raise EnvelopeError(f"{self.what} has no role; the header names its agents")
+
+    def left_in(self, part: Part) -> Left:
+        """Return the exact text of a message, or the members beside its content."""
+        if part.name == self.exact:
+            return part.read_text()
+        return read_object(part.read_bytes(), self.sidecar)
+
+    def built(
+        self,
+        body: MessageBody,
+        defaults: dict[str, Any],
+        header: Header,
+        completed: Callable[[dict[str, Any]], dict[str, Any]] = lambda message: message,
+        iter_findings: Callable[[dict[str, Any]], Iterable[Finding]] | None = None,
+    ) -> Converted[Any]:
+        """Return a new message that carries a body.
+
+        Arguments:
+            body: the body.
+            defaults: the members that a program can know.
+            header: members to use in place of them.
+            completed: fills in what follows from the members.
+            iter_findings: yields what is wrong with the message; by default, what is wrong with it
+                alone.
+        """
+        self.check_header(header)
+        message = completed(merged(defaults, header or {}))
+        return self.carrying(message, body, iter_findings or self.iter_findings)
+
+    def carrying(
+        self,
+        message: dict[str, Any],
+        body: MessageBody,
+        iter_findings: Callable[[dict[str, Any]], Iterable[Finding]],
+    ) -> Converted[Any]:
+        """Return a message with a body as its content, and its references listed.
+
+        The losses are parts that a reader does not see, and what the message lacks to be valid.
+        """
+        sent, losses = sendable(body)
+        content = self._plain_content(sent)
+        if content is None:
+            content = _whole(sent)
+            losses += _unseen(body)
+        message = self.listed(self._with_content(message, content), _references(sent))
+        return Converted(message, [*losses, *_missing(iter_findings(message))])
+
+    def _plain_content(self, body: MessageBody) -> Any:
+        """Return the content that is exactly equal to a body, None if there is none."""
+        part = body[0] if len(body) == 1 else None
+        if part is None or part.is_reference or part.local_file or part.name is not None:
+            return None
+        try:
+            content = self._value(part)
+        except MessageBodyError:
+            return None
+        is_content = isinstance(content, self.kinds) and self._parts(content) == [part]
+        # As plain content, the other side would read it as a carried body.
+        looks_carried = isinstance(content, dict) and _CARRIED in content
+        return content if is_content and not looks_carried else None
+
+    def _value(self, part: Part) -> Any:
+        if str in self.kinds and essence(part.content_type).startswith("text/"):
+            return part.read_text()
+        return part.read_json()
+
+    def _with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
+        holder, name = self.place
+        held = value.get(holder)
+        return {**value, holder: {**(held if isinstance(held, dict) else {}), name: content}}
+
+
+def merged(defaults: dict[str, Any], header: Mapping[str, Any]) -> dict[str, Any]:
+    """Return defaults, replaced by a header's members, at the top and one level down.
+
+    Examples:
+        >>> merged({"a": {"b": 1, "c": 2}}, {"a": {"b": 3}})
+        {'a': {'b': 3, 'c': 2}}
+    """
+    made = {**defaults, **header}
+    for name, value in defaults.items():
+        if isinstance(value, dict) and isinstance(made[name], Mapping):
+            # Only one level down: deeper members belong to the caller's own objects.
+            made[name] = {**value, **made[name]}
+    return made
+
+
+def now(clock: Callable[[], datetime]) -> str:
+    """Return the time as ISO 8601 in UTC; without fractions, as the formats' examples have it."""
+    return clock().astimezone(UTC).isoformat(timespec="seconds")
+
+
+def _whole(body: MessageBody) -> dict[str, Any]:
+    """Return the content that carries a whole body, with its text for other readers."""
+    texts = [text for part in body if (text := shown_text(part)) is not None]
+    said = {_TEXT: "\n\n".join(texts)} if texts else {}
+    return {**said, _CARRIED: body.to_dicts()}
+
+
+def _unseen(body: MessageBody) -> Iterator[Loss]:
+    """Yield the parts of a body that a reader who knows only the format does not see."""
+    for index, part in enumerate(body):
+        why = _hidden(part)
+        if why and not is_withheld(part):
+            why = f"a reader that knows only the format does not see it; {why}"
+            yield Loss(LossKind.DOWNGRADED, f"part {index} {quote(part.name or '')}", why)
+
+
+def _hidden(part: Part) -> str:
+    """Return why a message that carries a body neither says nor lists a part, or nothing."""
+    if part.is_reference:
+        return "" if is_absolute_url(part.url) else "its URL is not one that every resolver reads"
+    offload = "offload it, and the message lists it as a reference"
+    return offload if shown_text(part) is None else ""
+
+
+def _references(parts: Iterable[Part]) -> list[Part]:
+    return [part for part in parts if part.is_reference and is_absolute_url(part.url)]
+
+
+def _missing(findings: Iterable[Finding]) -> Iterator[Loss]:
+    """Yield the missing members that make a message invalid, as losses; warnings are left out."""
+    for finding in findings:
+        if finding.severity is Severity.ERROR:
+            kind = LossKind.OMITTED if finding.check in _ABSENT else LossKind.DOWNGRADED
+            yield Loss(kind, finding.where, f"{finding.problem} ({finding.check})")
+
+
+# Views
+
+
+def check_views(
+    body: MessageBody, exact: str, views: Sequence[Part], slots: Iterable[Slot]
+) -> list[Loss]:
+    """Check that a body does not contradict its exact message, and return what would be lost.
+
+    Arguments:
+        body: the body on its way back.
+        exact: the name of the part that holds the message.
+        views: the parts made from the message; unnamed ones come first in the body.
+        slots: names of parts for content that the message only points to.
+
+    Raises:
+        EnvelopeError: a view was edited, moved or removed; the findings name the places.
+    """
+    known = {exact, *(view.name for view in views if view.name)}
+    unnamed = body.unnamed()
+    conflicts = [*_conflicts(body, unnamed, views)]
+    losses: list[Loss] = []
+    for slot in slots:
+        part = body.get(slot.name)
+        # A missing file is not a conflict, because the message only points to it.
+        if part is None or slot.name in known:
+            continue
+        known.add(slot.name)
+        if slot.digest is None:
+            why = "the message names it without a hash, so its content is not proved"
+            losses.append(Loss(LossKind.DOWNGRADED, slot.name, why))
+        elif part.digest != slot.digest:
+            conflicts.append(slot.name)
+    if conflicts:
+        raise EnvelopeError(
+            f"edited: {', '.join(conflicts)}, which contradicts the message in {exact}. "
+            f"Undo the edit, or drop {exact} and build a new message",
+            conflicts,
+        )
+    return [*losses, *_extras(body, known, sum(view.name is None for view in views))]
+
+
+def _conflicts(body: MessageBody, unnamed: list[Part], views: Sequence[Part]) -> Iterator[str]:
+    position = 0
+    for view in views:
+        if view.name is not None:
+            part = body.get(view.name)
+        else:
+            part = unnamed[position] if position < len(unnamed) else None
+            position += 1
+        if part is None or not _is_intact(view, part):
+            yield view.name or f"unnamed part {position - 1}"
+
+
+def _is_intact(view: Part, part: Part) -> bool:
+    """Return whether a part still equals the view, even offloaded or inlined; fetch nothing."""
+    said = [[unlisted(record_of(each)), each.extra] for each in (part, view)]
+    if not strict_json.same(*said):
+        return False
+    # The part may have been inlined or moved, but the same digest means the same content.
+    if view.is_reference:
+        return part.url == view.url or (view.digest is not None and part.digest == view.digest)
+    return part.content_type == view.content_type and part.digest == view.digest
+
+
+def _extras(body: MessageBody, known: set[str], wanted: int) -> Iterator[Loss]:
+    """Yield the parts that are not among the known ones, nor among the first unnamed ones."""
+    for index, part in enumerate(body):
+        if part.name is None and wanted:
+            wanted -= 1
+        elif part.name not in known:
+            where = f"part {index}" + (f" {quote(part.name)}" if part.name else "")
+            yield Loss(LossKind.OMITTED, where, "the message is sent as it was received")

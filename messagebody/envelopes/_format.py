@@ -1,0 +1,240 @@
+"""What the four envelopes share: what they take, and where the rest of a message is kept.
+
+A message is taken apart into the parts of a body and what is left: the members beside the content
+as an object, or the exact text of the message. What is left goes beside the body or into a part.
+"""
+
+import abc
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+import attrs
+
+from messagebody._base.guards import require_body, require_limits
+from messagebody._base.limits import DEFAULT_LIMITS, Limits
+from messagebody._base.text import nearest, quote
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody._wire import strict_json
+from messagebody.adapters import Converted, Loss, LossKind, converted_each, is_withheld
+from messagebody.adapters.dialects import one_of
+from messagebody.envelopes._values import DEPTH, json_part
+from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument
+
+Left = dict[str, Any] | str
+"""What is left of a message: the members beside the content, or its exact text."""
+
+Header = Mapping[str, Any] | None
+"""Members of a message beside its content, for a body from elsewhere."""
+
+
+@attrs.frozen
+class Apart:
+    """Hold a message that was taken apart.
+
+    Arguments:
+        parts: the parts of its body.
+        left: what is left of it, None if the parts hold everything.
+        place: how many of the parts come before the part with the rest; all of them if None.
+        losses: what the conversion lost.
+    """
+
+    parts: list[Part]
+    left: Left | None
+    place: int | None = None
+    losses: tuple[Loss, ...] = ()
+
+
+class EnvelopeFormat(abc.ABC):
+    """Convert between bodies and the messages of one envelope; a subclass knows its members."""
+
+    name: ClassVar[str]
+    """The name of the format."""
+    what: ClassVar[str]
+    """The format's word for a message."""
+    sidecar: ClassVar[str]
+    """The name of the part with the members beside the content."""
+    exact: ClassVar[str | None] = None
+    """The name of the part with the exact text of a message, if the format keeps it."""
+    members: ClassVar[frozenset[str]]
+    """The members that a header may have."""
+    depth: ClassVar[int] = DEPTH
+    """The levels of nesting that a message may have."""
+
+    @abc.abstractmethod
+    def apart(self, message: Any, limits: Limits) -> Apart:
+        """Take a message apart."""
+
+    @abc.abstractmethod
+    def made(
+        self, body: MessageBody, role: str | None, header: Header, rest: Any
+    ) -> Converted[Any]:
+        """Return the message of a body from elsewhere; `rest` is that of another format."""
+
+    @abc.abstractmethod
+    def again(
+        self, body: MessageBody, left: Left, role: str | None, header: Header
+    ) -> Converted[Any]:
+        """Return the message of which a body came, with later edits."""
+
+    @abc.abstractmethod
+    def missed(self, value: dict[str, Any]) -> list[str]:
+        """Return the members that a reader of another format misses, given what is left."""
+
+    @abc.abstractmethod
+    def left_in(self, part: Part) -> Left | None:
+        """Return what the sidecar of a stored body holds, None if it is another part."""
+
+    def depth_within(self, limits: Limits) -> int:
+        """Return the levels of nesting to take: those of the format, if nobody asks for fewer."""
+        is_default = limits.depth == DEFAULT_LIMITS.depth
+        return self.depth if is_default else min(self.depth, limits.depth)
+
+    def to_body(self, message: Any, rest: str | None, limits: Limits) -> Converted[MessageBody]:
+        """Return the body of a message, with its rest in the place that the caller wants.
+
+        Arguments:
+            message: the message.
+            rest: "part", or "beside" the body; if None, only the exact text of a message is a part.
+            limits: what to take before refusing.
+        """
+        if rest is not None:
+            one_of("rest", rest, ("part", "beside"))
+        apart = self.apart(message, require_limits(limits))
+        parts, left = apart.parts, apart.left
+        # The signature of a message covers its text, so the text stays in a stored body.
+        is_part = rest == "part" or (rest is None and isinstance(left, str))
+        if left is not None and is_part:
+            parts = [*parts]
+            parts.insert(len(parts) if apart.place is None else apart.place, self._part(left))
+        if len(parts) > limits.parts:
+            raise DecodeError(f"the message has more than {limits.parts:,} parts")
+        beside = None if left is None or is_part else self._beside(left)
+        return Converted(MessageBody(parts), apart.losses, beside)
+
+    def from_body(
+        self, body: MessageBody, rest: Any, role: str | None, header: Header
+    ) -> Converted[Any]:
+        """Return the message that carries a body.
+
+        Arguments:
+            body: the body.
+            rest: what `to_body` of any format returned as `rest`.
+            role: who speaks, for a body from elsewhere.
+            header: for such a body, members of the message beside its content.
+
+        Raises:
+            EnvelopeError: `rest` or `role` is wrong, or the header has an unknown member.
+            InvalidArgument: the header is not an object.
+        """
+        require_body(body)
+        self.check_header(header)
+        left = self._left(body, rest)
+        if left is None:
+            return self.made(body, role, header, rest)
+        return self.again(body, left, role, header)
+
+    def check_header(self, header: Any) -> None:
+        """Refuse a header that is not an object, or has a member that messages have not."""
+        if header is None:
+            return
+        if not isinstance(header, Mapping):
+            raise InvalidArgument(f"a header, the members of {self.what} as a dict", header)
+        for name in header:
+            if name not in self.members:
+                near = nearest(name[:50], self.members) if isinstance(name, str) else ""
+                hint = f" (did you mean {quote(near)}?)" if near else ""
+                known = ", ".join(sorted(self.members))
+                raise EnvelopeError(
+                    f"a header has no member {quote(name, limit=60)}{hint}; {self.what} has {known}"
+                )
+
+    def _beside(self, left: Left) -> dict[str, Any]:
+        """Return what is left as the `rest` of a conversion."""
+        if isinstance(left, str):
+            value, kept = strict_json.loads(left, depth=self.depth), {"text": left}
+        else:
+            value = strict_json.checked_copy(left, depth=self.depth + 1)
+            kept = {"sidecar": value}
+        # Another format takes nothing but these two: the role, and the losses.
+        role = {"role": value["role"]} if isinstance(value.get("role"), str) else {}
+        missed = {"missed": names} if (names := self.missed(value)) else {}
+        return {"format": self.name, **role, **missed, **kept}
+
+    def _part(self, left: Left) -> Part:
+        """Return what is left as a part of the body."""
+        if isinstance(left, str):
+            return Part(left, name=self.exact, content_type="application/json")
+        return json_part(left, self.sidecar)
+
+    def _left(self, body: MessageBody, rest: Any) -> Left | None:
+        """Return what is left of the message that a body came from, None if it came from none."""
+        if rest is not None and not isinstance(rest, dict):
+            raise EnvelopeError(f"rest is an object that to_body returned, got {quote(rest)}")
+        if rest is None or rest.get("format") != self.name:
+            names = (self.exact, self.sidecar)
+            parts = [body[name] for name in names if name is not None and name in body]
+            return self.left_in(parts[0]) if parts else None
+        left = self._left_of(rest)
+        name = str(self.exact) if isinstance(left, str) else self.sidecar
+        if name in body:
+            raise EnvelopeError(f"the body has a part {name} already: give no rest beside it")
+        return left
+
+    def _left_of(self, rest: dict[str, Any]) -> Left:
+        if self.exact is not None and isinstance(rest.get("text"), str):
+            return str(rest["text"])
+        if not isinstance(rest.get("sidecar"), dict):
+            raise EnvelopeError("rest is not what to_body returned: 'sidecar' is not an object")
+        try:
+            left: Left = strict_json.checked_copy(rest["sidecar"], depth=self.depth + 1)
+        except strict_json.InvalidJson as error:
+            raise EnvelopeError(f"rest is not what to_body returned: {error}") from error
+        return left
+
+
+def bodies_of(
+    to_body: Callable[..., Converted[MessageBody]],
+) -> Callable[..., Converted[list[MessageBody]]]:
+    """Return `to_bodies` for a function that returns the body of a message."""
+
+    def to_bodies(messages: Iterable[Any], /, **options: Any) -> Converted[list[MessageBody]]:
+        """Return the body of each message; `rest` is the list of their rests.
+
+        Arguments:
+            messages: the messages, each as `to_body` takes it.
+            **options: those of `to_body`.
+
+        Raises:
+            EnvelopeError, DecodeError: a message can't be read; the text says which.
+        """
+        return converted_each(messages, partial(to_body, **options))
+
+    to_bodies.__module__ = to_body.__module__
+    return to_bodies
+
+
+def role_in(rest: Any) -> str | None:
+    """Return the role that the rest of a message of any format states."""
+    role = rest.get("role") if isinstance(rest, dict) else None
+    return role if isinstance(role, str) else None
+
+
+def sendable(body: MessageBody, own: str = "") -> tuple[MessageBody, list[Loss]]:
+    """Return a body without the members of other messages that it keeps, and their losses.
+
+    The receiver of a message may be a model.
+
+    Arguments:
+        body: the body.
+        own: the sidecar of the format itself, which goes along even if it can't be read here.
+    """
+    why = "it keeps members of a message that are not content"
+    kept, losses = MessageBody(), []
+    for index, part in enumerate(body):
+        if is_withheld(part) and part.name != own:
+            losses.append(Loss(LossKind.OMITTED, f"part {index} {part.name}", why))
+        else:
+            kept.append(part)
+    return (kept, losses) if losses else (body, losses)

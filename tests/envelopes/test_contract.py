@@ -1,0 +1,227 @@
+"""The protocol of envelopes: the four of the package keep it, and so can one of a stranger."""
+
+import inspect
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from messagebody import MessageBody, Part
+from messagebody._base.limits import DEFAULT_LIMITS, Limits
+from messagebody.adapters import Converted, Envelope, _registry, adapter, converted_each, register
+from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
+from messagebody.findings import Finding, validator_of, verdict_of
+
+VECTORS = Path(__file__).parents[1] / "vectors"
+FIRST_LINE = (VECTORS / "olympus_schema.jsonl").read_text(encoding="utf-8").split("\n")[0]
+BASES = json.loads((VECTORS / "sentient_bases.json").read_text(encoding="utf-8"))["bases"]
+FILES = [{"url": f"https://example.com/{number}.png"} for number in range(3)]
+
+
+def _text(message: Any) -> str:
+    if isinstance(message, bytes):
+        return message.decode()
+    return message if isinstance(message, str) else json.dumps(message)
+
+
+class Notes:
+    """An envelope of another package: `{"by": …, "notes": [texts]}`."""
+
+    def detect(self, value: Any, /) -> bool:
+        return isinstance(value, dict) and "notes" in value
+
+    def to_body(
+        self, message: Any, /, *, rest: str | None = None, limits: Limits = DEFAULT_LIMITS
+    ) -> Converted[MessageBody]:
+        text = _text(message)
+        if found := [*self.iter_findings(text)]:
+            raise EnvelopeError("a note breaks a rule", found)
+        note = json.loads(text)
+        sizes = {"json_bytes": len(text), "depth": text.count("[") + text.count("{"),
+                 "values": len(note) + len(note["notes"]), "parts": len(note["notes"])}  # fmt: skip
+        for name, size in sizes.items():
+            if size > getattr(limits, name):
+                raise EnvelopeError(f"the note goes beyond the limit {name}")
+        if rest == "part":
+            note["notes"].append(f"by {note['by']}")
+        left = None if rest == "part" else {"format": "notes", "by": note["by"]}
+        return Converted(MessageBody(note["notes"]), (), left)
+
+    def from_body(
+        self, body: MessageBody, /, *, rest: Any = None, role: str | None = None,
+        header: Mapping[str, Any] | None = None,
+    ) -> Converted[Any]:  # fmt: skip
+        if role not in (None, "user"):
+            raise EnvelopeError("role is 'user' or None")
+        if header is not None and not (isinstance(header, dict) and {*header} <= {"by"}):
+            raise EnvelopeError("the header of a note has one member, by")
+        by = (rest or header or {"by": "nobody"})["by"]
+        return Converted({"by": by, "notes": [part.read_text() for part in body]})
+
+    def to_bodies(self, messages: Iterable[Any], /, **options: Any) -> Converted[list[MessageBody]]:
+        return converted_each(messages, lambda message: self.to_body(message, **options))
+
+    def iter_findings(self, message: Any, /) -> Iterator[Finding]:
+        try:
+            value = json.loads(_text(message))
+        except (TypeError, ValueError, RecursionError):
+            yield Finding("json", "", "a note is JSON")
+        else:
+            if not self.detect(value):
+                yield Finding("notes", "/notes", "a note has notes")
+
+    def is_valid(self, message: Any, /) -> bool:
+        return verdict_of(self.iter_findings)(message)
+
+    def validate(self, message: Any, /) -> None:
+        validator_of(self.iter_findings)(message)
+
+
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_registry, "_adapters", {**_registry._adapters})
+    register("notes", Notes())
+
+
+# Each has several parts.
+MESSAGES: dict[str, Any] = {
+    "agents-api": {
+        "schema": "agents-api.message", "version": 1, "type": "text", "role": "user",
+        "content": "Look!", "payload": {}, "metadata": {"attachments": FILES},
+    },
+    "channel": {"agent": "demo", "message": "Look!", "attachments": FILES},
+    "olympus": {
+        **json.loads(FIRST_LINE)["input"],
+        "context_attachments": [{"type": "plan", "path": each["url"]} for each in FILES],
+    },
+    "sentient": BASES["ex1"][0],
+    "notes": {"by": "Ann", "notes": ["one", "two", "three"]},
+}  # fmt: skip
+every = pytest.mark.parametrize("name", MESSAGES)
+FORMS: dict[str, Callable[[Any], Any]] = {
+    "text": json.dumps,
+    "bytes": lambda value: json.dumps(value).encode(),
+    "parsed": dict,
+}
+each_form = pytest.mark.parametrize("form", FORMS)
+FUNCTIONS = [name for name in vars(Envelope) if not name.startswith("_")]
+FUNCTIONS += ["detect", "iter_findings"]
+
+
+def envelope(name: str) -> Any:
+    found = adapter(name)
+    assert isinstance(found, Envelope)
+    return found
+
+
+@every
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_signatures(name: str, function: str) -> None:
+    """Each call that the protocol allows is a call of the envelope, with the same defaults."""
+    promised = [*inspect.signature(getattr(Envelope, function)).parameters.values()][1:]
+    taken = [*inspect.signature(getattr(envelope(name), function)).parameters.values()]
+    assert taken[0].kind in (taken[0].POSITIONAL_ONLY, taken[0].POSITIONAL_OR_KEYWORD)
+    by_name = {each.name: each for each in taken[1:]}
+    for each in promised[1:]:
+        mine = by_name.pop(each.name)
+        assert (mine.kind, mine.default) == (each.kind, each.default), each.name
+    assert all(each.default is not each.empty for each in by_name.values())
+
+
+@every
+@each_form
+def test_a_message_comes_back(name: str, form: str) -> None:
+    format_, message = envelope(name), MESSAGES[name]
+    read = format_.to_body(FORMS[form](message))
+    back = format_.from_body(read.value, rest=read.rest).value
+    assert (json.loads(back) if isinstance(back, str) else back) == message
+    assert format_.is_valid(message)
+    format_.validate(message)
+
+
+SIZES = {"json_bytes": 20, "depth": 1, "values": 3, "parts": 1}
+
+
+@every
+@each_form
+@pytest.mark.parametrize("limit", SIZES)
+def test_limits_hold(name: str, form: str, limit: str) -> None:
+    """In whatever form a message comes; the error says which limit."""
+    given = FORMS[form](MESSAGES[name])
+    with pytest.raises(MessageBodyError, match=r"limit|more than") as caught:
+        envelope(name).to_body(given, limits=Limits(**{limit: SIZES[limit]}))
+    words = {"json_bytes": "bytes", "depth": "deep|depth"}
+    caught.match(words.get(limit, limit))
+    assert envelope(name).to_body(given, limits=Limits(**{limit: 100_000})).value
+
+
+@every
+@pytest.mark.parametrize("limit", SIZES)
+def test_a_list_names_the_message_that_fails(name: str, limit: str) -> None:
+    format_, message = envelope(name), MESSAGES[name]
+    assert len(format_.to_bodies([message, json.dumps(message)]).value) == 2
+    with pytest.raises(EnvelopeError, match=r"^message 1: ") as caught:
+        format_.to_bodies([message, "{", message])
+    assert isinstance(caught.value.__cause__, EnvelopeError)
+    with pytest.raises(MessageBodyError, match=r"^message 0: "):
+        format_.to_bodies(iter([message]), limits=Limits(**{limit: SIZES[limit]}))
+
+
+OURS = [name for name in MESSAGES if name != "notes"]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_one_message_is_no_list(name: str) -> None:
+    for one in (MESSAGES[name], json.dumps(MESSAGES[name])):
+        with pytest.raises(InvalidArgument, match=r"to_body\(…\) reads one message"):
+            envelope(name).to_bodies(one)
+
+
+@every
+@pytest.mark.parametrize("role", [5, "", ["user"], "nobody\x1b"])
+def test_a_wrong_role_is_refused(name: str, role: Any) -> None:
+    if name == "agents-api" and role == "nobody\x1b":
+        role = b"user"  # any text is a role there
+    header = MESSAGES[name] if name in ("olympus", "sentient") else None
+    with pytest.raises(MessageBodyError, match="role") as caught:
+        envelope(name).from_body(MessageBody(["Hello"]), role=role, header=header)
+    assert "\x1b" not in str(caught.value)
+
+
+@every
+@pytest.mark.parametrize("header", [5, "x", [["a", 1]], {"a"}])
+def test_a_header_is_an_object(name: str, header: Any) -> None:
+    with pytest.raises(MessageBodyError, match="header"):
+        envelope(name).from_body(MessageBody(["Hello"]), header=header)
+
+
+@every
+@pytest.mark.parametrize("unknown", ["agnet", "\x1b]", "x" * 500, 7])
+def test_an_unknown_member_of_a_header_is_refused(name: str, unknown: Any) -> None:
+    """A typing mistake must not become a message without the member."""
+    body = MessageBody(["Hello"])
+    with pytest.raises(MessageBodyError, match="header") as caught:
+        envelope(name).from_body(body, header={unknown: "demo"})
+    assert "\x1b" not in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_an_unknown_member_names_the_one_that_is_meant(name: str) -> None:
+    for meant in ("metadata", "agent", "persona", "input", "session_id", "id"):
+        wrong = {f"{meant}s": 1}
+        with pytest.raises(MessageBodyError) as caught:
+            envelope(name).from_body(MessageBody(["Hello"]), header=wrong)
+        if meant in MESSAGES[name]:
+            caught.match(f"did you mean '{meant}'")
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_limits_and_bodies_of_a_wrong_type(name: str) -> None:
+    wrong: Any = {"parts": 1}
+    with pytest.raises(InvalidArgument, match="expected Limits"):
+        envelope(name).to_body(MESSAGES[name], limits=wrong)
+    with pytest.raises(InvalidArgument, match="expected a MessageBody"):
+        envelope(name).from_body([Part("x")])
