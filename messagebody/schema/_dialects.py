@@ -71,6 +71,8 @@ def resolved(base: str, reference: str, place: Place = ()) -> tuple[str, str]:
     Raises:
         InvalidSchema: it is not a URI.
     """
+    if reference.startswith("#"):  # `urljoin` drops the base if it is a URN
+        return base, reference[1:]
     try:
         return urldefrag(urljoin(base, reference))
     except ValueError as error:
@@ -204,3 +206,16 @@ def _moved(reference: str) -> str:
         is_list = word in SOME or (word == "items" and following.isdecimal())
         is_word = not (is_list or word in NAMED or word == "dependencies")
     return f"{base}#/{'/'.join(moved)}"
+
+
+def at(root: Any, fragment: str) -> Any:
+    """Return what a JSON Pointer in a reference leads to.
+
+    Raises:
+        LookupError, ValueError: it leads nowhere.
+    """
+    value = root
+    for step in unquote(fragment).split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        value = value[int(name)] if isinstance(value, list) else value[name]
+    return value

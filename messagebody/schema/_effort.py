@@ -9,10 +9,9 @@ level.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
-from urllib.parse import unquote
 
 from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody.schema._dialects import placed, resolved
+from messagebody.schema._dialects import at, placed, resolved
 
 _ENOUGH: Final = 10**12
 """Ways that are not counted further."""
@@ -135,7 +134,10 @@ class _Graph:
                 if key != "$id" and name == fragment
             )  # fmt: skip
         else:
-            yield _at(root, fragment)
+            try:
+                yield at(root, fragment)
+            except (LookupError, ValueError, TypeError) as error:
+                raise _Endless from error  # the library found it in another way
 
     def _members(self, node: dict[str, Any]) -> Iterator[_Child]:
         others = self._known([node.get("additionalProperties")])
@@ -154,9 +156,9 @@ class _Graph:
         for number in others + self._known([node.get("contains"), node.get("unevaluatedItems")]):
             yield _Child("item", None, number)
         first = node.get("prefixItems")
-        for at, each in enumerate(first if isinstance(first, list) else ()):
-            yield from (_Child("item", at, number) for number in self._known([each]))
-            yield from (_Child("item", at, number, -1) for number in others)
+        for step, each in enumerate(first if isinstance(first, list) else ()):
+            yield from (_Child("item", step, number) for number in self._known([each]))
+            yield from (_Child("item", step, number, -1) for number in others)
 
     def _sorted(self) -> list[int]:
         """Return the schemas so that each comes before those that it asks about the same value."""
@@ -220,12 +222,3 @@ class _Graph:
 
 def _values(value: Any) -> list[Any]:
     return [*value.values()] if isinstance(value, dict) else []
-
-
-def _at(root: Any, fragment: str) -> Any:
-    """Return what a JSON Pointer in a reference leads to."""
-    value = root
-    for step in unquote(fragment).split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        value = value[int(name)] if isinstance(value, list) else value[name]
-    return value

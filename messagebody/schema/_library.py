@@ -82,7 +82,7 @@ class Validator:
 
     def __init__(self, schema: dict[str, Any] | bool) -> None:
         self._schema = schema
-        self._compiled = _compiled(schema)
+        self._compiled = compiled(schema)
 
     @cached_property
     def _evaluations(self) -> Sequence[int]:
@@ -124,7 +124,12 @@ class Validator:
         return total
 
 
-def _compiled(schema: dict[str, Any] | bool) -> "Draft202012Validator":
+def compiled(schema: dict[str, Any] | bool) -> "Draft202012Validator":
+    """Return the library's validator of a schema, which follows all ways; see `Validator`.
+
+    Raises:
+        InvalidSchema: the schema is not legal.
+    """
     rs = library()
     try:
         made: Draft202012Validator = rs.Draft202012Validator(

@@ -201,7 +201,9 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
         """
         if not self.parts:
             return "A message body without any part."
-        lines = ["A message body with these parts and no others:", *map(_in_words, self.parts)]
+        lines = ["A message body with these parts and no others:"]
+        for part in self.parts:
+            lines += _in_words(part)
         return "\n".join(lines)
 
     def is_valid(
@@ -330,10 +332,16 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
     __get_pydantic_json_schema__ = PydanticHook("schema_json_schema", "gate_json_schema")
 
 
-def _in_words(part: SchemaPart) -> str:
+def _in_words(part: SchemaPart) -> list[str]:
     number = "at least one" if part.required else "any number of"
     noun = "part" if part.required else "parts"
     kind = "any type" if part.content_type_pattern.is_universal else f"type {part.content_type}"
     who = f"unnamed {noun}" if part.name is None else f"{noun} named '{escape(part.name)}'"
     about = f": {escape(part.description)}" if part.description else ""
-    return f"- {number} {who} of {kind}{about}"
+    line = f"- {number} {who} of {kind}{about}"
+    if part.content_schema is None:
+        return [line]
+    from messagebody.schema._words import in_words
+
+    phrase, *members = in_words(part.content_schema, "  ")
+    return [f"{line}; inside is {phrase}", *members]

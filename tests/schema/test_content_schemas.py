@@ -202,3 +202,42 @@ def test_a_pair_with_contents_is_never_always_by_names_and_types() -> None:
     reader = MessageBodySchema([SchemaPart("/r.json", content_schema=TITLE)])
     answer = check(agent, reader)
     assert answer.verdict is not Verdict.ALWAYS
+
+
+def test_a_description_says_members_in_words() -> None:
+    model = {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string", "minLength": 1, "description": "What it is about"},
+            "kind": {"enum": ["news", "paper"]},
+            "sources": {"type": "array", "items": {"$ref": "#/$defs/source"}},
+            "page": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        },
+        "required": ["title"],
+        "additionalProperties": False,
+        "$defs": {"source": {"type": "object", "properties": {"url": {"type": "string"}}}},
+    }
+    schema = MessageBodySchema([SchemaPart("/r.json", required=True, content_schema=model)])
+    assert schema.describe().splitlines()[1:] == [
+        "- at least one part named '/r.json' of type application/json; inside is an object with",
+        "  - title: string (minLength 1): What it is about",
+        '  - kind (optional): one of "news", "paper"',
+        "  - sources (optional): an array of an object with",
+        "    - url (optional): string",
+        "  - page (optional): integer or null",
+        "  - no other members",
+    ]
+
+
+def test_a_description_of_a_hostile_schema_is_short() -> None:
+    definitions: dict[str, Any] = {
+        f"a{at}": {
+            "properties": {f"p{name}": {"$ref": f"#/$defs/a{at + 1}"} for name in range(30)},
+            "anyOf": [{"$ref": f"#/$defs/a{at + 1}"}] * 30,
+        }
+        for at in range(30)
+    }
+    schema = {"$ref": "#/$defs/a0", "$defs": {**definitions, "a30": {"$ref": "#"}}}
+    words = MessageBodySchema([SchemaPart(content_schema=schema)]).describe()
+    assert len(words.splitlines()) < 110
+    assert len(words) < 100_000

@@ -1,6 +1,9 @@
 """Commands for schemas: validation, comparison, certificates."""
 
 import json
+import sys
+from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import click
@@ -11,12 +14,16 @@ from messagebody._cli.options import (
     complete_file,
     json_option,
     lenient_option,
+    limits,
     output_option,
+    output_options,
     read_body,
+    read_bytes,
     read_either,
     read_json,
     read_schema,
     resolver_options,
+    slashed,
     write_document,
 )
 from messagebody._cli.reports import (
@@ -39,8 +46,15 @@ from messagebody.compatibility import (
     lint,
     suggest,
 )
+from messagebody.errors import InvalidPattern, InvalidSchema
 from messagebody.findings import iter_findings
-from messagebody.schema import MessageBodySchema, Violation
+from messagebody.schema import (
+    ContentSchema,
+    MessageBodySchema,
+    SchemaPart,
+    Violation,
+    content_schema_of,
+)
 from messagebody.schema.json_schemas import body_json_schema, schema_json_schema
 from messagebody.storage._references import Resolver
 
@@ -105,21 +119,96 @@ def _as_json(violations: list[Violation]) -> dict[str, Any]:
     return {"valid": not violations, "violations": found}
 
 
-@click.command("schema")
-@click.argument("schema", default="-", metavar="[SCHEMA]", shell_complete=complete_file)
-@click.option("--json", "as_json", is_flag=True, help="Print the schema as JSON, formatted.")
-@pass_terminal
-def schema_command(terminal: Terminal, schema: str, *, as_json: bool) -> None:
+class _Shown(click.Group):
+    """A group whose command `show` may be left out."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; those that name no command are for `show`."""
+        known = {*self.commands, *self.get_help_option_names(ctx)}
+        return super().parse_args(ctx, args if args and args[0] in known else ["show", *args])
+
+
+@click.group("schema", cls=_Shown)
+def schema_command() -> None:
     """The text describes a valid body, so that a person or a model can write one.
 
     \b
       messagebody schema researcher.schema.json
+      messagebody schema add researcher.schema.json --name report.json --content model.json -i
     """
+
+
+@schema_command.command("show")
+@click.argument("schema", default="-", metavar="[SCHEMA]", shell_complete=complete_file)
+@click.option("--json", "as_json", is_flag=True, help="Print the schema as JSON, formatted.")
+@pass_terminal
+def show_command(terminal: Terminal, schema: str, *, as_json: bool) -> None:
+    """Describe a schema in words."""
     read = read_schema(schema)
     if as_json:
         terminal.say(read.to_json(indent=2))
     else:
         terminal.say_wrapped(read.describe().splitlines())
+
+
+@schema_command.command("add")
+@click.argument("schema", default="-", metavar="[SCHEMA]", shell_complete=complete_file)
+@click.option("--new", is_flag=True, help="Start a new schema instead of SCHEMA.")
+@click.option("--name", help="Pattern of names; without it, the part is for unnamed parts.")
+@click.option("--type", "content_type", help="Pattern of content types; any if not given.")
+@click.option("--required", is_flag=True, help="Bodies must have such a part.")
+@click.option("--description", help="What the part is for.")
+@click.option(
+    "--content",
+    metavar="FILE|MODULE:NAME",
+    help="What is inside: a file of JSON Schema, or a model of Python, such as app.models:Report.",
+)
+@click.option("--sends", is_flag=True, help="With a pydantic model: what it sends, not takes.")
+@output_options
+def add_part_command(
+    schema: str, name: str | None, content_type: str | None, description: str | None,
+    content: str | None, output: str | None, *, new: bool, required: bool, sends: bool,
+    in_place: bool,
+) -> None:  # fmt: skip
+    """Add a part to a schema, at the end.
+
+    \b
+      messagebody schema add --new --name report.json --content model.json --required
+      messagebody schema add agent.schema.json --content app.models:Report -i
+    """
+    if in_place and (output is not None or new or schema == "-"):
+        raise click.UsageError(
+            "-i writes back to the file SCHEMA; it cannot be used with -o, --new or standard input"
+        )
+    parts = [] if new else [*read_schema(schema)]
+    try:
+        added = SchemaPart(
+            None if name is None else slashed(name),
+            **({} if content_type is None else {"content_type": content_type}),
+            required=required, description=description,
+            content_schema=None if content is None else _content(content, sends=sends),
+        )  # fmt: skip
+    except (InvalidSchema, InvalidPattern) as error:
+        raise click.UsageError(str(error)) from error
+    whole = MessageBodySchema([*parts, added])
+    target = schema if in_place else output
+    write_document(whole.to_json(indent=2).encode() + b"\n", target, None if new else schema)
+
+
+def _content(place: str, *, sends: bool) -> ContentSchema:
+    """Return the content schema in a file, or of a model that is named as `module:name`."""
+    module, colon, name = place.partition(":")
+    if not colon or not module.replace(".", "").isidentifier() or Path(place).exists():
+        return content_schema_of(read_bytes(place), limits=limits())
+    # The models of a project are usually where the command is called.
+    sys.path.insert(0, "")
+    try:
+        model = resolve_name(f"{module}:{name}")
+    except (ImportError, AttributeError, ValueError) as error:
+        raise click.UsageError(f"there is no model {quote(place)}: {error}") from error
+    finally:
+        sys.path.remove("")
+    return content_schema_of(model, sends=sends)
 
 
 @click.command("json-schema")
