@@ -1,5 +1,6 @@
 """Cards of a page: each part with its heading, remarks, content and what may be kept of it."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
@@ -9,11 +10,13 @@ import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._base.text import count_of
+from messagebody.errors import MissingDependency
+from messagebody.links import each_link
 from messagebody.rendering._changes import Changes, text_changes
 from messagebody.rendering._contents import Contents, Shown, fold, json_text
 from messagebody.rendering._directories import Directory, gathered
 from messagebody.rendering._elements import Html, element
-from messagebody.rendering._limits import COMPARED, OPEN_PARTS, PROBLEMS, more_with
+from messagebody.rendering._limits import COMPARED, LINKED_FROM, OPEN_PARTS, PROBLEMS, more_with
 from messagebody.rendering._tables import kind_of, preview, size_of, total_size, type_of
 
 _COLOURED: Final = frozenset({"text", "image", "audio", "video"})
@@ -254,6 +257,8 @@ class Cards:
 
     def _remarks(self, index: int, part: "messagebody.Part", shown: Shown) -> Iterator[Html]:
         """Yield the remarks about a part besides its content."""
+        if part.name is not None and part.name in self._linked_from:
+            yield self._holders(part.name)
         for violation in self.problems.get(index, [])[:PROBLEMS]:
             yield element("p", str(violation), class_="problem")
         if index in self.changes.changed:
@@ -261,6 +266,35 @@ class Cards:
         about = {**(part.metadata or {}), **part.extra}
         if about:
             yield fold("Metadata", json_text(about))
+
+    @cached_property
+    def _linked_from(self) -> dict[str, list[int]]:
+        """The positions of the parts that link to a name, in order."""
+        most = self.contents.limits.most
+        read = [
+            index
+            for index, part in enumerate(self._parts)
+            if not part.is_reference and (part.size or 0) <= most
+        ]
+        found: dict[str, dict[int, None]] = defaultdict(dict)
+        try:
+            for link in each_link(self._parts[index] for index in read):
+                found[link.target][read[link.part]] = None
+        except MissingDependency:  # without it all else is shown as well
+            return {}
+        return {name: [*holders] for name, holders in found.items()}
+
+    def _holders(self, name: str) -> Html:
+        """Return links to the parts that link to a part."""
+        holders = self._linked_from[name]
+        links = [
+            element("a", element("bdi", _name(self._parts[index], index)),
+                    href=f"#{self.contents.anchor(index)}")
+            for index in holders[:LINKED_FROM]
+        ]  # fmt: skip
+        left = len(holders) - len(links)
+        more = f" and {count_of(left, 'other part')}" if left else ""
+        return element("p", "linked from ", *_with_commas(links), more, class_="note from")
 
     def _difference(self, old: "messagebody.Part", new: Shown) -> Html:
         """Return the lines that differ, or a note that everything is different."""
@@ -275,6 +309,11 @@ class Cards:
         signed = [element(_SIGNS.get(line[:1], "span"), line or " ") for line in lines[2:]]
         lines_shown = element("pre", *signed, class_="diff", tabindex="0")
         return fold("Changes", lines_shown, is_open=True)
+
+
+def _with_commas(links: Sequence[Html]) -> Iterator[str]:
+    for number, link in enumerate(links):
+        yield from (", ", link) if number else (link,)
 
 
 def _name(part: "messagebody.Part", index: int) -> str:

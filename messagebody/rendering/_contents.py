@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import attrs
 
@@ -19,6 +19,7 @@ from messagebody._model.part import Part
 from messagebody._wire import strict_json
 from messagebody._wire.data_urls import decode, is_data_url
 from messagebody.errors import InvalidArgument, MessageBodyError, MissingDependency
+from messagebody.links import target_of
 from messagebody.rendering import _grids as grids
 from messagebody.rendering._code import coloured, language_of
 from messagebody.rendering._elements import Html, element, joined
@@ -29,10 +30,12 @@ from messagebody.rendering._limits import (
     CODE,
     LONGEST_CODE,
     MARKUP,
+    PEEKS,
     PageLimits,
     more_with,
 )
 from messagebody.rendering._markup import Sieve, is_web_link
+from messagebody.rendering._peeks import Citations, unmarked, with_peeks
 from messagebody.rendering._tables import kind_of
 
 # Types that a browser shows and that fetch nothing. Playlists (HLS, DASH) are not among them: they
@@ -142,6 +145,7 @@ class Contents:
         self._markup = Room(MARKUP)
         self._colours = Room(CODE)
         self._items = Room(self.limits.items)
+        self._peeks = Room(PEEKS)
         self.unread: list[str] = []
         """Parts whose content could not be read, each with the reason."""
         self.places = {
@@ -151,6 +155,7 @@ class Contents:
         }
         """The anchors and parts that links and pictures in texts find by their names."""
         self._text_at = ""
+        self._holder: str | None = None
         self._pictured: dict[str, str] = {}
         """The anchors of pictures that a text shows, each with that of the text."""
 
@@ -185,6 +190,7 @@ class Contents:
         Raises:
             MissingDependency: it is Markdown or HTML, and the extra `view` is not installed.
         """
+        self._holder = part.name
         try:
             shown = self._shown(part)
         except NotShown as reason:
@@ -247,7 +253,11 @@ class Contents:
             return self._picture(_SVG, data, part)
         if is_text(part.content_type):
             text = _text(part, data)
-            return attrs.evolve(self._shown_text(part, text), text=text)
+            citations = Citations(part, text, self.places)
+            # Marks would change what tables, JSON and code are.
+            is_read = kind in {*_MARKDOWN, *_HTML, TEXT_PLAIN}
+            shown = self._shown_text(part, citations.marked(text) if is_read else text)
+            return attrs.evolve(shown, html=citations.shown(shown.html), text=text)
         if kind in _PARQUET:
             return self._parquet(data)
         return self._shown_bytes(part, kind, data)
@@ -318,7 +328,7 @@ class Contents:
     @cached_property
     def _sieve(self) -> Sieve:
         # Made only for markup, so that a body without markup needs no extra.
-        return Sieve(self._link_to, self._picture_at, self._may_colour)
+        return Sieve(self._link_to, self._picture_at, self._may_colour, unmarked)
 
     def _shown_text(self, part: "messagebody.Part", text: str) -> Shown:
         kind = essence(part.content_type)
@@ -376,7 +386,8 @@ class Contents:
 
     def _prose(self, kind: str, text: str) -> Html:
         cleaned = self._sieve.markdown(text) if kind in _MARKDOWN else self._sieve.html(text)
-        return element("div", cleaned, class_="prose", dir="auto")
+        linked = with_peeks(cleaned, self.places, lambda: self._peeks.take(1))
+        return element("div", linked, class_="prose", dir="auto")
 
     def _json(self, text: str) -> Shown:
         try:
@@ -431,9 +442,8 @@ class Contents:
         return None if place is None else f"#{place[0]}"
 
     def _place(self, url: str) -> "tuple[str, messagebody.Part] | None":
-        if url.startswith("source:"):
-            return self.places.get(f"/sources/{unquote(url[7:])}")
-        return self.places.get("/" + unquote(url).removeprefix("./").lstrip("/"))
+        target = target_of(url, self._holder)
+        return None if target is None else self.places.get(target[0])
 
     def _picture_at(self, url: str) -> str | None:
         """Return the `data:` URL of a picture that is a part, or in the URL itself."""

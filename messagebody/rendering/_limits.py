@@ -24,6 +24,12 @@ PROBLEMS: Final = 100
 """Problems of a part, or of a body, that a page lists."""
 COMPARED: Final = 200
 """Parts whose changes a page shows line by line."""
+CITATIONS: Final = 500
+"""Citations of a text that a page shows."""
+PEEKS: Final = 500
+"""Links of a page that show the beginning of their part."""
+LINKED_FROM: Final = 20
+"""Links to a part that a page lists at it."""
 COLUMNS: Final = 50
 """Columns of a table."""
 CELL: Final = 200

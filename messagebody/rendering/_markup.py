@@ -68,6 +68,7 @@ class Sieve:
         link_to: returns the target on the page for a link inside of the message, None for no link.
         picture_at: returns the `data:` URL of a picture in the message, None if it has none.
         may_colour: returns whether there is time to colour a block of code.
+        plain: returns the value of an attribute without what was put into the text for this page.
 
     Raises:
         MissingDependency: the extra `view` is not installed.
@@ -78,6 +79,7 @@ class Sieve:
         link_to: Callable[[str], str | None],
         picture_at: Callable[[str], str | None],
         may_colour: Callable[[str], bool],
+        plain: Callable[[str], str] = str,
     ) -> None:
         try:
             import markdown_it
@@ -87,6 +89,7 @@ class Sieve:
         self._link_to = link_to
         self._picture_at = picture_at
         self._may_colour = may_colour
+        self._plain = plain
         self._markdown_it: Any = markdown_it.MarkdownIt
         self._cleaner = nh3.Cleaner(
             tags=set(_TAGS),
@@ -128,6 +131,7 @@ class Sieve:
             return ""
 
     def _filtered(self, _tag: str, name: str, value: str) -> str | None:
+        value = self._plain(value)
         if name == "href":
             return value if is_web_link(value) else self._link_to(value)
         if name == "src":

@@ -40,9 +40,10 @@ def page(
     """Return a body as an HTML page, to look at in a browser or to keep as a file.
 
     Text, Markdown, HTML, pictures, sound, film and tables are shown; directories fold, and each
-    part has a raw view and can be saved. The page has no script and sends no requests: nothing on
-    it could, and a content security policy (CSP) forbids both as well. Where a limit leaves
-    something out, the page names it.
+    part has a raw view and can be saved. A link shows the beginning of its part, a part names what
+    links to it, and citations are numbers with their quotes. The page has no script and sends no
+    requests: nothing on it could, and a content security policy (CSP) forbids both as well. Where a
+    limit leaves something out, the page names it.
 
     Arguments:
         body: the body.
