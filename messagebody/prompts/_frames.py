@@ -81,7 +81,9 @@ class Frames:
         called = f'number="{position}"' if name is None else f'name="{name}"'
         kind = _type_attribute(self._material.type_of(position))
         size = human_size(self._material.part(position).size)
-        return f'{self._tag} {called} type={kind} size="{size}"'
+        number = self._material.cited.get(position)
+        cited = "" if number is None else f' source="{number}"'
+        return f'{self._tag} {called}{cited} type={kind} size="{size}"'
 
     def shown(self, position: int, characters: int) -> list[str]:
         """Return the lines that show characters of a text: all of them, or its head and tail."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import takewhile
+from itertools import chain, filterfalse, takewhile
 from typing import Final
 
 import attrs
@@ -16,8 +16,9 @@ from messagebody._model.part import Part
 from messagebody._wire.data_urls import is_data_url
 from messagebody._wire.members import PartRecord, check_text
 from messagebody.adapters import withheld_among
-from messagebody.errors import MessageBodyError
+from messagebody.errors import MessageBodyError, MissingDependency
 from messagebody.globs import content_type_pattern
+from messagebody.links import each_link
 from messagebody.prompts._counting import Counter
 from messagebody.prompts._toolbox import told_to_model
 from messagebody.storage import Resolver
@@ -32,6 +33,7 @@ _LARGEST: Final = 16 * 1024 * 1024
 """The most bytes of a text that is read; a larger one is listed, and tools read it in pieces."""
 _SOUGHT: Final = 100
 """The last parts among which the question is sought."""
+_SOURCES: Final = "/sources/"
 _AT_ONCE: Final = 8
 """References that are read at a time."""
 
@@ -75,6 +77,8 @@ class Material:
         self._hidden = frozenset(self.withheld)
         self.texts: dict[int, str] = {}
         """The texts that are in hand, by position."""
+        self.cited: dict[int, int] = {}
+        """The numbers of the parts that unnamed texts link to, in that order, by position."""
         self._reasons: dict[int, str] = {}
 
     def __len__(self) -> int:
@@ -82,9 +86,37 @@ class Material:
         return len(self.names) - len(self._hidden)
 
     def __iter__(self) -> Iterator[int]:
-        """Yield the positions of the parts that a model may see."""
-        hidden = self._hidden
-        return (position for position in range(len(self.names)) if position not in hidden)
+        """Yield the positions of the parts that a model may see, those that are cited first."""
+        skipped = self._hidden | self.cited.keys()
+        return chain(self.cited, filterfalse(skipped.__contains__, range(len(self.names))))
+
+    def number_sources(self, texts: Sequence[int], most: int) -> None:
+        """Number the parts that texts in hand link to, in the order of the links.
+
+        Arguments:
+            texts: the positions of the texts.
+            most: the characters of each text that are looked at.
+        """
+        if not any(self.names):
+            return
+        parts = [self.part(position) for position in texts]
+        heads = [
+            part.evolve(content=part.text[:most]) if part.text and len(part.text) > most else part
+            for part in parts
+        ]
+        try:
+            targets = dict.fromkeys(link.target for link in each_link(heads))
+        except MissingDependency:  # then the order of the message is as good as any
+            return
+        positions = {name: position for position, name in enumerate(self.names) if name in targets}
+        cited = (positions[target] for target in targets if target in positions)
+        numbered = enumerate((each for each in cited if each not in self._hidden), 1)
+        self.cited = {position: number for number, position in numbered}
+
+    def is_uncited_source(self, position: int) -> bool:
+        """Return whether a part is a source that no unnamed text links to."""
+        name = self.names[position]
+        return name is not None and name.startswith(_SOURCES) and position not in self.cited
 
     def part(self, position: int) -> Part:
         """Return the part at a position."""
@@ -179,8 +211,13 @@ class Material:
                 left.take(text)
             read = [*self._read_references(references, left)]
             is_complete &= len(read) == len(references)
-            found = sorted([*found, *(each for each in read if each in self.texts)])
+            found = self._in_order([*found, *(each for each in read if each in self.texts)])
         return Texts(found, is_complete)
+
+    def _in_order(self, positions: Iterable[int]) -> list[int]:
+        """Return positions in the order of the message, those that are cited first."""
+        last = len(self.cited) + 1
+        return sorted(positions, key=lambda each: (self.cited.get(each, last), each))
 
     def _question(self) -> Iterator[int]:
         """Yield the last unnamed text, if it is a short one: it often asks about a long one."""
@@ -192,9 +229,9 @@ class Material:
                 return
 
     def _texts_of(self, *, named: bool) -> Iterator[int]:
-        hidden, types = self._hidden, self._types
-        for position, name in enumerate(self.names):
-            if (name is None) is named or position in hidden:
+        types = self._types
+        for position in self:
+            if (self.names[position] is None) is named:
                 continue
             if self._is_text(types[position]) and not self._is_too_large(position):
                 yield position

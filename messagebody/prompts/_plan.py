@@ -66,11 +66,32 @@ class Planner:
         self._counter = counter
         self._cost = cost
         self._costs: dict[int, int] = {}
+        self._holds_back = False
         self._unnamed = self._read(named=False)
+        material.number_sources(self._unnamed.positions, PER_TOKEN * budget)
         self._named = self._read(named=True)
         self._frames = self._made_frames()
 
     def best(self) -> Layout:
+        """Return what shows most within the budget, and no source before one that is cited."""
+        found = self._best()
+        if not self._drops_cited(found):
+            return found
+        self._holds_back = True
+        uncited = self._material.is_uncited_source
+        kept = [each for each in self._named.positions if not uncited(each)]
+        self._named = Texts(kept, is_complete=False)
+        return self._best()
+
+    def _drops_cited(self, found: Layout) -> bool:
+        """Return whether a source is shown while another one that is cited is not."""
+        material = self._material
+        shown = found.plan.shares.keys() | found.pictures
+        in_hand = {*self._named.positions, *self._costs}
+        is_dropped = any(each in in_hand and each not in shown for each in material.cited)
+        return is_dropped and any(map(material.is_uncited_source, shown))
+
+    def _best(self) -> Layout:
         """Return what shows most within the budget."""
         pictures, is_all = self._pictures(self._budget)
         everything = self._everything(pictures) if is_all else None
@@ -134,6 +155,8 @@ class Planner:
         chosen: set[int] = set()
         refused = 0
         for position in self._material.pictures():
+            if self._holds_back and self._material.is_uncited_source(position):
+                continue
             cost = self._cost_of(position)
             if cost <= room:
                 chosen.add(position)

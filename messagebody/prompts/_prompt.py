@@ -81,6 +81,9 @@ def to_prompt(
     shown, so that no content can close its own tag. Unnamed text is enclosed too if any content
     looks like such a tag.
 
+    Parts that unnamed texts link to or cite are numbered in that order, as `source="1"` in their
+    tags. They come before other named parts, and no source is shown in place of one that is cited.
+
     The work depends on the budget: a text that can't be shown is not read. A token is taken to have
     eight characters at most, so `count` never gets more than eight times the budget.
 
