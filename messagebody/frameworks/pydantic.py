@@ -14,6 +14,7 @@ from functools import cache, partial
 from itertools import islice
 from typing import Any, Final
 
+import attrs
 from pydantic_core import (
     InitErrorDetails,
     PydanticCustomError,
@@ -280,6 +281,8 @@ def gate_json_schema(
 
 def _line(violation: Violation) -> InitErrorDetails:
     """Return a violation as an error of pydantic at its part, without the content."""
+    if violation.code == "content-invalid":
+        violation = attrs.evolve(violation, got="")
     line = _error(violation.code.replace("-", "_"), str(violation))
     if violation.part_index is not None:
         line["loc"], line["input"] = (violation.part_index,), violation.part_name

@@ -331,8 +331,10 @@ class ContentChecker(Checker):
                     # Then it is not known that the part is missing.
                     if flaw.code == "content-not-read" and position not in outcome.refused:
                         return flaw
-                    nearest = f"{position} ({description(name, content_type)}; content differs)"
-                    got = f"no part matches; nearest is part {nearest}; {flaw}"
+                    where = escape(flaw.content_pointer, limit=_CUT)
+                    differs = f"content differs{where and f' at {where}'}"
+                    nearest = f"{position} ({description(name, content_type)}; {differs})"
+                    got = f"no part matches; nearest is part {nearest}"
                     return Violation(
                         "required-part-missing", schema_index=index, expected=part.label, got=got
                     )
