@@ -19,7 +19,6 @@ from messagebody.agents._geometry import Geometry
 from messagebody.agents._probes import probe, probes_of
 from messagebody.compatibility._inclusion import lenient_schema
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
-from messagebody.compatibility._solver.contents import has_contents
 from messagebody.compatibility._solver.decision import Decision
 from messagebody.compatibility._solver.languages import members, set_of
 from messagebody.compatibility._solver.profile import Profile
@@ -82,7 +81,7 @@ class InclusionMatrix:
             return VerdictRow(consumers.everyone, 0)
         candidates = consumers.everyone if sender.is_hard else consumers.not_ruled_out(sender)
         # Rectangles of names and types say nothing about contents, so they prove nothing there.
-        proved = 0 if has_contents(producer) else candidates & consumers.proved(sender)
+        proved = 0 if producer.has_contents else candidates & consumers.proved(sender)
         profiles = consumers.profiles
         pairs = ((number, producer, profiles[number]) for number in members(candidates & ~proved))
         return self._decided(proved, pairs)
@@ -93,7 +92,7 @@ class InclusionMatrix:
         taker = _Consumer.of(consumer, self._geometry)
         candidates = producers.not_ruled_out(taker)
         proved = producers.empty
-        proved |= 0 if has_contents(consumer) else producers.proved(taker, candidates)
+        proved |= 0 if consumer.has_contents else producers.proved(taker, candidates)
         profiles = producers.profiles
         pairs = ((number, profiles[number], consumer) for number in members(candidates & ~proved))
         return self._decided(proved, pairs)
@@ -211,7 +210,7 @@ class _Producer:
         needed = [having[at] for at in profile.required_parts]
         for at, rectangle in enumerate(having):
             geometry.sample(rectangle, lambda at=at: probe(profile, at))  # type: ignore[misc]
-        if has_contents(profile):  # whether a body with a probe is valid, only contents can tell
+        if profile.has_contents:  # whether a body with a probe is valid, only contents can tell
             return cls(having, needed, is_hard=True)
         try:
             probes = probes_of(profile, steps)
@@ -249,7 +248,7 @@ class _Consumers:
         made_of = self._made_of[number] = _Consumer.of(profile, self._geometry)
         self.profiles[number] = profile
         self.everyone |= 1 << number
-        self.reaching_inside |= has_contents(profile) << number
+        self.reaching_inside |= profile.has_contents << number
         for rectangle in made_of.having:
             self._having[rectangle] |= 1 << number
         for rectangle in made_of.needing:
@@ -370,7 +369,7 @@ class _Producers:
         return set_of(
             number
             for number in members(candidates)
-            if not has_contents(self.profiles[number])
+            if not self.profiles[number].has_contents
             and held.issuperset((made_of := self._made_of[number]).having)
             and not any(each.isdisjoint(made_of.needed) for each in wanted)
         )

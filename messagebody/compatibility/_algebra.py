@@ -9,19 +9,21 @@ from itertools import chain, product
 import attrs
 
 from messagebody._base.guards import require_schema
+from messagebody.compatibility._contents._combined import combined
+from messagebody.compatibility._contents._question import Questions
 from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import alternatives
 from messagebody.compatibility._solver.decision import NOTHING, Decision
 from messagebody.compatibility._solver.intersection import intersection
 from messagebody.compatibility._solver.prices import PART
-from messagebody.compatibility._solver.profile import Profile
+from messagebody.compatibility._solver.profile import Profile, types_of
 from messagebody.globs import (
     ContentTypePattern,
     NamePattern,
     content_type_pattern,
     name_pattern,
 )
-from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.schema import ContentSchema, MessageBodySchema, SchemaPart
 
 _IMPOSSIBLE = SchemaPart("/.", required=True)
 """A required part that no name matches, so that a schema with it accepts no body."""
@@ -100,40 +102,57 @@ def _required_in_meet(
 
 
 def _merged(parts: Iterable[SchemaPart]) -> list[SchemaPart]:
-    """Merge parts with equal names, then parts with equal content types."""
-    types: dict[str | None, list[str]] = defaultdict(list)
+    """Merge parts with equal names, then parts with equal content types; contents are equal."""
+    types: dict[tuple[str | None, ContentSchema | None], list[str]] = defaultdict(list)
     for part in parts:
-        types[part.name].append(part.content_type)
-    names: dict[str, list[str | None]] = defaultdict(list)
-    for name, kinds in types.items():
-        names[_union(kinds, content_type_pattern)].append(name)
+        types[part.name, part.content_schema].append(part.content_type)
+    names: dict[tuple[str, ContentSchema | None], list[str | None]] = defaultdict(list)
+    for (name, content), kinds in types.items():
+        names[_union(kinds, content_type_pattern), content].append(name)
     merged = []
-    for kind, alike in names.items():
+    for (kind, content), alike in names.items():
         named = [name for name in alike if name is not None]
-        merged += [SchemaPart(None, kind)] if None in alike else []
-        merged += [SchemaPart(_union(named, name_pattern), kind)] if named else []
+        united: list[str | None] = [None] if None in alike else []
+        united += [_union(named, name_pattern)] if named else []
+        merged += [SchemaPart(name, kind, content_schema=content) for name in united]
     return merged
 
 
 def _intersection(a: SchemaPart, b: SchemaPart, budget: Budget) -> list[SchemaPart] | None:
     """Return the intersection of two schema parts, at most one part; None if it is too large."""
     budget.spend(PART)
-    if a.content_schema is not None or b.content_schema is not None:
-        return None
-    kinds = intersection(a.content_type_pattern, b.content_type_pattern, budget)
+    kinds = intersection(types_of(a), types_of(b), budget)
     # A named part and an unnamed one have nothing in common.
     if kinds == [] or (a.name_pattern is None) != (b.name_pattern is None):
         return []
-    if a.name_pattern is None or b.name_pattern is None:
-        return None if kinds is None else [SchemaPart(None, _union(kinds, content_type_pattern))]
-    names = intersection(a.name_pattern, b.name_pattern, budget)
-    if names == []:
+    names: list[str] | None = None
+    if a.name_pattern is not None and b.name_pattern is not None:
+        names = intersection(a.name_pattern, b.name_pattern, budget)
+        if not names:
+            return None if names is None else []
+    contents = _shared_contents(a.content_schema, b.content_schema, budget)
+    if contents == []:
         return []
-    return (
-        None
-        if names is None or kinds is None
-        else [SchemaPart(_union(names, name_pattern), _union(kinds, content_type_pattern))]
-    )
+    if kinds is None or contents is None:
+        return None
+    kind = _union(kinds, content_type_pattern)
+    name = None if names is None else _union(names, name_pattern)
+    return [SchemaPart(name, kind, content_schema=contents[0])]
+
+
+def _shared_contents(
+    one: ContentSchema | None, other: ContentSchema | None, budget: Budget
+) -> list[ContentSchema | None] | None:
+    """Return what two parts say of what is inside; nothing if no value meets both.
+
+    None if no schema can say it.
+    """
+    if one is None or other is None:
+        return [one if other is None else other]
+    if Questions(budget).ask([one, other]) is None:
+        return []
+    both = combined("allOf", one, other)
+    return None if both is None else [both]
 
 
 def _union(patterns: Iterable[str], read: _Reader) -> str:
@@ -221,12 +240,18 @@ def _joined_requirements(
             names = [part.name for part in (a, b) if part.name is not None]
             name = _union(sorted(names), name_pattern) if names else None
             both = SchemaPart(
-                name, _union(sorted([a.content_type, b.content_type]), content_type_pattern)
+                name,
+                _union(sorted([a.content_type, b.content_type]), content_type_pattern),
+                content_schema=_either_content(a.content_schema, b.content_schema),
             )
             budget.spend(PART * len(accepted))
             if Decision(Profile([both]), taken, budget).answer(0).is_refuted:
                 needed.append(attrs.evolve(both, required=True))
     return needed
+
+
+def _either_content(one: ContentSchema | None, other: ContentSchema | None) -> ContentSchema | None:
+    return None if one is None or other is None else combined("anyOf", one, other)
 
 
 def simplify(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> MessageBodySchema:

@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice, takewhile
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import attrs
 
@@ -13,15 +13,19 @@ from messagebody._base.media_types import MAX_LENGTH
 from messagebody._base.text import count_of, escape, nearest, quote
 from messagebody.compatibility._solver.budget import OutOfBudget
 from messagebody.compatibility._solver.containment import are_disjoint
-from messagebody.compatibility._solver.contents import KEYWORD, has_contents
+from messagebody.compatibility._solver.contents import FilledType, Undecided
 from messagebody.compatibility._solver.decision import NOTHING, Decision, missing_from, rejected_by
 from messagebody.compatibility._solver.languages import members
 from messagebody.compatibility._solver.profile import PartType, Types
 from messagebody.compatibility._solver.screen import OPEN, Answer
 from messagebody.schema import MessageBodySchema, SchemaPart
 
+if TYPE_CHECKING:
+    from messagebody.compatibility._contents._differences import Difference
+
 Code = Literal[
     "part-not-accepted",
+    "content-not-accepted",
     "required-may-be-missing",
     "producer-unsatisfiable",
     "consumer-unsatisfiable",
@@ -29,7 +33,7 @@ Code = Literal[
     "dead-part",
     "undecided",
 ]
-Differs = Literal["name", "type", "name and type"]
+Differs = Literal["name", "type", "name and type", "content"]
 
 _LISTED: Final = 20
 """Rejections that a text lists."""
@@ -44,7 +48,7 @@ class Rejection:
     Arguments:
         schema_index: the index of the schema part.
         label: the schema part in words.
-        differs: the property that does not match: name, type or both.
+        differs: the property that does not match: name, type or both, or only the content.
     """
 
     schema_index: int
@@ -69,22 +73,19 @@ class Sides:
     consumer: MessageBodySchema
     steps: int
 
-    @property
-    def have_contents(self) -> bool:
-        """Whether a part of either says what is inside."""
-        return has_contents(self.producer.profile) or has_contents(self.consumer.profile)
-
 
 @attrs.frozen
 class Reason:
     """One reason for a verdict. Its texts are made on first access.
 
     Arguments:
-        code: `part-not-accepted`: the consumer accepts no such part; `required-may-be-missing`:
+        code: `part-not-accepted`: the consumer accepts no such part; `content-not-accepted`: it
+            accepts the name and the type, and not the content; `required-may-be-missing`:
             a valid body of the producer may lack a part that the consumer requires;
             `producer-unsatisfiable`, `consumer-unsatisfiable`: no body is valid at all;
             `only-empty-body-shared`: only the empty body is valid for both; `dead-part`: a producer
-            part that no valid body can have; `undecided`: the budget ended first.
+            part that no valid body can have; `undecided`: the budget ended first, or contents
+            decide and were left open.
         part: the message part concerned, if the counterexample has it.
         producer_index: the index of the producer part concerned.
         consumer_index: the index of the consumer part concerned.
@@ -92,6 +93,9 @@ class Reason:
         rejected: a message part that the consumer rejects, whether or not the counterexample has
             it.
         is_elsewhere: whether only a body other than the counterexample shows the reason.
+        left_open: the question about contents that was left open, if that is why.
+        difference: for `content-not-accepted`, the place in the content, what the producer may
+            send there, and what the consumer takes.
     """
 
     code: Code
@@ -101,19 +105,23 @@ class Reason:
     sides: Sides = attrs.field(kw_only=True, repr=False)
     rejected: PartType | None = attrs.field(default=None, kw_only=True, repr=False)
     is_elsewhere: bool = attrs.field(default=False, kw_only=True)
+    left_open: Undecided | None = attrs.field(default=None, kw_only=True)
+    difference: "Difference | None" = attrs.field(default=None, kw_only=True)
 
     @cached_property
     def summary(self) -> str:
         """The reason in words, without the rejections and the hint."""
         if self.code == "part-not-accepted":
             return self._on_rejected_part()
+        if self.code == "content-not-accepted":
+            return self._on_content()
         if self.code == "required-may-be-missing":
             return self._on_missing_part()
         if self.code == "dead-part":
             return f"no valid body has {self._sender}"
         if self.code == "undecided":
-            if self.sides.have_contents:
-                return f"{KEYWORD} could decide, and contents are not compared"
+            if self.left_open is not None:
+                return _on_open_content(self.left_open)
             steps = f"{self.sides.steps:,}"
             return f"the budget of {steps} steps ended before all was decided"
         return _SUMMARIES[self.code]
@@ -183,12 +191,37 @@ class Reason:
             )
         return text if self.sides.consumer else f"{text}: it accepts only the empty body"
 
+    def _on_content(self) -> str:
+        part = "a part" if self.rejected is None else describe_part(self.rejected)
+        taker = self.sides.consumer[self.consumer_index or 0].label
+        place = f"{part}, allowed by {self._sender}, is not what consumer part "
+        place += f"{self.consumer_index} {taker} takes"
+        return f"{place}{_difference_in_words(self.difference)}"
+
     def _on_missing_part(self) -> str:
         wanted = self.consumer_index or 0
         label = self.sides.consumer[wanted].label
         lacking = "another valid body" if self.is_elsewhere else "a valid body"
         text = f"consumer part {wanted} {label} is required, and {lacking} may lack it"
         return text if self.producer_index is None else f"{text}: {self._sender} is optional"
+
+
+def _on_open_content(why: Undecided) -> str:
+    if why.keyword in {"size", "depth"}:
+        return f"whether contents fit was left open: the {why.keyword} of the values is too large"
+    place = f" at {quote(why.place)}" if why.place else ""
+    return f"whether contents fit was left open: {why.keyword}{place} decides, and is not followed"
+
+
+def _difference_in_words(difference: "Difference | None") -> str:
+    if difference is None:
+        return ": the producer may send what is not JSON; the consumer takes JSON"
+    if difference.name is not None:
+        place = quote(f"{difference.pointer}{difference.taken}")
+        return f": the consumer requires {place}, which the producer may leave out"
+    place = f" at {quote(difference.pointer)}" if difference.pointer else ""
+    sent, taken = difference.sent, difference.taken
+    return f"{place}: the producer may send {sent}; the consumer takes {taken}"
 
 
 _SUMMARIES: Final = {
@@ -235,7 +268,7 @@ def explain(
     """
     if verdict == "undecided" and found is None:
         # What was too much for the decision would be too much again.
-        return Explanation(None, (Reason("undecided", sides=sides),))
+        return Explanation(None, (_undecided(sides, decision),))
     # The decision keeps the answers behind the verdict, so they are not searched again.
     answers = dict(decision.settle())
     shown = None if found is None else _readable(found, answers)
@@ -250,8 +283,13 @@ def explain(
     # First, because it says more than the reasons about single parts.
     reasons.sort(key=lambda reason: reason.code != "only-empty-body-shared")
     if is_open and verdict != "always":
-        reasons.append(Reason("undecided", sides=sides))
+        reasons.append(_undecided(sides, decision))
     return Explanation(shown, tuple(reasons))
+
+
+def _undecided(sides: Sides, decision: Decision) -> Reason:
+    left_open = next(iter(decision.pair.left_open), None)
+    return Reason("undecided", sides=sides, left_open=left_open)
 
 
 def _readable(found: Sequence[PartType], answers: Mapping[int, Answer]) -> Types:
@@ -338,7 +376,7 @@ def _on_rejected(
         # Several producer parts may allow it: prefer one without a reason so far.
         index = next((each for each in senders if each not in blamed), senders[0])
         blamed.add(index)
-        yield _not_accepted(sides, index, part, part)
+        yield from _not_accepted(sides, decision, index, part, part)
         for each in senders:
             examples.setdefault(each, part)
     for index in range(len(sides.producer)):
@@ -346,11 +384,39 @@ def _on_rejected(
         if answer.is_found and index not in blamed:
             rejected = rejected_by(pair, answer.body or ())
             part = next(each for each in rejected if pair.hits(each) >> index & 1)
-            yield _not_accepted(sides, index, examples.get(index), part)
+            yield from _not_accepted(sides, decision, index, examples.get(index), part)
 
 
-def _not_accepted(sides: Sides, index: int, shown: PartType | None, rejected: PartType) -> Reason:
-    return Reason("part-not-accepted", shown, index, sides=sides, rejected=shown or rejected)
+def _not_accepted(
+    sides: Sides, decision: Decision, index: int, shown: PartType | None, rejected: PartType
+) -> Iterator[Reason]:
+    """Yield why the consumer does not accept a part: in most pairs, one reason."""
+    rejected = shown or rejected
+    kind = rejected.content_type
+    taker = _taker(sides.consumer, rejected) if isinstance(kind, FilledType) else None
+    if taker is None:
+        yield Reason("part-not-accepted", shown, index, sides=sides, rejected=rejected)
+        return
+    content = sides.consumer[taker].content_schema
+    found: list[Difference | None] = [None]
+    if isinstance(kind, FilledType) and kind.value is not None and content is not None:
+        found = list(decision.pair.differences(index, rejected.name, content))
+    for each in found:
+        yield Reason(
+            "content-not-accepted",
+            shown,
+            index,
+            taker,
+            sides=sides,
+            rejected=rejected,
+            difference=each,
+        )
+
+
+def _taker(consumer: MessageBodySchema, part: PartType) -> int | None:
+    """Return the nearest schema part that accepts the name and the type of a part."""
+    takers = [i for i, each in enumerate(consumer) if each.accepts(*part)]
+    return max(takers, key=lambda i: _closeness(consumer[i], part), default=None)
 
 
 def _on_missing(
@@ -398,6 +464,8 @@ def _rejection(index: int, schema_part: SchemaPart, part: PartType) -> Rejection
     by_name = schema_part.accepts_name(part.name)
     by_type = schema_part.content_type_pattern.matches_essence(part.content_type)
     differs: Differs = "type" if by_name else "name" if by_type else "name and type"
+    if by_name and by_type:
+        differs = "content"
     label = schema_part.label
     return Rejection(index, f"unnamed {label}" if schema_part.name is None else label, differs)
 

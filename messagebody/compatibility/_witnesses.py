@@ -9,6 +9,7 @@ from messagebody._base.limits import Limits
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.compatibility._reasons import exists
+from messagebody.compatibility._solver.contents import FilledType
 from messagebody.compatibility._solver.profile import PartType
 
 # Small contents that readers of each type accept.
@@ -50,6 +51,8 @@ def body_of(types: Sequence[PartType]) -> MessageBody | None:
 
 
 def _content(kind: str) -> str | bytes:
+    if isinstance(kind, FilledType):
+        return kind.content
     if kind in _CONTENTS:
         return _CONTENTS[kind]
     suffix = _BY_SUFFIX.get(kind.rpartition("+")[2])

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from messagebody.compatibility._contents._patterns import Automaton, TooRich
-from messagebody.compatibility._contents._question import Questions, Undecided
+from messagebody.compatibility._contents._question import Questions
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
+from messagebody.compatibility._solver.contents import Undecided
 from messagebody.schema import content_schema_of
 from tests.compatibility import content_oracle as oracle
 from tests.compatibility.content_generators import Drawer

@@ -1,38 +1,22 @@
 """The question about contents: is there a JSON value that meets some schemas and none of others?"""
 
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-import attrs
-
+from messagebody.compatibility._contents._differences import Difference, differences
 from messagebody.compatibility._contents._nodes import Nodes
 from messagebody.compatibility._contents._reading import read
 from messagebody.compatibility._contents._search import Found, Search, TooDeep
 from messagebody.compatibility._contents._texts import TooLarge
-from messagebody.compatibility._solver.budget import Budget
+from messagebody.compatibility._solver.budget import Budget, OutOfBudget
+from messagebody.compatibility._solver.contents import Undecided
 from messagebody.schema import ContentSchema
-from messagebody.schema._library import compiled
+from messagebody.schema._library import TooCostly
 
 _SCHEMA_READ: Final = 16
 """Steps of the budget that reading a schema takes, though it is read once for all questions."""
-_CACHED: Final = 1_024
-"""Schemas whose validators are remembered."""
 _TRIED: Final = 8
 """Values that are tried where a keyword is not followed."""
-
-
-@attrs.frozen
-class Undecided:
-    """Why a question was left open.
-
-    Arguments:
-        keyword: the keyword that decides, or `depth` or `size` of the values, or `budget`.
-        place: a JSON Pointer to it in its schema.
-    """
-
-    keyword: str
-    place: str = ""
 
 
 Answer = Found | Undecided
@@ -80,11 +64,25 @@ class Questions:
                     return found
                 # A keyword that is not followed decides; another value may still be right.
                 excluded.append(-self._nodes.constant(found[0]))
-        except TooLarge:
+        except (TooLarge, TooCostly):
             return Undecided("size")
         except TooDeep:
             return Undecided("depth")
         return self._open(goal) if excluded or self._search.gaps else None
+
+    def differences(
+        self, met: Iterable[ContentSchema], refused: ContentSchema
+    ) -> Iterator[Difference]:
+        """Yield where contents that some schemas take may be what another one refuses.
+
+        Raises:
+            OutOfBudget: the budget ended first.
+        """
+        goal = [self._node(each) for each in met]
+        try:
+            yield from differences(self._search, goal, self._node(refused))
+        except TooLarge as error:
+            raise OutOfBudget from error
 
     def _open(self, goal: Iterable[int]) -> Undecided:
         unknown = self._nodes.unknown_in(goal)
@@ -98,19 +96,9 @@ class Questions:
         return node
 
 
-def is_valid(content: ContentSchema, value: Any) -> bool:
-    """Return whether a value is valid, by the library that validates."""
-    return bool(_validator(content).is_valid(value))
-
-
-@lru_cache(_CACHED)
-def _validator(content: ContentSchema) -> Any:
-    return compiled(content.exact)
-
-
 def _is_right(value: Any, met: Iterable[ContentSchema], unmet: Iterable[ContentSchema]) -> bool:
-    return all(is_valid(each, value) for each in met) and not any(
-        is_valid(each, value) for each in unmet
+    return all(each.validator.is_valid(value) for each in met) and not any(
+        each.validator.is_valid(value) for each in unmet
     )
 
 

@@ -97,6 +97,8 @@ class _Reader:
         self._open: set[str] = set()
         self._read: dict[str, int] = {}
         self._linked: dict[str, Link] = {}
+        own = isinstance(document, dict) and "$id" in document
+        self._has_documents = text.count('"$id"') > own
 
     def read(self) -> int:
         """Return the node of the document."""
@@ -139,7 +141,7 @@ class _Reader:
                     found.append(self._unknown(keyword, pointer))
             elif keyword in _UNFOLLOWED:
                 found.append(self._unknown(keyword, pointer))
-        return self._nodes.all_of(found)
+        return found[0] if len(found) == 1 else self._nodes.all_of(found)
 
     def _each(self, keyword: str, schema: Mapping[str, Any], pointer: str) -> Any:
         return [
@@ -203,7 +205,8 @@ class _Reader:
     def _ref(self, schema: Mapping[str, Any], pointer: str) -> _Steps:
         reference = schema["$ref"]
         at = unquote(reference[1:]) if reference.startswith("#") else None
-        if at is None or (at and not at.startswith("/")):
+        # An `$id` inside starts a document of its own, in which references mean other places.
+        if at is None or (at and not at.startswith("/")) or self._has_documents:
             return self._unknown("$ref", pointer)
         try:
             target = resolved(self._document, at)

@@ -1,10 +1,171 @@
-"""Contents in a decision: whether a content schema could decide, which names and types can't."""
+"""Contents in a search for part types: which schema parts can take one content, and which others.
 
-from messagebody.compatibility._solver.profile import Profile
+A part of a JSON type holds a JSON value, or something that is none. Only the schema parts that say
+what is inside tell contents apart, so a content stands for all that the same ones of them take.
+"""
 
-KEYWORD = "contentSchema"
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import attrs
+
+from messagebody.compatibility._solver.budget import Budget, OutOfBudget
+from messagebody.globs import ContentTypePattern, content_type_pattern
+from messagebody.schema import ContentSchema
+from messagebody.schema._contents import JSON_TYPES
+
+if TYPE_CHECKING:
+    from messagebody.compatibility._contents._question import Questions
+
+_CACHED: Final = 4_096
+NOT_JSON: Final = "not JSON"
+"""The content that no schema of contents takes."""
+Value = tuple[Any] | None
+"""A JSON value in a tuple; None for what is not JSON."""
+_EMPTY: Final[Value] = ({},)
+"""The content to begin with: an empty object."""
 
 
-def has_contents(profile: Profile) -> bool:
-    """Return whether a part of a schema says what is inside."""
-    return any(part.content_schema is not None for part in profile.parts)
+@attrs.frozen
+class Undecided:
+    """Why a question was left open.
+
+    Arguments:
+        keyword: the keyword that decides, or `depth` or `size` of the values, or `budget`.
+        place: a JSON Pointer to it in its schema.
+    """
+
+    keyword: str
+    place: str = ""
+
+
+class OpenContents(OutOfBudget):
+    """End a search because it is not known which contents there are.
+
+    Arguments:
+        why: the question that was left open.
+    """
+
+    def __init__(self, why: Undecided) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+class FilledType(str):
+    """A JSON type with the content of a part.
+
+    It compares as text, because patterns of types read no content.
+
+    Attributes:
+        value: the content.
+
+    Examples:
+        >>> FilledType("application/json", ([1, None],)).content
+        '[1,null]'
+    """
+
+    __slots__ = ("value",)
+
+    value: Value
+
+    def __new__(cls, kind: str, value: Value) -> Self:
+        """Fill a type with a content."""
+        filled = super().__new__(cls, kind)
+        filled.value = value
+        return filled
+
+    @property
+    def content(self) -> str:
+        """The content as text."""
+        if self.value is None:
+            return NOT_JSON
+        from messagebody._wire import exact_json
+
+        return exact_json.dumps(self.value[0])
+
+    def meets(self, schema: ContentSchema) -> bool:
+        """Return whether a schema takes the content."""
+        return self.value is not None and _takes(schema, self.value[0])
+
+
+def _takes(schema: ContentSchema, value: Any) -> bool:
+    from messagebody.schema._library import TooCostly
+
+    try:
+        return schema.validator.is_valid(value)
+    except TooCostly as error:
+        raise OpenContents(Undecided("size")) from error
+
+
+@lru_cache(_CACHED)
+def json_types(pattern: ContentTypePattern) -> ContentTypePattern:
+    """Return a pattern of the JSON types that a pattern matches.
+
+    Raises:
+        OutOfBudget: it would be too large.
+    """
+    if pattern.literal is not None:
+        return pattern
+    # Loaded here, because few schemas say what is inside.
+    from messagebody.compatibility._solver.intersection import intersection
+
+    kinds = intersection(pattern, content_type_pattern(JSON_TYPES), Budget())
+    if kinds is None:
+        raise OutOfBudget
+    return content_type_pattern(kinds[0] if len(kinds) == 1 else "{" + ",".join(kinds) + "}")
+
+
+def fillings(
+    contents: Sequence[tuple[ContentSchema, bool]], questions: "Questions", budget: Budget
+) -> Iterator[tuple[tuple[bool, ...], Value]]:
+    """Yield what may be taken at once of some contents, with a content of which that is true.
+
+    The first is what is wished for, if that may be.
+
+    Arguments:
+        contents: schemas of contents, each with whether it is wished that it takes the content.
+        questions: answers whether there is a value.
+        budget: the budget.
+
+    Raises:
+        OpenContents: some may be missing, because a question was left open.
+        OutOfBudget: the budget ended first.
+    """
+    left: Undecided | None = None
+    # All that is wished for at once often decides, and takes one question.
+    wishes = tuple([is_wished for _, is_wished in contents])
+    ideal = _value(contents, wishes, questions) if len(contents) > 1 else None
+    if ideal is not None and not isinstance(ideal, Undecided):
+        yield wishes, ideal
+    stack: list[tuple[tuple[bool, ...], Value]] = [((), _EMPTY)]
+    while stack:
+        taken, value = stack.pop()
+        budget.spend(1)
+        if len(taken) == len(contents):
+            yield taken, value
+            continue
+        schema, is_wished = contents[len(taken)]
+        holds = value is not None and _takes(schema, value[0])
+        for takes in (not is_wished, is_wished):
+            chosen = (*taken, takes)
+            if takes is holds:
+                stack.append((chosen, value))
+                continue
+            # What is not JSON is taken by none of them.
+            answer = _value(contents, chosen, questions)
+            if isinstance(answer, Undecided) and any(chosen):
+                left = answer
+            elif answer is not None or not any(chosen):
+                stack.append((chosen, None if isinstance(answer, Undecided) else answer))
+    if left is not None:
+        raise OpenContents(left)
+
+
+def _value(
+    contents: Sequence[tuple[ContentSchema, bool]], chosen: Sequence[bool], questions: "Questions"
+) -> Value | Undecided:
+    sides = ([], [])  # type: tuple[list[ContentSchema], list[ContentSchema]]
+    for (schema, _), takes in zip(contents, chosen, strict=False):
+        sides[not takes].append(schema)
+    return questions.ask(*sides)

@@ -11,13 +11,11 @@ from functools import cached_property
 from typing import Final
 
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
-from messagebody.compatibility._solver.containment import clearly_contains
-from messagebody.compatibility._solver.contents import has_contents
 from messagebody.compatibility._solver.glance import contained, fits, is_any_apart, is_small
 from messagebody.compatibility._solver.languages import PartSet, members
 from messagebody.compatibility._solver.profile import PartType, Profile, Types
 from messagebody.compatibility._solver.satisfy import Pair, Problem
-from messagebody.compatibility._solver.screen import NONE, OPEN, Answer, Screen
+from messagebody.compatibility._solver.screen import NONE, OPEN, Answer, Blind, Screen
 
 NOTHING: Final = Profile()
 """The empty schema, which rejects every part."""
@@ -50,7 +48,8 @@ class Decision:
     @cached_property
     def screen(self) -> Screen:
         """The pre-filter."""
-        return Screen(self.producer, self.consumer)
+        screen = Blind if self.has_contents else Screen
+        return screen(self.producer, self.consumer)
 
     @cached_property
     def pair(self) -> Pair:
@@ -58,13 +57,9 @@ class Decision:
         return Pair(self.producer, self.consumer, self.budget)
 
     @cached_property
-    def is_open(self) -> bool:
-        """Whether contents could decide, so that names and types alone prove nothing."""
-        return has_contents(self.producer) or has_contents(self.consumer)
-
-    def _require_closed(self) -> None:
-        if self.is_open:
-            raise OutOfBudget
+    def has_contents(self) -> bool:
+        """Whether some part of either schema says what is inside."""
+        return self.producer.has_contents or self.consumer.has_contents
 
     @property
     def positions(self) -> list[int]:
@@ -86,9 +81,10 @@ class Decision:
         Raises:
             OutOfBudget: none was found before the budget ended.
         """
-        self._require_closed()
         # These two tests settle most pairs, before any table of the schemas is made.
         if self._is_small and fits(self.producer, self.consumer):
+            return None
+        if self.has_contents and self._is_small and self._fits_inside():
             return None
         if self.is_apart and self.producer.easy_body is not None:
             return self.producer.easy_body
@@ -144,7 +140,6 @@ class Decision:
         Raises:
             OutOfBudget: the budget ended first.
         """
-        self._require_closed()
         return self._valid_body
 
     @property
@@ -154,7 +149,6 @@ class Decision:
         Raises:
             OutOfBudget: the budget ended before all of them were found.
         """
-        self._require_closed()
         return self._problem.critical_names
 
     def shared_body(self) -> Types | None:
@@ -163,7 +157,6 @@ class Decision:
         Raises:
             OutOfBudget: the budget ended first.
         """
-        self._require_closed()
         if self.is_apart:
             return None
         answer = self._shared
@@ -179,7 +172,6 @@ class Decision:
         Raises:
             OutOfBudget: the budget ended first.
         """
-        self._require_closed()
         pair = self.pair
         # Unnamed parts are tried first, because they need no search for names.
         unnamed = [group & pair.unnamed for group in (pair.first, pair.second)]
@@ -198,7 +190,7 @@ class Decision:
     def occurrence(self, index: int) -> Answer:
         """Return a valid body with a part that one producer part accepts; refuted if it is dead."""
         known = self._answers.get(index, OPEN)
-        if known.is_found or self.is_open:
+        if known.is_found:
             return known
         answer = self.screen.occurrence(index)
         return answer if answer.is_settled else self._alone.answer(index)
@@ -213,7 +205,6 @@ class Decision:
         Raises:
             OutOfBudget: the budget ended first.
         """
-        self._require_closed()
         pair, bit = self.pair, 1 << index
         is_unnamed = pair.unnamed & bit
         excluded = [name for name in taken if pair.matching_name(name) & bit]
@@ -243,9 +234,10 @@ class Decision:
 
     # Single questions
 
+    def _fits_inside(self) -> bool:
+        return fits(self.producer, self.consumer, self.pair.covers)
+
     def _first_look(self, position: int) -> Answer:
-        if self.is_open:
-            return OPEN
         answer = self._answers.get(position)
         if answer is None:
             index = position - len(self.producer.names)
@@ -312,7 +304,7 @@ class Decision:
         rivals = names & pair.second
         pair.budget.spend(1)
         # A consumer part that accepts all types of the part leaves none to search for.
-        if any(clearly_contains(pair.types[each], pair.types[index]) for each in members(rivals)):
+        if any(pair.clearly_takes(each, index) for each in members(rivals)):
             return None
         words = pair.type_words(good=names & pair.first, bad=rivals, need=(1 << index,))
         for types, kind in words:

@@ -5,11 +5,14 @@ types. Most pairs that never fit have a required part whose prefix differs from 
 other side. A positive answer of a glance is certain; a negative one decides nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from messagebody.compatibility._solver.containment import clearly_contains
 from messagebody.compatibility._solver.profile import Profile, SchemaPartLike
+from messagebody.schema import ContentSchema
+
+Covers = Callable[[ContentSchema, ContentSchema | None], bool]
 
 _FEW: Final = 1024
 """The most pairs of parts to compare; in larger schemas, parts are looked up instead."""
@@ -20,21 +23,30 @@ def is_small(one: Profile, other: Profile) -> bool:
     return len(one.parts) * len(other.parts) <= _FEW
 
 
-def fits(producer: Profile, consumer: Profile) -> bool:
-    """Return whether the consumer accepts each producer part and has all its requirements met."""
+def fits(producer: Profile, consumer: Profile, covers: Covers | None = None) -> bool:
+    """Return whether the consumer accepts each producer part and has all its requirements met.
+
+    Arguments:
+        producer: the schema whose bodies are sent.
+        consumer: the schema that should accept them.
+        covers: whether it is certain that one schema takes all contents that another takes; None
+            for equal ones.
+    """
     # Loops instead of `all`, whose generator would take as long as the comparisons.
     for part in producer.parts:
-        if not contained((part,), consumer.parts):
+        if not contained((part,), consumer.parts, covers):
             return False
     sent = [part for part in producer.parts if part.required]
     for wanted in consumer.parts:
-        if wanted.required and not contained(sent, (wanted,)):
+        if wanted.required and not contained(sent, (wanted,), covers):
             return False
     return True
 
 
 def contained(
-    inners: Iterable[SchemaPartLike], outers: Iterable[SchemaPartLike]
+    inners: Iterable[SchemaPartLike],
+    outers: Iterable[SchemaPartLike],
+    covers: Covers | None = None,
 ) -> tuple[SchemaPartLike, SchemaPartLike] | None:
     """Return an inner schema part and an outer one that accepts everything the inner one does."""
     for inner in inners:
@@ -47,8 +59,14 @@ def contained(
             ):
                 continue
             if type_ is kind or clearly_contains(type_, kind):
-                return inner, outer
+                content = outer.content_schema
+                if content is None or _takes(content, inner.content_schema, covers):
+                    return inner, outer
     return None
+
+
+def _takes(outer: ContentSchema, inner: ContentSchema | None, covers: Covers | None) -> bool:
+    return outer == inner or (covers is not None and covers(outer, inner))
 
 
 def is_any_apart(one: Profile, other: Profile) -> bool:

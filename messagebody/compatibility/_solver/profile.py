@@ -15,6 +15,7 @@ from messagebody.compatibility._solver.containment import (
     known_types,
     language_of,
 )
+from messagebody.compatibility._solver.contents import json_types
 from messagebody.compatibility._solver.languages import TypeSet
 from messagebody.globs import ContentTypePattern, NamePattern
 from messagebody.names import is_name
@@ -75,8 +76,15 @@ class Profile:
 
     @cached_property
     def types(self) -> tuple[ContentTypePattern, ...]:
-        """The content-type pattern of each schema part."""
-        return tuple([part.content_type_pattern for part in self.parts])
+        """The pattern of the content types that each schema part takes."""
+        if not self.has_contents:
+            return tuple([part.content_type_pattern for part in self.parts])
+        return tuple([types_of(part) for part in self.parts])
+
+    @cached_property
+    def has_contents(self) -> bool:
+        """Whether some schema part says what is inside."""
+        return any(part.content_schema is not None for part in self.parts)
 
     @cached_property
     def required(self) -> tuple[bool, ...]:
@@ -98,14 +106,20 @@ class Profile:
 
     @cached_property
     def easy_body(self) -> Types | None:
-        """A valid body of samples for the required parts; None if the samples don't make one."""
+        """A valid body of samples for the required parts; None if the samples don't make one.
+
+        Samples have no contents, so they make none if a required part says what is inside.
+        """
         body = [
             PartType(_sample(part.name_pattern, i), likely_type(part.content_type_pattern))
             for i, part in enumerate(self.parts)
             if part.required
         ]
         names = [part.name for part in body if part.name is not None]
-        is_valid = all(part.content_type and part.name != "" for part in body)
+        is_valid = all(part.content_type and part.name != "" for part in body) and not (
+            self.has_contents
+            and any(part.required and part.content_schema is not None for part in self.parts)
+        )
         return body if is_valid and len(set(names)) == len(names) else None
 
     @cached_property
@@ -125,6 +139,12 @@ class Profile:
     def __len__(self) -> int:
         """Return the number of schema parts."""
         return len(self.parts)
+
+
+def types_of(part: SchemaPartLike) -> ContentTypePattern:
+    """Return the pattern of the content types that a schema part takes."""
+    pattern = part.content_type_pattern
+    return pattern if part.content_schema is None else json_types(pattern)
 
 
 def _sample(pattern: NamePattern | None, place: int) -> str | None:

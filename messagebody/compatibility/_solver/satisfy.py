@@ -3,9 +3,9 @@
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from messagebody._base.media_types import WELL_KNOWN
+from messagebody._base.media_types import WELL_KNOWN, is_json
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import (
     EVERY_TYPE,
@@ -15,6 +15,12 @@ from messagebody.compatibility._solver.containment import (
     matches_type,
     priced_language,
     select,
+)
+from messagebody.compatibility._solver.contents import (
+    FilledType,
+    OpenContents,
+    Undecided,
+    fillings,
 )
 from messagebody.compatibility._solver.cover import cover
 from messagebody.compatibility._solver.languages import Language, PartSet, members, set_of
@@ -28,6 +34,11 @@ from messagebody.compatibility._solver.prices import (
 from messagebody.compatibility._solver.profile import PartType, Profile
 from messagebody.compatibility._solver.search import search
 from messagebody.globs import ContentTypePattern, NamePattern, name_pattern
+from messagebody.schema import ContentSchema
+
+if TYPE_CHECKING:
+    from messagebody.compatibility._contents._differences import Difference
+    from messagebody.compatibility._contents._question import Questions
 
 _P = TypeVar("_P")
 
@@ -57,6 +68,14 @@ class Pair:
         self.second: PartSet = ((1 << len(consumer.names)) - 1) << len(producer.names)
         self.unnamed: PartSet = _bits(name is None for name in self.names)
         self.required: PartSet = _bits(producer.required + consumer.required)
+        self.inside: PartSet = 0
+        """The schema parts that say what is inside."""
+        if producer.has_contents or consumer.has_contents:
+            self.inside = _bits(
+                part.content_schema is not None for part in producer.parts + consumer.parts
+            )
+        self.left_open: dict[Undecided, None] = {}
+        """Questions about contents that were left open."""
         self._of_name: dict[str | None, PartSet] = {None: self.unnamed}
         self._of_type: dict[str, PartSet] = {}
         self._near_names: dict[int, PartSet] = {}
@@ -94,8 +113,53 @@ class Pair:
     def _of_type_pattern(self) -> dict[ContentTypePattern, PartSet]:
         return _positions(self.types)
 
+    def content_of(self, index: int) -> ContentSchema | None:
+        """Return what a schema part says of what is inside."""
+        count = len(self.producer)
+        part = self.producer.parts[index] if index < count else self.consumer.parts[index - count]
+        return part.content_schema
+
+    def covers(self, outer: ContentSchema, inner: ContentSchema | None) -> bool:
+        """Return whether it is certain that a schema takes all contents that another takes."""
+        if inner is None:
+            return False  # what is not JSON
+        try:
+            return self._questions.ask([inner], [outer]) is None
+        except OutOfBudget:
+            return False
+
+    def differences(
+        self, index: int, name: str | None, refused: ContentSchema
+    ) -> Iterator["Difference"]:
+        """Yield where contents of a producer part of some name may be what a schema refuses.
+
+        Raises:
+            OutOfBudget: the budget ended first.
+        """
+        here = members(self.matching_name(name) & self.first & self.inside)
+        # A name has one part, so it meets all that is required of this name and no other.
+        met = [
+            self.content_of(each)
+            for each in here
+            if each == index or (self.required >> each & 1 and self._is_single(each))
+        ]
+        yield from self._questions.differences(
+            [content for content in met if content is not None], refused
+        )
+
+    def _is_single(self, index: int) -> bool:
+        pattern = self.names[index]
+        return pattern is not None and pattern.literal is not None
+
+    def clearly_takes(self, outer: int, inner: int) -> bool:
+        """Return whether it is clear that a schema part takes the types and contents of another."""
+        if not clearly_contains(self.types[outer], self.types[inner]):
+            return False
+        content = self.content_of(outer) if self.inside >> outer & 1 else None
+        return content is None or content == self.content_of(inner)
+
     def matching_type(self, content_type: str) -> PartSet:
-        """Return the schema parts whose type pattern matches a content type."""
+        """Return the schema parts that take a content type, with its content if it has one."""
         found = self._of_type.get(content_type)
         if found is None:
             near = members(self._type_beginnings.near_word(content_type))
@@ -103,7 +167,12 @@ class Pair:
             found = sum(
                 1 << i for i in near if matches_type(self.types[i], content_type, self.budget)
             )
-            self._of_type[content_type] = found
+            self._of_type[str(content_type)] = found
+        if isinstance(content_type, FilledType):
+            for index in members(found & self.inside):
+                content = self.content_of(index)
+                if content is not None and not content_type.meets(content):
+                    found &= ~(1 << index)
         return found
 
     def _matches_name(self, index: int, name: str) -> bool:
@@ -185,7 +254,8 @@ class Pair:
         """Yield sets of schema parts that one content type matches, with that type.
 
         Only optimal sets are yielded, as in `search`; the type is well-known if possible. The sets
-        leave out schema parts that share no type with the needed parts.
+        leave out schema parts that share no type with the needed parts. If some schema part says
+        what is inside, a JSON type comes with a content.
 
         Arguments:
             good: schema parts that the type should match.
@@ -194,6 +264,9 @@ class Pair:
         """
         chosen = _reachable(good | bad, need, self.near_types)
         labels = self._labels(chosen, self.types, self._of_type_pattern)
+        if self.inside and all(pattern.literal is not None for pattern in labels):
+            yield from self._literal_types(labels, good, bad, need)
+            return
         languages = [
             (label, priced_language(pattern, self.budget)) for pattern, label in labels.items()
         ]
@@ -204,7 +277,61 @@ class Pair:
                 matched = known_types(pattern)
                 # A well-known type with the same matches is easier to read than an invented type.
                 known &= matched if label & signature else ~matched
-            yield signature, WELL_KNOWN[members(known)[0]] if known else word
+            kind = WELL_KNOWN[members(known)[0]] if known else word
+            if self.inside and is_json(kind):
+                yield from self._filled(signature, kind, good, bad, need)
+            else:
+                yield signature, kind
+
+    def _literal_types(
+        self,
+        labels: Mapping[ContentTypePattern, PartSet],
+        good: PartSet,
+        bad: PartSet,
+        need: Sequence[PartSet],
+    ) -> Iterator[tuple[PartSet, str]]:
+        """Yield what `type_words` does if each pattern is a single type."""
+        matching: dict[str, PartSet] = {}
+        for pattern, label in labels.items():
+            kind = pattern.literal or ""
+            matching[kind] = matching.get(kind, 0) | label
+        for kind, signature in matching.items():
+            if all(signature & group for group in need):
+                if is_json(kind):
+                    yield from self._filled(signature, kind, good, bad, need)
+                else:
+                    yield signature, kind
+
+    def _filled(
+        self, matching: PartSet, kind: str, good: PartSet, bad: PartSet, need: Sequence[PartSet]
+    ) -> Iterator[tuple[PartSet, str]]:
+        """Yield the sets of schema parts that take a type with some content, and with which."""
+        parts: dict[ContentSchema, PartSet] = {}
+        for index in members(matching & self.inside & (good | bad)):
+            content = self.content_of(index)
+            if content is not None:
+                parts[content] = parts.get(content, 0) | 1 << index
+        contents = [(content, bool(each & good)) for content, each in parts.items()]
+        try:
+            for taken, value in fillings(contents, self._questions, self.budget):
+                hits = matching
+                for each, takes in zip(parts.values(), taken, strict=True):
+                    hits &= -1 if takes else ~each
+                if all(hits & group for group in need):
+                    yield hits, FilledType(kind, value)
+                # Nothing is better than all that is good and nothing that is bad.
+                if hits & good == matching & good and not hits & bad & self.inside:
+                    return
+        except OpenContents as error:
+            self.left_open[error.why] = None
+            raise
+
+    @cached_property
+    def _questions(self) -> "Questions":
+        # Loaded here, because few schemas say what is inside.
+        from messagebody.compatibility._contents._question import Questions
+
+        return Questions(self.budget)
 
     def _labels(
         self, chosen: PartSet, patterns: Sequence[_P], alike: Mapping[_P, PartSet]
@@ -406,8 +533,7 @@ class Problem:
         """Return whether a name can still satisfy a part although avoided parts also match it."""
         pair, names = self._pair, self._pair.matching_name(name)
         pair.budget.spend(1)
-        kind = pair.types[index]
-        if any(clearly_contains(pair.types[each], kind) for each in members(names & self._avoided)):
+        if any(pair.clearly_takes(each, index) for each in members(names & self._avoided)):
             return False
         bit = 1 << index
         return any(

@@ -469,6 +469,13 @@ class Screen:
         return None
 
 
+class Blind(Screen):
+    """The pre-filter of a pair with contents, of which samples say nothing: all is left open."""
+
+    def _within_budget(self, ask: Callable[[int], Answer], index: int) -> Answer:  # noqa: ARG002
+        return OPEN
+
+
 def _is_inside(inner: _MatchedSchema, i: int, outer: _MatchedSchema, j: int) -> bool:
     """Return whether it is certain that one schema part accepts everything another accepts."""
     budget = inner.budget

@@ -1,0 +1,163 @@
+"""What schemas of contents ask for, in words."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Final
+
+from messagebody._base.text import count_of, escape, quote
+from messagebody._wire import exact_json
+from messagebody.compatibility._contents._nodes import (
+    ANY,
+    ARRAY,
+    BOOLEAN,
+    FALSE,
+    FRACTION,
+    INTEGER,
+    NULL,
+    NUMBER,
+    OBJECT,
+    STRING,
+    All,
+    Among,
+    Bound,
+    Count,
+    Distinct,
+    Has,
+    Holding,
+    Kinds,
+    Length,
+    Matches,
+    Members,
+    Multiple,
+    Nodes,
+    Scalar,
+    Size,
+    Types,
+)
+
+_CUT: Final = 60
+_LISTED: Final = 8
+_KINDS: Final = (
+    (STRING, "text"),
+    (NUMBER, "a number"),
+    (INTEGER, "an integer"),
+    (FRACTION, "a number with decimals"),
+    (BOOLEAN, "true or false"),
+    (OBJECT, "an object"),
+    (ARRAY, "an array"),
+    (NULL, "null"),
+)
+
+
+def value_in_words(value: Any) -> str:
+    """Return a value as short JSON.
+
+    Examples:
+        >>> value_in_words({"a": None})
+        '{"a":null}'
+    """
+    return escape(exact_json.dumps(value), limit=_CUT)
+
+
+def words_of(nodes: Nodes, rule: int) -> str:
+    """Return what values a rule takes, in words.
+
+    Examples:
+        >>> nodes = Nodes()
+        >>> words_of(nodes, nodes.add(Kinds(STRING | NULL)))
+        'text or null'
+    """
+    node = nodes[rule]
+    if rule == FALSE:
+        return "nothing"
+    if rule < 0:
+        return _not(nodes, rule)
+    match node:
+        case Kinds(types):
+            return _kinds(types)
+        case Among(values):
+            return _listed([_scalar(each) for each in values[:_LISTED]], len(values))
+        case Bound(limit, is_upper, is_strict):
+            side = ("below" if is_strict else "up to") if is_upper else (
+                "above" if is_strict else "from"
+            )  # fmt: skip
+            return f"numbers {side} {_number(limit)}"
+        case Multiple(of):
+            return f"multiples of {_number(of)}"
+        case Matches(pattern):
+            return f"text that matches {quote(pattern)}"
+        case Length() | Size() | Count() | Holding():
+            return _limited(node)
+        case Distinct():
+            return "arrays without equal items"
+        case Has(name):
+            return f"objects with a member {quote(name)}"
+        case Members(names):
+            return _none_but(nodes, names)
+    return "other values"
+
+
+def _not(nodes: Nodes, rule: int) -> str:
+    node = nodes[rule]
+    if isinstance(node, All):
+        # Alternatives: each is the negative of what does not hold for it.
+        each = [words_of(nodes, -number) for number in node.ids]
+        return _listed(each[:_LISTED], len(each)) if "other values" not in each else "other values"
+    if isinstance(node, Kinds):
+        return _kinds(ANY & ~node.types)
+    if isinstance(node, Among):
+        return f"anything but {words_of(nodes, -rule)}"
+    return "other values"
+
+
+def _kinds(types: Types) -> str:
+    found = []
+    for each, words in _KINDS:
+        if types & each == each:
+            found.append(words)
+            types &= ~each
+    return _listed(found, len(found))
+
+
+def _listed(words: Iterable[str], count: int) -> str:
+    found = list(dict.fromkeys(words))
+    if count > len(found) and count > _LISTED:
+        return f"{', '.join(found)} or one of {count - len(found)} more"
+    return " or ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
+
+
+def _scalar(scalar: Scalar) -> str:
+    kind, value = scalar
+    return _number(value) if kind & NUMBER else value_in_words(value)
+
+
+def _number(number: Fraction) -> str:
+    if number.denominator == 1:
+        return str(number.numerator)
+    return str(Decimal(number.numerator) / Decimal(number.denominator))
+
+
+def _limited(node: Length | Size | Count | Holding) -> str:
+    limit = "at most" if node.is_upper else "at least"
+    if isinstance(node, Length):
+        return f"text of {limit} {count_of(node.limit, 'character')}"
+    if isinstance(node, Size):
+        return f"objects of {limit} {count_of(node.limit, 'member')}"
+    items = count_of(node.limit, "item")
+    if isinstance(node, Count):
+        return f"arrays of {limit} {items}"
+    return f"arrays with {limit} {items} of some kind"
+
+
+def _none_but(nodes: Nodes, names: int) -> str:
+    """Return which members an object may have that has none of some names."""
+    node = nodes[names]
+    if names > 0 and isinstance(node, Among):
+        return f"no member {_listed([_scalar(each) for each in node.values], 0)}"
+    literals = [nodes[each] for each in node.ids] if isinstance(node, All) else [node]
+    known = [value for each in literals if isinstance(each, Among) for _, value in each.values]
+    if any(isinstance(each, Matches) for each in literals):
+        return "members of some names only"
+    shown = ", ".join(map(escape, known[:_LISTED])) + (", …" if len(known) > _LISTED else "")
+    return f"no members but {shown}" if known else "no members"

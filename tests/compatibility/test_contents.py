@@ -1,0 +1,241 @@
+"""Checks of schemas that say what is inside: verdicts, bodies that show them, and reasons."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from messagebody import MessageBody
+from messagebody.compatibility import (
+    Compatibility,
+    check,
+    disjoint,
+    equivalent,
+    evolution,
+    join,
+    lint,
+    meet,
+    satisfiable,
+    simplify,
+)
+from messagebody.schema import MessageBodySchema
+
+VECTORS = Path(__file__).parents[1] / "vectors" / "contents"
+
+TEXT = {"type": "string"}
+
+
+def alone(content: Any, name: str = "/r.json") -> MessageBodySchema:
+    return MessageBodySchema([{"name": name, "required": True, "contentSchema": content,
+                               "contentType": "application/json"}])  # fmt: skip
+
+
+def record(*required: str, **members: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": members, "required": list(required)}
+
+
+def is_valid(schema: MessageBodySchema, body: MessageBody) -> bool:
+    """Return whether a body is valid, by a library that the package does not use."""
+
+    def accepts(index: int, part: Any) -> bool:
+        content = schema[index].content_schema
+        if not schema[index].accepts(part.name, part.content_type) or content is None:
+            return schema[index].accepts(part.name, part.content_type)
+        try:
+            value = json.loads(part.text)
+        except ValueError:
+            return False
+        return bool(jsonschema.Draft202012Validator(content.value).is_valid(value))
+
+    indexes = range(len(schema))
+    return all(any(accepts(i, part) for i in indexes) for part in body) and all(
+        any(accepts(i, part) for part in body) for i in indexes if schema[i].required
+    )
+
+
+def require_shown(result: Compatibility) -> None:
+    """Require that bodies show the answer."""
+    counterexample, example = result.counterexample, result.example
+    assert (counterexample is None) is (result.verdict == "always")
+    if counterexample is not None:
+        assert is_valid(result.producer, counterexample)
+        assert not is_valid(result.consumer, counterexample)
+    if example is not None:
+        assert is_valid(result.producer, example)
+        assert is_valid(result.consumer, example)
+
+
+@pytest.mark.parametrize("line", (VECTORS / "contents.jsonl").read_text().splitlines())
+def test_contents_of_one_part(line: str) -> None:
+    pair = json.loads(line)
+    result = check(alone(pair["producer"]), alone(pair["consumer"]))
+    assert result.verdict == pair["verdict"]
+    require_shown(result)
+
+
+@pytest.mark.parametrize("line", (VECTORS / "bodies.jsonl").read_text().splitlines())
+def test_bodies_of_several_parts(line: str) -> None:
+    pair = json.loads(line)
+    schemas = [MessageBodySchema.from_dicts(pair[side]) for side in ("producer", "consumer")]
+    result = check(*schemas)
+    assert result.verdict == pair["verdict"]
+    require_shown(result)
+
+
+@pytest.mark.parametrize(
+    ("sent", "taken", "expected"),
+    [
+        (
+            record(sources={"type": "array", "items": record(url={"type": ["string", "null"]})}),
+            record(sources={"type": "array", "items": record(url=TEXT)}),
+            ["at '/sources/0/url': the producer may send null; the consumer takes text"],
+        ),
+        (
+            record("answer", answer=TEXT),
+            record("question", question=TEXT),
+            ["at '/question': the producer may send null; the consumer takes text",
+             "the consumer requires '/question', which the producer may leave out"],
+        ),
+        (
+            {**record(title=TEXT, url=TEXT, page=TEXT), "additionalProperties": False},
+            {**record(title=TEXT, url=TEXT), "additionalProperties": False},
+            ["the producer may send a member 'page'; the consumer takes no members but title, url"],
+        ),
+        (
+            {"enum": ["a", "b", "c"]},
+            {"enum": ["a", "b"]},
+            ['the producer may send "c"; the consumer takes "a" or "b"'],
+        ),
+        (
+            {"type": "number"},
+            {"type": "number", "minimum": 0, "exclusiveMaximum": 2.5},
+            ["the producer may send -1; the consumer takes numbers from 0",
+             "the producer may send 3; the consumer takes numbers below 2.5"],
+        ),
+    ],
+)  # fmt: skip
+def test_reasons_say_where_and_what(sent: Any, taken: Any, expected: list[str]) -> None:
+    reasons = check(alone(sent), alone(taken)).reasons
+    found = [str(each) for each in reasons if each.code == "content-not-accepted"]
+    assert len(found) == len(expected)
+    for text, end in zip(found, expected, strict=True):
+        assert end in text
+        assert text.startswith("'/r.json' application/json, allowed by producer part 0")
+
+
+def test_what_is_not_json_is_a_reason() -> None:
+    sender = MessageBodySchema([("/r.json", "application/json", True)])
+    result = check(sender, alone(True))
+    assert result.counterexample is not None
+    assert result.counterexample[0].text == "not JSON"
+    assert "may send what is not JSON" in str(result)
+
+
+def test_without_the_named_rules_a_pair_fits() -> None:
+    sent = record("a", a={"type": ["string", "null"]}, b={"type": "number"}, c=True)
+    taken = {**record("a", "b", a=TEXT, b={"type": "integer"}), "additionalProperties": False}
+    reasons = check(alone(sent), alone(taken)).reasons
+    named = {(each.difference.pointer, each.difference.name) for each in reasons if each.difference}
+    assert named == {("/a", None), ("/b", None), ("", "b"), ("", None)}
+    weaker = record("a", a={"type": ["string", "null"]}, b={"type": "number"}, c=True)
+    assert check(alone(sent), alone(weaker))
+
+
+def test_a_union_of_parts_takes_what_none_takes_alone() -> None:
+    sender = alone({"type": ["string", "integer"]})
+    taker = MessageBodySchema([
+        {"name": "/{r,s}.json", "contentSchema": TEXT},
+        {"name": "/*.json", "contentSchema": {"type": "integer"}},
+    ])  # fmt: skip
+    assert check(sender, taker)
+    assert check(sender, MessageBodySchema(taker.parts[:1])).compatible is False
+
+
+def test_required_parts_of_one_name_share_a_content() -> None:
+    def sender(*contents: Any) -> MessageBodySchema:
+        return MessageBodySchema([part for each in contents for part in alone(each)])
+
+    both = sender({"type": "number"}, {"multipleOf": 2})
+    assert check(both, alone({"type": "integer"}))
+    clash = check(sender(TEXT, {"type": "number"}), alone(False))
+    assert [each.code for each in clash.reasons] == ["producer-unsatisfiable"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "taken", "keyword"),
+    [
+        ({"type": "object", "unevaluatedProperties": False}, {"type": "object", "maxProperties": 9},
+         "unevaluatedProperties"),
+        ({"type": "string", "pattern": r"\bfoo"}, {"type": "string", "minLength": 3}, "pattern"),
+    ],
+)  # fmt: skip
+def test_what_is_not_followed_is_undecided_or_shown(sent: Any, taken: Any, keyword: str) -> None:
+    result = check(alone(sent), alone(taken))
+    assert result.verdict == "undecided"
+    [reason] = result.reasons
+    assert f"{keyword} at '/{keyword}'" in str(reason)
+
+
+def test_a_content_that_shows_it_is_enough_where_a_keyword_is_not_followed() -> None:
+    sent = {"type": "object", "unevaluatedProperties": False}
+    assert check(alone(sent), alone({"type": "integer"})).verdict == "never"
+    assert check(alone(sent), alone({"type": "object", "maxProperties": 0})).verdict != "never"
+
+
+@pytest.mark.parametrize("line", (VECTORS / "bodies.jsonl").read_text().splitlines()[::3])
+def test_the_algebra_reaches_inside(line: str) -> None:
+    pair = json.loads(line)
+    one, other = (MessageBodySchema.from_dicts(pair[side]) for side in ("producer", "consumer"))
+    both, either = meet(one, other), join(one, other)
+    if both is not None:
+        assert check(both, one)
+        assert check(both, other)
+        # All that is valid for both is valid for their meet: what is valid for one and not for the
+        # meet is not valid for the other.
+        for body in (check(one, both).counterexample, check(other, both).counterexample):
+            assert body is None or not (one.is_valid(body) and other.is_valid(body))
+        example = check(one, other).example
+        assert example is None or both.is_valid(example)
+    assert check(one, either)
+    assert check(other, either)
+    assert equivalent(simplify(one), one)
+
+
+def test_a_meet_says_what_both_say_of_contents() -> None:
+    node = {"type": "object", "properties": {"next": {"$ref": "#"}}}
+    listed = {"$defs": {"n": {"minProperties": 1}}, "$ref": "#/$defs/n"}
+    both = meet(alone(node), alone(listed))
+    assert both is not None
+    [part] = both
+    assert part.content_schema is not None
+    assert part.content_schema.value == {"allOf": [
+        {"$defs": {"n": {"minProperties": 1}}, "$ref": "#/allOf/0/$defs/n"},
+        {"type": "object", "properties": {"next": {"$ref": "#/allOf/1"}}},
+    ]}  # fmt: skip
+    apart = meet(alone(TEXT), alone({"type": "null"}))
+    assert apart is not None
+    assert not satisfiable(apart)
+
+
+def test_relations_and_lint_reach_inside() -> None:
+    old, new = record("a", a=TEXT), record("a", "b", a=TEXT, b=TEXT)
+    assert not evolution(alone(old), alone(new), "backward")
+    assert evolution(alone(old), alone(new), "forward")
+    assert disjoint(alone(TEXT), alone({"type": "null"}))
+    never = alone({"type": "string", "enum": [1, 2]})
+    assert [each.check for each in lint(never)] == ["unsatisfiable"]
+    wide = {"name": "/r.json", "contentSchema": {"type": "number"}}
+    narrow = {"name": "/r.json", "contentSchema": {"type": "integer"}}
+    assert [each.check for each in lint(MessageBodySchema([wide, narrow]))] == ["redundant-part"]
+
+
+def test_an_unnamed_part_and_json_types() -> None:
+    sender = MessageBodySchema([{"contentType": "application/*", "contentSchema": TEXT}])
+    any_json = MessageBodySchema([{"contentType": "application/{json,*+json}"}])
+    assert check(sender, any_json)
+    plain = MessageBodySchema([{"contentType": "application/json"}])
+    result = check(sender, plain)
+    assert result.counterexample_types is not None
+    assert result.counterexample_types[0].content_type.endswith("+json")
