@@ -3,7 +3,8 @@
 Patterns without stars and braces, and patterns of a common shape, are found by look-ups. All others
 run in parallel as one deterministic automaton, whose states are built when a word reaches them. The
 state after the last "/" of a word is remembered, because names share directories and content types
-share types.
+share types. If many patterns may still match and words keep reaching new states, each pattern is
+tried by itself, because building a state takes longer than that.
 """
 
 from collections.abc import Iterable, Sequence
@@ -131,6 +132,12 @@ class ShapeIndex:
 # Bounds on the memory that hostile words can make an index use.
 _MOST_NODES: Final = 4096
 _MOST_HEADS: Final = 65_536
+# Up to this many patterns, a state is always built.
+_FEW_LIVE: Final = 64
+# Building a state takes longer than trying its patterns with this many words.
+_WORDS_OF_A_STATE: Final = 2
+# What may be spent on states before any pattern was tried: some tenths of a second.
+_FIRST_TRIED: Final = 200_000
 
 
 @attrs.define(eq=False)
@@ -162,7 +169,10 @@ class PatternIndex:
         ('0b11', '0b110')
     """
 
-    __slots__ = ("_always", "_automata", "_heads", "_literals", "_nodes", "_root", "_shapes")
+    __slots__ = (
+        "_always", "_automata", "_heads", "_literals", "_nodes", "_patterns", "_root", "_shapes",
+        "_tried",
+    )  # fmt: skip
 
     def __init__(self, patterns: Sequence[NamePattern | ContentTypePattern | None]) -> None:
         self._literals: dict[str, int] = {}
@@ -174,8 +184,10 @@ class PatternIndex:
                 sets[pattern] = sets.get(pattern, 0) | 1 << position
         self._shapes = ShapeIndex()
         self._automata: list[tuple[Automaton, int]] = []
+        self._patterns: list[NamePattern | ContentTypePattern] = []
         for pattern, found in sets.items():
             self._add(pattern, found)
+        self._tried = _FIRST_TRIED
         self._forget()
 
     def add(self, pattern: NamePattern | ContentTypePattern, found: int) -> None:
@@ -195,6 +207,7 @@ class PatternIndex:
                 self._shapes.add(shape, found)
         else:
             self._automata.append((pattern.automaton, found))
+            self._patterns.append(pattern)
 
     def find(self, word: str) -> int:
         """Return the set of patterns that match a legal name, or a lower-case `type/subtype`."""
@@ -213,21 +226,43 @@ class PatternIndex:
     def _run(self, head: str, rest: str) -> int:
         node = self._heads.get(head)
         if node is None:
-            node = self._remember_head(head)
-        for character in rest:
-            after = node.moves.get(character)
-            node = self._grow(node, character) if after is None else after
-        return node.found
+            node = self._follow(self._root, head)
+            if node is None:
+                return self._try(self._root, head + rest)
+            if len(self._heads) >= _MOST_HEADS:
+                self._heads.clear()
+            self._heads[head] = node
+        last = self._follow(node, rest)
+        return self._try(node, head + rest) if last is None else last.found
 
-    def _remember_head(self, head: str) -> _JointState:
-        node = self._root
-        for character in head:
+    def _follow(self, node: _JointState, text: str) -> _JointState | None:
+        """Return the state after more characters; None if building a state is not worth it."""
+        for character in text:
             after = node.moves.get(character)
-            node = self._grow(node, character) if after is None else after
-        if len(self._heads) >= _MOST_HEADS:
-            self._heads.clear()
-        self._heads[head] = node
+            if after is None:
+                if not self._is_worth_it(node):
+                    return None
+                after = self._grow(node, character)
+            node = after
         return node
+
+    def _is_worth_it(self, node: _JointState) -> bool:
+        """Return whether the patterns tried so far would have paid for a state, and take that."""
+        price = _WORDS_OF_A_STATE * len(node.live)
+        if len(node.live) > _FEW_LIVE:
+            if self._tried < price:
+                return False
+            self._tried -= price
+        return True
+
+    def _try(self, node: _JointState, word: str) -> int:
+        """Return the patterns that match a word, of those that may still match in a state."""
+        self._tried += len(node.live)
+        found = 0
+        for number, _ in node.live:
+            if self._patterns[number].matches_word(word):
+                found |= self._automata[number][1]
+        return found
 
     def _grow(self, node: _JointState, character: str) -> _JointState:
         live = tuple(

@@ -288,6 +288,10 @@ class _Pattern:
             found += (Lint("matches-nothing", "no legal text matches it"),)
         return found
 
+    def matches_word(self, word: str) -> bool:
+        """Return whether the pattern matches a legal name, or a lower-case `type/subtype`."""
+        raise NotImplementedError
+
     def _build(self) -> Automaton:
         raise NotImplementedError
 
@@ -347,6 +351,9 @@ class NamePattern(_Pattern):
         """
         # Shapes and regexes are only right for legal names.
         return is_name(name) and bool(self.select([name]))
+
+    def matches_word(self, word: str) -> bool:
+        return bool(self.select([word]))
 
     def select(self, names: Sequence[str | None]) -> list[int]:
         """Return the positions of the names that match, in order; None is not a name.
@@ -418,6 +425,9 @@ class ContentTypePattern(_Pattern):
             True
         """
         return self.matches_essence(essence(content_type))
+
+    def matches_word(self, word: str) -> bool:
+        return self.matches_essence(word)
 
     def matches_essence(self, kind: str) -> bool:
         """Return whether the pattern matches a lower-case `type/subtype`."""

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import random
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from messagebody.errors import InvalidContentType, InvalidPattern
 from messagebody.globs import PatternIndex, content_type_pattern, name_pattern
 from messagebody.globs._patterns import longest_run, regex_of
-from tests.effort import examples
+from tests.effort import calls, examples
 from tests.globs import strategies
 
 _starry = st.text("ab*/", min_size=1, max_size=10).map(lambda text: "/" + text)
@@ -259,3 +260,38 @@ def test_the_index_bounds_its_directories(monkeypatch: pytest.MonkeyPatch) -> No
     index = PatternIndex([name_pattern("/*/a")])
     assert [index.find(f"/{number}/a") for number in range(5)] == [1] * 5
     assert len(index._heads) <= 2
+
+
+class TestManyPatternsAtOnce:
+    """Hundreds of patterns of which each may match until the end of a word."""
+
+    @pytest.mark.parametrize(
+        ("begins", "patterns"),
+        [
+            ("/", [name_pattern(f"/**/*a{i}*b*{i % 7}*") for i in range(100)]),
+            ("", [content_type_pattern(f"*a{i}*/*b{i % 7}*") for i in range(100)]),
+        ],
+    )
+    def test_an_index_is_all_patterns(
+        self, begins: str, patterns: list[Any], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # At once, and not only after some tenths of a second.
+        monkeypatch.setattr("messagebody.globs._index._FIRST_TRIED", 0)
+        rng = random.Random(3)
+        index = PatternIndex(patterns)
+        words = [f"{begins}a{rng.randrange(100)}x/a{rng.randrange(9)}b{i % 9}" for i in range(300)]
+        expected = [
+            sum(1 << i for i, each in enumerate(patterns) if each.matches(word)) for word in words
+        ]
+        assert any(expected)
+        assert [index.find(word) for word in words] == expected
+        # Once more, with the states that were built meanwhile.
+        assert [index.find(word) for word in words] == expected
+
+    def test_new_words_cost_few_states(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("messagebody.globs._index._FIRST_TRIED", 0)
+        index = PatternIndex([name_pattern(f"/**/*a{i}*b*c{i}*") for i in range(100)])
+        rng = random.Random(3)
+        words = ["/" + "".join(rng.choices("abc0123456789", k=30)) for _ in range(100)]
+        # Building a state for each new character takes twice that.
+        calls(lambda: [index.find(word) for word in words], most=500_000)
