@@ -66,6 +66,7 @@ CALLS: dict[str, list[list[str]]] = {
     "envelope verify": [["envelope.json", "--secret-file", "secret"]],
     "envelope log": [["said.json", "--directory", "logs"]],
     "mcp": [[BODY]],
+    "serve": [[BODY]],
     "demo": [[]],
     "help": [["cat"]],
     "completion": [["bash"]],

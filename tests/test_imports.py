@@ -29,7 +29,7 @@ CORE = [
 LEAVES = [
     {"adapters", "agents", "links", "payloads", "s3", "samples", "views"},
     {"archives", "bulk", "envelopes", "prompts", "rendering", "testing"},
-    {"frameworks"},
+    {"frameworks", "serving"},
     {"_cli"},
     {"__main__"},
 ]
@@ -42,6 +42,7 @@ BASES = {
     "frameworks": {"adapters", "payloads", "prompts"},
     "prompts": {"adapters", "links"},
     "rendering": {"adapters", "links"},
+    "serving": {"adapters", "rendering"},
     "testing": {"adapters", "adapters.streams"},
 }
 # The command line and the program are made of everything.
@@ -89,6 +90,7 @@ LEAF_DOORS = {
     "fuse": {"views/_mount.py"},
     "google": {"adapters/_vocabulary/values.py"},
     "jsonschema_rs": {"schema/_library.py"},
+    "h11": {"serving/_server.py"},
     "hypothesis": {"testing/_adapters.py", "testing/strategies.py"},
     "langchain_core": {"frameworks/langchain.py"},
     "langgraph": {"frameworks/langgraph.py", "frameworks/langgraph_threads.py"},
@@ -106,9 +108,11 @@ LEAF_DOORS = {
     "pydantic_ai": {"frameworks/pydantic_ai.py"},
     "pydantic_core": {"frameworks/pydantic.py"},
     "pytest": {"testing/"},
+    "starlette": {"serving/"},
     "turbohtml": {"links/_html.py"},
     "upath": {"views/__init__.py", "views/_upath.py"},
-    "uvicorn": {"_cli/commands/models.py"},
+    "uvicorn": {"_cli/commands/models.py", "serving/_server.py"},
+    "werkzeug": {"serving/_conditions.py", "serving/_representations.py"},
 }
 DOORS = CORE_DOORS | LEAF_DOORS
 HEAVY = {"asyncio", "boto3", "botocore", "fsspec", "magic", "pydantic", "urllib3", "wcmatch"}

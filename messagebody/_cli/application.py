@@ -272,7 +272,9 @@ _MEANT = {
     "compare": "check, for schemas, or diff, for bodies",
     "compatible": "check",
     "hash": "digest",
-    "serve": "mcp",
+    "http": "serve",
+    "share": "serve",
+    "server": "serve, or mcp for models",
     "agents": "registry",
     "clean": "sweep",
     "gc": "sweep",
@@ -281,8 +283,9 @@ _MEANT = {
 
 # Options that people type, and those that they may mean by it, of which a command has one.
 _OPTIONS = {
-    "--port": "--http", "--resolver": "--allow", "--out": "--output", "--file": "--output",
-    "--html": "--output", "--store": "--to --allow", "--bucket": "--to --allow",
+    "--port": "--http", "--http": "--port", "--resolver": "--allow", "--out": "--output",
+    "--file": "--output", "--html": "--output", "--store": "--to --allow",
+    "--bucket": "--to --allow",
     "--dest": "--to", "--target": "--to", "--format": "--to", "--source": "--from",
     "--content-type": "--type --types", "--mime": "--type --types", "--filename": "--name",
     "--pattern": "--names", "--ttl": "--expires", "--min-size": "--threshold",

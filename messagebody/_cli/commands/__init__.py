@@ -67,7 +67,8 @@ SECTIONS = {
         "formats": Entry("messages", "List the formats of messages, and what each can say."),
         "envelope": Entry("messages", "Check, sign, verify and log other systems' envelopes."),
     },
-    "Serve models": {
+    "Serve": {
+        "serve": Entry("serving", "Serve messages over HTTP."),
         "mcp": Entry("models", "Serve bodies to clients of the Model Context Protocol."),
     },
     "Get started": {

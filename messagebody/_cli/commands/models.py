@@ -1,7 +1,6 @@
 """Commands for models: a server of the Model Context Protocol."""
 
 import os
-import socket
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,15 +9,13 @@ import click
 
 from messagebody._base.text import quote
 from messagebody._cli.options import limits, read_body, resolver_options, store_url
+from messagebody._cli.sockets import LOOPBACK, LOOPBACKS, listen
 from messagebody._model.body import MessageBody
 from messagebody.errors import InvalidArgument
 from messagebody.storage._references import Resolver
 from messagebody.storage._stores import open_store
 from messagebody.storage._stores.documents import StoredDocument
 from messagebody.storage._stores.messages import SUFFIX, OneStoredMessage, StoredMessages
-
-_LOOPBACK = "127.0.0.1"
-_LOOPBACKS = (_LOOPBACK, "localhost", "::1")
 
 
 @click.command("mcp")
@@ -34,7 +31,7 @@ _LOOPBACKS = (_LOOPBACK, "localhost", "::1")
 )
 @click.option(
     "--host",
-    default=_LOOPBACK,
+    default=LOOPBACK,
     show_default=True,
     metavar="ADDRESS",
     help="Address for HTTP; programs that can reach it can read the messages.",
@@ -85,10 +82,10 @@ def _serve_http(made: Any, host: str, port: int, names: tuple[str, ...]) -> None
 
     from messagebody.frameworks.mcp import host_check
 
-    sockets = _listen(host, port)
+    sockets = listen(host, port)
     port = sockets[0].getsockname()[1]
     try:
-        checked = host_check([host, *_LOOPBACKS], port, names)
+        checked = host_check([host, *LOOPBACKS], port, names)
     except InvalidArgument as error:
         raise click.UsageError(str(error)) from error
     app = made.streamable_http_app(host=host, transport_security=checked)
@@ -98,21 +95,6 @@ def _serve_http(made: Any, host: str, port: int, names: tuple[str, ...]) -> None
     config = uvicorn.Config(app, log_level="warning", http="h11")
     with suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=sockets)
-
-
-def _listen(host: str, port: int) -> list[socket.socket]:
-    """Return a socket for each address of a host, all with one port: a free one for 0."""
-    made: list[socket.socket] = []
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        for family, _, _, _, address in dict.fromkeys(found):
-            place = (address[0], port, *address[2:])
-            made.append(socket.create_server(place, family=family))
-            port = made[0].getsockname()[1]
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise click.UsageError(f"can't listen at {quote(host)}, port {port}: {reason}") from error
-    return made
 
 
 def _serve_stdio(made: Any) -> None:

@@ -1,0 +1,146 @@
+"""Answers with content: headers, conditions, ranges, and bytes that are sent piece by piece."""
+
+import secrets
+from collections.abc import AsyncIterator, Iterable
+from http import HTTPStatus
+from typing import Any, Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+
+from messagebody._base.digests import from_hex_digits, raw_digest
+from messagebody._base.limits import CHUNK
+from messagebody._wire import base64
+from messagebody.errors import DigestMismatch
+from messagebody.serving._conditions import check, ranges_of
+from messagebody.serving._contents import PartContent, Elsewhere
+
+# A picture or a film that is opened by itself is a page that shows it.
+_POLICY: Final = (
+    "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; "
+    "frame-ancestors 'none'"
+)
+_Span = tuple[int, int]
+
+
+def tagged(request: Request, data: bytes, tag: str, kind: str, **headers: str) -> Response:
+    """Return an answer that is in memory, or 304.
+
+    Arguments:
+        request: the request.
+        data: the bytes.
+        tag: their entity tag, without quotes.
+        kind: their type.
+        **headers: headers, with "_" for "-".
+    """
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    found = check(request.method, request.headers, tag)
+    if found is None:
+        found = Response(data, headers={"Content-Type": kind, "ETag": f'"{tag}"'})
+    found.headers.update(named)
+    return found
+
+
+async def of_content(request: Request, content: PartContent | Elsewhere, most: int) -> Response:
+    """Return the answer with the content of a part, or with the ranges that are asked for.
+
+    Arguments:
+        request: the request.
+        content: the content.
+        most: the most ranges.
+    """
+    if isinstance(content, Elsewhere):
+        return RedirectResponse(content.url, HTTPStatus.FOUND)
+    headers = _headers(content)
+    unchanged = check(request.method, request.headers, content.tag)
+    if unchanged is not None:
+        return unchanged
+    spans = ranges_of(request.method, request.headers, content.tag, content.size, most)
+    if spans is None:
+        return await _sent(request, content, [(0, content.size)], HTTPStatus.OK, headers)
+    if len(spans) == 1:
+        headers["Content-Range"] = _range(*spans[0], content.size)
+        return await _sent(request, content, spans, HTTPStatus.PARTIAL_CONTENT, headers)
+    return await _several(request, content, spans, headers)
+
+
+def _headers(content: PartContent) -> dict[str, str]:
+    headers = {
+        "Content-Type": content.content_type,
+        "Content-Disposition": content.disposition,
+        "Content-Security-Policy": _POLICY,
+        "Accept-Ranges": "bytes",
+    }
+    if content.tag is not None:
+        digest = base64.encode(raw_digest(from_hex_digits(content.tag)))
+        headers |= {"ETag": f'"{content.tag}"', "Repr-Digest": f"sha-256=:{digest}:"}
+    return headers
+
+
+def _range(start: int, end: int, size: int) -> str:
+    return f"bytes {start}-{end - 1}/{size}"
+
+
+async def _several(
+    request: Request, content: PartContent, spans: list[_Span], headers: dict[str, str]
+) -> Response:
+    boundary = secrets.token_hex(16)
+    heads = [
+        f"--{boundary}\r\nContent-Type: {content.content_type}\r\n"
+        f"Content-Range: {_range(*span, content.size)}\r\n\r\n"
+        for span in spans
+    ]
+    frames = [("" if at == 0 else "\r\n") + head for at, head in enumerate(heads)]
+    pieces: list[bytes | _Span] = []
+    for frame, span in zip(frames, spans, strict=True):
+        pieces += [frame.encode("latin-1"), span]
+    pieces.append(f"\r\n--{boundary}--\r\n".encode())
+    headers["Content-Type"] = f"multipart/byteranges; boundary={boundary}"
+    return await _sent(request, content, pieces, HTTPStatus.PARTIAL_CONTENT, headers)
+
+
+async def _sent(
+    request: Request,
+    content: PartContent,
+    pieces: Iterable[bytes | _Span],
+    status: HTTPStatus,
+    headers: dict[str, str],
+) -> Response:
+    """Return an answer of bytes and ranges; a large one is read while it is sent."""
+    wanted = [*pieces]
+    total = sum(len(each) if isinstance(each, bytes) else each[1] - each[0] for each in wanted)
+    headers["Content-Length"] = str(total)
+    if request.method == "HEAD":
+        return Response(None, status, headers)
+    stream = _read(content, wanted)
+    # The first piece before the status, so that a store that fails is an error, not half an answer.
+    first = await anext(stream, b"")
+    if len(first) == total:
+        return Response(first, status, headers)
+    return StreamingResponse(_chain(first, stream), status, headers)
+
+
+async def _chain(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[Any]:
+    yield first
+    async for piece in rest:
+        yield piece
+
+
+async def _read(content: PartContent, pieces: list[bytes | _Span]) -> AsyncIterator[bytes]:
+    for piece in pieces:
+        if isinstance(piece, bytes):
+            yield piece
+            continue
+        start, end = piece
+        while start < end:
+            until = min(end, start + CHUNK)
+            if content.blocks:
+                data = await run_in_threadpool(content.read, start, until)
+            else:
+                data = content.read(start, until)
+            if not data:
+                expected = f"{content.size:,} bytes"
+                raise DigestMismatch(f"the content of {content.name}", expected, f"{start:,}")
+            yield data
+            start += len(data)

@@ -1,0 +1,144 @@
+"""The content of a part: where its bytes come from, and how a browser may treat them."""
+
+import copy
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+import attrs
+
+from messagebody._base.digests import KEY_PREFIX, hex_digits
+from messagebody._base.media_types import TEXT_PLAIN, essence, parse_content_type
+from messagebody._model.part import Part
+from messagebody._wire.data_urls import is_data_url
+from messagebody.serving._messages import ServedBody
+from messagebody.storage._references import Resolver
+from messagebody.storage._stores import Store
+
+_PUBLIC: Final = Resolver(public_https=True)
+"""Says which references anybody can read, without a look-up; nothing is read through it."""
+_SHOWN: Final = ("image/", "audio/", "video/")
+_RUNS: Final = "image/svg+xml"
+
+
+@attrs.frozen
+class PartContent:
+    """The bytes of a part.
+
+    Arguments:
+        size: their number.
+        content_type: the type.
+        tag: the entity tag, without quotes: the digits of the digest; None if it is unknown.
+        name: the name of a file that a browser saves.
+        read: returns a range, given its start and end.
+        blocks: whether reading waits for a store or a server.
+    """
+
+    size: int
+    content_type: str
+    tag: str | None
+    name: str
+    read: Callable[[int, int], bytes]
+    blocks: bool
+
+    @property
+    def disposition(self) -> str:
+        """Whether a browser shows it: only what can't run as a page."""
+        kind = essence(self.content_type)
+        is_shown = kind.startswith(_SHOWN) and kind != _RUNS
+        way = "inline" if is_shown or kind in {TEXT_PLAIN, "application/pdf"} else "attachment"
+        return f'{way}; filename="{self.name}"'
+
+
+@attrs.frozen
+class Elsewhere:
+    """Content that a client reads itself, because anybody can.
+
+    Arguments:
+        url: its public URL.
+    """
+
+    url: str
+
+
+def content_of(
+    served: ServedBody, index: int, resolver: Resolver | None
+) -> PartContent | Elsewhere:
+    """Return the content of a part, or where it is.
+
+    Arguments:
+        served: the message.
+        index: the position of the part.
+        resolver: reads references that are not public; None for the closed default.
+
+    Raises:
+        UnsafeReference: it is a reference that nobody opened.
+        StoreError: its size is not known, and its store can't be asked.
+    """
+    part = served.body[index]
+    if part.url is None or is_data_url(part.url):
+        return _inline(served, index, part)
+    key = served.own_key(part)
+    if key is not None and served.own is not None and part.size is not None:
+        return _content(served, index, part, part.size, partial(served.own.read_range, key))
+    if _PUBLIC.allows(part.url):
+        return Elsewhere(part.url)
+    return _referred(served, index, part, part.url, resolver or Resolver())
+
+
+def reader_of(store: Store | None, resolver: Resolver | None) -> Resolver:
+    """Return a resolver that reads the objects of the messages' own store, too.
+
+    Arguments:
+        store: the own store; None if there is none.
+        resolver: reads other references; None for the closed default.
+    """
+    reader = copy.copy(resolver or Resolver())
+    if store is not None:
+        # Below this prefix, a URL says the digest, so no message leads to another file.
+        own = store.below(KEY_PREFIX.rstrip("/"))
+        reader.entries = (*Resolver(allow=own).entries, *reader.entries)
+    return reader
+
+
+def _inline(served: ServedBody, index: int, part: Part) -> PartContent:
+    data = memoryview(part.read_bytes())
+    return _content(
+        served, index, part, len(data), lambda start, end: bytes(data[start:end]), blocks=False
+    )
+
+
+def _referred(
+    served: ServedBody, index: int, part: Part, url: str, resolver: Resolver
+) -> PartContent:
+    subject, budget = part.label, resolver.budget()
+    resolver.source(url, subject=subject)
+    size = part.size
+    if size is None:
+        size = resolver.size(url, subject=subject, budget=budget)
+    read = partial(resolver.read_range, url, subject=subject, budget=budget)
+    return _content(served, index, part, size, read)
+
+
+def _content(
+    served: ServedBody,
+    index: int,
+    part: Part,
+    size: int,
+    read: Callable[[int, int], bytes],
+    *,
+    blocks: bool = True,
+) -> PartContent:
+    digest = served.digest_of(index, part)
+    name = f"{served.id}-{index}" if part.name is None else part.name.rpartition("/")[2]
+    tag = None if digest is None else hex_digits(digest)
+    return PartContent(size, _stated(part), tag, name, read, blocks)
+
+
+def _stated(part: Part) -> str:
+    """Return the type of a part; that of text says its charset, or a browser would guess it."""
+    kind = part.content_type
+    is_text = part.text is not None and essence(kind).startswith("text/")
+    if is_text and "charset" not in parse_content_type(kind).parameters:
+        return f"{kind}; charset=utf-8"
+    return kind

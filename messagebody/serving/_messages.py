@@ -1,0 +1,346 @@
+"""The messages of a server: found by id, listed newest first, and replaced as a whole."""
+
+import logging
+import os
+import re
+import threading
+import time
+from collections import OrderedDict
+from functools import cached_property
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
+
+import attrs
+
+from messagebody._base.digests import hex_digits, key_of, sha256_of
+from messagebody._base.guards import is_url, require_body
+from messagebody._model.access import columns
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody.errors import DecodeError, DuplicateName, InvalidArgument, PartNotFound
+from messagebody.serving._limits import ServingLimits
+from messagebody.serving._problems import HttpProblem
+from messagebody.storage._stores import Bytes, Store, open_store
+from messagebody.storage._stores.documents import StoredDocument
+from messagebody.storage._stores.messages import (
+    SUFFIX,
+    OneStoredMessage,
+    StoredMessage,
+    StoredMessages,
+)
+
+_logger: Final = logging.getLogger(__name__)
+ID: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
+"""The ids of messages: one segment of a name, without a dot at its start."""
+UPLOADS: Final = "uploads"
+"""The segment where parts are put before their message; no message has this id."""
+_POSITION: Final = re.compile(r"~(0|[1-9][0-9]{0,8})")
+
+
+class Dated(NamedTuple):
+    """A message in the list."""
+
+    modified: float
+    id: str
+    size: int
+
+
+@attrs.define(eq=False)
+class ServedBody:
+    """A message as it is answered.
+
+    Arguments:
+        id: its id.
+        body: the body.
+        own: the store whose objects belong to the messages; None if there is none.
+    """
+
+    id: str
+    body: MessageBody
+    own: Store | None
+    tags: dict[Any, str] = attrs.field(factory=dict, init=False)
+    """The entity tags of other forms of the message, once they are known."""
+    _digests: dict[int, str | None] = attrs.field(factory=dict, init=False)
+
+    @cached_property
+    def data(self) -> bytes:
+        """The JSON, as it is stored."""
+        return self.body.to_json_bytes()
+
+    @cached_property
+    def state(self) -> str:
+        """Digits that change with everything in the message, metadata and URLs too."""
+        return hex_digits(sha256_of(self.data))
+
+    @cached_property
+    def _positions(self) -> dict[str | None, int]:
+        return {name: index for index, name in enumerate(columns(self.body).names)}
+
+    def index_of(self, place: str) -> int:
+        """Return the position of the part at a path, which is its name or `/~` and its position.
+
+        Raises:
+            PartNotFound: there is none.
+        """
+        if match := _POSITION.fullmatch(place.removeprefix("/")):
+            index = int(match[1])
+            if index < len(self.body):
+                return index
+            raise PartNotFound(place)
+        if place not in self._positions:
+            raise PartNotFound(place)
+        return self._positions[place]
+
+    def digest_of(self, index: int, part: Part) -> str | None:
+        """Return the digest of a part, which is computed once."""
+        if index not in self._digests:
+            self._digests[index] = part.digest
+        return self._digests[index]
+
+    def own_key(self, part: Part) -> str | None:
+        """Return the key of a part's content if it is an object of the messages' own store.
+
+        The URL must be the one that the digest has there, so that no message leads to other files
+        in the directory.
+        """
+        found = part.reference
+        if self.own is None or found is None or found.digest is None or found.size is None:
+            return None
+        key = key_of(found.digest)
+        return key if found.url == self.own.url_of(key) else None
+
+
+class Messages(Protocol):
+    """What an application serves; its methods block."""
+
+    store: Store | None
+    """Where large contents go; None if nothing is written."""
+
+    def find(self, name: str) -> ServedBody:
+        """Return a message as it is now.
+
+        Raises:
+            HttpProblem: there is none.
+        """
+
+    def newest(self) -> list[Dated]:
+        """Return all messages, the newest first."""
+
+
+class OneBody:
+    """One message in memory, which does not change.
+
+    Arguments:
+        body: the body.
+    """
+
+    store = None
+
+    def __init__(self, body: MessageBody) -> None:
+        self._served = ServedBody("message", body, None)
+        self._entry = Dated(time.time(), "message", len(self._served.data))
+
+    def find(self, name: str) -> ServedBody:
+        """Return the message."""
+        if name != self._served.id:
+            raise not_found()
+        return self._served
+
+    def newest(self) -> list[Dated]:
+        """Return the list of the one message."""
+        return [self._entry]
+
+
+class StoredBodies:
+    """The messages of a store, or the one at a key of it, each as it is now.
+
+    Arguments:
+        store: the store.
+        limits: the limits.
+        only: the key of the only message to serve; None for all.
+    """
+
+    def __init__(self, store: Store, limits: ServingLimits, only: str | None = None) -> None:
+        self.store = store
+        self._limits = limits
+        self._only = only
+        self._all = StoredMessages(store, limits.message)
+        self._cache = _LastRead(limits.cached_bytes)
+        # One document at a time: each may take many times its size in memory.
+        self._decoding = threading.Lock()
+        self._writing = threading.Lock()
+        self._listed: list[Dated] = []
+        self._lasts_until = 0.0
+
+    def find(self, name: str) -> ServedBody:
+        """Return a message as it is now."""
+        found = self._look_up(name)
+        served = self._cache.get(name, found)
+        if served is not None:
+            return served
+        with self._decoding:
+            served = self._cache.get(name, found)
+            if served is None:
+                served = self._decoded(name, found)
+                self._cache.put(name, found, served)
+            return served
+
+    def find_old(self, name: str) -> ServedBody | None:
+        """Return the message that a writer would replace, None if there is none.
+
+        Raises:
+            HttpProblem: no message can have this id here.
+        """
+        is_other = self._only is not None and name != self._only.removesuffix(SUFFIX)
+        if is_other or ID.fullmatch(name) is None or name == UPLOADS:
+            raise not_found()
+        try:
+            return self.find(name)
+        except HttpProblem:
+            return None
+
+    def _look_up(self, name: str) -> StoredMessage:
+        if ID.fullmatch(name) is None or name == UPLOADS:
+            raise not_found()
+        try:
+            if self._only is None:
+                return self._all[name]
+            if name == self._only.removesuffix(SUFFIX):
+                return OneStoredMessage(self.store, self._only, self._limits.message)[""]
+        except KeyError:
+            pass
+        raise not_found()
+
+    def _decoded(self, name: str, found: StoredMessage) -> ServedBody:
+        try:
+            return ServedBody(name, found(), self.store)
+        except DecodeError as error:
+            # A file of another kind in the directory is not served.
+            _logger.warning("%s is not served: %s", name, error)
+            raise not_found() from error
+
+    def newest(self) -> list[Dated]:
+        """Return all messages, the newest first."""
+        begun = time.monotonic()
+        if begun > self._lasts_until:
+            self._listed = sorted(self._entries(), key=lambda each: (-each.modified, each.id))
+            # Requests must not list a huge store as often as they come.
+            self._lasts_until = begun + 10 * (time.monotonic() - begun)
+        return self._listed
+
+    def _entries(self) -> list[Dated]:
+        if self._only is not None:
+            stat = self.store.stat(self._only)
+            stats = {} if stat is None else {self._only.removesuffix(SUFFIX): stat}
+        else:
+            stats = self._all.stats()
+        return [
+            Dated(stat.modified or 0.0, name, stat.size)
+            for name, stat in stats.items()
+            if ID.fullmatch(name) and name != UPLOADS
+        ]
+
+    def lock(self) -> threading.Lock:
+        """Return the lock of all changes: a message is compared and replaced by one writer."""
+        return self._writing
+
+    def write(self, name: str, body: MessageBody, *, is_new: bool) -> ServedBody:
+        """Write a message, completely or not at all.
+
+        Raises:
+            DuplicateName: it is to be new, and somebody else wrote it meanwhile.
+        """
+        served = ServedBody(name, body, self.store)
+        key = self._only or name + SUFFIX
+        written = self.store.put(
+            key, Bytes(served.data), content_type="application/json", if_absent=is_new
+        )
+        self._lasts_until = 0.0
+        if not written:
+            raise DuplicateName(name)
+        return served
+
+
+class _LastRead:
+    """The messages that were read last, up to a number of bytes of their JSON.
+
+    Arguments:
+        most: the bytes.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held: OrderedDict[str, tuple[StoredMessage, ServedBody]] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def get(self, name: str, found: StoredMessage) -> ServedBody | None:
+        """Return a message if it was not written again since."""
+        with self._lock:
+            held = self._held.get(name)
+            # Those that were written shortly before equal no other.
+            if held is None or held[0] != found:
+                return None
+            self._held.move_to_end(name)
+            return held[1]
+
+    def put(self, name: str, found: StoredMessage, served: ServedBody) -> None:
+        """Keep a message, in place of those that nobody read for longest."""
+        if found.stat.size > self._most or found.seen is not None:
+            return
+        with self._lock:
+            self._drop(name)
+            self._held[name] = found, served
+            self._bytes += found.stat.size
+            while self._bytes > self._most:
+                self._drop(next(iter(self._held)))
+
+    def _drop(self, name: str) -> None:
+        held = self._held.pop(name, None)
+        if held is not None:
+            self._bytes -= held[0].stat.size
+
+
+def open_messages(source: Any, limits: ServingLimits) -> OneBody | StoredBodies:
+    """Return the messages of a source.
+
+    Arguments:
+        source: a body, an open store, the path or URL of a directory of messages, or of one.
+        limits: the limits.
+
+    Raises:
+        InvalidArgument: it is something else.
+        OSError: nothing is at the path.
+        StoreError: the URL is not that of a store.
+    """
+    if isinstance(source, Store):
+        return StoredBodies(source, limits)
+    if isinstance(source, str) and is_url(source):
+        return _at_url(source, limits)
+    if isinstance(source, str | os.PathLike):
+        path = Path(os.path.realpath(source))
+        path.stat()
+        if path.is_dir():
+            return StoredBodies(open_store(path), limits)
+        return StoredBodies(open_store(path.parent), limits, _served_key(path.name))
+    return OneBody(require_body(source))
+
+
+def _at_url(url: str, limits: ServingLimits) -> StoredBodies:
+    if not url.endswith(SUFFIX):
+        return StoredBodies(open_store(url.rstrip("/")), limits)
+    document = StoredDocument.at(url)
+    return StoredBodies(document.store, limits, _served_key(document.key))
+
+
+def _served_key(key: str) -> str:
+    if ID.fullmatch(key.removesuffix(SUFFIX)):
+        return key
+    expected = "a file whose name, of which its id is made, has only letters, digits, . _ and -"
+    raise InvalidArgument(expected, got=key)
+
+
+def not_found() -> HttpProblem:
+    """Return the answer for a message that is not there."""
+    return HttpProblem(HTTPStatus.NOT_FOUND, "there is no such message")

@@ -1,0 +1,180 @@
+"""Representations of a message: which one a client wants, and how it is written."""
+
+import json
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from http import HTTPStatus
+from typing import Any, BinaryIO, Final, cast
+
+import attrs
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from werkzeug.datastructures import MIMEAccept
+from werkzeug.http import parse_accept_header
+
+from messagebody._base.digests import digest_of_stream, hex_digits, sha256_of
+from messagebody._base.limits import CHUNK, MIB
+from messagebody._base.media_types import JSON
+from messagebody._base.text import quote
+from messagebody.adapters import Archive, Loss, adapter, adapter_names, write
+from messagebody.errors import DecodeError, EnvelopeError, InvalidPart, MissingDependency
+from messagebody.rendering import page
+from messagebody.serving._answers import tagged
+from messagebody.serving._conditions import check
+from messagebody.serving._messages import ServedBody
+from messagebody.serving._problems import HttpProblem
+from messagebody.storage._references import Resolver
+
+HTML: Final = "text/html"
+MIXED: Final = "multipart/mixed"
+BODY: Final = "body"
+_ARCHIVES: Final = {
+    MIXED: "mime",
+    "application/zip": "zip",
+    "application/x-tar": "tar",
+}
+OFFERS: Final = (JSON, HTML, *_ARCHIVES)
+_TYPES: Final = {BODY: JSON, "html": HTML} | {name: kind for kind, name in _ARCHIVES.items()}
+# Styles of the page, pictures and sound in it, and links that save a part; nothing runs.
+_PAGE_POLICY: Final = (
+    "sandbox allow-downloads; default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+    "media-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_IN_MEMORY: Final = 8 * MIB
+
+
+@attrs.frozen
+class Choice:
+    """A representation.
+
+    Arguments:
+        kind: its media type.
+        name: the name of the message format; "" for those of `OFFERS`.
+    """
+
+    kind: str
+    name: str = ""
+
+
+def chosen(request: Request) -> Choice:
+    """Return the form that a request asks for: by `?as=`, or else by `Accept`.
+
+    Raises:
+        HttpProblem: there is no such form.
+    """
+    if "as" in request.query_params:
+        return _named(request.query_params["as"])
+    kind = best_of(request, OFFERS)
+    if kind is None:
+        detail = f"a message is {', '.join(OFFERS)}; ?as= names other formats"
+        raise HttpProblem(HTTPStatus.NOT_ACCEPTABLE, detail, Vary="Accept")
+    return Choice(kind)
+
+
+def best_of(request: Request, offers: tuple[str, ...]) -> str | None:
+    """Return the media type that `Accept` likes best, the first without one; None for none."""
+    accept = ", ".join(request.headers.getlist("accept"))
+    if not accept.strip():
+        return offers[0]
+    return parse_accept_header(accept, MIMEAccept).best_match(offers)
+
+
+def _named(name: str) -> Choice:
+    if name in _TYPES:
+        return Choice(_TYPES[name])
+    if name not in adapter_names():
+        known = ", ".join(sorted({*_TYPES, *adapter_names()}))
+        detail = f"there is no format {quote(name)}; there are {known}"
+        raise HttpProblem(HTTPStatus.BAD_REQUEST, detail)
+    return Choice(JSON, name)
+
+
+async def of_message(
+    request: Request, served: ServedBody, data: bytes, resolver: Resolver
+) -> Response:
+    """Return the answer with a message in the form that a request asks for.
+
+    Arguments:
+        request: the request.
+        served: the message.
+        data: its JSON for this client.
+        resolver: reads what archives hold.
+    """
+    choice = chosen(request)
+    if choice == Choice(JSON):
+        return tagged(request, data, served.state, JSON, Vary="Accept")
+    if choice.kind in _ARCHIVES:
+        return await _archive(request, choice.kind, served, resolver)
+    # Each form has the tag of its bytes, which are the same each time.
+    known = served.tags.get(choice)
+    unchanged = None if known is None else check(request.method, request.headers, known)
+    if unchanged is not None:
+        return unchanged
+    write_it = _page if choice.kind == HTML else _message
+    data, headers = await run_in_threadpool(write_it, choice, served)
+    tag = served.tags[choice] = hex_digits(sha256_of(data))
+    return tagged(request, data, tag, choice.kind, Vary="Accept", **headers)
+
+
+def _page(choice: Choice, served: ServedBody) -> tuple[bytes, dict[str, str]]:
+    try:
+        html = page(served.body, title=served.id)
+    except MissingDependency as error:
+        detail = f"the server has no {choice.kind} of this message; ask for {JSON}"
+        raise HttpProblem(HTTPStatus.NOT_ACCEPTABLE, detail, Vary="Accept") from error
+    return html.encode(), {"Content_Security_Policy": _PAGE_POLICY}
+
+
+def _message(choice: Choice, served: ServedBody) -> tuple[bytes, dict[str, str]]:
+    try:
+        value, losses = write(choice.name, served.body)
+    except (DecodeError, EnvelopeError, InvalidPart) as error:
+        detail = f"the message can't be written as {choice.name}"
+        raise HttpProblem(HTTPStatus.NOT_ACCEPTABLE, detail) from error
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    # What a format can't say is left out, and a client may want to know.
+    return text.encode(), {"MessageBody_Losses": str(len(losses))}
+
+
+async def _archive(request: Request, kind: str, served: ServedBody, resolver: Resolver) -> Response:
+    write_to: Callable[..., list[Loss]] = cast("Archive", adapter(_ARCHIVES[kind])).write
+    file: Any = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - the answer closes it
+    try:
+        losses = await run_in_threadpool(write_to, served.body, file, resolver=resolver)
+        size = file.tell()
+        file.seek(0)
+        tag = hex_digits(await run_in_threadpool(digest_of_stream, file))
+        unchanged = check(request.method, request.headers, tag)
+        if unchanged is not None:
+            file.close()
+            return unchanged
+        file.seek(0)
+        name = f"{served.id}.{_ARCHIVES[kind]}"
+        headers = {"ETag": f'"{tag}"', "Vary": "Accept", "MessageBody-Losses": str(len(losses))}
+        if kind == MIXED:
+            headers["Content-Type"] = _take_head(file)
+        else:
+            headers["Content-Type"] = kind
+            headers["Content-Disposition"] = f'attachment; filename="{name}"'
+        headers["Content-Length"] = str(size - file.tell())
+    except BaseException:
+        file.close()
+        raise
+    return StreamingResponse(_pieces(file), headers=headers)
+
+
+def _take_head(file: BinaryIO) -> str:
+    """Read the headers of a mail, which are those of the answer, and return its type."""
+    kind = ""
+    while (line := file.readline().strip()) != b"":
+        name, _, value = line.partition(b": ")
+        if name == b"Content-Type":
+            kind = value.decode("ascii")
+    return kind
+
+
+async def _pieces(file: BinaryIO) -> AsyncIterator[bytes]:
+    with file:
+        while data := await run_in_threadpool(file.read, CHUNK):
+            yield data
