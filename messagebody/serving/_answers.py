@@ -14,7 +14,7 @@ from messagebody._base.limits import CHUNK
 from messagebody._wire import base64
 from messagebody.errors import DigestMismatch
 from messagebody.serving._conditions import check, ranges_of
-from messagebody.serving._contents import PartContent, Elsewhere
+from messagebody.serving._contents import Elsewhere, PartContent
 
 # A picture or a film that is opened by itself is a page that shows it.
 _POLICY: Final = (

@@ -17,7 +17,7 @@ from messagebody.globs import name_pattern
 from messagebody.schema import MessageBodySchema
 from messagebody.serving._addresses import public_json
 from messagebody.serving._answers import of_content, tagged
-from messagebody.serving._contents import PartContent, Elsewhere, content_of
+from messagebody.serving._contents import Elsewhere, PartContent, content_of
 from messagebody.serving._limits import ServingLimits
 from messagebody.serving._messages import Dated, OneBody, ServedBody, StoredBodies
 from messagebody.serving._problems import HttpProblem
