@@ -146,11 +146,12 @@ FUZZ_SECONDS ?= 3600
 NEEDS.fuzz := .test .integrations
 RUN.fuzz = $(BIN)/python -m tests.fuzz.campaign --seconds $(FUZZ_SECONDS)
 
-## campaign     compares PAIRS verdicts (a million) with brute force, verifies CERTIFICATES
+## campaign     compares PAIRS verdicts (a million) with brute force, CONTENTS too, verifies CERTIFICATES
 PAIRS ?= 1000000
 CERTIFICATES ?= 100000
+CONTENTS ?= 1000000
 NEEDS.campaign := .test
-RUN.campaign = $(BIN)/python -m tests.compatibility.campaign --processes $$(nproc) --pairs $(PAIRS) --always $(CERTIFICATES)
+RUN.campaign = $(BIN)/python -m tests.compatibility.campaign --processes $$(nproc) --pairs $(PAIRS) --always $(CERTIFICATES) --contents $(CONTENTS)
 
 test: $(NEEDS.$(ENV):%=$(VENV)/%) ## Run the tests
 	$(or $(RUN.$(ENV)),$(error ENV=$(ENV) is none of those that make help shows))

@@ -127,7 +127,8 @@ class Compatibility:
     def certificate(self) -> dict[str, Any] | None:
         """The proof of an *always*, a JSON value for `compatibility.certificates.verify`.
 
-        None for other verdicts, which have bodies as evidence, or if the budget ends first.
+        None for other verdicts, which have bodies as evidence, if the budget ends first, or if the
+        consumer says what is inside parts, which proofs don't reach.
         """
         from messagebody.compatibility._certification import certificate_of  # few ask for proofs
 

@@ -4,7 +4,8 @@
 verdict; of every fourth pair it compares the counterexample and the example too. Brute force tries
 a pool of names. Where it finds no such body, and `check` shows one of other names that brute force
 calls what they should be, the verdict counts as right. `--always 100000` goes on until so many
-pairs were *always*, and verifies a certificate for each. Both print counts, and fail on a single
+pairs were *always*, and verifies a certificate for each. `--contents 1000000` compares pairs of
+content schemas with brute force and with the library. All print counts, and fail on a single
 mistake.
 """
 
@@ -23,6 +24,7 @@ from messagebody.compatibility import Compatibility, check
 from messagebody.compatibility.certificates import verify
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators, oracle
+from tests.compatibility.content_campaign import contents
 
 _BLOCK = 500
 """Pairs that a process takes at a time."""
@@ -134,11 +136,16 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, prog="tests.compatibility.campaign")
     parser.add_argument("--pairs", type=int, default=0, help="pairs to compare with brute force")
     parser.add_argument("--always", type=int, default=0, help="certificates to verify")
+    parser.add_argument("--contents", type=int, default=0, help="pairs of content schemas")
     parser.add_argument("--first", type=int, default=0, help="number of the first pair")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so much time")
     parser.add_argument("--processes", type=int, default=1)
     given = parser.parse_args(arguments)
-    campaigns = [(compared, given.pairs, ""), (certified, given.always, "always")]
+    campaigns = [
+        (compared, given.pairs, ""),
+        (certified, given.always, "always"),
+        (contents, given.contents, ""),
+    ]
     wrong = 0
     with ProcessPoolExecutor(given.processes) as pool:
         for examine, wanted, verdict in campaigns:

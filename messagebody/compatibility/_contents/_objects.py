@@ -121,8 +121,10 @@ class _Shape:
 def name_of(nodes: Nodes, names: int) -> str | None:
     """Return the name of a node of a single one."""
     node = nodes[names]
-    is_single = names > 0 and isinstance(node, Among) and len(node.values) == 1
-    return node.values[0][1] if is_single else None  # type: ignore[union-attr]
+    if names < 0 or not isinstance(node, Among) or len(node.values) != 1:
+        return None
+    [(kind, value)] = node.values
+    return str(value) if kind == STRING else None
 
 
 def _applies(nodes: Nodes, guard: int, name: str) -> bool | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
+from messagebody.compatibility._contents._algebra import is_none
 from messagebody.compatibility._contents._differences import Difference, differences
 from messagebody.compatibility._contents._nodes import Nodes
 from messagebody.compatibility._contents._reading import read
@@ -52,6 +53,10 @@ class Questions:
         return self._answers[key]
 
     def _answer(self, met: Sequence[ContentSchema], unmet: Sequence[ContentSchema]) -> Answer:
+        answer = self._searched(met, unmet)
+        return None if isinstance(answer, Undecided) and is_none(met, unmet) else answer
+
+    def _searched(self, met: Sequence[ContentSchema], unmet: Sequence[ContentSchema]) -> Answer:
         goal = [*map(self._node, met), *[-self._node(each) for each in unmet]]
         self._search.gaps.clear()
         excluded: list[int] = []
