@@ -91,7 +91,7 @@ LEAF_DOORS = {
     "google": {"adapters/_vocabulary/values.py"},
     "jsonschema_rs": {"schema/_library.py"},
     "h11": {"serving/_server.py"},
-    "hypothesis": {"testing/_adapters.py", "testing/strategies.py"},
+    "hypothesis": {"testing/_adapters.py", "testing/_contents.py", "testing/strategies.py"},
     "langchain_core": {"frameworks/langchain.py"},
     "langgraph": {"frameworks/langgraph.py", "frameworks/langgraph_threads.py"},
     "markdown_it": {"links/_inlines.py", "links/_markdown.py", "rendering/_markup.py"},

@@ -14,6 +14,8 @@ from messagebody._base.digests import NO_DIGEST, sha256_of
 from messagebody._wire.manifest import UNLISTED
 from messagebody._wire.members import check_extra
 from messagebody.errors import InvalidPart
+from messagebody.schema import content_schema_of
+from messagebody.testing._contents import drawn
 
 # The strategies are cached, because Hypothesis takes longer to build one than to draw from it.
 
@@ -73,6 +75,23 @@ def json_values() -> st.SearchStrategy[Any]:
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts(), inner, max_size=3),
         max_leaves=8,
     )
+
+
+def contents(schema: Any) -> st.SearchStrategy[Any]:
+    """Return JSON values that satisfy a schema of contents.
+
+    Keywords that clash are left to a filter, so a schema that few values satisfy may take long.
+
+    Arguments:
+        schema: what `content_schema_of` takes.
+
+    Examples:
+        >>> from hypothesis import find
+        >>> report = {"type": "object", "properties": {"pages": {"type": "integer", "minimum": 1}}}
+        >>> find(contents(report), lambda value: "pages" in value)
+        {'pages': 1}
+    """
+    return drawn(content_schema_of(schema), json_values(), texts())
 
 
 @cache
