@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._base.files import read_at_most, replace_file
-from messagebody._base.guards import is_store_url, require_path
+from messagebody._base.guards import is_store_url, is_url, require_path
 from messagebody._base.leaves import leaf
 from messagebody._base.media_types import is_text
 from messagebody._base.text import quote, redact_url
@@ -15,22 +16,29 @@ from messagebody.errors import InvalidArgument
 
 
 def read_document(
-    path: str | os.PathLike[str], limit: int, storage_options: Mapping[str, Any] | None
+    path: str | os.PathLike[str],
+    limit: int,
+    storage_options: Mapping[str, Any] | None,
+    resolver: "messagebody.Resolver | None" = None,
 ) -> bytes:
     """Return the content of a document, or one byte more than the limit if it is longer.
 
     Arguments:
         path: the file, or its URL in a store; the program names it.
         limit: the most bytes that the caller accepts.
-        storage_options: the options of `open_store`, for a URL.
+        storage_options: the options of `open_store`, for the URL of a store.
+        resolver: reads the URL of a web server.
 
     Raises:
-        InvalidArgument: it is the URL of a web server, or no path at all.
+        InvalidArgument: it is the URL of a web server without a resolver, or no path at all.
+        UnsafeReference: the resolver does not allow the URL.
         OSError: the file can't be read.
-        StoreError: the store can't be read.
+        StoreError: the store or the server can't be read.
     """
     if is_store_url(path):
         return leaf("read_url")(path, limit, **(storage_options or {}))  # type: ignore[no-any-return]
+    if resolver is not None and isinstance(path, str) and is_url(path):
+        return leaf("read_web")(path, limit, resolver)  # type: ignore[no-any-return]
     try:
         with Path(require_path(path)).open("rb") as stream:
             return read_at_most(stream, limit)

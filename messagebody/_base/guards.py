@@ -110,11 +110,10 @@ def require_path(value: _T) -> _T:
         InvalidArgument: it is something else, such as a URL.
     """
     if isinstance(value, str) and is_url(value):
-        raise InvalidArgument(
-            "a path of a file",
-            got=quote(redact_url(value)),
-            hint="load(…) and save(…) take the URL of a store, such as s3://bucket/m.json",
-        )
+        hint = "load(…) and save(…) take the URL of a store, such as s3://bucket/m.json"
+        if not is_store_url(value):
+            hint += "; MessageBody.load(url, resolver=Resolver(allow=[…])) reads from a web server"
+        raise InvalidArgument("a path of a file", got=quote(redact_url(value)), hint=hint)
     if isinstance(value, str | os.PathLike):
         return value
     raise InvalidArgument("a path of a file", value)

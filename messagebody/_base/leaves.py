@@ -17,6 +17,7 @@ LEAVES: Final = {
     "read_reference": "messagebody.storage._references:read_reference",
     "open_reference": "messagebody.storage._references:open_reference",
     "measure_reference": "messagebody.storage._references:measure_reference",
+    "read_web": "messagebody.storage._references.reader:read_web",
     "read_url": "messagebody.storage._stores.documents:read_url",
     "write_url": "messagebody.storage._stores.documents:write_url",
     "MessageBody": "messagebody._model.body:MessageBody",

@@ -51,6 +51,19 @@ def read_reference(
     ).read()
 
 
+def read_web(url: str, most: int, resolver: Resolver) -> bytes:
+    """Return a document of a web server, or one byte more than `most` if it is longer.
+
+    Arguments:
+        url: its URL, which the program names.
+        most: the most bytes that the caller accepts.
+        resolver: the resolver that must allow it.
+    """
+    # In one request, because pieces could belong to different versions.
+    end = min(most + 1, resolver.limits.part_bytes)
+    return resolver.read_range(url, 0, end, subject="the document")
+
+
 def measure_reference(
     reference: Reference,
     *,
