@@ -279,6 +279,17 @@ def test_no_regular_files(kind: str, tmp_path: Path) -> None:
         Registry(path=path)
 
 
+@pytest.mark.parametrize("seconds", [1e300, -1e300])
+def test_a_time_that_is_none(seconds: float, tmp_path: Path) -> None:
+    path = tmp_path / "agents.db"
+    with Registry([Agent("painter", TEXT, IMAGE)], path=path):
+        pass
+    with contextlib.closing(sqlite3.connect(path)) as file, file:
+        file.execute("UPDATE agents SET added = ?", [seconds])
+    with Registry(path=path) as registry, pytest.raises(StoreError, match="not a time"):
+        registry.added("painter")
+
+
 # Other processes
 
 

@@ -404,6 +404,7 @@ class TestChanges:
                 feeders = [fresh.feeders(name) for name in fresh]
                 assert [registry.feeders(name) for name in registry] == feeders
 
+    @pytest.mark.dear
     def test_one_more_costs_little(self) -> None:
         """The pairs of the others are not decided again."""
         *agents, newcomer = crowds.varied(301)

@@ -46,6 +46,7 @@ from tests.bulk.helpers import (
     workers,
     write_log,
 )
+from tests.effort import one_in
 
 SMALL = 8000
 """Bytes of a shard, so that there are several."""
@@ -78,7 +79,7 @@ def job_on(name: str, log: Path, out: Path, **how: Any) -> bulk.Report:
 JOBS = ["validate", "digest", "offload", "convert", "infer", "stats", "table", "map"]
 
 
-@pytest.mark.parametrize("name", JOBS)
+@pytest.mark.parametrize("name", one_in(3, JOBS))
 def test_shards_make_no_difference_to_what_is_found(name: str, log: Path, tmp_path: Path) -> None:
     whole = job_on(name, log, tmp_path / "whole", shard_bytes="64 MiB")
     cut = job_on(name, log, tmp_path / "cut")
@@ -481,7 +482,9 @@ class TestOnce:
         with pytest.raises(ObjectNotFound, match="no file of messages"):
             bulk.digest(tmp_path / "out", out=tmp_path / "out", workers=0)
 
-    @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"{}", b"null", b"\xff", b"[" * 10**5])
+    @pytest.mark.parametrize(
+        "damage", one_in(4, [b"", b"{", b"[]", b"{}", b"null", b"\xff", b"[" * 10**5])
+    )
     @pytest.mark.parametrize("file", ["records/a.jsonl.00001.json", "job.json"])
     def test_damaged_records_are_made_again(
         self, file: str, damage: bytes, log: Path, tmp_path: Path
@@ -499,7 +502,7 @@ class TestOnce:
 
     @pytest.mark.parametrize(
         ("job", "member", "wrong"),
-        [
+        one_in(4, [
             ("validate", "counts", {}), ("validate", "counts", {"messages": "many"}),
             ("validate", "result", []), ("validate", "result", [1]), ("validate", "result", "x"),
             ("validate", "findings", [5]), ("validate", "lines", None), ("validate", "input", 5),
@@ -509,7 +512,7 @@ class TestOnce:
             ("infer", "summary", []), ("infer", "summary", {"bodies": 1, "groups": [[]]}),
             ("infer", "summary", {"bodies": 1, "groups": [["name", "/a", "/a", [], 1]]}),
             ("infer", "summary", {"bodies": 1, "groups": [["odd", "/a", "/a", ["a/b"], 1]]}),
-        ],
+        ]),
     )  # fmt: skip
     def test_records_of_a_wrong_shape_are_made_again(
         self, job: str, member: str, wrong: Any, log: Path, tmp_path: Path

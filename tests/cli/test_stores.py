@@ -18,6 +18,7 @@ from messagebody.storage import Bodies
 from tests import servers
 from tests.cli.test_commands import Shell
 from tests.cli.test_processes import on_a_terminal
+from tests.effort import one_in
 
 OLD = (1000, 1000)
 
@@ -39,7 +40,7 @@ def s3(
     return moto_store.url
 
 
-@pytest.fixture(params=["directory", "s3"])
+@pytest.fixture(params=one_in(2, ["directory", "s3"]))
 def store(request: pytest.FixtureRequest) -> str:
     return "./store" if request.param == "directory" else str(request.getfixturevalue("s3"))
 
@@ -208,6 +209,7 @@ class TestPresent:
             done = shell("present", "small", *options)
             assert (done.code, done.out) == (4, "")
 
+    @pytest.mark.dear
     @pytest.mark.parametrize(("expires", "code"), [("8 days", 4), ("soon", 2), ("-5", 2)])
     def test_times(self, shell: Shell, body: MessageBody, s3: str, expires: str, code: int) -> None:
         shell("offload", "message.json", "--to", s3, "--threshold", "1 KiB", "-o", "small")

@@ -123,6 +123,7 @@ class TestVerify:
         poor = check(MessageBodySchema(a), MessageBodySchema(b), steps=1)
         assert poor.certificate is None
 
+    @pytest.mark.dear
     def test_comparing_words_is_work_too(self) -> None:
         """Here no word stands for another, so that half a million pairs of them are compared."""
         words = map("".join, itertools.product("abcdefghijk", repeat=3))

@@ -16,7 +16,7 @@ from messagebody.compatibility import Verdict, check, satisfiable
 from messagebody.errors import InvalidSchema
 from messagebody.schema import MessageBodySchema
 from tests.compatibility.test_inclusion import FIRST_CHARACTERS, schema
-from tests.effort import calls
+from tests.effort import calls, one_in
 
 STEPS = 200_000
 Clause = tuple[int, ...]
@@ -96,6 +96,7 @@ class TestCoverage:
     @pytest.mark.parametrize(
         ("size", "least"), [(4, 12), (7, 6), pytest.param(10, 0, marks=pytest.mark.slow)]
     )
+    @pytest.mark.dear
     def test_precedence(self, size: int, least: int) -> None:
         """A name is an assignment, a pattern `*a*B*c*` says that a clause of it is broken."""
         decided, seen = 0, set()
@@ -162,7 +163,7 @@ class TestRequirements:
             for number in range(6 * size)
         ]
 
-    @pytest.mark.parametrize("size", [4, 8, 12])
+    @pytest.mark.parametrize("size", one_in(3, [4, 8, 12]))
     def test_against_all_assignments(self, size: int) -> None:
         """A body is an assignment."""
         decided, seen = 0, set()
@@ -226,6 +227,7 @@ class TestHostile:
         ],
         ids=lambda pattern: pattern[:6],
     )
+    @pytest.mark.dear
     def test_long_patterns(self, pattern: str) -> None:
         """As long as they may be: read, compared with themselves and with short ones."""
         long = names(pattern)

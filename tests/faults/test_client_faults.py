@@ -18,6 +18,7 @@ from messagebody.s3._client import Clients
 from messagebody.storage import Bodies, Stop, open_store
 from messagebody.storage._stores.directory import FileStore
 from tests import servers
+from tests.effort import one_in
 from tests.storage.test_care import turns
 
 KIB, MIB = 1024, 1024 * 1024
@@ -39,7 +40,7 @@ def in_parts(moto_server: servers.Server) -> S3Store:
 
 class TestDisks:
     @pytest.mark.parametrize("error", [FULL, BROKEN], ids=["full", "broken"])
-    @pytest.mark.parametrize("after", [0, 1, 9])
+    @pytest.mark.parametrize("after", one_in(3, [0, 1, 9]))
     def test_spooling(
         self, error: OSError, after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -109,7 +110,9 @@ def _change(path: Path, how: str) -> None:
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-@pytest.mark.parametrize("how", ["grows", "shrinks", "changes", "changes, unseen", "vanishes"])
+@pytest.mark.parametrize(
+    "how", one_in(3, ["grows", "shrinks", "changes", "changes, unseen", "vanishes"])
+)
 @pytest.mark.parametrize("when", ["between the passes", "while it is sent"])
 def test_a_file_sent_in_parts(
     how: str, when: str, in_parts: S3Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

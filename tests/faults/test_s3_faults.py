@@ -29,6 +29,7 @@ from messagebody.s3 import S3Store
 from messagebody.s3._client import Clients
 from messagebody.storage import Bodies, Bytes
 from tests import servers
+from tests.effort import one_in
 from tests.faults import proxy as faults
 from tests.faults.proxy import Proxy
 
@@ -245,7 +246,7 @@ ON_READING: dict[str, faults.Wreck] = {
 }
 
 
-@pytest.mark.parametrize("fault", ON_READING)
+@pytest.mark.parametrize("fault", one_in(3, ON_READING))
 @pytest.mark.parametrize("which", ["small", pytest.param("large", marks=pytest.mark.slow)])
 def test_reading(fault: str, which: str, proxy: Proxy, store: S3Store, moto_store: S3Store) -> None:
     body = small_body() if which == "small" else large_body()

@@ -460,6 +460,11 @@ class TestUrls:
         with pytest.raises(FileNotFoundError):
             right.cat_file("left:///x")
 
+    def test_a_list_of_them_is_a_list_of_paths(self, body: MessageBody) -> None:
+        """As in every filesystem of fsspec."""
+        urls = ["messagebody:///d/x", "messagebody://d/x/", body.fs.url("/d/x"), Path("d/x")]
+        assert body.fs._strip_protocol(urls) == ["/d/x"] * 4
+
     def test_what_they_lead_to_gives_such_urls(self, body: MessageBody) -> None:
         fs = fsspec.core.url_to_fs(body.fs.url("/d/x"))[0]
         assert fs == body.fs

@@ -169,6 +169,7 @@ class TestLongPatterns:
             assert name_pattern(pattern).matches(name) is name_matches(pattern, name), name
 
 
+@pytest.mark.dear
 @settings(max_examples=200, deadline=None)
 @given(strategies.name_patterns)
 def test_distances_and_circles(pattern: str) -> None:

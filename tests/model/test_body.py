@@ -133,6 +133,13 @@ class TestBuilding:
         assert "x y" not in body
         assert body.get("x y", 7) == 7
 
+    def test_a_part_is_in_a_body_that_has_an_equal_one(self) -> None:
+        body = MessageBody([Part("a", name="/a"), Part("b")])
+        assert Part("a", name="/a") in body
+        assert Part("b") in body
+        for other in (Part("b", name="/a"), Part("a", name="/b"), Part("a"), b"a", 0):
+            assert other not in body
+
     @pytest.mark.parametrize(
         ("stated", "kept"),
         [

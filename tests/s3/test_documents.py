@@ -36,6 +36,7 @@ def test_load(url: str) -> None:
         MessageBody.load(url.replace("m.json", "none.json"))
 
 
+@pytest.mark.dear
 def test_a_document_is_read_in_one_version(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = (MessageBody([Part(each * (3 << 20))]) for each in "ab")
     first.save(url)
@@ -69,6 +70,7 @@ def test_a_document_is_read_and_replaced(url: str) -> None:
     assert MessageBody.load(url).names() == ["/1.txt", "/new.txt"]
 
 
+@pytest.mark.dear
 def test_options_of_the_store(url: str, moto_server: Server, monkeypatch: Any) -> None:
     monkeypatch.delenv("AWS_ENDPOINT_URL")
     options = {"endpoint_url": moto_server.endpoint, "addressing_style": "path"}

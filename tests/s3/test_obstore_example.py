@@ -14,6 +14,8 @@ from messagebody.storage import Store
 from messagebody.testing import StoreContract
 from tests import servers
 
+pytestmark = pytest.mark.dear
+
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/obstore_store.py"
 ObstoreStore: Any = runpy.run_path(str(EXAMPLE))["ObstoreStore"]
 

@@ -542,6 +542,7 @@ class TestObjects:
             f"{number:05d}" for number in range(10_000)
         ]
 
+    @pytest.mark.dear
     def test_bytes_survive_a_restart_of_rclone(self, tmp_path: Path, as_client: Any) -> None:
         (tmp_path / "bucket").mkdir()
         port = servers.free_port()

@@ -53,6 +53,7 @@ class TestMemoryStore(StoreContract):
         return open_store(f"memory://{tmp_path.name}")
 
 
+@pytest.mark.dear
 class TestServer(StoreContract):
     """moto looks at `If-None-Match` first and writes then."""
 

@@ -9,6 +9,7 @@ from hypothesis import Phase, settings
 from messagebody.adapters import adapter
 from messagebody.testing import AdapterContract
 from tests.adapters.formats.messages import MESSAGES
+from tests.effort import examples
 
 
 class Contract(AdapterContract):
@@ -32,8 +33,13 @@ class Contract(AdapterContract):
     def few_examples(self) -> Iterator[None]:
         """Few, because of the many formats; the first failure is enough."""
         before = settings.get_current_profile_name()
+        few = min(8, examples(40))
         settings.register_profile(
-            "few", settings(), max_examples=8, phases=(Phase.generate,), report_multiple_bugs=False
+            "few",
+            settings(),
+            max_examples=few,
+            phases=(Phase.generate,),
+            report_multiple_bugs=False,
         )
         settings.load_profile("few")
         yield

@@ -42,6 +42,21 @@ def test_ids_that_look_alike_stay_apart() -> None:
     assert [results[each] for each in ids] == [f"of {each}" for each in stated]
 
 
+@pytest.mark.parametrize(
+    "calls",
+    [[[called(1, "c1")], [called(1, "c1")]], [[called(1, "c1"), called(2, "c1")], []]],
+    ids=["in two messages", "in one"],
+)
+def test_two_calls_of_one_id_stay_apart(calls: list[list[Part]]) -> None:
+    """An id may be used again elsewhere, and each result belongs to its own call."""
+    first, second = map(MessageBody, calls)
+    ids, results = pairs(
+        CLAUDE.from_bodies([first, answered("c1", "one"), second, answered("c1", "two")]).value
+    )
+    assert len({*ids}) == 2
+    assert [results[each] for each in ids] == ["one", "two"]
+
+
 @pytest.mark.parametrize("name", ["anthropic", "openai-chat", "bedrock", "gemini"])
 def test_a_made_id_is_nobody_elses(name: str) -> None:
     """A call without an id took that of the next one, whose legal id was then changed."""

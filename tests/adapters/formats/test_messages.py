@@ -425,7 +425,7 @@ class TestOptions:
 class TestReadingBack:
     """What is written is read back to find losses, but where nothing can be lost."""
 
-    @formats
+    @pytest.mark.parametrize("name", one_in(4, MESSAGES))
     def test_it_is_left_out_only_where_it_finds_nothing(
         self, name: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -107,3 +107,12 @@ def test_a_name_that_goes_out_is_not_lost() -> None:
                 content_type="application/json")  # fmt: skip
     (loss,) = adapter("mcp").from_body(MessageBody([call])).losses
     assert loss.why == "it goes out as a file of its name, which the speaker can only say as a file"
+
+
+def test_what_goes_out_is_no_loss() -> None:
+    """A link of MCP states its size, and has no place for metadata."""
+    part = Part(url="https://e.com/a.png", content_type="image/png", name="/a.png", size=3,
+                metadata={"k": 1})  # fmt: skip
+    done = adapter("mcp").from_body(MessageBody([part]))
+    assert done.value["content"][0]["size"] == 3
+    assert [loss.why for loss in done.losses] == ["there is no place for its metadata 'k'"]
