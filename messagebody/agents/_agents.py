@@ -10,8 +10,9 @@ import attrs
 from messagebody._base.files import read_regular
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.text import quote
-from messagebody._wire import strict_json
+from messagebody._wire import exact_json
 from messagebody.agents._cards import is_card, read_card
+from messagebody.agents._tools import is_tool, read_tool, tools_in
 from messagebody.errors import InvalidPattern, InvalidSchema
 from messagebody.findings import Finding, pointer
 from messagebody.schema import MessageBodySchema
@@ -48,11 +49,11 @@ class Agent:
 
     @classmethod
     def from_dict(cls, data: Any, *, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Self:
-        """Read an agent from parsed JSON: its schemas, an A2A agent card or an ACP manifest.
+        """Read an agent from parsed JSON: its schemas, an agent card, an ACP manifest or a tool.
 
         The members are `name`, `input`, `output`, `notifications`, `interrupts` and
         `description`. One of `input` and `output` may be missing: such an agent takes, or sends,
-        nothing but empty bodies. A card is read as `from_card` does.
+        nothing but empty bodies. A card is read as `from_card` does, a tool as `from_tool`.
 
         Arguments:
             data: the object.
@@ -66,6 +67,8 @@ class Agent:
         stated = _name_of(data, name)
         if is_card(data):
             return cls.from_card(data, name=name)
+        if is_tool(data):
+            return cls.from_tool(data)
         try:
             if unknown := sorted(data.keys() - _MEMBERS, key=str):
                 known = ", ".join(sorted(_MEMBERS))
@@ -116,8 +119,42 @@ class Agent:
         said = read_card(card, agent=stated, skill=skill)
         return cls(stated, said.input, said.output, findings=said.findings)
 
+    @classmethod
+    def from_tool(cls, tool: Any) -> Self:
+        """Read a tool: an agent that takes arguments and sends a result.
+
+        It takes an unnamed part of JSON with the schema of the arguments. It sends one with the
+        schema of the result if the tool states it, and perhaps texts, media and resources beside
+        it; else anything.
+
+        Arguments:
+            tool: a tool of an MCP server, a function of OpenAI, Anthropic or Gemini, as parsed JSON
+                or an object of their SDKs, or a tool of LangChain or pydantic-ai.
+
+        Raises:
+            InvalidSchema: it is none of these, or a schema in it is not legal.
+            MissingDependency: the extra `json` is not installed.
+
+        Examples:
+            >>> tool = Agent.from_tool({
+            ...     "name": "search",
+            ...     "inputSchema": {"type": "object", "properties": {"query": {"type": "string"}}},
+            ... })
+            >>> print(tool.input.describe())
+            A message body with these parts and no others:
+            - at least one unnamed part of type application/json; inside is an object with
+              - query (optional): string
+        """
+        found = read_tool(tool)
+        try:
+            return cls(found.name, found.input, found.output)
+        except InvalidSchema as error:
+            raise InvalidSchema(f"tool {quote(found.name)}: {error}") from error
+
 
 def _name_of(data: Any, name: str) -> str:
+    if isinstance(data, Mapping) and isinstance(data.get("function"), Mapping):
+        data = data["function"]
     if not isinstance(data, Mapping):
         raise InvalidSchema(f"an agent is an object, got {quote(data)}")
     stated = data.get("name", name)
@@ -145,11 +182,13 @@ class AgentFiles(list[Agent]):
 
     Attributes:
         findings: the problems of the files. For each error, an agent was left out.
+        are_tools: whether they are the tools of a list, which take arguments and nothing beside.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.findings: list[Finding] = []
+        self.are_tools = False
 
 
 def read_agents(
@@ -157,9 +196,14 @@ def read_agents(
 ) -> AgentFiles:
     """Read the agents of all `.json` files of a directory, in the order of the file names.
 
-    A file holds one agent or a list of them; one without a name has the name of its file. One that
-    can't be read, or has the name of another, is left out: `findings` of the answer says which and
-    why. So does it of odd modes on cards.
+    A file holds one agent, a list of them, or the tools of an MCP server as `tools/list` returns
+    them; an agent without a name has the name of its file. One that can't be read, or has the name
+    of another, is left out: `findings` of the answer says which and why. So does it of odd modes on
+    cards.
+
+    Arguments:
+        directory: the directory, or one such file.
+        limits: what to take before refusing.
 
     Raises:
         OSError: a file can't be read.
@@ -178,14 +222,17 @@ def read_agents(
     """
     found = AgentFiles()
     names: set[str] = set()
-    for path in sorted(Path(directory).glob("*.json")):
+    place = Path(directory)
+    for path in [place] if place.is_file() else sorted(place.glob("*.json")):
         try:
-            data = strict_json.loads(read_regular(path, limits.json_bytes), depth=limits.depth)
+            data = exact_json.loads(read_regular(path, limits.json_bytes), depth=limits.depth)
         except ValueError as error:
             problem = error.strerror if isinstance(error, OSError) else error
             found.findings.append(_left_out(path, "", str(problem)))
             continue
-        for where, each in _listed(data):
+        tools = tools_in(data)
+        found.are_tools |= tools is not None
+        for where, each in _listed(data) if tools is None else tools:
             try:
                 agent = Agent.from_dict(each, name=path.stem, limits=limits)
                 if agent.name in names:

@@ -1,13 +1,13 @@
 """Registry of agents in SQLite, in memory or in a file: the verdict of each pair is found once."""
 
 import contextlib
-import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from datetime import UTC, datetime
 from itertools import tee
+from pathlib import Path
 from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, NoReturn, Self
@@ -18,6 +18,7 @@ from messagebody._base.guards import require_executor, require_iterable, require
 from messagebody._base.hints import GuidedABC, missing_attribute
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.text import count_of, quote
+from messagebody._wire import exact_json
 from messagebody.agents import _classes, _proofs
 from messagebody.agents._agents import Agent, read_agents
 from messagebody.agents._blocks import PairSettings, chunks
@@ -147,15 +148,23 @@ class Registry(Questions, metaclass=GuidedABC):
         steps: int = STEPS_A_PAIR,
         limits: Limits = DEFAULT_LIMITS,
     ) -> Self:
-        """Read agents from the JSON files of a directory, A2A cards and ACP manifests among them.
+        """Read agents from JSON files, A2A cards, ACP manifests and tools of MCP among them.
 
-        What can't be read is left out, and `findings` says so; see `read_agents`.
+        What can't be read is left out, and `findings` says so; see `read_agents`. The tools of a
+        single list are lenient: who calls one takes its arguments, and nothing that stands beside.
+
+        Arguments:
+            directory: a directory, or one file.
+            lenient: agents ignore parts they do not know.
+            steps: the work a pair may take.
+            limits: what to take before refusing.
 
         Raises:
             OSError: a file can't be read.
         """
         agents = read_agents(directory, limits=limits)
-        registry = cls(agents, lenient=lenient, steps=steps)
+        is_list = agents.are_tools and Path(directory).is_file()
+        registry = cls(agents, lenient=lenient or is_list, steps=steps)
         registry.findings = tuple(agents.findings)
         return registry
 
@@ -291,7 +300,7 @@ class Registry(Questions, metaclass=GuidedABC):
         self._agents[agent.name] = _Kept(place, output, taken)
         self._read[agent.name] = agent
         self._classes.join(agent.name, output, taken)
-        data = json.dumps(agent.to_dict(), ensure_ascii=False)
+        data = exact_json.dumps(agent.to_dict())
         self._file.execute(
             "INSERT OR REPLACE INTO agents VALUES (?, ?, ?, ?, ?, ?)",
             [agent.name, place, time.time(), data, output, taken],

@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn
 
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.text import escape, quote
-from messagebody._wire import strict_json
+from messagebody._wire import exact_json
 from messagebody.errors import StoreError
 
 MEMORY: Final = ":memory:"
@@ -208,7 +208,7 @@ class RegistryFile:
             StoreError: it is none.
         """
         try:
-            return strict_json.loads(text, depth=DEFAULT_LIMITS.depth)
+            return exact_json.loads(text, depth=DEFAULT_LIMITS.depth)
         except ValueError as error:
             self.refuse(str(error), error)
 

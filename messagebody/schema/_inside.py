@@ -159,7 +159,7 @@ class Content:
 
 
 @attrs.define
-class _Matches:
+class _Examination:
     """What a body satisfies, and which of its parts nothing accepts.
 
     Arguments:
@@ -284,7 +284,7 @@ class ContentChecker(Checker):
 
     def _examine(
         self, columns: Columns, contents: Callable[[int], Inside], *, stops: bool = False
-    ) -> _Matches:
+    ) -> _Examination:
         """Return what the parts match; contents are read only if they decide.
 
         Arguments:
@@ -292,7 +292,7 @@ class ContentChecker(Checker):
             contents: returns what is inside a part.
             stops: whether to stop at the first part that is not accepted.
         """
-        outcome, undecided = _Matches(), []
+        outcome, undecided = _Examination(), []
         for position, (name, content_type) in enumerate(zip(*columns, strict=True)):
             found = self.accepting(name, content_type)
             plain, inside = found & ~self.inside, found & self.inside
@@ -321,7 +321,7 @@ class ContentChecker(Checker):
         index: int,
         columns: Columns,
         contents: Callable[[int], Inside],
-        outcome: _Matches,
+        outcome: _Examination,
     ) -> Violation:
         part = self.parts[index]
         if part.content_schema is not None:

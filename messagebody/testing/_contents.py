@@ -26,12 +26,12 @@ def drawn(content: ContentSchema, anything: _Values, texts: _Values) -> _Values:
         anything: draws a JSON value.
         texts: draws a text.
     """
-    return _Drawing(content.value, anything, texts).of(content.value, _DEEPEST).filter(
+    return _ContentDrawing(content.value, anything, texts).of(content.value, _DEEPEST).filter(
         content.validator.is_valid
     )  # fmt: skip
 
 
-class _Drawing:
+class _ContentDrawing:
     """What is drawn for each schema in a schema; keywords that clash are left to a filter."""
 
     def __init__(self, root: Any, anything: _Values, texts: _Values) -> None:

@@ -32,8 +32,8 @@ _kept = click.argument("file", type=click.Path(exists=True, dir_okay=False), met
 
 
 def _registry(place: str, *, lenient: bool) -> Registry:
-    """Return the registry of a directory of JSON files, or the one that a file keeps."""
-    if Path(place).is_dir():
+    """Return the registry of JSON files, or the one that a file keeps."""
+    if Path(place).is_dir() or place.endswith(".json"):
         registry = Registry.from_directory(place, lenient=lenient, limits=limits())
         _tell(registry.findings)
         return registry
@@ -46,12 +46,14 @@ def registry_command() -> None:
     """Find the pairs that fit, chains of agents, and the pairs that a change would break.
 
     REGISTRY is a directory with a JSON file for each agent, {"name", "input", "output"} or an A2A
-    agent card, or a file that `add` has made, which keeps the verdict of each pair.
+    agent card, a file with the tools of an MCP server, or a file that `add` has made, which keeps
+    the verdict of each pair.
 
     An agent that can't be read is reported and left out. The exit code is then 2 instead of 0.
 
     \b
       messagebody registry pairs agents/
+      messagebody registry pairs tools.json
       messagebody registry chain agents/ have.schema.json want.schema.json
       messagebody registry add agents.db agents/
       messagebody registry certify agents.db
@@ -110,8 +112,8 @@ def add_agents(
 
 
 def _agents(place: str) -> Iterator[Agent]:
-    if Path(place).is_dir():
-        found = read_agents(place, limits=limits())
+    found = read_agents(place, limits=limits()) if Path(place).exists() else None
+    if found is not None and (found.are_tools or Path(place).is_dir()):
         _tell(found.findings)
         yield from found
     else:

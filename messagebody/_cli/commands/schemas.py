@@ -119,7 +119,7 @@ def _as_json(violations: list[Violation]) -> dict[str, Any]:
     return {"valid": not violations, "violations": found}
 
 
-class _Shown(click.Group):
+class _ShowsByDefault(click.Group):
     """A group whose command `show` may be left out."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -128,7 +128,7 @@ class _Shown(click.Group):
         return super().parse_args(ctx, args if args and args[0] in known else ["show", *args])
 
 
-@click.group("schema", cls=_Shown)
+@click.group("schema", cls=_ShowsByDefault)
 def schema_command() -> None:
     """The text describes a valid body, so that a person or a model can write one.
 
