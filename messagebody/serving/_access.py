@@ -23,6 +23,8 @@ _ORIGIN: Final = re.compile(rf"https?://{_NAME}(?::[0-9]{{1,5}})?")
 _LOOPBACKS: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
 # They are never separators nor characters of names, and some proxies read them as such.
 _HIDDEN: Final = re.compile(rb"%(?:2f|5c|00)", re.IGNORECASE)
+_MOST_HEADERS: Final = 200
+_HEADER_BYTES: Final = 64 * 1024
 _HEADERS: Final = {
     "Cache-Control": "private, no-cache",
     "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
@@ -59,6 +61,7 @@ class Access:
 
     def check(self, request: HTTPConnection) -> None:
         """Raise a `HttpProblem` if a request is not to be answered."""
+        _check_headers(request)
         host = self._check_host(request)
         self._check_origin(request, host)
         raw = request.scope.get("raw_path") or b""
@@ -138,6 +141,14 @@ class Guard:
             await answer(problem)(scope, receive, guarded)
         else:
             await self._app(scope, receive, guarded)
+
+
+def _check_headers(request: HTTPConnection) -> None:
+    # Servers bound the bytes that they wait for, but may take more that come at once.
+    headers = request.headers.raw
+    if len(headers) > _MOST_HEADERS or sum(len(k) + len(v) for k, v in headers) > _HEADER_BYTES:
+        status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+        raise HttpProblem(status, f"at most {_MOST_HEADERS} headers are read")
 
 
 def _unauthorised(detail: str) -> HttpProblem:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import uvicorn
 
@@ -36,16 +36,23 @@ def running(source: Any, **options: Any) -> Iterator[str]:
             thread.join()
 
 
+class Process(NamedTuple):
+    """A server in a process, by its address and id."""
+
+    address: str
+    id: int
+
+
 @contextlib.contextmanager
-def command(*arguments: str | Path, stop: int = signal.SIGTERM) -> Iterator[str]:
-    """Run `messagebody serve` with a free port, and give the address that it prints."""
+def command(*arguments: str | Path, stop: int = signal.SIGTERM) -> Iterator[Process]:
+    """Run `messagebody serve` with a free port, until the block ends."""
     call = [sys.executable, "-m", "messagebody", "serve", *map(str, arguments), "--port", "0"]
     process = subprocess.Popen(call, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
         said = process.stdout.readline()
         assert said.startswith("Serving at http://"), said
-        yield said.split()[-1].rstrip("/")
+        yield Process(said.split()[-1].rstrip("/"), process.pid)
     finally:
         process.send_signal(stop)
         process.wait(20)
@@ -53,7 +60,7 @@ def command(*arguments: str | Path, stop: int = signal.SIGTERM) -> Iterator[str]
 
 
 def exchange(address: str, data: bytes, patience: float) -> bytes:
-    """Send raw bytes to a server, and return what it answers until it closes or `patience` ends."""
+    """Send raw bytes to a server, and return the head of its answer, or all until it closes."""
     host, _, port = address.removeprefix("http://").partition(":")
     got = b""
     until = time.monotonic() + patience
@@ -69,6 +76,6 @@ def exchange(address: str, data: bytes, patience: float) -> bytes:
             if not piece:
                 break
             got += piece
-            if b"\r\n\r\n" in got:
+            if b"\r\n\r\n" in got and b"Connection: close" not in data:
                 break
     return got

@@ -210,7 +210,7 @@ def test_answers_are_those_of_the_cases(case: dict[str, Any], tmp_path: Path) ->
 def test_attacks_on_the_command_are_ended_in_time(tmp_path: Path) -> None:
     (tmp_path / "token").write_text(TOKEN + "\n")
     how = ["--host", "127.0.0.1", "--writable", "--token-file", str(tmp_path / "token")]
-    with command(sample(tmp_path), *how, "--timeout", "3") as address:
+    with command(sample(tmp_path), *how, "--timeout", "3") as (address, _):
         client = Client(address)
         for step in (step for case in RAW for step in case["steps"]):
             pieces = [
