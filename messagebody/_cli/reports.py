@@ -206,6 +206,7 @@ _FITS: Final = {
 _REMARKS: Final = {"dead-part", "only-empty-body-shared"}
 _RULES: Final = {
     "part-not-accepted": "The producer may send a part that the consumer does not accept.",
+    "content-not-accepted": "The producer may send a content that the consumer does not accept.",
     "required-may-be-missing": "The producer may leave out a part that the consumer requires.",
     "producer-unsatisfiable": "No body is valid for the producer.",
     "consumer-unsatisfiable": "No body is valid for the consumer.",
@@ -380,9 +381,18 @@ def _on_pair(reason: "Reason", text: str, result: "Compatibility", subject: Subj
         escape(f"{sender} {_FITS[result.verdict]} {taker}: {text}", limit=_LONGEST),
         path,
         is_error=result.compatible is False and reason.code not in _REMARKS,
-        identity=(sender, taker, sent, taken),
+        identity=(sender, taker, sent, taken, *_inside(reason).values()),
         line=line,
     )
+
+
+def _inside(reason: "Reason") -> dict[str, str]:
+    """Return the place in a content, with what may be sent there and what is taken."""
+    found = reason.difference
+    if found is None:
+        return {}
+    sent = "nothing" if found.name is not None else found.sent
+    return {"pointer": found.pointer, "sent": sent, "taken": found.taken}
 
 
 def _on_finding(
@@ -421,6 +431,7 @@ def _pair_data(
                 "text": text,
                 "producerIndex": reason.producer_index,
                 "consumerIndex": reason.consumer_index,
+                **_inside(reason),
             }
             for reason, text in _told(result.reasons)
         ],

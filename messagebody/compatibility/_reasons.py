@@ -1,7 +1,7 @@
 """Reasons for a verdict, as data; their texts are made from the data."""
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Final, Literal
@@ -15,6 +15,7 @@ from messagebody.compatibility._solver.budget import OutOfBudget
 from messagebody.compatibility._solver.containment import are_disjoint
 from messagebody.compatibility._solver.contents import FilledType, Undecided
 from messagebody.compatibility._solver.decision import NOTHING, Decision, missing_from, rejected_by
+from messagebody.compatibility._solver.glance import contained
 from messagebody.compatibility._solver.languages import members
 from messagebody.compatibility._solver.profile import PartType, Types
 from messagebody.compatibility._solver.screen import OPEN, Answer
@@ -138,7 +139,7 @@ class Reason:
             count: the largest number to return.
         """
         part, consumer = self.rejected, self.sides.consumer
-        if part is None:
+        if part is None or not self.rejecting:
             return ()
         nearest = heapq.nlargest(
             count, range(len(consumer)), key=lambda i: _closeness(consumer[i], part)
@@ -148,7 +149,9 @@ class Reason:
     @property
     def rejecting(self) -> int:
         """The number of consumer parts that reject the message part."""
-        return 0 if self.rejected is None else len(self.sides.consumer)
+        # A reason about contents is about a single consumer part, which it names.
+        is_about_all = self.rejected is not None and self.code == "part-not-accepted"
+        return len(self.sides.consumer) if is_about_all else 0
 
     @cached_property
     def hint(self) -> str:
@@ -353,8 +356,10 @@ def _reasons(
         yield Reason("producer-unsatisfiable", sides=sides)
         return
     if verdict != "always":
-        yield from _on_rejected(sides, decision, shown or [], answers)
-        yield from _on_missing(sides, decision, shown, answers)
+        rejected = list(_on_rejected(sides, decision, shown or [], answers))
+        yield from rejected
+        settled = {index for each in rejected for index in _met_otherwise(sides, each)}
+        yield from _on_missing(sides, decision, shown, answers, settled)
         yield from _on_overlap(sides, decision, verdict)
     for index in range(len(sides.producer)):
         answer = decision.occurrence(index)
@@ -419,14 +424,28 @@ def _taker(consumer: MessageBodySchema, part: PartType) -> int | None:
     return max(takers, key=lambda i: _closeness(consumer[i], part), default=None)
 
 
+def _met_otherwise(sides: Sides, reason: Reason) -> Iterator[int]:
+    """Yield the requirement that a required part meets but for what a reason says inside."""
+    if reason.code != "content-not-accepted":
+        return
+    sender = sides.producer[reason.producer_index or 0]
+    taker = sides.consumer[reason.consumer_index or 0]
+    if sender.required and contained((sender,), (taker,), lambda *_: True) is not None:
+        yield reason.consumer_index or 0
+
+
 def _on_missing(
-    sides: Sides, decision: Decision, shown: Types | None, answers: Mapping[int, Answer]
+    sides: Sides,
+    decision: Decision,
+    shown: Types | None,
+    answers: Mapping[int, Answer],
+    settled: Collection[int],
 ) -> Iterator[Reason]:
-    """Yield a reason for each consumer requirement that a valid body may lack."""
+    """Yield a reason for each consumer requirement that a valid body may lack, but for some."""
     lacking = set() if shown is None else set(missing_from(decision.pair, shown))
     for wanted in decision.consumer.required_parts:
         answer = answers.get(len(decision.producer) + wanted, OPEN)
-        if answer.is_found or wanted in lacking:
+        if (answer.is_found or wanted in lacking) and wanted not in settled:
             nearest = _optional_match(sides.producer, sides.consumer[wanted])
             yield Reason(
                 "required-may-be-missing",

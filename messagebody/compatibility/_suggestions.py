@@ -7,6 +7,7 @@ pair fits. Suggestions with the fewest edits come first.
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Final, Literal
 
@@ -18,10 +19,23 @@ from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutO
 from messagebody.compatibility._solver.containment import are_disjoint, contains
 from messagebody.compatibility._solver.decision import NOTHING, Decision
 from messagebody.compatibility._solver.profile import Profile
+from messagebody.errors import InvalidSchema
 from messagebody.globs import content_type_pattern
 from messagebody.schema import MessageBodySchema, SchemaPart
 
-Kind = Literal["rename", "drop", "convert", "relabel", "require", "narrow"]
+Kind = Literal[
+    "rename",
+    "drop",
+    "convert",
+    "relabel",
+    "require",
+    "narrow",
+    "require-member",
+    "rename-member",
+    "drop-null",
+    "close-object",
+    "narrow-values",
+]
 
 CONVERTERS: Final[Mapping[str, tuple[str, ...]]] = {
     "text/markdown": ("text/html", "text/plain", "application/pdf"),
@@ -41,6 +55,9 @@ CONVERTERS: Final[Mapping[str, tuple[str, ...]]] = {
 _TRIED: Final = 2_000
 _EDITS: Final = 4
 _SHARE: Final = 8
+_WAYS_INSIDE: Final = 3
+_STEPS_INSIDE: Final = 200_000
+"""Steps for all changes of what is inside one part."""
 
 
 @attrs.frozen
@@ -50,21 +67,29 @@ class Edit:
     Arguments:
         kind: `rename` a named part, `drop` a part, `convert` it to another content type, `narrow`
             its content type to the accepted ones, `relabel`: name an unnamed part or remove the
-            name of a named one, or `require`: promise to send it.
+            name of a named one, or `require`: promise to send it. Inside JSON parts:
+            `require-member`: promise to send a member, `rename-member`, `drop-null`: never send
+            null, `close-object`: send no other members, or `narrow-values` to the accepted ones.
         index: the index of the producer part.
         before: the part before the change.
         after: the part after the change; None if it is dropped.
+        pointer: the place in the content, a JSON Pointer; None for changes of other kinds.
+        name: the new name of a member.
     """
 
     kind: Kind
     index: int
     before: SchemaPart
     after: SchemaPart | None
+    pointer: str | None = None
+    name: str = ""
 
     def __str__(self) -> str:
         part = f"producer part {self.index} {self.before.label}"
         if self.after is None:
             return f"drop {part}"
+        if self.pointer is not None:
+            return self._inside(part)
         if self.kind == "rename":
             return f"rename {part} to {quote(self.after.name)}"
         if self.kind == "require":
@@ -73,6 +98,19 @@ class Edit:
             named = "without a name" if self.after.name is None else f"as {quote(self.after.name)}"
             return f"send {part} {named}"
         return f"{self.kind} {part} to {escape(self.after.content_type, limit=200)}"
+
+    def _inside(self, part: str) -> str:
+        place = quote(self.pointer) if self.pointer else "the top"
+        if self.kind == "require-member":
+            return f"always send member {place} of {part}"
+        if self.kind == "rename-member":
+            return f"rename member {place} of {part} to {quote(self.name)}"
+        what = {
+            "drop-null": "never send null",
+            "close-object": "send no other members",
+            "narrow-values": "send only accepted values",
+        }
+        return f"{what[self.kind]} at {place} of {part}"
 
 
 @attrs.frozen
@@ -218,7 +256,8 @@ def _contested(producer: MessageBodySchema, decision: Decision) -> Iterator[int]
 def _senders(result: Compatibility) -> Iterator[int]:
     """Yield the indexes of producer parts that allow parts which the consumer rejects."""
     for reason in result.reasons:
-        if reason.code == "part-not-accepted" and reason.producer_index is not None:
+        is_rejected = reason.code in {"part-not-accepted", "content-not-accepted"}
+        if is_rejected and reason.producer_index is not None:
             yield reason.producer_index
         if reason.part is not None:
             yield from (i for i, each in enumerate(result.producer) if each.accepts(*reason.part))
@@ -271,15 +310,36 @@ def _ways_into(
         kind: Kind = "rename" if part.name and target.name else "relabel"
         edits = (Edit(kind, index, part, renamed),)
     if contains(target.content_type_pattern, part.content_type_pattern):
-        yield edits
+        for inside in _ways_inside(index, renamed, target):
+            yield (*edits, *inside)
         return
     if contains(part.content_type_pattern, target.content_type_pattern):
-        narrowed = attrs.evolve(renamed, content_type=target.content_type)
-        yield (*edits, Edit("narrow", index, renamed, narrowed))
+        with suppress(InvalidSchema):  # the part says what is inside of other types
+            narrowed = attrs.evolve(renamed, content_type=target.content_type)
+            yield (*edits, Edit("narrow", index, renamed, narrowed))
     for made in _made_of(part, converters):
         if target.content_type_pattern.matches(made):
-            converted = attrs.evolve(renamed, content_type=made)
+            # What is made of a content is another content.
+            converted = attrs.evolve(renamed, content_type=made, content_schema=None)
             yield (*edits, Edit("convert", index, renamed, converted))
+
+
+def _ways_inside(index: int, part: SchemaPart, target: SchemaPart) -> Iterator[tuple[Edit, ...]]:
+    """Yield changes of what is inside a part after which another schema part takes it."""
+    sent, taken = part.content_schema, target.content_schema
+    if sent is None or taken is None:
+        yield ()
+        return
+    from messagebody.compatibility._contents._question import Questions
+    from messagebody.compatibility._contents._repairs import repairs
+
+    with suppress(OutOfBudget):
+        ways = repairs(sent, taken, Questions(Budget(_STEPS_INSIDE)))
+        for steps, schema in islice(ways, _WAYS_INSIDE):
+            after = attrs.evolve(part, content_schema=schema)
+            yield tuple(
+                [Edit(step.kind, index, part, after, step.pointer, step.name) for step in steps]
+            )
 
 
 def _is_named_inside(part: SchemaPart, target: SchemaPart) -> bool:

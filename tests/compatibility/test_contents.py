@@ -19,6 +19,7 @@ from messagebody.compatibility import (
     meet,
     satisfiable,
     simplify,
+    suggest,
 )
 from messagebody.compatibility.certificates import verify
 from messagebody.schema import MessageBodySchema
@@ -119,7 +120,8 @@ def test_bodies_of_several_parts(line: str) -> None:
 )  # fmt: skip
 def test_reasons_say_where_and_what(sent: Any, taken: Any, expected: list[str]) -> None:
     reasons = check(alone(sent), alone(taken)).reasons
-    found = [str(each) for each in reasons if each.code == "content-not-accepted"]
+    found = [str(each) for each in reasons]
+    assert {each.code for each in reasons} == {"content-not-accepted"}
     assert len(found) == len(expected)
     for text, end in zip(found, expected, strict=True):
         assert end in text
@@ -224,6 +226,46 @@ def test_relations_and_lint_reach_inside() -> None:
     wide = {"name": "/r.json", "contentSchema": {"type": "number"}}
     narrow = {"name": "/r.json", "contentSchema": {"type": "integer"}}
     assert [each.check for each in lint(MessageBodySchema([wide, narrow]))] == ["redundant-part"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "taken", "expected"),
+    [
+        (record("answer", answer=TEXT), record("question", question=TEXT),
+         "rename member '/answer' of producer part 0 '/r.json' application/json to 'question'"),
+        (record(a=TEXT), record("a", a=TEXT),
+         "always send member '/a' of producer part 0 '/r.json' application/json"),
+        (record("a", a=record("b", b={"type": ["string", "null"]})), record("a", a=record(b=TEXT)),
+         "never send null at '/a/b' of producer part 0 '/r.json' application/json"),
+        (record("a", a={"anyOf": [TEXT, {"type": "null"}]}), record("a", a=TEXT),
+         "never send null at '/a' of producer part 0 '/r.json' application/json"),
+        (record(a=TEXT), {**record(a=TEXT), "additionalProperties": False},
+         "send no other members at the top of producer part 0 '/r.json' application/json"),
+        ({"enum": [1, 2, 3]}, {"enum": [3, 2]},
+         "send only accepted values at the top of producer part 0 '/r.json' application/json"),
+        ({"$defs": {"n": record(b=TEXT)}, **record("a", a={"$ref": "#/$defs/n"})},
+         record("a", a=record("b", b=TEXT)),
+         "always send member '/a/b' of producer part 0 '/r.json' application/json"),
+    ],
+)  # fmt: skip
+def test_suggestions_reach_inside(sent: Any, taken: Any, expected: str) -> None:
+    first, *_ = suggest(alone(sent), alone(taken))
+    assert str(first) == expected
+    assert check(first.producer, alone(taken))
+
+
+def test_several_suggestions_inside_one_part() -> None:
+    sent = record("a", a={"type": ["string", "null"]}, b=TEXT)
+    taken = {**record("a", "b", a=TEXT, b=TEXT), "additionalProperties": False}
+    [only] = suggest(alone(sent), alone(taken))
+    assert {edit.kind for edit in only.edits} == {"drop-null", "require-member", "close-object"}
+    assert check(only.producer, alone(taken))
+
+
+def test_a_part_with_contents_may_be_converted() -> None:
+    plain = MessageBodySchema([("/r.json", "text/plain", True)])
+    first, *_ = suggest(alone(TEXT), plain)
+    assert str(first) == "convert producer part 0 '/r.json' application/json to text/plain"
 
 
 def test_no_certificate_where_the_consumer_says_what_is_inside() -> None:
