@@ -1,14 +1,25 @@
 """Findings about links: those that lead nowhere, sources that nobody cites, wrong citations."""
 
 import posixpath
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from messagebody._base.media_types import essence
 from messagebody._base.text import did_you_mean, escape, quote
 from messagebody._model.part import Part
 from messagebody.findings import Finding, Severity, pointer
-from messagebody.links._links import CITATIONS, Link, citations_of, each_link, range_of, text_of
+from messagebody.links._html import shown_text
+from messagebody.links._links import (
+    CITATIONS,
+    HTML,
+    Link,
+    citations_of,
+    each_link,
+    range_of,
+    text_of,
+)
 from messagebody.links._targets import SOURCES
 
 _COMPARED: Final = 300
@@ -99,10 +110,13 @@ def _unused(parts: Sequence[Part], links: Sequence[Link]) -> Iterator[Finding]:
 def _ranges(index: int, part: Part) -> Iterator[Finding]:
     citations = [*_all_citations(part)]
     text = text_of(part) if citations else None
+    # A range of a text that is not read may still be none.
+    length = sys.maxsize if text is None else len(text)
+    has = "" if text is None else f"its text has {len(text):,} characters, and "
     for number, citation in citations:
-        if text is not None and range_of(citation, len(text)) is None:
+        if range_of(citation, length) is None:
             start, end = (escape(str(citation.get(key)), limit=20) for key in ("start", "end"))
-            problem = f"its text has {len(text):,} characters, and it cites for {start} to {end}"
+            problem = f"{has}it cites for {start} to {end}"
             steps = "metadata", CITATIONS, number
             yield _finding(part, "citation-range", problem, index, *steps)
 
@@ -143,5 +157,12 @@ class _Sources:
     def _text(self, name: str) -> str | None:
         if name not in self._texts:
             part = self._parts.get(name)
-            self._texts[name] = None if part is None else text_of(part)
+            self._texts[name] = None if part is None else _quotable(part)
         return self._texts[name]
+
+
+def _quotable(part: Part) -> str | None:
+    """Return the text of a source; of HTML also what a reader sees of it."""
+    text = text_of(part)
+    is_html = text is not None and essence(part.content_type) in HTML
+    return f"{text}\n{shown_text(text)}" if is_html and text is not None else text

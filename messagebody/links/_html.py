@@ -8,7 +8,7 @@ import html
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 from xml.parsers import expat
 
 from messagebody.errors import MissingDependency
@@ -55,20 +55,40 @@ def destinations(text: str, shown: str | None = None) -> list[LinkedUrl]:
         >>> destinations("<a href=source:1>cute</a>")
         [LinkedUrl(span=TextRange(start=8, end=16), url='source:1', words='cute', markup='html')]
     """
-    try:
-        from turbohtml import TokenType, tokenize
-    except ImportError as error:
-        raise MissingDependency("links in HTML", "links") from error
-
+    tokens, kinds = _tokenizer()
     lines = [0, *(end.end() for end in _LINE_END.finditer(text))]
     found: list[LinkedUrl] = []
-    for token in tokenize(text):
-        if token.type is TokenType.START_TAG and token.attrs and token.tag != "base":
+    for token in tokens(text):
+        if token.type is kinds.START_TAG and token.attrs and token.tag != "base":
             values = dict(reversed(token.attrs))  # the first of two counts
             if not _URLS.isdisjoint(values) or not _SETS.isdisjoint(values):
                 start = lines[token.line - 1] + token.col
                 found += _in_tag(text, start, values, text if shown is None else shown)
     return found
+
+
+def shown_text(text: str) -> str:
+    r"""Return the text of an HTML document without its tags, in one line.
+
+    Raises:
+        MissingDependency: the extra `links` is not installed.
+
+    Examples:
+        >>> shown_text("<p>so <b>cute</b> &amp;\n small</p>")
+        'so cute & small'
+    """
+    tokens, kinds = _tokenizer()
+    shown = (token.data or "" for token in tokens(text) if token.type is kinds.TEXT)
+    return " ".join("".join(shown).split())
+
+
+def _tokenizer() -> tuple[Any, Any]:
+    """Return the tokenizer of turbohtml and the kinds of its tokens."""
+    try:
+        from turbohtml import TokenType, tokenize
+    except ImportError as error:
+        raise MissingDependency("links in HTML", "links") from error
+    return tokenize, TokenType
 
 
 def _in_tag(text: str, start: int, values: Mapping[str, str], shown: str) -> Iterator[LinkedUrl]:

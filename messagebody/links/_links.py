@@ -17,6 +17,7 @@ from messagebody.links._targets import LinkKind, target_of
 from messagebody.names import check_name, is_name
 
 CITATIONS: Final = "citations"
+HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 
 
 @attrs.frozen

@@ -65,6 +65,22 @@ def test_citations(citation: Any, problem: str) -> None:
     assert [problem in each for each in found] == [True] * bool(problem)
 
 
+def test_quotes_of_html_are_what_a_reader_sees() -> None:
+    html = "<p>cats are\n so <b>cute</b> &amp; small</p>"
+    for quote, is_there in [("so cute & small", True), ("so <b>cute", True), ("so small", False)]:
+        citation = {"part": "/sources/1", "quote": quote}
+        body = MessageBody([Part("x", metadata={"citations": [citation]})])
+        body.add(html, name="/sources/1", content_type="text/html")
+        assert (next(iter_findings(body), None) is None) is is_there
+
+
+def test_a_range_of_a_text_that_is_not_read_may_still_be_none() -> None:
+    citations = [{"start": 3, "end": 1}, {"start": 0, "end": 10**6}]
+    body = MessageBody([Part(url="https://e.com/a.txt", content_type="text/plain",
+                             metadata={"citations": citations})])  # fmt: skip
+    assert [each.where for each in iter_findings(body)] == ["/0/metadata/citations/0"]
+
+
 def test_where_a_citation_is() -> None:
     body = MessageBody([Part("x", metadata={"citations": [{}, {"part": "/a", "start": 9}]})])
     assert [(each.check, each.where) for each in iter_findings(body)] == [

@@ -17,9 +17,11 @@ from messagebody.errors import (
     DigestMismatch,
     DigestUnknown,
     DuplicateName,
+    InvalidArgument,
     InvalidContentType,
     InvalidName,
     InvalidPart,
+    InvalidPattern,
     LimitExceeded,
     LocalFileChanged,
     LocalFileNotSent,
@@ -87,6 +89,52 @@ class TestBuilding:
         with pytest.raises(DuplicateName):
             body.move("/sources/1", "/charts/a.png")
         assert body == before
+
+    def test_a_directory_moves_with_all_below_it(self) -> None:
+        names = ["/a/x", "/b", "/a/b/x", "/a", "/ab"]
+        for old, new, expected in [
+            ("/a/b", "/c", ["/a/x", "/b", "/c/x", "/a", "/ab"]),
+            ("/a", "/c", ["/a/x", "/b", "/a/b/x", "/c", "/ab"]),
+            ("/a/", "/c/d", ["/c/d/x", "/b", "/c/d/b/x", "/a", "/ab"]),
+            ("/a/", "/a/b/", ["/a/b/x", "/b", "/a/b/b/x", "/a", "/ab"]),
+            ("/", "/r", ["/r/a/x", "/r/b", "/r/a/b/x", "/r/a", "/r/ab"]),
+            ("/a/", "/a", names),
+        ]:
+            body = MessageBody(Part(name, name=name) for name in names)
+            first = body.move(old, new)
+            assert body.names() == expected
+            assert [part.text for part in body] == names
+            below = [each for each in names if each.startswith(f"{old.rstrip('/')}/")]
+            assert first.text == (old if old in names else below[0])
+
+    def test_a_directory_that_can_not_move(self) -> None:
+        body = MessageBody(Part("x", name=name) for name in ("/a/x", "/b/x", "/c"))
+        before = body.copy()
+        with pytest.raises(DuplicateName, match="'/b/x'"):
+            body.move("/a", "/b")
+        with pytest.raises(PartNotFound):
+            body.move("/d/", "/e")
+        with pytest.raises(PartNotFound):
+            body.move("/c/", "/e")
+        for new in ("c", "/c//d", "/"):
+            with pytest.raises(InvalidName):
+                body.move("/a", new)
+        with pytest.raises(InvalidArgument, match="a name"):
+            body.move(0, "/e")  # type: ignore[arg-type]
+        assert body == before
+
+    def test_some_of_the_parts(self) -> None:
+        body = MessageBody([Part("x"), Part("a", name="/a.md"), Part("b", name="/b/c.md")])
+        assert body.select("/*.md").names() == ["/a.md"]
+        assert list(body.select(["/b/**", None])) == [body[0], body[2]]
+        assert list(body.drop("/**")) == [body[0]]
+        assert list(body.drop([None, "/*.md"])) == [body[2]]
+        assert len(body) == 3
+        for choose in (body.select, body.drop):
+            with pytest.raises(InvalidPattern):
+                choose("a.md")
+            with pytest.raises(InvalidArgument, match="patterns"):
+                choose(None)  # type: ignore[arg-type]
 
     def test_overwriting_keeps_place_and_type(self, body: MessageBody) -> None:
         body["/data/summary.json"] = {"rows": 4}

@@ -105,14 +105,19 @@ class BodyAsList(RuleBasedStateMachine):
 
     @rule(old=names, new=names)
     def move(self, old: str, new: str) -> None:
-        part = self.by_name().get(old)
-        if part is None:
+        names = [old] if old in self.by_name() else self.below(old)
+        if not names:
             with pytest.raises(PartNotFound):
                 self.body.move(old, new)
             return
-        moved = part.evolve(name=new)
-        changed = [moved if each is part else each for each in self.parts]
+        changed = [
+            each.evolve(name=new + each.name[len(old) :]) if each.name in names else each
+            for each in self.parts
+        ]
         self.tried(lambda: self.body.move(old, new), changed)
+
+    def below(self, directory: str) -> list[str]:
+        return [name for name in self.by_name() if name.startswith(f"{directory}/")]
 
     @rule(position=positions)
     def pop(self, position: int) -> None:
