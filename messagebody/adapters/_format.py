@@ -23,10 +23,11 @@ from messagebody.adapters._conversation.turn import Turn, with_rest
 from messagebody.adapters._conversation.turns import at_the_ends, joined, turns_of
 from messagebody.adapters._conversion.citing import marks_of, renumbered, with_documents
 from messagebody.adapters._conversion.collecting import Collector
+from messagebody.adapters._conversion.options import WriteOptions
 from messagebody.adapters._conversion.plain import read_plain, write_plain
 from messagebody.adapters._conversion.reaching import Reach
 from messagebody.adapters._conversion.reading import BlockReader
-from messagebody.adapters._conversion.writing import BlockWriter, WriteOptions
+from messagebody.adapters._conversion.writing import write
 from messagebody.adapters._registry import adapter, detect
 from messagebody.adapters._vocabulary.dialect import KIN, ROLES, Dialect, Misplaced
 from messagebody.adapters._vocabulary.items import KEEP
@@ -167,9 +168,8 @@ class Format(Dialect):
             plain = write_plain(self, body, rest, role)
             if plain is not None:
                 return plain, False
-        writer = BlockWriter(self, options, rest, body, talk)
         try:
-            return writer.write(role), writer.is_empty
+            return write(self, body, rest, options, role=role, talk=talk)
         except Misplaced as error:
             # Blocks that are made of parts are right, so the mistake is in `rest`.
             raise EnvelopeError(f"rest is not what to_body returned: {error.detail}") from error

@@ -11,7 +11,7 @@ from zlib import crc32
 
 from messagebody._model.access import parts_of
 from messagebody._model.body import MessageBody
-from messagebody.adapters._conversion.reading import mark_of_record
+from messagebody.adapters._conversion.rest import mark_of_record
 from messagebody.errors import EnvelopeError
 
 

@@ -9,11 +9,8 @@ from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.adapters._contract import Loss, LossKind
-from messagebody.adapters._vocabulary.items import Item
-from messagebody.adapters._vocabulary.places import is_withheld, items_of
+from messagebody.adapters._vocabulary.places import Found, is_withheld, items_of
 from messagebody.errors import DecodeError, EnvelopeError
-
-Found = tuple[Item | None, list[Part]]
 
 
 @attrs.define

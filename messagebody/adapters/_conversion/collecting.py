@@ -1,7 +1,7 @@
 """Collecting: the parts of a message while its items are read."""
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -20,6 +20,7 @@ from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import base64, data_urls, strict_json
 from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._conversion.copies import as_carried, may_say
 from messagebody.adapters._vocabulary.items import (
     Call,
     Code,
@@ -29,7 +30,6 @@ from messagebody.adapters._vocabulary.items import (
     Refusal,
     Result,
     Text,
-    is_of_provider,
 )
 from messagebody.adapters._vocabulary.places import RESERVED, RESULT
 from messagebody.errors import DecodeError, InvalidPart, MessageBodyError
@@ -124,7 +124,7 @@ class Collector:
             content = _encoded(content, about["content_type"])
         part = Part(content, **about)
         if item.carried is not None:
-            part = _as_carried(part, item, self.named, self.speaker)
+            part = as_carried(part, item, self.named, self.speaker)
         if self._result is not None:
             # The part's own statement has priority.
             part = part.evolve(metadata={RESULT: self._result, **(part.metadata or {})})
@@ -329,73 +329,3 @@ def _said_of(item: Result) -> dict[str, Any]:
 
 
 _CODE_TYPES: Final = {"python": "text/x-python", "bash": "application/x-sh"}
-
-
-def carried_member(part: Part) -> dict[str, Any]:
-    """Return the description of a part for a slot for copies."""
-    about = {
-        "name": part.name, "contentType": part.content_type, "size": part.size,
-        "digest": part.digest, "metadata": part.metadata,
-    }  # fmt: skip
-    return {key: value for key, value in about.items() if value is not None}
-
-
-def _as_carried(part: Part, item: Item, taken: Container[str], speaker: str | None) -> Part:
-    """Return a part as the sender's copy describes it, if that agrees with the content."""
-    member = item.carried
-    if not isinstance(member, dict):
-        return part
-    size = member.get("size")
-    # Some formats respell integers.
-    claims = (int(size) if isinstance(size, float) else size, member.get("digest"))
-    # The content was replaced on its way, so the copy describes something else.
-    if not part.is_reference and claims != (part.size, part.digest):
-        return part
-    name = member.get("name")
-    if name is not None and not (isinstance(name, str) and is_name(name)):
-        return part
-    if name != part.name and not _may_be_called(part, item, name, taken, speaker):
-        return part
-    changes = {"name": name, "metadata": member.get("metadata")}
-    if part.is_reference:
-        changes |= {"size": claims[0], "digest": claims[1]}
-    try:
-        return part.evolve(content_type=member["contentType"], **changes)
-    except (KeyError, MessageBodyError):
-        return part  # the copy breaks the rules, so another program made it
-
-
-def _may_be_called(
-    part: Part, item: Item, name: str | None, taken: Container[str], speaker: str | None
-) -> bool:
-    """Return whether a copy may replace the name of a part by `name`, where None means no name."""
-    # The name of a text, a call or a thought decides what it is.
-    if not isinstance(item, Media) or (part.name and RESERVED.fullmatch(part.name)):
-        return False
-    # A file must not take the name of another part, or of an item that the speaker has no say in.
-    if name is None:
-        return True
-    said = item.carried.get("metadata")
-    return name not in taken and (not RESERVED.fullmatch(name) or may_say(name, speaker, said))
-
-
-def may_say(name: str, speaker: str | None, metadata: Any = None) -> bool:
-    """Return whether a speaker may say an item: the assistant its calls, the other side results.
-
-    The assistant may say results of tools that its provider ran: they answer no other call. A
-    message that states no speaker, such as the result of a server of MCP, may say none of them: it
-    could answer the calls of other tools.
-
-    Arguments:
-        name: the name of the item's part.
-        speaker: who says it.
-        metadata: that of the part.
-    """
-    if name.startswith("/meta/"):
-        return False
-    if not name.startswith("/tool/results/"):
-        return speaker == "assistant"
-    about = metadata.get(RESULT) if isinstance(metadata, dict) else None
-    kind = about.get("type") if isinstance(about, dict) else None
-    is_providers = isinstance(kind, str) and is_of_provider(Result(None, kind=kind))
-    return speaker in ("user", "tool", *(["assistant"] if is_providers else []))

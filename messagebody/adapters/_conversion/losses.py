@@ -1,161 +1,106 @@
-"""Losses: differences between parts and what is read back from their blocks."""
+"""Losses: differences between a part and what is read back from its blocks."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import attrs
 
 from messagebody._base.media_types import JSON, TEXT_PLAIN, is_text
 from messagebody._base.text import quote
+from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
-from messagebody._wire import data_urls
 from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._conversion.likeness import (
+    holds_url_content,
+    lost_id,
+    same_call,
+    same_content,
+    same_name,
+)
 from messagebody.adapters._conversion.missed import is_unmissed
-from messagebody.adapters._vocabulary.items import Call
-from messagebody.adapters._vocabulary.places import RESULT, items_of
-from messagebody.errors import DecodeError
+from messagebody.adapters._vocabulary.places import RESULT
 
 
-@attrs.define
-class Losses:
-    """Collect the losses of parts that go out.
+class Positions:
+    """The positions of the parts of a body, which losses state.
 
     Arguments:
-        parts: all parts of the body.
-        found: the losses, in the order of its parts.
+        body: the body.
     """
 
-    parts: list[Part]
-    found: list[Loss] = attrs.field(factory=list)
-    _positions: dict[int, int] = attrs.field(init=False)
-    _reasons: dict[int, str] = attrs.field(factory=dict, init=False)
-
-    def __attrs_post_init__(self) -> None:
-        # By identity: equal parts have different places.
+    def __init__(self, body: MessageBody) -> None:
+        self.parts = [*body]
+        # By identity: equal parts have different positions.
         self._positions = {id(part): index for index, part in enumerate(self.parts)}
 
-    def explain(self, part: Part, why: str) -> None:
-        """Keep why the target can't read a reference, for the loss if it does not go out."""
-        if why:
-            self._reasons[id(part)] = why
+    def position(self, part: Part) -> int:
+        """Return the position of a part in the body."""
+        return self._positions[id(part)]
 
-    def with_reason(self, part: Part, problem: str) -> str:
-        """Return a problem with the reason that was kept for a part."""
-        why = self._reasons.get(id(part))
-        return f"{problem}: {why}" if why else problem
+    def loss(self, kind: LossKind, part: Part, why: str) -> Loss:
+        """Return a loss of a part."""
+        where = f"part {self.position(part)}" + (f" {part.name}" if part.name else "")
+        return Loss(kind, where, why)
 
-    def compare(
-        self, part: Part, back: Part, sources: Mapping[str, Part], *, is_said: bool = False
-    ) -> None:
-        """Note the differences between a part and the part that was read back.
 
-        Arguments:
-            part: the part that is written.
-            back: the part that is read from its blocks.
-            sources: the named parts that were read back.
-            is_said: whether a text before it states the name.
-        """
+Why = tuple[LossKind, str]
+"""What a loss says of a part."""
+
+
+@attrs.frozen
+class Comparison:
+    """A part of a body, beside the part that is read back from its blocks.
+
+    Arguments:
+        part: the part that is written.
+        back: the part that is read from its blocks.
+        body: the body of the part, where its citations find their sources.
+        sources: the named parts that were read back.
+        reason: why the target can't read the part's reference.
+        is_said: whether a text before it states the name.
+    """
+
+    part: Part
+    back: Part
+    body: MessageBody
+    sources: Mapping[str, Part]
+    reason: str = ""
+    is_said: bool = False
+
+    def losses(self) -> Iterator[Why]:
+        """Yield what the part has and the other one has not."""
+        part, back = self.part, self.back
         if part == back:
             return
         if (spoken := _spoken(part, back)) is not None:
-            self.lose(LossKind.DOWNGRADED, part, f"{spoken} goes out as plain text")
-            self._compare_metadata(part, back, sources)
+            yield LossKind.DOWNGRADED, f"{spoken} goes out as plain text"
+            yield from self._of_metadata()
             return
-        if not _same_content(part, back) and not self._compare_content(part, back):
-            return
-        if not _same_name(part, back):
-            self._compare_names(part, back, is_said=is_said)
-        if (lost_id := _lost_id(part, back)) is not None:
-            self.lose(LossKind.OMITTED, part, f"there is no place for its id {quote(lost_id)}")
-        # The response to a signed URL states the type.
-        is_signed = part.is_reference and back.is_reference and part.url != back.url
-        if part.content_type != back.content_type and not is_signed:
-            why = f"{part.content_type} goes out as {back.content_type}"
-            self.lose(LossKind.DOWNGRADED, part, why)
-        for member in ("size", "digest") if part.is_reference else ():
-            stated = getattr(part, member)
-            if stated is not None and stated != getattr(back, member):
-                self.lose(LossKind.OMITTED, part, f"there is no place for its {member}")
-        self._compare_metadata(part, back, sources)
-        lost = _differing(part.extra, back.extra)
-        if lost:
-            self._lose_members(part, "extra", lost)
+        if not same_content(part, back) and not same_call(part, back):
+            loss = self._of_content()
+            yield loss
+            if loss[0] is LossKind.OMITTED:
+                return
+        yield from self._of_description()
+        yield from self._of_metadata()
+        if lost := _differing(part.extra, back.extra):
+            yield _of_members("extra", lost)
         if part.metadata == {} and back.metadata is None:
-            self.lose(LossKind.CONVERTED, part, "its empty metadata goes out as none")
+            yield LossKind.CONVERTED, "its empty metadata goes out as none"
 
-    def _compare_metadata(self, part: Part, back: Part, sources: Mapping[str, Part]) -> None:
-        """Note the metadata that does not go out, in the words of what it says."""
-        mine, theirs = part.metadata or {}, back.metadata or {}
-        lost = _differing(mine, theirs)
-        if RESULT in lost:
-            lost.remove(RESULT)
-            self._compare_results(part, mine[RESULT], theirs.get(RESULT))
-        if "role" in lost and part.name is None:
-            lost.remove("role")
-            why = f"it is said by {quote(mine['role'])}, and goes out as said by another"
-            self.lose(LossKind.DOWNGRADED, part, why)
-        if "citations" in lost and "citations" in theirs:
-            lost.remove("citations")
-            self._compare_citations(part, mine["citations"], theirs["citations"], sources)
-        if "language" in lost and _states_language(part, back, mine["language"]):
-            lost.remove("language")
-        if "filename" in lost and not _same_name(part, back):
-            lost.remove("filename")  # the name that goes out is in the loss of the name
-        if lost:
-            self._lose_members(part, "metadata", lost)
-
-    def _lose_members(self, part: Part, member: str, lost: list[str]) -> None:
-        why = f"there is no place for its {member} {', '.join(map(quote, lost))}"
-        self.lose(LossKind.OMITTED, part, why)
-
-    def _compare_results(self, part: Part, mine: Any, theirs: Any) -> None:
-        """Note what a result no longer says; ids, and the name of the tool, stand in its call."""
-        mine, theirs = (each if isinstance(each, dict) else {} for each in (mine, theirs))
-        unlike = {key for key in mine if theirs.get(key) != mine[key]}
-        if mine.get("error") is True and "error" in unlike:
-            self.lose(LossKind.OMITTED, part, "there is no place for the fact that the call failed")
-        if others := sorted(unlike - {"id", "name", "type", "error", "empty", "pending"}):
-            said = ", ".join(map(quote, others))
-            self.lose(LossKind.OMITTED, part, f"there is no place for its result's {said}")
-
-    def _compare_citations(
-        self, part: Part, mine: Any, theirs: Any, sources: Mapping[str, Part]
-    ) -> None:
-        """Note what the citations of a text no longer say; each format has words of its own."""
-        named = {str(each.name): each for each in self.parts if each.name is not None}
-        left = [_resolved(each, sources) for each in theirs]
-        without: set[str] = set()
-        gone = 0
-        for each in (_resolved(each, named) for each in (mine if isinstance(mine, list) else ())):
-            back = next((other for other in left if other.get("url") == each.get("url")), None)
-            if back is None:
-                gone += 1
-                continue
-            left.remove(back)
-            without |= {
-                key for key, value in each.items()
-                if not is_unmissed(key) and not _is_held(value, back)
-            }  # fmt: skip
-        if gone:
-            self.lose(LossKind.OMITTED, part, f"there is no place for {gone} of its citations")
-        if without:
-            said = ", ".join(map(quote, sorted(without)))
-            self.lose(LossKind.DOWNGRADED, part, f"its citations go out without {said}")
-
-    def _compare_content(self, part: Part, back: Part) -> bool:
-        """Note a difference of content, and return whether any of the content goes out."""
-        if _same_call(part, back):
-            return True
+    def _of_content(self) -> Why:
+        """Return the loss of another content; "omitted" if none of the content goes out."""
+        part, back = self.part, self.back
         kind, why = LossKind.CONVERTED, "its content goes out in another form"
         if part.is_reference and back.is_reference:
             why = "its URL goes out as a signed one"
-        elif _holds(part, back):
+        elif holds_url_content(part, back):
             why = "it goes out as content"
         elif part.is_reference and back.size != part.size and back.content_type == JSON:
             pass  # a value is spelt in another way
         elif part.is_reference and back.size != part.size and is_text(back.content_type):
-            kind, why = LossKind.OMITTED, self.with_reason(part, _NAMED)
+            kind, why = LossKind.OMITTED, with_reason(_NAMED, self.reason)
         elif part.is_reference:
             why = "it goes out as content"
         elif back.is_reference or (part.size and not back.size):
@@ -166,35 +111,105 @@ class Losses:
             why = f"it goes out as text that {'begins with its name' if is_named else 'holds it'}"
         elif not is_text(part.content_type):
             kind, why = LossKind.OMITTED, _NAMED
-        self.lose(kind, part, why)
-        return kind is not LossKind.OMITTED
+        return kind, why
 
-    def _compare_names(self, part: Part, back: Part, *, is_said: bool) -> None:
+    def _of_description(self) -> Iterator[Why]:
+        """Yield the losses of name, id, type, size and digest."""
+        part, back = self.part, self.back
+        if not same_name(part, back):
+            yield self._of_name()
+        if (lost := lost_id(part, back)) is not None:
+            yield LossKind.OMITTED, f"there is no place for its id {quote(lost)}"
+        # The response to a signed URL states the type.
+        is_signed = part.is_reference and back.is_reference and part.url != back.url
+        if part.content_type != back.content_type and not is_signed:
+            yield LossKind.DOWNGRADED, f"{part.content_type} goes out as {back.content_type}"
+        for member in ("size", "digest") if part.is_reference else ():
+            stated = getattr(part, member)
+            if stated is not None and stated != getattr(back, member):
+                yield LossKind.OMITTED, f"there is no place for its {member}"
+
+    def _of_name(self) -> Why:
+        part, back = self.part, self.back
         if part.name is None:
-            self.lose(LossKind.CONVERTED, part, f"it gets the name {quote(back.name)}")
-        elif is_said:
-            self.lose(LossKind.CONVERTED, part, "its name goes out as a text before it")
-        elif back.name is None:
-            self.lose(LossKind.OMITTED, part, "there is no place for its name")
-        elif (said := (back.metadata or {}).get("filename", back.name)) in (
-            part.name, f"messagebody:{part.name}",
-        ):  # fmt: skip
+            return LossKind.CONVERTED, f"it gets the name {quote(back.name)}"
+        if self.is_said:
+            return LossKind.CONVERTED, "its name goes out as a text before it"
+        if back.name is None:
+            return LossKind.OMITTED, "there is no place for its name"
+        said = (back.metadata or {}).get("filename", back.name)
+        if said in (part.name, f"messagebody:{part.name}"):
             why = "it goes out as a file of its name, which the speaker can only say as a file"
-            self.lose(LossKind.DOWNGRADED, part, why)
-        else:
-            self.lose(LossKind.DOWNGRADED, part, f"its name goes out as {quote(said)}")
+            return LossKind.DOWNGRADED, why
+        return LossKind.DOWNGRADED, f"its name goes out as {quote(said)}"
 
-    def lose(self, kind: LossKind, part: Part, why: str) -> None:
-        """Note a loss of a part."""
-        self.found.append(Loss(kind, self.where(part), why))
+    def _of_metadata(self) -> Iterator[Why]:
+        """Yield the losses of metadata, in the words of what it says."""
+        part, back = self.part, self.back
+        mine, theirs = part.metadata or {}, back.metadata or {}
+        lost = _differing(mine, theirs)
+        if RESULT in lost:
+            lost.remove(RESULT)
+            yield from _of_result(mine[RESULT], theirs.get(RESULT))
+        if "role" in lost and part.name is None:
+            lost.remove("role")
+            why = f"it is said by {quote(mine['role'])}, and goes out as said by another"
+            yield LossKind.DOWNGRADED, why
+        if "citations" in lost and "citations" in theirs:
+            lost.remove("citations")
+            yield from self._of_citations(mine["citations"], theirs["citations"])
+        if "language" in lost and _states_language(part, back, mine["language"]):
+            lost.remove("language")
+        if "filename" in lost and not same_name(part, back):
+            lost.remove("filename")  # the name that goes out is in the loss of the name
+        if lost:
+            yield _of_members("metadata", lost)
 
-    def place(self, part: Part) -> int:
-        """Return the position of a part in its body."""
-        return self._positions[id(part)]
+    def _of_citations(self, mine: Any, theirs: Any) -> Iterator[Why]:
+        """Yield what the citations of a text no longer say; each format has words of its own."""
+        mine = [_resolved(each, self.body) for each in (mine if isinstance(mine, list) else ())]
+        left = [_resolved(each, self.sources) for each in theirs]
+        without: set[str] = set()
+        gone = 0
+        for each in mine:
+            back = next((other for other in left if other.get("url") == each.get("url")), None)
+            if back is None:
+                gone += 1
+                continue
+            left.remove(back)
+            without |= {
+                key for key, value in each.items()
+                if not is_unmissed(key) and not _is_held(value, back)
+            }  # fmt: skip
+        if gone:
+            yield LossKind.OMITTED, f"there is no place for {gone} of its citations"
+        if without:
+            said = ", ".join(map(quote, sorted(without)))
+            yield LossKind.DOWNGRADED, f"its citations go out without {said}"
 
-    def where(self, part: Part) -> str:
-        """Return the place of a part, for a person."""
-        return f"part {self.place(part)}" + (f" {part.name}" if part.name else "")
+
+def with_reason(problem: str, reason: str) -> str:
+    """Return a problem with its reason, if there is one."""
+    return f"{problem}: {reason}" if reason else problem
+
+
+_NAMED: Final = "only a text that names it goes out"
+
+
+def _of_members(member: str, lost: list[str]) -> Why:
+    why = f"there is no place for its {member} {', '.join(map(quote, lost))}"
+    return LossKind.OMITTED, why
+
+
+def _of_result(mine: Any, theirs: Any) -> Iterator[Why]:
+    """Yield what a result no longer says; ids, and the name of the tool, stand in its call."""
+    mine, theirs = (each if isinstance(each, dict) else {} for each in (mine, theirs))
+    unlike = {key for key in mine if theirs.get(key) != mine[key]}
+    if mine.get("error") is True and "error" in unlike:
+        yield LossKind.OMITTED, "there is no place for the fact that the call failed"
+    if others := sorted(unlike - {"id", "name", "type", "error", "empty", "pending"}):
+        said = ", ".join(map(quote, others))
+        yield LossKind.OMITTED, f"there is no place for its result's {said}"
 
 
 def _differing(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
@@ -202,7 +217,7 @@ def _differing(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
     return [key for key in mine if key not in theirs or theirs[key] != mine[key]]
 
 
-def _resolved(citation: Any, named: Mapping[str, Part]) -> dict[str, Any]:
+def _resolved(citation: Any, named: Mapping[str, Part] | MessageBody) -> dict[str, Any]:
     """Return a citation with the URL of the source that it names."""
     if not isinstance(citation, dict):
         return {"citation": citation}
@@ -240,84 +255,3 @@ def _states_language(part: Part, back: Part, language: Any) -> bool:
     """Return whether the text around code states its language, or its type does."""
     is_typed = back.content_type == part.content_type != TEXT_PLAIN
     return is_typed or f"```{language}\n" in (back.text or "")
-
-
-_NAMED: Final = "only a text that names it goes out"
-
-_NUMBERED: Final = re.compile(
-    r"(/tool/(?:calls|results)/|/(?:reasoning|refusals|code|images)/)\d+(\.json|/.+)?"
-)
-"""The names of items, whose numbers are those of the body that they are in."""
-
-
-def _same_name(part: Part, back: Part) -> bool:
-    """Return whether two parts have the same name, or are items that are numbered again."""
-    if part.name == back.name or part.name is None or back.name is None:
-        return part.name == back.name
-    first, second = _NUMBERED.fullmatch(part.name), _NUMBERED.fullmatch(back.name)
-    return first is not None and second is not None and first.groups() == second.groups()
-
-
-def _same_call(part: Part, back: Part) -> bool:
-    """Return whether two parts are the same call; a format may need an id where none was stated."""
-    first, second = _call_in(part), _call_in(back)
-    if first is None or second is None:
-        return False
-    return (first.name, first.arguments) == (second.name, second.arguments)
-
-
-def _lost_id(part: Part, back: Part) -> str | None:
-    """Return the id of a call that goes out without one."""
-    first, second = _call_in(part), _call_in(back)
-    if first is None or second is None or second.id is not None:
-        return None
-    return first.id
-
-
-def _call_in(part: Part) -> Call | None:
-    ((item, _),) = items_of([part])
-    return item if isinstance(item, Call) else None
-
-
-def aligned(parts: list[Part], found: list[Part]) -> list[tuple[Part, Part | None]]:
-    """Return each part with the part that was read back for it, None if there is none.
-
-    Several parts may have become one: if a result holds only one text, its texts are joined.
-    """
-    left, pairs = [*found], []
-    for part in parts:
-        same = (back for back in left if _same_content(part, back) or _holds(part, back))
-        alike = (back for back in left if len(parts) == 1 or back.is_reference == part.is_reference)
-        back = next(same, None) or next(alike, None)
-        if back is not None:
-            left = [each for each in left if each is not back]
-        pairs.append((part, back))
-    return pairs
-
-
-def _in_url(part: Part) -> Part | None:
-    """Return a part with the content of its `data:` URL, None if it has no such URL."""
-    if part.url is None or not data_urls.is_data_url(part.url):
-        return None
-    return Part(data_urls.decode(part.url)[1], content_type=part.content_type)
-
-
-def _holds(part: Part, back: Part) -> bool:
-    """Return whether the content of a part's `data:` URL is in what is read back."""
-    held = None if back.is_reference else _in_url(part)
-    if held is None:
-        return False
-    try:
-        if held.is_text and back.text is not None:
-            return held.read_text() in back.text
-    except DecodeError:
-        return False  # its bytes are no text, whatever it states
-    return held.read_bytes() in back.read_bytes()
-
-
-def _same_content(part: Part, back: Part) -> bool:
-    if part.is_reference or back.is_reference:
-        return part.url == back.url
-    if part.text is not None and back.text is not None:
-        return part.text == back.text
-    return part.read_bytes() == back.read_bytes()

@@ -1,55 +1,24 @@
 """Reading: the parts of a message, and the rest of it beside them."""
 
 from functools import partial
-from typing import Any, Final
-from zlib import crc32
+from typing import Any
 
 import attrs
 
-from messagebody._base.media_types import is_text
 from messagebody._base.text import quote
-from messagebody._model.access import part_of, record_of
 from messagebody._model.part import Part
-from messagebody._wire.members import PartRecord
 from messagebody.adapters._contract import Loss, LossKind
-from messagebody.adapters._conversion.collecting import Collector, carried_member
+from messagebody.adapters._conversion.collecting import Collector
+from messagebody.adapters._conversion.copies import copy_of, without_copy
+from messagebody.adapters._conversion.media import media_of
 from messagebody.adapters._conversion.missed import missed_in
+from messagebody.adapters._conversion.rest import content_class, mark_of
 from messagebody.adapters._vocabulary import differences
-from messagebody.adapters._vocabulary.capabilities import Kind
-from messagebody.adapters._vocabulary.dialect import COPY, Dialect, Misplaced
+from messagebody.adapters._vocabulary.dialect import Dialect, Misplaced
 from messagebody.adapters._vocabulary.items import Call, Item, Media, Reasoning, Result, Text
 from messagebody.adapters._vocabulary.spots import Spot, Spots, path_to
 from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
-
-
-def content_class(part: Part) -> str:
-    """Return the class by which unnamed parts are told apart: "text" or "media"."""
-    return "media" if part.is_reference or not is_text(part.content_type) else "text"
-
-
-def mark_of(part: Part) -> str:
-    """Return a mark by which the block of a part is found again."""
-    return mark_of_record(record_of(part))
-
-
-def mark_of_record(record: PartRecord) -> str:
-    """Return the mark of the part of a record.
-
-    A checksum of 32 bits tells the parts of one message apart. It can't stand for the content. Of
-    large files, the size and both ends are enough.
-    """
-    said = record.content if record.url is None else record.url
-    if isinstance(said, str):
-        return f"{crc32(said.encode()):08x}"
-    content = part_of(record).read_bytes()
-    if len(content) > 2 * _END:
-        content = b"%d %b%b" % (len(content), content[:_END], content[-_END:])
-    return f"{crc32(content):08x}"
-
-
-_END: Final = 64 * 1024
-"""Bytes at each end of a large file; reading all of a film would cost more than the conversion."""
 
 
 @attrs.define
@@ -133,7 +102,12 @@ class BlockReader:
             spot: its place, for errors and losses.
             directory: where its part goes: "/", or the directory of a result.
         """
-        item = self.item_of(block, spot)
+        return self.rest_of(self.item_of(block, spot), block, spot, directory)
+
+    def rest_of(
+        self, item: Item | None, block: Any, spot: Spot, directory: str = "/"
+    ) -> dict[str, Any]:
+        """Collect the part of a block whose item is known, and return the rest of the block."""
         if directory != "/" and not isinstance(item, Text | Media):
             item = None  # a tool only returns text and files
         if item is None:
@@ -142,7 +116,7 @@ class BlockReader:
             return {"block": block}
         if isinstance(item, Result):
             return self._result(item, block, spot)
-        block, item.carried = _without_copy(self.dialect, block)
+        block, item.carried = without_copy(self.dialect, block)
         start = len(self.collector.parts)
         if not self._add(item, spot, directory):
             return {"block": block}
@@ -225,7 +199,7 @@ class BlockReader:
             entry["form"] = item.form
         if part is not None and item.carried is not None:
             # Anything in the slot except our copy stays as it is.
-            entry["carry"] = differences.difference(carried_member(part), item.carried) or True
+            entry["carry"] = differences.difference(copy_of(part), item.carried) or True
         if difference:
             entry["patch"] = difference
             if names := missed_in(difference, self.dialect.unmissed):
@@ -234,80 +208,6 @@ class BlockReader:
 
     def _lose(self, spot: Spot, why: str) -> None:
         self.collector.losses.append(Loss(LossKind.OMITTED, str(spot), why))
-
-
-def media_of(
-    target: Dialect,
-    part: Part,
-    kind: str,
-    form: Any = None,
-    directory: str = "/",
-) -> Media:
-    """Return the item for a part of content in a block of some kind."""
-    said = part.metadata or {}
-    title = said.get("title")
-    item = Media(kind, part.content_type, form=form, key=part.name, url=part.url, size=part.size)
-    item.title = title if isinstance(title, str) else None
-    item.name = _spoken_name(part, target.kind(kind), directory)
-    if part.url is None:
-        item.text = part.text
-        item.data = part.read_bytes() if part.text is None else None
-    return item
-
-
-def _spoken_name(part: Part, kind: Kind | None, directory: str) -> str | None:
-    """Return the name of a part in a block: the original file name, or as much as it may state."""
-    name = own_name(part, directory)
-    if name is None or kind is None or not kind.name_slot:
-        return None
-    filename = (part.metadata or {}).get("filename")
-    if isinstance(filename, str):
-        return filename
-    return name if kind.name_slot == "path" else name.rpartition("/")[2]
-
-
-def own_name(part: Part, directory: str) -> str | None:
-    """Return the name of a part below a directory, None if it is only a number."""
-    name = part.name
-    if name is None or directory == "/":
-        return name
-    name = name.removeprefix(directory)
-    # We give numbers to parts of blocks without a name.
-    return None if name[1:].isdecimal() else name
-
-
-def slot_content(block: Any, path: tuple[str | int, ...] | None) -> dict[str, Any]:
-    """Return the content of the slot of a block, an empty object if it has no slot."""
-    held = {} if path is None else block
-    for step in path or ():
-        if isinstance(held, dict):
-            held = held.get(str(step))
-        else:
-            held = held[int(step)] if isinstance(held, list) and held else None
-    return held if isinstance(held, dict) else {}
-
-
-def replaced(block: Any, path: tuple[str | int, ...], content: dict[str, Any]) -> Any:
-    """Return a copy of a block with new content in its slot; empty content removes the slot."""
-    if not path:
-        return content
-    step, below = path[0], path[1:]
-    if isinstance(block, list):
-        return [*block[: int(step)], replaced(block[int(step)], below, content)]
-    if below:
-        return {**block, step: replaced(block.get(step) or {}, below, content)}
-    without = {key: value for key, value in block.items() if key != step}
-    return {**without, step: content} if content else without
-
-
-def _without_copy(target: Dialect, block: Any) -> tuple[Any, Any]:
-    """Return a block without the sender's description of the part, and that description."""
-    path = target.slot_of(block)
-    held = slot_content(block, path)
-    if path is None or not isinstance(held.get(COPY), dict):
-        return block, None
-    others = {key: value for key, value in held.items() if key != COPY}
-    return replaced(block, path, others), held[COPY]
 
 
 def _wrong(target: Dialect, path: str, problem: str) -> EnvelopeError:

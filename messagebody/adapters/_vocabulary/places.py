@@ -73,13 +73,17 @@ def withheld_among(names: Iterable[str | None]) -> list[int]:
     return found
 
 
-def items_of(body: Iterable[Part]) -> Iterator[tuple[Item | None, list[Part]]]:
+Found = tuple[Item | None, list[Part]]
+"""An item with its parts; for plain content the item is None."""
+
+
+def items_of(body: Iterable[Part]) -> Iterator[Found]:
     """Yield the items of a body with their parts, in order; for plain content the item is None.
 
     A result holds the parts of its directory, which need not be neighbours.
     """
     results: dict[str, list[Part]] = {}
-    order: list[tuple[Item | None, list[Part]]] = []
+    order: list[Found] = []
     for part in body:
         match = _PLACE.fullmatch(part.name) if part.name else None
         if match is not None and match["result"] and _result_of(part) is not None:
@@ -89,13 +93,13 @@ def items_of(body: Iterable[Part]) -> Iterator[tuple[Item | None, list[Part]]]:
                 continue
             about = _result_of(part) or {}  # of the result that is there
             parts = results[match["result"]] = [part]
-            found: Item | None = Result(
+            item: Item | None = Result(
                 about.get("id"), [], about.get("name"), about.get("error"), about.get("type"),
                 about.get("pending") is True, key=match["result"],
             )  # fmt: skip
         else:
-            parts, found = [part], _item_at(part, match)
-        order.append((found, parts))
+            parts, item = [part], _item_at(part, match)
+        order.append((item, parts))
     yield from order
 
 

@@ -1,0 +1,291 @@
+"""Blocks for the steps of a plan: which kind of block each part goes out in.
+
+Nothing here changes while a message is written, and nothing is read back: `check` does that.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from messagebody._model.part import Part
+from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._conversion import stand_ins
+from messagebody.adapters._conversion.copies import copy_of, may_say, with_copy
+from messagebody.adapters._conversion.kinds import fits, kind_for, kinds_at
+from messagebody.adapters._conversion.media import media_of
+from messagebody.adapters._conversion.options import WriteOptions
+from messagebody.adapters._conversion.plan import KeptBlock, MessagePlan, PlanStep
+from messagebody.adapters._vocabulary import differences
+from messagebody.adapters._vocabulary.capabilities import Kind
+from messagebody.adapters._vocabulary.dialect import Dialect
+from messagebody.adapters._vocabulary.items import (
+    Call,
+    Item,
+    Media,
+    Reasoning,
+    Result,
+    Text,
+    is_of_provider,
+)
+from messagebody.adapters._vocabulary.places import RESERVED, RESULT
+
+
+@attrs.frozen
+class Written:
+    """What a step of a plan becomes.
+
+    Arguments:
+        blocks: its blocks; some parts become none.
+        losses: what the target may refuse, or can't open.
+        refused: the parts that may not go out as text, if that is an error.
+        reasons: why the target can't read the references of parts, by the identity of the part.
+        media: the last item of content, whose base64 is known when it is read back.
+    """
+
+    blocks: Sequence[Any] = ()
+    losses: Sequence[Loss] = ()
+    refused: Sequence[Loss] = ()
+    reasons: Mapping[int, str] = attrs.Factory(dict)
+    media: Media | None = None
+
+
+_GENERATED: Final = re.compile(r"/images/\d+")
+"""The names of files that a model made: a block for such files states no name."""
+
+
+def _kinds_of(writer: "BlockWriter") -> tuple[Kind, ...]:
+    return writer.plan.dialect.kinds_of(writer.plan.role.name)
+
+
+def _values_of(writer: "BlockWriter") -> tuple[Kind, ...]:
+    return tuple(kind for kind in writer.kinds if kind.is_value and kind.in_messages)
+
+
+@attrs.frozen
+class BlockWriter:
+    """Write the blocks of a plan.
+
+    Arguments:
+        plan: the plan.
+        options: how to write.
+        kinds: the kinds of block that the message may have.
+        values: those of them that hold a JSON value.
+    """
+
+    plan: MessagePlan
+    options: WriteOptions
+    kinds: tuple[Kind, ...] = attrs.field(init=False, default=attrs.Factory(_kinds_of, True))
+    values: tuple[Kind, ...] = attrs.field(init=False, default=attrs.Factory(_values_of, True))
+
+    @property
+    def _dialect(self) -> Dialect:
+        return self.plan.dialect
+
+    @property
+    def _role(self) -> str:
+        return self.plan.role.name
+
+    def of(self, step: PlanStep | KeptBlock) -> Written:
+        """Return the blocks of a step."""
+        if isinstance(step, KeptBlock):
+            return Written([step.block])
+        made = self._of_content(step) if step.item is None else self._of_item(step.item, step)
+        if not made.blocks:
+            return made
+        last = self._finished(made.blocks[-1], step)
+        if last is made.blocks[-1]:
+            return made
+        return attrs.evolve(made, blocks=[*made.blocks[:-1], last])
+
+    def _finished(self, block: Any, step: PlanStep) -> Any:
+        """Return a block with what the one had that the part came in, and with a copy."""
+        block = differences.apply(step.entry.get("patch"), block)
+        said, is_file = step.entry.get("carry"), step.item is None and step.directory == "/"
+        is_wanted = said or (self._is_carried(step.part) if is_file else self.options.carry)
+        if not is_wanted or isinstance(step.item, Result):
+            return block
+        path = self._dialect.slot_of(block, self._role)
+        if path is None:
+            return block
+        changes = said if said is not True else {}
+        return with_copy(block, path, differences.apply(changes, self._copy(step.part, said)))
+
+    def _is_carried(self, part: Part) -> bool:
+        """Return whether the description of a file goes out in the slot.
+
+        A part of an item always takes it along where it goes out as a file: by it, the part is read
+        as the item again, if the speaker may say it.
+        """
+        if self.options.carry or not self._dialect.takes_files or part.name is None:
+            return self.options.carry
+        is_item = RESERVED.fullmatch(part.name) is not None
+        return is_item and may_say(part.name, self.plan.role.speaker, part.metadata)
+
+    def _copy(self, part: Part, said: Any) -> dict[str, Any]:
+        """Return the description of a part for the slot."""
+        copy = copy_of(part)
+        if self.options.carry or said or "metadata" not in copy:
+            return copy
+        # Nobody asked for the metadata: only what makes the part a result or code goes out.
+        kept = (RESULT, *(("language", "outcome") if str(part.name).startswith("/code/") else ()))
+        about = {key: value for key, value in copy.pop("metadata").items() if key in kept}
+        return {**copy, "metadata": about} if about else copy
+
+    # Items beyond text and files
+
+    def _of_item(self, item: Item, step: PlanStep) -> Written:
+        inner = joined([self.of(each) for each in step.inner])
+        if self._is_said(item, step.entry):
+            block = self._dialect.write_block(item, [*inner.blocks])
+            if block is not None:
+                return attrs.evolve(inner, blocks=[block])
+        text, is_said = stand_ins.of_item(item, step.parts, self._role)
+        stand_in = self._in_place_of(step.part, text, is_supported=is_said)
+        return joined([attrs.evolve(inner, blocks=()), stand_in])
+
+    def _is_said(self, item: Item, entry: Mapping[str, Any]) -> bool:
+        """Return whether the message may hold an item and the target takes it."""
+        if entry:
+            return True  # it came in this message
+        # The provider's API refuses a thought without its signature.
+        if isinstance(item, Reasoning) and self._dialect.signs_reasoning:
+            return False
+        if isinstance(item, Result) and item.is_pending:
+            return False  # the service would take it for the answer
+        # The client would be asked to run what the provider ran already.
+        if isinstance(item, Call | Result) and is_of_provider(item):
+            return self._dialect.has_provider_tools(item)
+        if isinstance(item, self._dialect.alone) and not self.plan.is_alone:
+            return False
+        speakers = self._dialect.speakers.get(type(item))
+        return speakers is None or self._role in speakers
+
+    # Text and files
+
+    def _of_content(self, step: PlanStep) -> Written:
+        part, entry = step.part, step.entry
+        if "kind" not in entry and step.name is None:
+            # A format that takes JSON values gets the value rather than its text.
+            text = None if not entry and self._has_value(part) else stand_ins.text_of(part)
+            if text is not None:
+                return Written(self._of_text(text, part, entry))
+        kinds = kinds_at(self._dialect, self.kinds, entry, step.directory)
+        reached, reason = self.options.reach.of(part, kinds, self._dialect.name)
+        made = self._of_media(step, reached, kinds)
+        if made is None:
+            text, is_content = stand_ins.of_part(part, reached, step.name, self._role)
+            made = self._in_place_of(part, text, is_supported=is_content)
+        return attrs.evolve(made, reasons={id(part): reason}) if reason else made
+
+    def _of_media(self, step: PlanStep, reached: Part, kinds: Sequence[Kind]) -> Written | None:
+        """Return the block of a part as the target can read it, None if the format has none."""
+        is_carried = self._is_carried(reached)
+        kind = kind_for(self._dialect, reached, step.entry, kinds, is_carried=is_carried)
+        if kind is None:
+            return None
+        media = media_of(self._dialect, reached, kind.name, step.entry.get("form"), step.directory)
+        block = self._dialect.write_block(media, [])
+        if block is None:
+            return None
+        losses = [] if step.entry else self._doubts(step.part, reached, kind)
+        return Written([*self._label(step, kind, block), block], losses, media=media)
+
+    def _of_text(self, text: str, part: Part, entry: dict[str, Any]) -> list[Any]:
+        if self._is_refused(text):
+            return []
+        said = Text(text, part.content_type, self._citations(part))
+        said.form = entry.get("form")
+        role = (part.metadata or {}).get("role")
+        said.role = role if isinstance(role, str) else None
+        said.speaker = self._role
+        if self.options.carry or entry.get("carry"):
+            said.carried = {}
+        return [self._dialect.write_block(said, [])]
+
+    def _citations(self, part: Part) -> list[dict[str, Any]]:
+        """Return the citations of a text, with the URLs of the parts that they name."""
+        said = (part.metadata or {}).get("citations")
+        if not isinstance(said, list) or not all(isinstance(each, dict) for each in said):
+            return []
+        found = []
+        for each in said:
+            name = each.get("source")
+            source = self.plan.body.get(name) if isinstance(name, str) else None
+            if source is not None and source.url is not None:
+                each = {key: value for key, value in each.items() if key != "source"}  # noqa: PLW2901
+                each["url"] = source.url
+            found.append(each)
+        return found
+
+    def _has_value(self, part: Part) -> bool:
+        """Return whether a part is a JSON value, and the format has a kind of block for it."""
+        return not self._is_carried(part) and any(fits(part, kind) for kind in self.values)
+
+    def _doubts(self, part: Part, inline: Part, kind: Kind) -> list[Loss]:
+        """Return losses of content that is written although the target may not take it."""
+        said, most = [], kind.advised_bytes
+        if most is not None and not inline.is_reference and (inline.size or 0) > most:
+            said.append(f"{self._dialect.name} may refuse content of more than {most:,} bytes")
+        if part.url is not None and not self._dialect.stores_file_ids:
+            scheme = part.url.partition(":")[0]
+            # The id of a file that a provider stores, in a format of somebody else.
+            if scheme.endswith("-file") and scheme not in (*kind.schemes, kind.file_ids):
+                owner = scheme.removesuffix("-file")
+                said.append(f"its URL is the id of a file that only {owner} can open")
+        return [self.plan.positions.loss(LossKind.DOWNGRADED, part, why) for why in said]
+
+    # Texts in place of blocks
+
+    def texts(self, text: str) -> list[Any]:
+        """Return the block of a text, and none if the service refuses it."""
+        if self._is_refused(text):
+            return []
+        return [self._dialect.write_block(Text(text, speaker=self._role), [])]
+
+    def _is_refused(self, text: str) -> bool:
+        """Return whether the service takes no such text: an empty one, or one of spaces."""
+        if self.plan.is_own or not self._dialect.alternates:
+            return False
+        return not text or not (self._dialect.takes_blank or text.strip())
+
+    def _label(self, step: PlanStep, kind: Kind, block: Any) -> list[Any]:
+        """Return a text block with the name of a part whose block has no slot for it."""
+        name = step.part.name
+        # The receiver knows the name already, or the sender's format states it elsewhere.
+        if kind.name_slot or name is None or step.entry.get("name") or step.directory != "/":
+            return []
+        if self._role == "assistant" or (kind.is_generated and _GENERATED.fullmatch(name)):
+            return []
+        is_carried = self._is_carried(step.part)
+        if is_carried and self._dialect.slot_of(block, self._role) is not None:
+            return []
+        return self.texts(f"{name}:")
+
+    def _in_place_of(self, part: Part, text: str | None, *, is_supported: bool) -> Written:
+        """Return the text in place of a part as a block, if a text is what the caller wants."""
+        if is_supported:
+            return Written(self.texts(str(text)))
+        refused = []
+        # Refused parts are collected and raised once, so that the caller sees all of them.
+        if self.options.unsupported == "error":
+            why = f"{self._dialect.name} has no block for {part.content_type}"
+            refused.append(self.plan.positions.loss(LossKind.OMITTED, part, why))
+        # A history holds no words that the assistant did not say: a model would imitate them.
+        if text is None or self.options.unsupported == "omit" or self._role == "assistant":
+            return Written(refused=refused)
+        return Written(self.texts(text), refused=refused)
+
+
+def joined(written: Sequence[Written]) -> Written:
+    """Return what several steps become together."""
+    if len(written) < 2:
+        return written[0] if written else Written()
+    return Written(
+        [block for each in written for block in each.blocks],
+        [loss for each in written for loss in each.losses],
+        [loss for each in written for loss in each.refused],
+        {key: why for each in written for key, why in each.reasons.items()},
+        next((each.media for each in reversed(written) if each.media is not None), None),
+    )

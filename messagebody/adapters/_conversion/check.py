@@ -1,0 +1,151 @@
+"""The check of a written message: its blocks are read back, and compared with the parts.
+
+All formats show their losses in this way: a loss is what a reader of the message misses.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._base.media_types import OCTET_STREAM, TEXT_PLAIN
+from messagebody._model.part import Part
+from messagebody._wire import data_urls
+from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._conversion.blocks import Written
+from messagebody.adapters._conversion.collecting import Collector, type_of_url
+from messagebody.adapters._conversion.likeness import aligned
+from messagebody.adapters._conversion.losses import Comparison, with_reason
+from messagebody.adapters._conversion.plan import MessagePlan, PlanStep
+from messagebody.adapters._conversion.reading import BlockReader
+from messagebody.adapters._conversion.stand_ins import text_of
+from messagebody.adapters._vocabulary.items import KEEP, Item, Media, Result, Text
+from messagebody.adapters._vocabulary.spots import NOWHERE
+
+
+class MessageCheck:
+    """Read the blocks of a message back, each of them once, in their order.
+
+    Arguments:
+        plan: the plan that the message is written by.
+        is_carrying: whether descriptions of the parts go out with them.
+    """
+
+    def __init__(self, plan: MessagePlan, *, is_carrying: bool) -> None:
+        self.items: list[Item | None] = []
+        """What was read back of all blocks that were made."""
+        self._plan = plan
+        self._is_carrying = is_carrying
+        self._collector = Collector(DEFAULT_LIMITS, KEEP)
+        self._collector.speaker = plan.role.speaker
+        self._reader = BlockReader(
+            plan.dialect, self._collector, is_check=True, role=plan.role.read
+        )
+
+    def named_before(self, step: PlanStep) -> Part | None:
+        """Return the source that a text before has named, if a step is that source."""
+        name = step.parts[0].name if step.item is None else None
+        if name is None or not name.startswith("/sources/"):
+            return None
+        said = self._collector.named.get(name)
+        return None if said is None or said.url != step.parts[0].url else said
+
+    def of(self, step: PlanStep, written: Written) -> Iterator[Loss]:
+        """Yield what the parts of a step have and its blocks have not."""
+        items = [self._reader.item_of(block) for block in written.blocks]
+        self.items += items
+        is_single = len(step.parts) == len(items) == 1
+        if is_single and self._is_whole(step.parts[0], items[0], step.entry):
+            return
+        found = self._read(items, written)
+        # A label before a block is read as a text of its own, and is not part of the body.
+        labels = max(len(items) - 1, 0) if len(step.parts) == 1 else 0
+        for part, back in aligned(step.parts, found[labels:]):
+            reason = written.reasons.get(id(part), "")
+            if back is not None:
+                yield from self.compared(part, back, reason, is_said=labels > 0)
+            elif _is_within(part, found):
+                yield self._loss(LossKind.CONVERTED, part, "it goes out in one text with others")
+            else:
+                why = f"{self._plan.dialect.name} has no place of its own for it"
+                yield self._loss(LossKind.OMITTED, part, with_reason(why, reason))
+
+    def compared(
+        self, part: Part, back: Part, reason: str = "", *, is_said: bool = False
+    ) -> Iterator[Loss]:
+        """Yield the differences between a part and the part that was read back."""
+        named = self._collector.named
+        pair = Comparison(part, back, self._plan.body, named, reason, is_said)
+        for kind, why in pair.losses():
+            yield self._loss(kind, part, why)
+
+    def of_message(self, blocks: list[Any], message: Any) -> Iterator[Loss]:
+        """Yield a loss if a message holds fewer blocks than were made, or in another order.
+
+        Some formats have one text; many have members beside the content for calls and refusals.
+        """
+        plan = self._plan
+        again, _ = plan.dialect.split(message)
+        if len(again) < len(blocks):
+            why = f"a message of {plan.dialect.name} holds one text: there were {len(blocks)}"
+            yield Loss(LossKind.CONVERTED, plan.dialect.place, why)
+        elif plan.is_own or again == blocks or len(plan.item_types) < 2:
+            return
+        elif self._order(again) != self._order(blocks):
+            why = f"{plan.dialect.name} has another order of texts, calls and refusals"
+            yield Loss(LossKind.CONVERTED, plan.dialect.place, why)
+
+    def _order(self, blocks: list[Any]) -> list[type]:
+        """Return the types of the items of blocks, where their order tells something."""
+        items = map(self._reader.item_of, blocks)
+        joins = self._plan.dialect.joins_results
+        return [
+            type(item) for item in items
+            if not isinstance(item, Result) or (item.blocks and not joins)
+        ]  # fmt: skip
+
+    def says_something(self, message: Any) -> bool:
+        """Return whether a message says anything."""
+        return any(map(self._reader.item_of, self._plan.dialect.split(message)[0]))
+
+    def _loss(self, kind: LossKind, part: Part, why: str) -> Loss:
+        return self._plan.positions.loss(kind, part, why)
+
+    def _read(self, items: list[Item | None], written: Written) -> list[Part]:
+        """Return the parts that are read back from the blocks of a step."""
+        start = len(self._collector.parts)
+        # The base64 that was just made need not be decoded.
+        self._collector.known = written.media
+        for item, block in zip(items, written.blocks, strict=True):
+            self._reader.rest_of(item, block, NOWHERE)
+        self._collector.known = None
+        return self._collector.parts[start:]
+
+    def _is_whole(self, part: Part, item: Item | None, entry: dict[str, Any]) -> bool:
+        """Return whether a part is just a text or a URL, and the item of its block is the same.
+
+        Most parts are, and the parts of their blocks need not be made.
+        """
+        if part.name is not None or part.metadata is not None or part.extra:
+            return False
+        if part.text is not None:
+            return part.content_type == TEXT_PLAIN and item == Text(part.text)
+        # The rest of a message, or a copy, may add members to the block.
+        if part.url is None or self._is_carrying or "patch" in entry or "carry" in entry:
+            return False
+        return not data_urls.is_data_url(part.url) and _is_link(part, item)
+
+
+def _is_link(part: Part, item: Item | None) -> bool:
+    """Return whether an item is the URL of a part, and says all that the part says."""
+    if part.size is not None or part.digest is not None:
+        return False
+    if not isinstance(item, Media) or item.url != part.url:
+        return False
+    kind = item.media_type or type_of_url(item.url or "") or OCTET_STREAM
+    return kind == part.content_type and item == Media(item.kind, item.media_type, url=part.url)
+
+
+def _is_within(part: Part, found: list[Part]) -> bool:
+    """Return whether one of the texts that are read back holds that of a part."""
+    text = text_of(part)
+    return bool(text) and any(str(text) in (each.text or "") for each in found)

@@ -1,0 +1,293 @@
+"""The plan of a message: what each item of a body becomes, and what stays behind.
+
+A plan is made once, from the body and the rest of the message that it came from. It holds no
+blocks but those that go back as they came; `blocks` makes the others.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
+from operator import not_
+from typing import Any
+
+import attrs
+
+from messagebody._base.text import quote
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody.adapters._contract import Loss, LossKind, left_behind
+from messagebody.adapters._conversion.losses import Positions
+from messagebody.adapters._conversion.media import own_name
+from messagebody.adapters._conversion.missed import SIGNATURES
+from messagebody.adapters._conversion.rest import (
+    entries_of,
+    mark_of,
+    matched,
+    member_of,
+    with_entries,
+)
+from messagebody.adapters._conversion.role import Role, inferred_role, role_of, unsaid
+from messagebody.adapters._vocabulary.dialect import Dialect
+from messagebody.adapters._vocabulary.items import Call, Item, Reasoning, Result
+from messagebody.adapters._vocabulary.places import RESULT, Found, is_withheld, items_of
+
+_Entries = list[dict[str, Any]]
+
+
+@attrs.frozen
+class KeptBlock:
+    """A block that made no part: it goes back as it came.
+
+    Arguments:
+        block: the block.
+    """
+
+    block: Any
+
+
+@attrs.frozen
+class PlanStep:
+    """An item of the body, on its way to its blocks.
+
+    Arguments:
+        item: the item, None for plain content.
+        parts: its parts.
+        entry: the rest of its block as far as it still holds; empty without such a block.
+        directory: where its parts are: "/", or the directory of a result.
+        inner: the contents of a result.
+        losses: what its old block had and does not go out with it.
+    """
+
+    item: Item | None
+    parts: list[Part]
+    entry: dict[str, Any]
+    directory: str = "/"
+    inner: Sequence["PlanStep | KeptBlock"] = ()
+    losses: Sequence[Loss] = ()
+
+    @property
+    def part(self) -> Part:
+        """The only part of plain content, and the first part of an item."""
+        return self.parts[0]
+
+    @property
+    def name(self) -> str | None:
+        """The name of the part below the directory, None if it is only a number."""
+        return own_name(self.parts[0], self.directory)
+
+
+@attrs.frozen
+class MessagePlan:
+    """What a body becomes in a message of one format.
+
+    Arguments:
+        dialect: the format.
+        body: the body.
+        positions: where its parts are.
+        role: who says the message.
+        steps: the items and kept blocks, in the order of the message.
+        losses: what stays behind.
+        form: the form of the message: that of a conversation, or the one that it had.
+        is_own: whether the body came from a message of the format.
+        frame: what that message had beside its blocks.
+    """
+
+    dialect: Dialect
+    body: MessageBody
+    positions: Positions
+    role: Role
+    steps: Sequence[PlanStep | KeptBlock]
+    losses: Sequence[Loss]
+    form: str | None
+    is_own: bool
+    frame: Any
+
+    @property
+    def item_types(self) -> set[type]:
+        """The types of the items; that of None for plain content."""
+        return {type(step.item) for step in self.steps if isinstance(step, PlanStep)}
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the message holds one item and nothing else."""
+        return sum(isinstance(step, PlanStep) for step in self.steps) == 1
+
+
+def plan_of(
+    dialect: Dialect, body: MessageBody, rest: dict[str, Any], role: str | None, talk: str | None
+) -> MessagePlan:
+    """Return the plan of a message.
+
+    Arguments:
+        dialect: the format.
+        body: the body.
+        rest: the rest of the message that it came from.
+        role: the role that the caller states.
+        talk: the form of a message in a conversation, None for a message alone.
+
+    Raises:
+        EnvelopeError: `rest` is something else.
+    """
+    own = rest if rest.get("format") == dialect.name else {}
+    positions, entries = Positions(body), entries_of(own, "blocks")
+    items, losses = _sorted_out(positions, entries)
+    if not own:
+        losses += _missed(dialect, positions, items, rest)
+    form: str | None = talk or member_of(own, "form", str)
+    stated = role or member_of(rest, "role", str)
+    who = role_of(dialect, stated or inferred_role(items), form, own)
+    losses += unsaid(dialect, who, own, items, is_stated=bool(stated))
+    if dialect.takes_files:
+        # In the order of the body, because the parts of a result need not be neighbours.
+        files = _with_files(dialect, items, entries, talk)
+        items = sorted(files, key=lambda each: positions.position(each[1][0]))
+    if own and not stated:
+        who = attrs.evolve(who, word=dialect.roles.get("user", "user"))  # as in computing the rest
+    steps, dropped = _steps(positions, items, entries, talk)
+    losses += dropped
+    frame = own.get("frame")
+    return MessagePlan(dialect, body, positions, who, steps, losses, form, bool(own), frame)
+
+
+# What stays behind
+
+
+def _sorted_out(positions: Positions, entries: _Entries) -> tuple[list[Found], list[Loss]]:
+    """Return the items to write, and a loss for each part with members of another message."""
+    inner = [entries_of(entry, "inner") for entry in entries]
+    own = {entry.get("name") for each in inner for entry in each}
+    parts = positions.parts
+    withheld = [is_withheld(part) and part.name not in own for part in parts]
+    why = "it keeps members of a message that are not content"
+    losses = [positions.loss(LossKind.OMITTED, part, why) for part in compress(parts, withheld)]
+    return [*items_of(compress(parts, map(not_, withheld)))], losses
+
+
+def _missed(
+    dialect: Dialect, positions: Positions, items: list[Found], rest: dict[str, Any]
+) -> Iterator[Loss]:
+    """Yield a loss for each member of another format's message and blocks that a reader misses."""
+    yield from left_behind(rest, f"{dialect.name} has no place for this member of the message")
+    for (_, parts), entry in with_entries(items, entries_of(rest, "blocks")):
+        yield from _missed_of(dialect, positions, parts[0], entry)
+        inner: list[Found] = [(None, [part]) for part in parts]
+        for (_, within), each in with_entries(inner, entries_of(entry, "inner")):
+            yield from _missed_of(dialect, positions, within[0], each)
+
+
+def _missed_of(
+    dialect: Dialect, positions: Positions, part: Part, entry: dict[str, Any]
+) -> Iterator[Loss]:
+    if names := member_of(entry, "missed", list):
+        said = ", ".join(quote(name) for name in names)
+        why = f"{dialect.name} has no place for the members of its block {said}"
+        yield positions.loss(LossKind.OMITTED, part, why)
+
+
+# Items and the entries of their blocks
+
+
+def _with_files(
+    dialect: Dialect, items: list[Found], entries: _Entries, talk: str | None
+) -> Iterator[Found]:
+    """Yield items, where each part of an item without a block is a file of its own."""
+    by_name = {entry.get("name"): entry for entry in entries}
+    for item, parts in items:
+        if item is None or _has_block(dialect, item, by_name.get(item.key), talk):
+            yield item, parts
+        else:
+            yield from ((None, [part]) for part in parts)
+
+
+def _has_block(
+    dialect: Dialect, item: Item, entry: dict[str, Any] | None, talk: str | None
+) -> bool:
+    """Return whether an item has a block of its own: it came in one, or the format has one."""
+    if entry is not None:
+        return "kind" not in entry  # a file has a kind
+    item.form = talk
+    return dialect.write_block(item, []) is not None
+
+
+def _steps(
+    positions: Positions,
+    items: list[Found],
+    entries: _Entries,
+    talk: str | None = None,
+    directory: str = "/",
+) -> tuple[list[PlanStep | KeptBlock], list[Loss]]:
+    """Return the steps of items and kept blocks, and losses of blocks whose parts have changed."""
+    indexes = matched(items, entries)
+    kept = deque(index for index, entry in enumerate(entries) if "block" in entry)
+    steps: list[PlanStep | KeptBlock] = []
+    for (item, parts), index in zip(items, indexes, strict=True):
+        # Blocks that made no part go back to their positions.
+        while index is not None and kept and kept[0] < index:
+            steps.append(KeptBlock(entries[kept.popleft()]["block"]))
+        entry = {} if index is None else entries[index]
+        if item is None:
+            steps.append(PlanStep(None, parts, entry, directory))
+        else:
+            steps.append(_step(positions, item, parts, entry, talk))
+    steps += (KeptBlock(entries[index]["block"]) for index in kept)
+    return steps, [*_dropped(positions, items, entries, indexes)]
+
+
+def _step(
+    positions: Positions, item: Item, parts: list[Part], entry: dict[str, Any], talk: str | None
+) -> PlanStep:
+    """Return the step of an item beyond text and files."""
+    losses: list[Loss] = []
+    inner: list[PlanStep | KeptBlock] = []
+    if isinstance(item, Reasoning | Call):
+        entry, outlived = _valid(item, parts[0], entry)
+        losses += _outlived(positions, parts[0], outlived)
+    elif isinstance(item, Result):
+        contents: list[Found] = [(None, [part]) for part in parts if not _is_empty_result(part)]
+        within = entries_of(entry, "inner")
+        inner, losses = _steps(positions, contents, within, directory=str(item.key))
+    item.form = entry.get("form") or talk
+    return PlanStep(item, parts, entry, "/", inner, losses)
+
+
+def _is_empty_result(part: Part) -> bool:
+    about = (part.metadata or {}).get(RESULT)
+    return isinstance(about, dict) and about.get("empty") is True and part.size == 0
+
+
+def _valid(
+    item: Reasoning | Call, part: Part, entry: dict[str, Any]
+) -> tuple[dict[str, Any], Iterable[str]]:
+    """Return the entry of a call or thought as far as it holds, and the members that it loses."""
+    if entry.get("mark") in (None, mark_of(part)):
+        return entry, ()
+    patch = entry.get("patch") or {}
+    if isinstance(item, Reasoning):
+        return {}, patch.get("set", ())
+    # The signature of a model is about the call that it made.
+    members = member_of(patch, "set", dict) or {}
+    kept = {key: members[key] for key in members if key.split("/")[-1] not in SIGNATURES}
+    return {**entry, "patch": {**patch, "set": kept}}, members.keys() - kept
+
+
+def _dropped(
+    positions: Positions, items: list[Found], entries: _Entries, indexes: list[int | None]
+) -> Iterator[Loss]:
+    """Yield a loss for each block whose part has changed; removed parts need none."""
+    taken = {*indexes}
+    lost = deque(
+        entry
+        for index, entry in enumerate(entries)
+        if index not in taken and "patch" in entry and "name" not in entry
+    )
+    for (_, parts), index in zip(items, indexes, strict=True):
+        if index is None and parts[0].name is None and lost:
+            patch = lost.popleft().get("patch") or {}
+            yield from _outlived(positions, parts[0], patch.get("set", ()))
+
+
+def _outlived(positions: Positions, part: Part, pointers: Iterable[str]) -> Iterator[Loss]:
+    if names := sorted(pointer.strip("/") for pointer in pointers):
+        said = ", ".join(map(quote, names))
+        why = f"it has changed, and the members of its old block {said} don't go out with it"
+        yield positions.loss(LossKind.OMITTED, part, why)

@@ -1,0 +1,116 @@
+"""The rest of a message: an entry for each of its blocks, and the part that an entry is about."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+from zlib import crc32
+
+from messagebody._base.media_types import is_text
+from messagebody._model.access import part_of, record_of
+from messagebody._model.part import Part
+from messagebody._wire.members import PartRecord
+from messagebody.adapters._vocabulary.dialect import TYPES
+from messagebody.adapters._vocabulary.places import Found
+from messagebody.errors import EnvelopeError
+
+
+def member_of(rest: dict[str, Any], key: str, kind: type) -> Any:
+    """Return a member of the rest of a message, None if there is none.
+
+    Raises:
+        EnvelopeError: it is of another type.
+    """
+    value = rest.get(key)
+    if value is not None and type(value) is not kind:
+        raise EnvelopeError(f"rest is not what to_body returned: '{key}' is not {TYPES[kind]}")
+    return value
+
+
+def entries_of(rest: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """Return the entries of the blocks of a message ("blocks") or of a result ("inner").
+
+    Raises:
+        EnvelopeError: they are something else.
+    """
+    entries: list[dict[str, Any]] = member_of(rest, key, list) or []
+    for entry in entries:
+        if not isinstance(entry, dict) or not isinstance(entry.get("block", {}), dict):
+            raise EnvelopeError(f"rest is not what to_body returned: '{key}' has objects")
+        for member in ("name", "kind", "of", "type", "mark"):
+            member_of(entry, member, str)
+        member_of(entry, "patch", dict)
+        if not isinstance(entry.get("carry", True), bool | dict):
+            raise EnvelopeError("rest is not what to_body returned: 'carry' is true or an object")
+        if not isinstance(entry.get("form"), str | list | None):
+            raise EnvelopeError("rest is not what to_body returned: 'form' is text or a list")
+    return entries
+
+
+def matched(items: Sequence[Found], entries: list[dict[str, Any]]) -> list[int | None]:
+    """Return for each item the position of the entry of its block, None if there is none.
+
+    A named part finds its block by the name, and another by its mark. Plain blocks have no mark:
+    they are taken in order, texts apart from files, which keeps their place among unknown blocks.
+    """
+    if not entries:
+        return [None] * len(items)
+    named: dict[str, int] = {}
+    marked: dict[str, deque[int]] = {}
+    plain: dict[str, deque[int]] = {"text": deque(), "media": deque()}
+    for index, entry in enumerate(entries):
+        if "block" in entry:
+            continue
+        name, mark, of = entry.get("name"), entry.get("mark"), entry.get("of", "text")
+        if isinstance(name, str):
+            named[name] = index
+        elif isinstance(mark, str):
+            marked.setdefault(mark, deque()).append(index)
+        elif of in plain:
+            plain[of].append(index)
+    found: list[int | None] = []
+    for item, parts in items:
+        name = parts[0].name if item is None else item.key
+        if name is not None:
+            found.append(named.get(name))
+            continue
+        queue = (marked and marked.get(mark_of(parts[0]))) or plain[content_class(parts[0])]
+        found.append(queue.popleft() if queue else None)
+    return found
+
+
+def with_entries(
+    items: Sequence[Found], entries: list[dict[str, Any]]
+) -> Iterator[tuple[Found, dict[str, Any]]]:
+    """Yield the items that came in a block with an entry, and that entry."""
+    for found, index in zip(items, matched(items, entries), strict=True):
+        if index is not None:
+            yield found, entries[index]
+
+
+def content_class(part: Part) -> str:
+    """Return the class by which unnamed parts are told apart: "text" or "media"."""
+    return "media" if part.is_reference or not is_text(part.content_type) else "text"
+
+
+def mark_of(part: Part) -> str:
+    """Return a mark by which the block of a part is found again."""
+    return mark_of_record(record_of(part))
+
+
+def mark_of_record(record: PartRecord) -> str:
+    """Return the mark of the part of a record.
+
+    A checksum of 32 bits tells the parts of one message apart. It can't stand for the content. Of
+    large files, the size and both ends are enough.
+    """
+    said = record.content if record.url is None else record.url
+    if isinstance(said, str):
+        return f"{crc32(said.encode()):08x}"
+    content = part_of(record).read_bytes()
+    if len(content) > 2 * _END:
+        content = b"%d %b%b" % (len(content), content[:_END], content[-_END:])
+    return f"{crc32(content):08x}"
+
+
+_END: Final = 64 * 1024
+"""Bytes at each end of a large file; reading all of a film would cost more than the conversion."""

@@ -1,0 +1,78 @@
+"""Stand-ins: texts in place of parts and items that a format has no block for."""
+
+import json
+
+from messagebody._base.media_types import is_text
+from messagebody._base.text import human_size, redact_places, redact_url
+from messagebody._model.part import Part
+from messagebody.adapters._vocabulary.items import Call, Code, Item, Refusal, Result
+from messagebody.errors import DecodeError
+
+
+def text_of(part: Part) -> str | None:
+    """Return the content of a part as text, None if it is not text."""
+    if part.is_reference or not is_text(part.content_type):
+        return None
+    if part.text is not None:
+        return part.text
+    try:
+        return part.read_text()
+    except (DecodeError, LookupError):
+        return None
+
+
+def of_part(part: Part, reached: Part, name: str | None, role: str) -> tuple[str, bool]:
+    """Return a text in place of a part, and whether it holds the content: others describe it.
+
+    Arguments:
+        part: the part.
+        reached: the part as the target can read it.
+        name: its name.
+        role: the role of the message, in our words.
+    """
+    text = None if reached.is_reference or not is_text(part.content_type) else text_of(reached)
+    if text is None:
+        return _note_of(part), False
+    return (f"{name}:\n{text}" if name is not None and role != "assistant" else text), True
+
+
+def of_item(item: Item, parts: list[Part], role: str) -> tuple[str | None, bool]:
+    """Return a text in place of an item, and whether the role may have said it so.
+
+    No text stands for a thought.
+    """
+    if role == "assistant" and isinstance(item, Refusal):
+        return item.text, True
+    if role == "assistant" and isinstance(item, Code) and item.outcome is None:
+        return _fenced(item), True
+    return _told(item, parts), False
+
+
+def _note_of(part: Part) -> str:
+    """Return a text in place of a part, which describes it."""
+    facts = [part.content_type, human_size(part.size)]
+    if part.url is not None:
+        facts.append(redact_places(redact_url(part.url, limit=1000)))
+    title = (part.metadata or {}).get("title")
+    called = title if isinstance(title, str) else part.name or "a part"
+    return f"[{called}: {', '.join(facts)}; not shown here]"
+
+
+def _told(item: Item, parts: list[Part]) -> str | None:
+    """Return a text that tells of an item, None for a thought."""
+    if isinstance(item, Call):
+        is_said = isinstance(item.arguments, str)
+        said = item.arguments if is_said else json.dumps(item.arguments, ensure_ascii=False)
+        return f"[call of {item.name}: {said}]"
+    if isinstance(item, Result):
+        shown = [_note_of(part) if (text := text_of(part)) is None else text for part in parts]
+        return "\n".join([f"[result of {item.name or item.id or 'a call'}]", *shown])
+    if isinstance(item, Code):
+        return _fenced(item)
+    if isinstance(item, Refusal):
+        return f"[refusal: {item.text}]"
+    return None
+
+
+def _fenced(code: Code) -> str:
+    return f"```{code.language or ''}\n{code.text}\n```"
