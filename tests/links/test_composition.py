@@ -257,6 +257,17 @@ def test_links_in_local_files_follow_and_the_file_stays(tmp_path: Path) -> None:
     assert (body[0].text, file.read_text("utf-8")) == ("[a](/c)", "[a](/b)")
 
 
+def test_links_that_stay_right_keep_their_spelling() -> None:
+    text = "[a](./b.md) [b](/%61/x/../b.md) [c](<b.md#x> 't') [d](../a/b.md)"
+    body = MessageBody([Part(text, name="/a/a.md")])
+    body.add("x", name="/a/b.md")
+    body.add("x", name="/c")
+    body.move("/c", "/d", relink=True)
+    assert body["/a/a.md"].text == text
+    body.move("/a", "/e", relink=True)
+    assert body["/e/a.md"].text == "[a](./b.md) [b](/e/b.md) [c](<b.md#x> 't') [d](b.md)"
+
+
 def test_without_relink_no_text_changes() -> None:
     body = body_with("[a](/a)", a="A")
     body.move("/a", "/b")
