@@ -51,17 +51,17 @@ async def of_content(request: Request, content: PartContent | Elsewhere, most: i
         most: the most ranges.
     """
     if isinstance(content, Elsewhere):
-        return RedirectResponse(content.url, HTTPStatus.FOUND)
+        return RedirectResponse(content.url, HTTPStatus.FOUND.value)
     headers = _headers(content)
     unchanged = check(request.method, request.headers, content.tag)
     if unchanged is not None:
         return unchanged
     spans = ranges_of(request.method, request.headers, content.tag, content.size, most)
     if spans is None:
-        return await _sent(request, content, [(0, content.size)], HTTPStatus.OK, headers)
+        return await _sent(request, content, [(0, content.size)], HTTPStatus.OK.value, headers)
     if len(spans) == 1:
         headers["Content-Range"] = _range(*spans[0], content.size)
-        return await _sent(request, content, spans, HTTPStatus.PARTIAL_CONTENT, headers)
+        return await _sent(request, content, spans, HTTPStatus.PARTIAL_CONTENT.value, headers)
     return await _several(request, content, spans, headers)
 
 
@@ -97,14 +97,14 @@ async def _several(
         pieces += [frame.encode("latin-1"), span]
     pieces.append(f"\r\n--{boundary}--\r\n".encode())
     headers["Content-Type"] = f"multipart/byteranges; boundary={boundary}"
-    return await _sent(request, content, pieces, HTTPStatus.PARTIAL_CONTENT, headers)
+    return await _sent(request, content, pieces, HTTPStatus.PARTIAL_CONTENT.value, headers)
 
 
 async def _sent(
     request: Request,
     content: PartContent,
     pieces: Iterable[bytes | _Span],
-    status: HTTPStatus,
+    status: int,
     headers: dict[str, str],
 ) -> Response:
     """Return an answer of bytes and ranges; a large one is read while it is sent."""

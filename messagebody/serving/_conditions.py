@@ -32,7 +32,7 @@ def check(method: str, headers: Mapping[str, str], tag: str | None) -> Response 
         )
     if "if-none-match" in headers and _matches(headers["if-none-match"], tag, is_strong=False):
         if method in _READS:
-            return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"ETag": f'"{tag}"'})
+            return Response(status_code=HTTPStatus.NOT_MODIFIED.value, headers={"ETag": f'"{tag}"'})
         raise HttpProblem(
             HTTPStatus.PRECONDITION_FAILED, "what is there is what If-None-Match names"
         )

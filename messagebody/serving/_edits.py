@@ -173,7 +173,7 @@ class Edits:
         ticket = self.tickets.write(Ticket(size, digest, until))
         place = f"{request.scope.get('root_path', '')}/{UPLOADS}/{ticket}"
         told = json.dumps({"url": place, "expires": until})
-        return Response(told, HTTPStatus.CREATED, {"Location": place}, JSON)
+        return Response(told, HTTPStatus.CREATED.value, {"Location": place}, JSON)
 
     async def upload(self, request: Request) -> Response:
         """Store the content of one part, if it is what was authorised."""
@@ -187,7 +187,7 @@ class Edits:
                 raise HttpProblem(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
             await run_in_threadpool(self._store, spool, kind)
         spool.close()
-        return Response(status_code=HTTPStatus.NO_CONTENT)
+        return Response(status_code=HTTPStatus.NO_CONTENT.value)
 
 
 def _asked(data: bytes) -> tuple[int, str]:
@@ -206,5 +206,7 @@ def _asked(data: bytes) -> tuple[int, str]:
 def _written(tag: str, location: str) -> Response:
     headers = {"ETag": f'"{tag}"'}
     if location:
-        return Response(status_code=HTTPStatus.CREATED, headers=headers | {"Location": location})
-    return Response(status_code=HTTPStatus.NO_CONTENT, headers=headers)
+        return Response(
+            status_code=HTTPStatus.CREATED.value, headers=headers | {"Location": location}
+        )
+    return Response(status_code=HTTPStatus.NO_CONTENT.value, headers=headers)

@@ -58,7 +58,7 @@ class HttpProblem(HTTPException):
         self, status: int, detail: str, members: dict[str, Any] | None = None, **headers: str
     ) -> None:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        super().__init__(status, detail, named)
+        super().__init__(int(status), detail, named)
         self.members = members or {}
 
 
