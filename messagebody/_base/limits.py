@@ -37,7 +37,10 @@ class Limits:
             the memory and time that automata take. A star counts 3, a globstar 7, any other
             character 1.
         content_schema_bytes: bytes of JSON in one schema of contents.
+        content_schema_total: bytes of JSON in all schemas of contents of one schema.
         content_schema_depth: levels of nesting in one schema of contents.
+        content_patterns: patterns in the schemas of contents of one schema. Each may take half a
+            MiB and some milliseconds.
 
     Examples:
         >>> Limits(parts=10).parts
@@ -56,7 +59,9 @@ class Limits:
     pattern_total: int = 1_048_576
     schema_states: int = 196_608
     content_schema_bytes: int = MIB // 4
+    content_schema_total: int = MIB
     content_schema_depth: int = 64
+    content_patterns: int = 1_000
 
 
 DEFAULT_LIMITS = Limits()

@@ -58,6 +58,13 @@ class ContentSchema:
         return exact_json.loads(self.canonical, depth=_ANY)  # type: ignore[no-any-return]
 
     @cached_property
+    def patterns(self) -> int:
+        """The number of patterns in it."""
+        from messagebody.schema._dialects import count_patterns
+
+        return count_patterns(self.exact)
+
+    @cached_property
     def validator(self) -> "messagebody.schema._library.Validator":
         """What validates values, compiled once."""
         from messagebody.schema._library import Validator
@@ -93,7 +100,8 @@ def content_schema_of(
             what msgspec describes: a dataclass, an attrs class, a `TypedDict` or a `Struct`.
         sends: for pydantic, whether the schema is of what the model sends instead of what it takes.
             Members with a default are always sent, but need not be there to be taken.
-        limits: the limits of the schema, `content_schema_bytes` and `content_schema_depth`.
+        limits: the limits of the schema: `content_schema_bytes`, `content_schema_depth` and
+            `content_patterns`.
 
     Raises:
         InvalidSchema: it is none of these, or not a legal schema.

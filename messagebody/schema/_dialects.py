@@ -5,6 +5,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urldefrag, urljoin
 
 from messagebody._base.text import quote
+from messagebody._wire.walk import containers
 from messagebody.errors import InvalidSchema
 from messagebody.findings import pointer
 
@@ -23,6 +24,7 @@ NAMED: Final = frozenset({
 })  # fmt: skip
 """Keywords whose value has a schema for each name."""
 
+_ANY: Final = 2**31
 _REFERENCES: Final = ("$ref", "$dynamicRef")
 
 Place = tuple[str | int, ...]
@@ -219,3 +221,12 @@ def at(root: Any, fragment: str) -> Any:
         name = step.replace("~1", "/").replace("~0", "~")
         value = value[int(name)] if isinstance(value, list) else value[name]
     return value
+
+
+def count_patterns(schema: Any) -> int:
+    """Return how many patterns of texts and of names a schema has."""
+    objects = [each for each in containers(schema, depth=_ANY) if isinstance(each, dict)]
+    named = [each["patternProperties"] for each in objects if "patternProperties" in each]
+    return sum("pattern" in each for each in objects) + sum(
+        len(each) for each in named if isinstance(each, dict)
+    )

@@ -7,7 +7,7 @@ from messagebody._base.limits import Limits
 from messagebody._base.media_types import JSON
 from messagebody._base.text import count_of, did_you_mean, quote
 from messagebody.errors import InvalidPattern, InvalidSchema
-from messagebody.schema._contents import content_schema_of
+from messagebody.schema._contents import ContentSchema, content_schema_of
 from messagebody.schema._part import ANY_TYPE, SchemaPart
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def read_parts(items: Sequence[Any], limits: Limits) -> tuple[SchemaPart, ...]:
     """
     parts: list[SchemaPart] = []
     errors: list[InvalidSchema] = []
-    total = 0
+    total, contents = 0, _ContentTotals(limits)
     for index, item in enumerate(items):
         try:
             part = read_part(item, limits)
@@ -123,9 +123,44 @@ def read_parts(items: Sequence[Any], limits: Limits) -> tuple[SchemaPart, ...]:
                 f"the patterns up to part {index} have {total:,} characters together, more than "
                 f"{limits.pattern_total:,} (limit pattern_total)"
             )
+        if part is not item and part.content_schema is not None:
+            contents.add(part.content_schema, index)
     if errors:
         raise _joined(errors) from errors[0].__cause__
     return tuple(parts)
+
+
+class _ContentTotals:
+    """The content schemas of one schema, which are limited together.
+
+    Parts that are already a `SchemaPart` don't count here either.
+
+    Arguments:
+        limits: the limits.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._size = self._patterns = 0
+
+    def add(self, content: ContentSchema, index: int) -> None:
+        """Count the content schema of a part.
+
+        Raises:
+            InvalidSchema: together, they are too large.
+        """
+        self._size += len(content.text)
+        self._patterns += content.patterns
+        for found, unit, name in (
+            (self._size, "characters", "content_schema_total"),
+            (self._patterns, "patterns", "content_patterns"),
+        ):
+            most = getattr(self._limits, name)
+            if found > most:
+                raise InvalidSchema(
+                    f"the content schemas up to part {index} have {found:,} {unit} together, more "
+                    f"than {most:,} (limit {name})"
+                )
 
 
 def _check_states(parts: Sequence[SchemaPart], limits: Limits) -> None:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from messagebody._base.limits import MIB
 from messagebody._base.text import count_of, escape, quote, redact_urls
 from messagebody._wire import exact_json
 from messagebody.errors import InvalidSchema, MissingDependency
 from messagebody.findings import pointer
+from messagebody.schema._dialects import count_patterns
 from messagebody.schema._effort import evaluations
 
 if TYPE_CHECKING:
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
     from jsonschema_rs import Draft202012Validator
 
+_PATTERNS: Final = 64 * MIB
+"""Bytes that the compiled patterns of a schema may take together."""
+_PATTERN: Final = MIB // 2
 _FEW: Final = 1_000
 """Evaluations of a value that need no counting, whatever the size of the content."""
 _MOST: Final = 50_000_000
@@ -131,9 +136,14 @@ def compiled(schema: dict[str, Any] | bool) -> "Draft202012Validator":
         InvalidSchema: the schema is not legal.
     """
     rs = library()
+    # A few characters can ask for megabytes, such as \p{L}{100}, and for a tenth of a second.
+    largest = min(_PATTERN, _PATTERNS // max(1, count_patterns(schema)))
     try:
         made: Draft202012Validator = rs.Draft202012Validator(
-            schema, validate_formats=False, offline=True, pattern_options=rs.RegexOptions()
+            schema,
+            validate_formats=False,
+            offline=True,
+            pattern_options=rs.RegexOptions(size_limit=largest, dfa_size_limit=largest),
         )
     except rs.ValidationError as error:
         raise InvalidSchema(_problem(error)) from error
@@ -144,7 +154,10 @@ def _problem(error: Any) -> str:
     place = pointer(*error.instance_path) or "as a whole"
     message = escape(error.message, limit=300)
     if error.message.endswith('is not a "regex"'):
-        message += "; patterns are regular: they match in linear time, without looking around"
+        message += (
+            "; patterns are regular: they match in linear time, without looking around, and take "
+            "little memory"
+        )
     return f"contentSchema {place}: {message}"
 
 

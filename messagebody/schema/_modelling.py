@@ -9,7 +9,7 @@ from messagebody._base.text import quote
 from messagebody._wire import exact_json
 from messagebody._wire.strict_json import InvalidJson
 from messagebody.errors import InvalidSchema
-from messagebody.schema._dialects import require_inside, rewritten
+from messagebody.schema._dialects import count_patterns, require_inside, rewritten
 
 _KINDS: Final = (
     "a JSON Schema (an object or a bool), its JSON text, a pydantic model or TypeAdapter, or a "
@@ -32,8 +32,22 @@ def read(model: Any, *, sends: bool, limits: Limits) -> tuple[str, str]:
         raise InvalidSchema(f"contentSchema is an object, true or false, got {quote(value)}")
     text = exact_json.dumps(value)
     _require_short(len(text.encode()), limits)
+    require_few_patterns(count_patterns(value), limits)
     require_inside(value)
     return text, exact_json.dumps(value, is_sorted=True)
+
+
+def require_few_patterns(count: int, limits: Limits) -> None:
+    """Refuse more patterns than a limit.
+
+    Raises:
+        InvalidSchema: there are more.
+    """
+    if count > limits.content_patterns:
+        raise InvalidSchema(
+            f"contentSchema has {count:,} patterns, more than {limits.content_patterns:,} "
+            "(limit content_patterns)"
+        )
 
 
 def _value_of(model: Any, sends: bool, limits: Limits) -> Any:

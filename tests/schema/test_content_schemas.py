@@ -183,6 +183,21 @@ def test_limits_hold_and_can_be_changed() -> None:
         assert part.content_schema == content_schema_of(schema, limits=wide)
 
 
+def test_all_content_schemas_are_limited_together() -> None:
+    many = {"properties": {f"p{at}": {"pattern": f"^{at}$"} for at in range(1001)}}
+    with pytest.raises(InvalidSchema, match="1,001 patterns, more than 1,000"):
+        content_schema_of(many)
+    assert content_schema_of(many, limits=Limits(content_patterns=2000)).patterns == 1001
+    half = {"patternProperties": {f"^{at}$": True for at in range(501)}}
+    with pytest.raises(InvalidSchema, match="up to part 1 have 1,002 patterns"):
+        MessageBodySchema.from_dicts([{"contentSchema": half}, {"contentSchema": half}])
+    large = {"contentSchema": {"description": "a" * 250_000}}
+    with pytest.raises(InvalidSchema, match=r"up to part 4 have .* characters together"):
+        MessageBodySchema.from_dicts([large] * 6)
+    with pytest.raises(InvalidSchema, match="little memory"):
+        content_schema_of({"pattern": r"\p{L}{100}"})
+
+
 def test_references_inside_the_document_are_legal() -> None:
     schema = {
         "$id": "https://example.com/root",
