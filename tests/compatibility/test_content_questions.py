@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("jsonschema_rs", exc_type=ImportError)
+
 from messagebody.compatibility._contents._patterns import Automaton, TooRich
 from messagebody.compatibility._contents._question import Questions
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
@@ -68,6 +70,7 @@ def test_agrees_with_brute_force(number: int, references: bool) -> None:
         ([{"type": "object"}], [{"additionalProperties": False}], {"a": None}),
         # A recursive schema has a value if it ends somewhere.
         ([{"type": "object", "properties": {"next": {"$ref": "#"}}}], [], {}),
+        ([{"$ref": "#named", "$defs": {"n": {"$anchor": "named", "const": 7}}}], [], 7),
         # Large integers and decimals lose no digit.
         ([{"type": "integer", "minimum": 2**53 + 1}], [], 2**53 + 1),
     ],

@@ -1,11 +1,14 @@
 """Checks of schemas that say what is inside: verdicts, bodies that show them, and reasons."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+
+pytest.importorskip("jsonschema_rs", exc_type=ImportError)
 
 from messagebody import MessageBody
 from messagebody.compatibility import (
@@ -22,9 +25,12 @@ from messagebody.compatibility import (
     suggest,
 )
 from messagebody.compatibility.certificates import verify
+from messagebody.errors import InvalidSchema
 from messagebody.schema import MessageBodySchema
+from tests.compatibility import campaign, content_campaign
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "contents"
+SUITE = VECTORS / "json_schema_test_suite.jsonl.gz"
 
 TEXT = {"type": "string"}
 
@@ -283,3 +289,46 @@ def test_an_unnamed_part_and_json_types() -> None:
     result = check(sender, plain)
     assert result.counterexample_types is not None
     assert result.counterexample_types[0].content_type.endswith("+json")
+
+
+@pytest.mark.dear
+@pytest.mark.parametrize("draft", ["draft2020-12", "draft7"])
+def test_agrees_with_the_official_suite(draft: str) -> None:
+    """A constant fits a schema exactly if the suite calls it valid; what is undecided is named."""
+    groups = [json.loads(line) for line in gzip.decompress(SUITE.read_bytes()).splitlines()]
+    undecided = set()
+    for group in (each for each in groups if each["draft"] == draft):
+        rule = group["schema"]
+        if isinstance(rule, dict) and draft == "draft7":
+            rule = {"$schema": "http://json-schema.org/draft-07/schema#", **rule}
+        try:
+            schema = alone(rule)
+        except InvalidSchema:
+            continue  # it leads to another document
+        assert check(schema, schema)
+        for name, value, valid in group["tests"]:
+            result = check(alone({"const": value}), schema)
+            if result.verdict == "undecided":
+                undecided.add(group["file"])
+            else:
+                assert bool(result) is valid, (group["file"], group["group"], name)
+    # Of `anchor`, `not` and `ref`, only groups with an `$id` inside or another of these keywords.
+    assert undecided <= {
+        "anchor", "dynamicRef", "not", "ref", "unevaluatedItems", "unevaluatedProperties"
+    }  # fmt: skip
+
+
+def test_a_short_campaign(capsys: pytest.CaptureFixture[str]) -> None:
+    assert campaign.main(["--contents", "60"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("contents: 60 pairs, ")
+    assert out.endswith("0 mistakes\n")
+
+
+def test_a_campaign_sees_a_wrong_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    def turned(producer: MessageBodySchema, consumer: MessageBodySchema) -> Compatibility:
+        return check(consumer, producer)
+
+    monkeypatch.setattr(content_campaign, "check", turned)
+    report = campaign.run_block(content_campaign.contents, 0, 60)
+    assert len(report.mistakes) > 5

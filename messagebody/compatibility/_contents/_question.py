@@ -64,7 +64,7 @@ class Questions:
             for _ in range(_TRIED):
                 found = self._search.find([*goal, *excluded])
                 if found is None:
-                    break
+                    return self._exhausted(goal, excluded)
                 if _is_right(found[0], met, unmet):
                     return found
                 # A keyword that is not followed decides; another value may still be right.
@@ -73,7 +73,7 @@ class Questions:
             return Undecided("size")
         except TooDeep:
             return Undecided("depth")
-        return self._open(goal) if excluded or self._search.gaps else None
+        return self._open(goal)
 
     def differences(
         self, met: Iterable[ContentSchema], refused: ContentSchema
@@ -89,11 +89,20 @@ class Questions:
         except TooLarge as error:
             raise OutOfBudget from error
 
+    def _exhausted(self, goal: Iterable[int], excluded: Sequence[int]) -> Answer:
+        """Return the answer if no value is left but those that were tried and are wrong."""
+        if self._search.gaps:
+            return Undecided("uniqueItems")
+        # A wrong value without a keyword that explains it is a mistake of the search.
+        if excluded and self._nodes.unknown_in(goal) is None:
+            return Undecided("contradiction")
+        return None
+
     def _open(self, goal: Iterable[int]) -> Undecided:
         unknown = self._nodes.unknown_in(goal)
         if unknown is not None:
             return Undecided(unknown.keyword, unknown.place)
-        return Undecided("uniqueItems" if self._search.gaps else "contradiction")
+        return Undecided("contradiction")
 
     def _node(self, content: ContentSchema) -> int:
         node, schemas = read(self._nodes, content.exact, content.canonical)

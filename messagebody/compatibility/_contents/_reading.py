@@ -1,6 +1,7 @@
 """Reads content schemas into nodes: what each keyword says."""
 
 from collections.abc import Generator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -41,6 +42,7 @@ from messagebody.compatibility._contents._nodes import (
     scalar,
 )
 from messagebody.compatibility._contents._patterns import automaton
+from messagebody.schema._dialects import subschemas
 
 _Steps = Generator[Any, int, int]
 
@@ -206,13 +208,24 @@ class _Reader:
         reference = schema["$ref"]
         at = unquote(reference[1:]) if reference.startswith("#") else None
         # An `$id` inside starts a document of its own, in which references mean other places.
-        if at is None or (at and not at.startswith("/")) or self._has_documents:
+        if at is None or self._has_documents:
             return self._unknown("$ref", pointer)
+        if at and not at.startswith("/"):
+            at = self._anchors.get(at, at)
         try:
             target = resolved(self._document, at)
         except LookupError:
             return self._unknown("$ref", pointer)
         return (yield self._at(at, target))
+
+    @cached_property
+    def _anchors(self) -> dict[str, str]:
+        """The places that have names of their own."""
+        return {
+            schema["$anchor"]: "".join(f"/{escaped(str(step))}" for step in place)
+            for place, schema in subschemas(self._document)
+            if isinstance(schema, dict) and "$anchor" in schema
+        }
 
     # Numbers
 
@@ -398,6 +411,8 @@ def resolved(document: Any, pointer: str) -> Any:
     Raises:
         LookupError: there is none.
     """
+    if pointer and not pointer.startswith("/"):
+        raise LookupError(pointer)
     at = document
     for step in pointer.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
