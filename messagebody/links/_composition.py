@@ -1,17 +1,14 @@
 """Composition: bodies whose parts are renamed or put together, with the links that follow."""
 
 from collections.abc import Callable, Mapping
-from typing import Final
 
 from messagebody._base.guards import require_body
-from messagebody._base.media_types import ALIASES, EXTENSIONS, essence
+from messagebody._base.media_types import ALIASES, essence, extension_of
 from messagebody._model.access import edit, record_of
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.links._relinking import relinked
 from messagebody.names import check_name
-
-_SUFFIXES: Final = {kind: suffix for suffix, kind in reversed(EXTENSIONS.items())}
 
 
 def renamed(
@@ -55,4 +52,5 @@ def mount(
 
 def _suffix_of(part: Part) -> str:
     kind = essence(part.content_type)
-    return _SUFFIXES.get(ALIASES.get(kind, kind), "")
+    # A type that no extension stands for needs none: it is stated anyway.
+    return extension_of(ALIASES.get(kind, kind)).removesuffix(".bin")
