@@ -287,3 +287,35 @@ def test_steps_bound_work(block: int) -> None:
         calls(partial(check, *sides, steps=100_000), most=20_000_000)
         result = check(*sides, steps=100_000)
         assert result.compatible is False or result.reasons or result
+
+
+def thirds(count: int) -> list[Any]:
+    """Return required parts of three names each, of one of two types: monotone 3-SAT."""
+    rng = random.Random(count)
+    names = [sorted(rng.sample(range(count), 3)) for _ in range(43 * count // 10)]
+    return [
+        (f"/{{x{a},x{b},x{c}}}", f"text/{'tf'[number % 2]}", True)
+        for number, (a, b, c) in enumerate(names)
+    ]
+
+
+def spelled(*stars: str) -> list[Any]:
+    """Return required parts with these patterns between stars, in which each has its number."""
+    return [(f"/**/*{'*'.join(stars).format(*[i] * 3)}*", PLAIN, True) for i in range(160)]
+
+
+class TestStepsOfHardQuestions:
+    """A step is a few calls, so that the whole budget takes about a second."""
+
+    def test_names_that_many_need(self) -> None:
+        sides = schema(*thirds(60)), schema(("/**", PLAIN))
+        assert calls(partial(check, *sides, steps=200_000), most=4_000_000)
+        assert check(*sides, steps=200_000).verdict is Verdict.UNDECIDED
+
+    def test_explaining_with_words(self) -> None:
+        """The reasons take as many steps again, and the words are validated."""
+        sides = schema(*spelled("a{}", "b", "c{}")), schema(*spelled("a{}", "c{}", "b"))
+        result = check(*sides, steps=100_000)
+        assert result.verdict is Verdict.UNDECIDED
+        assert result.counterexample_types
+        calls(lambda: str(result), most=5_500_000)

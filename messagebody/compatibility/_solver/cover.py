@@ -5,12 +5,12 @@ it meets; a need is a required part. If each option meets one need, this is a bi
 needs and slots. In general, it is NP-hard, so the search counts its steps.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import attrs
 
 from messagebody.compatibility._solver.budget import Budget
-from messagebody.compatibility._solver.languages import bits
+from messagebody.compatibility._solver.languages import bits, members
 
 Choice = list[int | None]
 
@@ -30,14 +30,14 @@ def cover(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choice 
         OutOfBudget: the search ended early.
     """
     chosen: Choice = [None] * len(slots)
-    for members, wanted in _components(slots, needs):
-        options = [slots[slot] for slot in members]
+    for places, wanted in _components(slots, needs):
+        options = [slots[slot] for slot in places]
         # If each option meets one need, a matching is found in polynomial time.
         single = all(option.bit_count() == 1 for each in options for option in each)
         found = (_match if single else _search)(options, wanted, budget)
         if found is None:
             return None
-        for slot, option in zip(members, found, strict=True):
+        for slot, option in zip(places, found, strict=True):
             chosen[slot] = option
     return chosen
 
@@ -46,16 +46,16 @@ def _components(slots: Sequence[Sequence[int]], needs: int) -> list[tuple[list[i
     """Split into components without shared needs; unmet needs form a component without slots."""
     parts: list[tuple[list[int], int]] = []
     for slot, options in enumerate(slots):
-        members, meets = [slot], 0
+        places, meets = [slot], 0
         for option in options:
             meets |= option & needs
         apart = []
         for other in parts:
             if other[1] & meets:
-                members, meets = other[0] + members, meets | other[1]
+                places, meets = other[0] + places, meets | other[1]
             else:
                 apart.append(other)
-        parts = [*apart, (members, meets)]
+        parts = [*apart, (places, meets)]
     met = 0
     for _, meets in parts:
         met |= meets
@@ -170,15 +170,29 @@ def _search(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choic
 
 def _branch(slots: Sequence[Sequence[int]], needs: int, free: int, budget: Budget) -> _Branch:
     """Return a node with the ways to meet the rarest need, sorted so that the best is last."""
-    ways: dict[int, list[tuple[int, int]]] = {need: [] for need in bits(needs)}
-    for slot, options in enumerate(slots):
-        if free >> slot & 1:
-            budget.spend(len(options))
-            for option in options:
-                # Only free slots count, so an impossible need has no ways left.
-                for need in bits(option & needs):
-                    ways[need].append((slot, option))
+    # Only free slots count, so an impossible need has no ways left.
+    ways = [(slot, option) for slot in members(free) for option in slots[slot] if option & needs]
+    budget.spend(1 + len(slots) + len(ways))
     # The need with the fewest ways fails soonest, which prunes the tree near its root.
-    rarest = min(ways.values(), key=len, default=[])
-    rarest.sort(key=lambda way: (way[1] & needs).bit_count())
-    return _Branch(needs, free, rarest)
+    rarest = _rarest([option for _, option in ways], needs)
+    found = [way for way in ways if way[1] & rarest]
+    found.sort(key=lambda way: (way[1] & needs).bit_count())
+    return _Branch(needs, free, found)
+
+
+def _rarest(options: Iterable[int], needs: int) -> int:
+    """Return the need that the fewest options meet, as a bit; 0 if there are no needs."""
+    # The counts of all needs at once, as binary numbers: a set of needs for each digit.
+    digits: list[int] = []
+    for option in options:
+        carry = option & needs
+        for place, digit in enumerate(digits):
+            digits[place], carry = digit ^ carry, digit & carry
+            if not carry:
+                break
+        if carry:
+            digits.append(carry)
+    rarest = needs
+    for digit in reversed(digits):
+        rarest = rarest & ~digit or rarest
+    return rarest & -rarest

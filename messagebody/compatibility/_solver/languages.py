@@ -125,7 +125,10 @@ class Language:
             # One character reduces the distance by at most one.
             nearest = max(estimate + length - 1, 0)
             distances: dict[States, int] = {}
-            for character, after in self._onwards(states):
+            onwards = list(self._onwards(states))
+            if budget is not None:
+                budget.spend(len(onwards))
+            for character, after in onwards:
                 if after not in distances:
                     distances[after] = self._distance(after, nearest)
                 estimate = 1 - length + distances[after]

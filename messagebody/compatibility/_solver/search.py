@@ -6,6 +6,7 @@ states that it does not reach, because no continuation can make it better. The w
 form an antichain. (De Wulf, Doyen, Henzinger and Raskin, "Antichains", 2006.)
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -119,10 +120,13 @@ class _Joined:
     def __init__(self, labelled: Iterable[tuple[int, Language]], budget: Budget) -> None:
         self._budget = budget
         self._languages: list[tuple[int, Language, int]] = []  # label, language, offset
-        self.start = size = 0
+        self._offsets: list[int] = []
+        self.start = self._accepting = size = 0
         for label, language in labelled:
             self._languages.append((label, language, size))
+            self._offsets.append(size)
             self.start |= language.start << size
+            self._accepting |= language.accepting << size
             size += language.size
         self.handling = 1 + size // HANDLED_STATES
         """The steps for handling a set."""
@@ -148,9 +152,8 @@ class _Joined:
     def signature(self, states: int) -> int:
         """Return the labels of the languages that accept in these states."""
         signature = 0
-        for label, language, offset in self._languages:
-            if states >> offset & language.accepting:
-                signature |= label
+        for label, _, _, _ in self._among(states & self._accepting):
+            signature |= label
         return signature
 
     def moves(self, states: int) -> Iterator[tuple[str, int]]:
@@ -161,10 +164,7 @@ class _Joined:
         """
         # The states after any undistinguished character, and the differences for the others.
         ordinary, changes, cost = 0, dict[str, int](), 0
-        for _, language, offset in self._languages:
-            here = states >> offset & ((1 << language.size) - 1)
-            if not here:
-                continue
+        for _, language, offset, here in self._among(states):
             # A small set costs one step, a large one in proportion to its size.
             cost += max(1, here.bit_count() - FOLLOWED_STATES) + self._first_cost(
                 language, offset, here
@@ -175,11 +175,23 @@ class _Joined:
             for character, to in reached.items():
                 change = (to ^ others) << offset
                 changes[character] = changes.get(character, 0) ^ change
-            cost = len(reached) // TRANSITIONS
+            cost = self.handling - 1 + len(reached) // TRANSITIONS
         other = self._languages[0][1].another(changes)
         for character in sorted([*changes, other] if other else changes, key=pleasant_order):
             self._budget.spend(self.handling)
             yield character, ordinary ^ changes.get(character, 0)
+
+    def _among(self, states: int) -> Iterator[tuple[int, Language, int, int]]:
+        """Yield label, language and offset, and its own states, for each language with some."""
+        # From one language that has states to the next, because often most of them have none.
+        shifted = 0
+        while states:
+            lowest = shifted + (states & -states).bit_length() - 1
+            label, language, offset = self._languages[bisect_right(self._offsets, lowest) - 1]
+            states >>= offset - shifted
+            yield label, language, offset, states & ((1 << language.size) - 1)
+            states >>= language.size
+            shifted = offset + language.size
 
     def _first_cost(self, language: Language, offset: int, here: int) -> int:
         """Return the steps for following a set of a long pattern; 0 if it was followed before."""
