@@ -680,6 +680,7 @@ class TestFailures:
         monkeypatch.setattr(FileStore, "put", put)
         report = job_on("digest", log, tmp_path / "out")
         [failure] = report.failed
+        assert not report
         assert failure.shard == "a.jsonl.00001"
         assert failure.problem.startswith("failed 3 times, the last time: file:")
         assert "No space left" in failure.problem

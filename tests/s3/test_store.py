@@ -162,6 +162,27 @@ class TestChecksums:
         assert found is not None
         assert found.checksum == sha256_of(data)
 
+    @pytest.mark.parametrize(
+        ("tag", "stated"), [('"5d41-2"', "yv66vg=="), ('"5d41"', "yv66vg==-2")]
+    )
+    def test_that_of_an_upload_in_parts_is_not_taken(
+        self, tag: str, stated: str, moto_store: S3Store
+    ) -> None:
+        """It is one of the checksums of its parts; servers mark it here, there or at both."""
+        moto_store.put(KEY, Bytes(b"hello"), content_type="a/b")
+
+        def answer(parsed: dict[str, Any], **_: Any) -> None:
+            parsed |= {"ETag": tag, "ChecksumCRC32": stated}
+
+        events = moto_store.client.meta.events
+        events.register("after-call.s3.HeadObject", answer)
+        try:
+            found = moto_store.stat(KEY)
+        finally:
+            events.unregister("after-call.s3.HeadObject", answer)
+        assert found is not None
+        assert found.checksum is None
+
     def test_servers_that_refuse_checksums_get_none(self, moto_server: servers.Server) -> None:
         """The signature then covers the payload itself."""
         clients = Clients(
