@@ -42,9 +42,11 @@ class LinkedUrl(NamedTuple):
     markup: Markup
 
 
-def words_of(text: str) -> str:
-    """Return the words of a link in one line, with its first characters if it is long."""
-    return _SPACE.sub(" ", text[: 2 * _WORDS]).strip()[:_WORDS]
+def words_of(text: str, start: int = 0, end: int | None = None) -> str:
+    """Return a piece of a text in one line, its first characters if it is long."""
+    # Pieces of nested links overlap, so a long one is never copied.
+    stop = len(text) if end is None else end
+    return _SPACE.sub(" ", text[start : min(stop, start + 2 * _WORDS)]).strip()[:_WORDS]
 
 
 def rest_of(written: str, markup: Markup) -> str:

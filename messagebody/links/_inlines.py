@@ -188,23 +188,23 @@ class Inlines:
         if text[end : end + 1] != ")":
             return None
         span = span_of(text, start, destination.pos)
-        words = words_of(text[opening.inside : closing])
+        words = words_of(text, opening.inside, closing)
         self.links.append(LinkedUrl(span, destination.str, words, "markdown"))
         return end + 1
 
     def _reference(self, opening: _Bracket, closing: int) -> int | None:
         """Return the position after a link that names a definition."""
-        label = _LABEL.match(self._text, closing + 1)
-        words = self._text[opening.inside : closing]
+        text = self._text
+        label = _LABEL.match(text, closing + 1)
         if label is not None and label[1].strip():
             name = label_of(label[1])
         elif not opening.holds:
-            name = label_of(words)
+            name = label_of(text[opening.inside : closing])
         else:
             return None
         if name not in self._references:
             return None
-        self.uses.append((name, words_of(words)))
+        self.uses.append((name, words_of(text, opening.inside, closing)))
         return closing + 1 if label is None else label.end()
 
     def _skip(self, position: int) -> int:

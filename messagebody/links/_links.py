@@ -149,4 +149,4 @@ def range_of(citation: dict[str, Any], length: int) -> TextRange | None:
 def _cited_words(part: Part, citation: dict[str, Any]) -> str:
     text = text_of(part) or ""
     span = range_of(citation, len(text))
-    return "" if span is None else words_of(text[slice(*span)])
+    return "" if span is None else words_of(text, *span)

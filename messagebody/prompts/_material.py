@@ -7,7 +7,7 @@ from typing import Final
 
 import attrs
 
-from messagebody._base.media_types import is_text
+from messagebody._base.media_types import essence, is_text
 from messagebody._base.text import human_size, redact_places
 from messagebody._base.threads import results_in_order
 from messagebody._model.access import columns, part_of, resolver_of
@@ -99,11 +99,7 @@ class Material:
         """
         if not any(self.names):
             return
-        parts = [self.part(position) for position in texts]
-        heads = [
-            part.evolve(content=part.text[:most]) if part.text and len(part.text) > most else part
-            for part in parts
-        ]
+        heads = [self._head(position, most) for position in texts]
         try:
             targets = dict.fromkeys(link.target for link in each_link(heads))
         except MissingDependency:  # then the order of the message is as good as any
@@ -112,6 +108,12 @@ class Material:
         cited = (positions[target] for target in targets if target in positions)
         numbered = enumerate((each for each in cited if each not in self._hidden), 1)
         self.cited = {position: number for number, position in numbered}
+
+    def _head(self, position: int, most: int) -> Part:
+        """Return a part with the beginning of its text, which is in hand."""
+        # Whatever it was encoded in, it is text now.
+        kind = essence(self._types[position])
+        return self.part(position).evolve(content=self.texts[position][:most], content_type=kind)
 
     def is_uncited_source(self, position: int) -> bool:
         """Return whether a part is a source that no unnamed text links to."""

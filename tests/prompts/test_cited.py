@@ -43,6 +43,14 @@ def test_only_the_beginning_of_a_long_text_is_looked_at() -> None:
     assert 'name="/sources/2" type' in shown
 
 
+def test_texts_in_other_encodings_cite_as_well() -> None:
+    kind = "text/markdown; charset=iso-8859-1"
+    body = MessageBody([Part("é [a](source:2)".encode("latin-1"), content_type=kind)])
+    for number in (1, 2):
+        body.add("x", name=f"/sources/{number}")
+    assert 'name="/sources/2" source="1"' in to_prompt(body).body.read_text()
+
+
 def _shown(body: MessageBody, budget: int) -> list[str]:
     """Return how each part is shown: "whole", "cut", "listed" or "unlisted"."""
     omitted = {each.index: each.kind for each in to_prompt(body, budget).omitted}
