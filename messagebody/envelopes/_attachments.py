@@ -5,9 +5,7 @@ spelled in one strict way. A path never becomes a URL.
 """
 
 from functools import lru_cache
-from typing import Any
-
-import attrs
+from typing import Any, NamedTuple
 
 from messagebody._base.media_types import OCTET_STREAM, check_content_type
 from messagebody._model.body import MessageBody
@@ -63,29 +61,21 @@ def first_text(attachment: dict[str, Any], member: str) -> tuple[str, str] | Non
     return None
 
 
-def content_type_of(attachment: dict[str, Any]) -> str:
-    """Return the stated content type if it is one, else application/octet-stream.
+def media_type(stated: Any) -> str | None:
+    """Return a stated content type, None if it is none.
 
     A kind such as "image" or "video" is not a content type, and none is invented.
     """
-    stated = first_text(attachment, "mime_type")
-    if stated is None or "/" not in stated[1]:
-        return OCTET_STREAM
+    if not isinstance(stated, str) or "/" not in stated:
+        return None
     try:
-        return check_content_type(stated[1])
+        return check_content_type(stated)
     except InvalidContentType:
-        return OCTET_STREAM
+        return None
 
 
-@attrs.frozen
-class SplitAttachment:
-    """An attachment in two pieces: a part, and the rest.
-
-    Arguments:
-        part: the content, which can be read, offloaded and validated.
-        rest: the attachment, with null in place of the member that is in the part.
-        alias: the member that is in the part.
-    """
+class SplitAttachment(NamedTuple):
+    """An attachment in two pieces: a part, and the rest, with null for the member `alias`."""
 
     part: Part
     rest: dict[str, Any]
@@ -106,7 +96,8 @@ def take_part(attachment: Any, directory: str) -> SplitAttachment | None:
         return None
     filename = first_text(attachment, "filename")
     name = safe_name(filename[1] if filename else "", directory=directory)
-    content_type = content_type_of(attachment)
+    stated = first_text(attachment, "mime_type")
+    content_type = (stated and media_type(stated[1])) or OCTET_STREAM
     url, data = first_text(attachment, "url"), first_text(attachment, "data")
     # A host of the sender's own network, such as "minio", makes a part that no resolver opens.
     if url is not None and _is_readable(url[1], has_local_hosts=True):

@@ -7,9 +7,7 @@ its body are views of it, which must not contradict it.
 import abc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar
-
-import attrs
+from typing import Any, ClassVar, NamedTuple
 
 from messagebody._base.limits import Limits
 from messagebody._base.media_types import TEXT_PLAIN, essence
@@ -29,14 +27,8 @@ from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.findings import Finding, Severity
 
 
-@attrs.frozen
-class Slot:
-    """A part name for content that a received message only points to.
-
-    Arguments:
-        name: the part name.
-        digest: the digest that the message states for the content, if any.
-    """
+class Slot(NamedTuple):
+    """A part name for content that a message only points to, and its digest if it is stated."""
 
     name: str
     digest: str | None
@@ -103,7 +95,7 @@ class Carrier(EnvelopeFormat):
         left: Left = meta
         if isinstance(message, TEXT):
             left = message if isinstance(message, str) else bytes(message).decode()
-        return Apart([*content, *named], left, len(content))
+        return Apart(MessageBody([*content, *named]), left, len(content))
 
     def _taken(self, value: dict[str, Any]) -> tuple[list[Part], list[Part], dict[str, Any]]:
         """Return the parts of a message's content, its links, and the message without them."""

@@ -7,7 +7,7 @@ but not a text. With the manifest, the same body comes back.
 
 import abc
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.media_types import parse_content_type
@@ -19,7 +19,7 @@ from messagebody._wire import base64, data_urls, strict_json
 from messagebody._wire.manifest import UNLISTED, unlisted
 from messagebody.adapters import Converted, Loss
 from messagebody.envelopes._format import Apart, EnvelopeFormat, Header, role_in, sendable
-from messagebody.envelopes._values import member
+from messagebody.envelopes._values import list_in, member
 from messagebody.errors import EnvelopeError, LocalFileNotSent, MessageBodyError
 
 _SEPARATOR = "\n\n"
@@ -221,9 +221,6 @@ class Embedder(EnvelopeFormat):
     checked by converting its result back.
     """
 
-    mark: ClassVar[str]
-    """The member of a sidecar that says that its message carries the body."""
-
     @abc.abstractmethod
     def read(self, message: Any, limits: Limits) -> tuple[dict[str, Any], tuple[Loss, ...]]:
         """Return a message in the form that is written, and what reading lost."""
@@ -275,12 +272,13 @@ class Embedder(EnvelopeFormat):
     def apart(self, message: Any, limits: Limits) -> Apart:
         """Take a message apart, or take out the body that it carries."""
         value, losses = self.read(message, limits)
-        parts, left = self._brought(value) or self.decomposed(value)
-        return Apart([*parts], left, losses=losses)
+        brought = self._brought(value)
+        if brought is not None:
+            return Apart(*brought, losses=losses)
+        parts, left = self.decomposed(value)
+        return Apart(MessageBody(parts), left, losses=losses)
 
-    def _brought(
-        self, message: dict[str, Any]
-    ) -> tuple[Iterable[Part], dict[str, Any] | None] | None:
+    def _brought(self, message: dict[str, Any]) -> tuple[MessageBody, dict[str, Any] | None] | None:
         """Return the body that a message carries and what is left, None if it carries none."""
         manifest = member(message, self.places(message).noted_in, _EMBEDDED)
         if not isinstance(manifest, str):
@@ -300,8 +298,7 @@ class Embedder(EnvelopeFormat):
     def attached(self, message: dict[str, Any]) -> list[Any]:
         """Return the attachments of a message."""
         place = self.places(message).attached_in
-        found = member(message, *([] if place is None else [place]), "attachments")
-        return found if isinstance(found, list) else []
+        return list_in(message, *([] if place is None else [place]), "attachments")
 
     def attaching(self, message: dict[str, Any], attachments: list[Any]) -> dict[str, Any]:
         """Return a message with other attachments."""
@@ -342,17 +339,14 @@ class Embedder(EnvelopeFormat):
 
     def _resumed(self, body: MessageBody, left: dict[str, Any]) -> dict[str, Any]:
         body = MessageBody(part for part in body if part.name != self.sidecar)
-        message = None if self.mark in left else self._rebuilt(body, left)
+        try:
+            message = self.rebuilt(body, left)
+        except (MessageBodyError, *_FLAWS):
+            message = None  # the parts were edited and no longer fit, or were never taken apart
         # It is taken apart again: only if that gives the same body, it was built correctly.
         if message is not None and self.decomposed(message)[0] == [*body]:
             return message
         return self.carrying(body, self.without_taken(left, body))
-
-    def _rebuilt(self, body: MessageBody, left: dict[str, Any]) -> dict[str, Any] | None:
-        try:
-            return self.rebuilt(body, left)
-        except (MessageBodyError, *_FLAWS):
-            return None  # the parts were edited and no longer fit, so the whole body is carried
 
     def left_in(self, part: Part) -> dict[str, Any] | None:
         """Return what a stored sidecar holds, None if it is another part or not here."""

@@ -7,9 +7,7 @@ as an object, or the exact text of the message. What is left goes beside the bod
 import abc
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, ClassVar
-
-import attrs
+from typing import Any, ClassVar, NamedTuple
 
 from messagebody._base.guards import require_body, require_limits
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
@@ -19,7 +17,7 @@ from messagebody._model.part import Part
 from messagebody._wire import strict_json
 from messagebody.adapters import Converted, Loss, LossKind, converted_each, is_withheld
 from messagebody.adapters.dialects import one_of
-from messagebody.envelopes._values import DEPTH, json_part
+from messagebody.envelopes._values import DEPTH
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument
 
 Left = dict[str, Any] | str
@@ -29,18 +27,13 @@ Header = Mapping[str, Any] | None
 """Members of a message beside its content, for a body from elsewhere."""
 
 
-@attrs.frozen
-class Apart:
-    """Hold a message that was taken apart.
+class Apart(NamedTuple):
+    """A message that was taken apart: the parts of its body, and what is left, if anything is.
 
-    Arguments:
-        parts: the parts of its body.
-        left: what is left of it, None if the parts hold everything.
-        place: how many of the parts come before the part with the rest; all of them if None.
-        losses: what the conversion lost.
+    `place` is the number of parts before the part with the rest; by default, it is the last one.
     """
 
-    parts: list[Part]
+    body: MessageBody
     left: Left | None
     place: int | None = None
     losses: tuple[Loss, ...] = ()
@@ -101,17 +94,16 @@ class EnvelopeFormat(abc.ABC):
         """
         if rest is not None:
             one_of("rest", rest, ("part", "beside"))
-        apart = self.apart(message, require_limits(limits))
-        parts, left = apart.parts, apart.left
+        body, left, place, losses = self.apart(message, require_limits(limits))
         # The signature of a message covers its text, so the text stays in a stored body.
         is_part = rest == "part" or (rest is None and isinstance(left, str))
         if left is not None and is_part:
-            parts = [*parts]
-            parts.insert(len(parts) if apart.place is None else apart.place, self._part(left))
-        if len(parts) > limits.parts:
+            text = left if isinstance(left, str) else strict_json.dumps(left)
+            part = Part(text, name=self._name_of(left), content_type="application/json")
+            body.insert(len(body) if place is None else place, part)
+        if len(body) > limits.parts:
             raise DecodeError(f"the message has more than {limits.parts:,} parts")
-        beside = None if left is None or is_part else self._beside(left)
-        return Converted(MessageBody(parts), apart.losses, beside)
+        return Converted(body, losses, None if left is None or is_part else self._beside(left))
 
     def from_body(
         self, body: MessageBody, rest: Any, role: str | None, header: Header
@@ -162,11 +154,9 @@ class EnvelopeFormat(abc.ABC):
         missed = {"missed": names} if (names := self.missed(value)) else {}
         return {"format": self.name, **role, **missed, **kept}
 
-    def _part(self, left: Left) -> Part:
-        """Return what is left as a part of the body."""
-        if isinstance(left, str):
-            return Part(left, name=self.exact, content_type="application/json")
-        return json_part(left, self.sidecar)
+    def _name_of(self, left: Left) -> str:
+        """Return the name of the part that holds what is left."""
+        return str(self.exact) if isinstance(left, str) else self.sidecar
 
     def _left(self, body: MessageBody, rest: Any) -> Left | None:
         """Return what is left of the message that a body came from, None if it came from none."""
@@ -177,8 +167,7 @@ class EnvelopeFormat(abc.ABC):
             parts = [body[name] for name in names if name is not None and name in body]
             return self.left_in(parts[0]) if parts else None
         left = self._left_of(rest)
-        name = str(self.exact) if isinstance(left, str) else self.sidecar
-        if name in body:
+        if (name := self._name_of(left)) in body:
             raise EnvelopeError(f"the body has a part {name} already: give no rest beside it")
         return left
 

@@ -10,7 +10,7 @@ newline and `\d` take the digits of all scripts. Both verdicts are given.
 
 import calendar
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -22,15 +22,9 @@ Schema = Mapping[str, Any]
 
 
 class FailedKeyword(NamedTuple):
-    """A keyword of a schema that a value fails.
+    """A keyword of a schema that a value fails: where, why, and by which rule of the schema.
 
-    Arguments:
-        keyword: the keyword, such as "required".
-        where: the JSON Pointer of the value.
-        problem: what is expected and what is there instead.
-        rule: the JSON Pointer of the keyword in the schema.
-        value: the value that fails.
-        missing: the member that is missing, for "required".
+    `missing` is the member that is missing, for "required".
     """
 
     keyword: str
@@ -39,6 +33,11 @@ class FailedKeyword(NamedTuple):
     rule: str
     value: Any
     missing: str | None = None
+
+    @property
+    def place(self) -> str:
+        """The JSON Pointer of the value, or of the member that is missing."""
+        return self.where if self.missing is None else self.where + pointer(self.missing)
 
 
 def closed(required: tuple[str, ...], **properties: Schema) -> dict[str, Any]:
@@ -49,6 +48,11 @@ def closed(required: tuple[str, ...], **properties: Schema) -> dict[str, Any]:
         "properties": properties,
         "additionalProperties": False,
     }
+
+
+def whole(**properties: Schema) -> dict[str, Any]:
+    """Return the schema of an object with all of these members and no others."""
+    return closed(tuple(properties), **properties)
 
 
 def iter_violations(value: Any, schema: Schema, *, strict: bool = True) -> Iterator[FailedKeyword]:
@@ -88,69 +92,66 @@ def _violations(
                     problem = f"no member {quote(name)}"
                     yield FailedKeyword(keyword, where, problem, place, value, name)
         elif keyword not in _ANNOTATIONS:
-            failed = _KEYWORDS[keyword](expected, value, schema, strict)
+            failed = _problem(keyword, expected, value, schema, strict)
             if failed:
                 yield FailedKeyword(keyword, where, failed, place, value)
 
 
 _ANNOTATIONS: Final = {"$schema", "$id", "title", "description", "default"}
 
-_TYPES: Final[dict[str, tuple[type, ...]]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "integer": (int,),
-    "boolean": (bool,),
-    "null": (type(None),),
-}
-# The documents of the formats use "list" and "text"; other validators use JSON Schema's words.
-_WORDS: Final = {
-    "object": "an object",
-    "array": "an array",
-    "string": "a string",
-    "integer": "an integer",
-    "boolean": "true or false",
-    "null": "null",
+# Each with its words: the documents of the formats use "list" and "text", other validators don't.
+_TYPES: Final[dict[str, tuple[type, str]]] = {
+    "object": (dict, "an object"),
+    "array": (list, "an array"),
+    "string": (str, "a string"),
+    "integer": (int, "an integer"),
+    "boolean": (bool, "true or false"),
+    "null": (type(None), "null"),
 }
 
 
-def _type(expected: str | list[str], value: Any, _: Schema, __: bool) -> str | None:
-    names = [expected] if isinstance(expected, str) else expected
-    if any(_is_of(value, name) for name in names):
-        return None
-    return f"{' or '.join(_WORDS[name] for name in names)} is expected, got {shown(value)}"
+_KEYWORDS: Final = frozenset(
+    {"type", "additionalProperties", "const", "enum", "pattern", "minimum", "maxItems", "format"}
+)
+
+
+def _problem(keyword: str, expected: Any, value: Any, schema: Schema, strict: bool) -> str | None:
+    """Return why a value fails a keyword; None if it doesn't, or if its type has no such rule."""
+    types = [expected] if isinstance(expected, str) else expected
+    match keyword:
+        case "type" if not any(_is_of(value, name) for name in types):
+            words = " or ".join(_TYPES[name][1] for name in types)
+            return f"{words} is expected, got {shown(value)}"
+        case "additionalProperties" if isinstance(value, dict):
+            return _unknown([name for name in value if name not in schema["properties"]])
+        case "const" if value != expected:
+            return f"{quote(expected)} is expected, got {shown(value)}"
+        case "enum" if value not in expected:
+            values = ", ".join("null" if each is None else each for each in expected)
+            return f"one of {values} is expected, got {shown(value)}"
+        case "pattern" if isinstance(value, str) and not _compiled(expected, strict).search(value):
+            return f"{shown(value)} does not match {expected}"
+        case "minimum" if _is_of(value, "integer") and value < expected:
+            return f"at least {expected} is expected, got {shown(value)}"
+        case "maxItems" if isinstance(value, list) and len(value) > expected:
+            return f"at most {expected} items are expected, got {len(value)}"
+        case "format" if isinstance(value, str) and not _is_date_time(value, strict):
+            return f"{shown(value)} is not an RFC 3339 date-time, such as '2026-05-25T00:00:00Z'"
+        case _ if keyword not in _KEYWORDS:
+            raise KeyError(keyword)
+    return None
 
 
 def _is_of(value: Any, name: str) -> bool:
     # Python's booleans are integers, JSON's are not.
-    return isinstance(value, _TYPES[name]) and (name == "boolean" or not isinstance(value, bool))
+    return isinstance(value, _TYPES[name][0]) and (name == "boolean" or not isinstance(value, bool))
 
 
-def _additional(_: bool, value: Any, schema: Schema, __: bool) -> str | None:
-    if not isinstance(value, dict):
+def _unknown(names: list[str]) -> str | None:
+    if not names:
         return None
-    unknown = [quote(name, limit=80) for name in value if name not in schema["properties"]]
-    if not unknown:
-        return None
-    names = ", ".join(unknown[:5])
-    return f"unknown member{'s' if unknown[1:] else ''} {names}{', …' if unknown[5:] else ''}"
-
-
-def _const(expected: str, value: Any, _: Schema, __: bool) -> str | None:
-    return None if value == expected else f"{quote(expected)} is expected, got {shown(value)}"
-
-
-def _enum(expected: list[Any], value: Any, _: Schema, __: bool) -> str | None:
-    if value in expected:
-        return None
-    values = ", ".join("null" if each is None else each for each in expected)
-    return f"one of {values} is expected, got {shown(value)}"
-
-
-def _pattern(expected: str, value: Any, _: Schema, strict: bool) -> str | None:
-    if not isinstance(value, str) or _compiled(expected, strict).search(value):
-        return None
-    return f"{shown(value)} does not match {expected}"
+    told = ", ".join(quote(name, limit=80) for name in names[:5])
+    return f"unknown member{'s' if names[1:] else ''} {told}{', …' if names[5:] else ''}"
 
 
 @cache  # patterns come from the schemas of this package, never from a message
@@ -158,28 +159,10 @@ def _compiled(pattern: str, strict: bool) -> re.Pattern[str]:
     return re.compile(pattern.replace("$", r"\Z").replace(r"\d", "[0-9]") if strict else pattern)
 
 
-def _minimum(expected: int, value: Any, _: Schema, __: bool) -> str | None:
-    if not _is_of(value, "integer") or value >= expected:
-        return None
-    return f"at least {expected} is expected, got {shown(value)}"
-
-
-def _max_items(expected: int, value: Any, _: Schema, __: bool) -> str | None:
-    if not isinstance(value, list) or len(value) <= expected:
-        return None
-    return f"at most {expected} items are expected, got {len(value)}"
-
-
 _DATE_TIME: Final = (
     r"^([0-9]{4})-(0[1-9]|1[0-2])-([0-9]{2})T"
     r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$"
 )
-
-
-def _format(_: str, value: Any, __: Schema, strict: bool) -> str | None:
-    if not isinstance(value, str) or _is_date_time(value, strict):
-        return None
-    return f"{shown(value)} is not an RFC 3339 date-time, such as '2026-05-25T00:00:00Z'"
 
 
 def _is_date_time(text: str, strict: bool) -> bool:
@@ -189,15 +172,3 @@ def _is_date_time(text: str, strict: bool) -> bool:
         return False
     # A month's days differ, which a pattern can't say.
     return 1 <= int(found[3]) <= calendar.monthrange(int(found[1]), int(found[2]))[1]
-
-
-_KEYWORDS: Final[dict[str, Callable[[Any, Any, Schema, bool], str | None]]] = {
-    "type": _type,
-    "additionalProperties": _additional,
-    "const": _const,
-    "enum": _enum,
-    "pattern": _pattern,
-    "minimum": _minimum,
-    "maxItems": _max_items,
-    "format": _format,
-}

@@ -126,10 +126,15 @@ def text_of(value: Any, *keys: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def objects_in(value: Any, *keys: str) -> list[dict[str, Any]]:
-    """Return the objects in a list that is a member of nested objects; none if it is no list."""
+def list_in(value: Any, *keys: str) -> list[Any]:
+    """Return a member of nested objects if it is a list, else the empty list."""
     found = member(value, *keys)
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    return found if isinstance(found, list) else []
+
+
+def objects_in(value: Any, *keys: str) -> list[dict[str, Any]]:
+    """Return the objects in a list that is a member of nested objects."""
+    return [each for each in list_in(value, *keys) if isinstance(each, dict)]
 
 
 def shown(value: Any) -> str:

@@ -3,6 +3,7 @@
 import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -225,3 +226,48 @@ def test_limits_and_bodies_of_a_wrong_type(name: str) -> None:
         envelope(name).to_body(MESSAGES[name], limits=wrong)
     with pytest.raises(InvalidArgument, match="expected a MessageBody"):
         envelope(name).from_body([Part("x")])
+
+
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [
+        ("agents-api", {"id": 5}),
+        ("agents-api", {"metadata": 5}),
+        ("agents-api", {"payload": "x"}),
+        ("channel", {"client_context": 5}),
+        ("channel", {"attachments": "x"}),
+    ],
+)
+def test_a_member_that_cannot_be_kept_is_a_loss(name: str, header: dict[str, Any]) -> None:
+    losses = envelope(name).from_body(MessageBody(["Hello"]), header=header).losses
+    assert [(loss.kind, loss.where) for loss in losses] == [("omitted", *header)]
+
+
+def test_a_header_is_that_of_what_the_role_writes() -> None:
+    body = MessageBody(["Hello"])
+    assert envelope("channel").from_body(body, header={"agent": "demo"}).value["agent"] == "demo"
+    with pytest.raises(EnvelopeError, match="the header of chat output has no member agent"):
+        envelope("channel").from_body(body, role="assistant", header={"agent": "demo"})
+
+
+@pytest.mark.parametrize("name", ["olympus", "sentient"])
+def test_builders_take_the_same_headers(name: str) -> None:
+    said: dict[str, Any] = {"agent": "a", "reasoning": "rule"}
+    if name == "olympus":
+        said = {"source_agent": "coder", "target_agent": "tech-lead", "message_type": "RESULT",
+                "correlation_id": "issue-1", "task_id": "t"}  # fmt: skip
+    format_, body = envelope(name), MessageBody(["Hello"])
+    parent = MESSAGES[name]
+    answer = {key: said[key] for key in said.keys() & {"agent", "reasoning", "message_type",
+                                                       "task_id"}}  # fmt: skip
+    builders: list[Callable[..., Any]] = [
+        partial(format_.build, body, **said), partial(format_.reply, parent, body, **answer),
+    ]  # fmt: skip
+    for build in builders:
+        assert build(header=None).value
+        with pytest.raises(EnvelopeError, match="a header has no member 'nobody'"):
+            build(header={"nobody": 1})
+        with pytest.raises(InvalidArgument, match="expected a header"):
+            build(header=5)
+        for member in parent:
+            assert member in str(build(header={member: 5}).losses)

@@ -118,9 +118,9 @@ def to_body(
 
     Arguments:
         message: parsed JSON, or JSON as text or bytes.
-        rest: where to put the members that are not content: "beside" the body, as the `rest` of the
-            result, which `from_body` takes back; or in a "part", for those who store bodies. By
-            default, they are beside it.
+        rest: where the members that are not content go: "beside" the body, as the `rest` of the
+            result, which `from_body` takes back (the default); or in a "part", for those who store
+            bodies.
         limits: what to take before refusing; up to 512 levels of nesting if they state no others.
 
     Raises:
@@ -180,7 +180,6 @@ def from_body(
     return _FORMAT.from_body(body, rest, role, header)
 
 
-_EMBEDDED = "messagebody"
 _PAYLOAD_NAMES = {
     "tool_call": "/tool/call.json",
     "tool_result": "/tool/result.json",
@@ -196,7 +195,6 @@ class _AgentsApiFormat(Embedder):
     sidecar = "/meta/agents-api.json"
     members = frozenset(MESSAGE_KEYS) - {"content"}
     depth = php.JSON_DEPTH
-    mark = _EMBEDDED
 
     def read(self, message: Any, limits: Limits) -> tuple[Envelope, tuple[Loss, ...]]:
         value = read_within(message, self.what, limits, self.depth_within(limits))
@@ -275,6 +273,9 @@ class _AgentsApiFormat(Embedder):
         several = len(embedded.texts) > 1
         blocks = [{"type": "text", "text": text} for text in embedded.texts]
         payload, metadata = _payload(body, left), left.get("metadata")
+        metadata = dict(php.as_map(metadata)) if php.is_array(metadata) else {}
+        if not metadata.get("attachments"):
+            metadata.pop("attachments", None)
         row: dict[str, Any] = {
             "schema": SCHEMA,
             "version": VERSION,
@@ -282,7 +283,7 @@ class _AgentsApiFormat(Embedder):
             "role": left.get("role"),
             "content": blocks if several else embedded.joined,
             "payload": payload if php.is_array(payload) else {},
-            "metadata": php.as_map(metadata) if php.is_array(metadata) else {},
+            "metadata": metadata,
             **kept_text_fields(left),
         }
         row = self.noting(row, embedded)
@@ -294,7 +295,7 @@ class _AgentsApiFormat(Embedder):
 
     def left_beside(self, others: dict[str, Any], body: MessageBody) -> dict[str, Any]:
         gone = {"content", *(["payload"] if _payload_name(others["type"]) in body else [])}
-        return {**{key: each for key, each in others.items() if key not in gone}, _EMBEDDED: True}
+        return {key: each for key, each in others.items() if key not in gone}
 
 
 _FORMAT = _AgentsApiFormat()

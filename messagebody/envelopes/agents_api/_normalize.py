@@ -18,16 +18,9 @@ Envelope = dict[str, Any]
 SCHEMA = "agents-api.message"
 VERSION = 1
 TYPES = (
-    "text",
-    "tool_call",
-    "tool_result",
-    "input_required",
-    "approval_required",
-    "final_result",
-    "error",
-    "delta",
-    "multimodal_part",
-)
+    "text", "tool_call", "tool_result", "input_required", "approval_required", "final_result",
+    "error", "delta", "multimodal_part",
+)  # fmt: skip
 MESSAGE_KEYS = (
     "schema", "version", "type", "role", "content", "payload", "metadata",
     "id", "created_at", "updated_at",

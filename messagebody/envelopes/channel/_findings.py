@@ -7,7 +7,7 @@ from messagebody.envelopes import _php as php
 from messagebody.envelopes._json_schema import iter_violations
 from messagebody.envelopes._values import parsed
 from messagebody.errors import EnvelopeError
-from messagebody.findings import Finding, Severity, pointer, validator_of, verdict_of
+from messagebody.findings import Finding, Severity, validator_of, verdict_of
 
 SOURCES = frozenset({"channel", "bridge", "rest", "block", "peer-agent", "jsonrpc"})
 _ROOM_KINDS = frozenset({"dm", "group", "channel"})
@@ -93,8 +93,7 @@ _OUTPUT: dict[str, Any] = {
 
 def _shape_findings(chat: dict[str, Any], schema: dict[str, Any]) -> Iterator[Finding]:
     for each in iter_violations(chat, schema):
-        where = each.where if each.missing is None else each.where + pointer(each.missing)
-        yield Finding(each.keyword, where, each.problem, rule=each.rule)
+        yield Finding(each.keyword, each.place, each.problem, rule=each.rule)
 
 
 def _input_findings(chat: dict[str, Any]) -> Iterator[Finding]:

@@ -57,9 +57,9 @@ def to_body(
 
     Arguments:
         chat: parsed JSON, or JSON as text or bytes.
-        rest: where to put the members that are not content: "beside" the body, as the `rest` of the
-            result, which `from_body` takes back; or in a "part", for those who store bodies. By
-            default, they are beside it.
+        rest: where the members that are not content go: "beside" the body, as the `rest` of the
+            result, which `from_body` takes back (the default); or in a "part", for those who store
+            bodies.
         limits: what to take before refusing; up to 512 levels of nesting if they state no others.
 
     Raises:
@@ -138,7 +138,6 @@ class _ChannelFormat(Embedder):
     sidecar = "/meta/channel.json"
     members = frozenset(_MEMBERS["input"] | _MEMBERS["output"])
     depth = php.JSON_DEPTH
-    mark = "embedded"
 
     def read(self, message: Any, limits: Limits) -> tuple[Chat, tuple[Loss, ...]]:
         value = read_within(message, self.what, limits, self.depth_within(limits))
@@ -242,7 +241,7 @@ class _ChannelFormat(Embedder):
 
     def left_beside(self, others: dict[str, Any], body: MessageBody) -> dict[str, Any]:
         chat = {key: value for key, value in others.items() if key not in ("message", "reply")}
-        left = {"embedded": True, "chat": chat}
+        left: dict[str, Any] = {"chat": chat}
         if "message" in others and not body.unnamed():
             left["placeholder"] = others["message"]
         return _left(_kind(others), left)

@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterator
 from typing import Any, NamedTuple
 
-from messagebody.envelopes._values import Message, member, read_object, shown, text_of
+from messagebody.envelopes._values import Message, list_in, member, read_object, shown, text_of
 from messagebody.envelopes.olympus._policy import AccessPolicy, Boundary, Scope
 from messagebody.envelopes.olympus._rules import is_repository_path, lies_in
 from messagebody.findings import Finding, Severity, pointer
@@ -65,7 +65,7 @@ def strip(envelope: Message, policy: AccessPolicy) -> Stripped:
     boundary = policy.boundaries.get(text_of(value, "envelope", "target_agent"))
     kept: list[Any] = []
     removed: list[Any] = []
-    for attachment in _listed(value):
+    for attachment in list_in(value, "context_attachments"):
         # One reason is enough to leave an attachment out.
         refused = next(_attachment(attachment, boundary), None)
         (removed if refused else kept).append(attachment)
@@ -128,7 +128,7 @@ def _claims(
 
 def _attachments(value: dict[str, Any], policy: AccessPolicy) -> Iterator[tuple[str, str, str]]:
     boundary = policy.boundaries.get(text_of(value, "envelope", "target_agent"))
-    for index, attachment in enumerate(_listed(value)):
+    for index, attachment in enumerate(list_in(value, "context_attachments")):
         for check, step, problem in _attachment(attachment, boundary):
             yield check, pointer("context_attachments", index) + step, problem
 
@@ -152,8 +152,3 @@ def _scope(scope: Scope, path: str, section: Any) -> Iterator[tuple[str, str, st
     if section is not None and scope.sections is not None and section not in scope.sections:
         problem = f"section {shown(section)} is not for this receiver"
         yield "attachment-scope", "/section", problem
-
-
-def _listed(value: dict[str, Any]) -> list[Any]:
-    attachments = value.get("context_attachments")
-    return attachments if isinstance(attachments, list) else []

@@ -19,6 +19,7 @@ from messagebody.envelopes._carrier import Carrier, Slot, merged, now
 from messagebody.envelopes._format import bodies_of
 from messagebody.envelopes._values import (
     Message,
+    list_in,
     member,
     numbered_name,
     objects_in,
@@ -107,9 +108,9 @@ def to_body(
 
     Arguments:
         message: JSON text, kept byte for byte; or parsed JSON, taken apart.
-        rest: where to put the members that are not content: into a "part" of the body, or "beside"
-            it, as the `rest` of the result, which `from_body` takes back. By default, JSON text
-            is a part and anything else is beside the body. No format sends that part to a model.
+        rest: where the members that are not content go: into a "part" of the body, which no format
+            sends to a model, or "beside" it, as the `rest` of the result, which `from_body` takes
+            back. By default, JSON text is a part and anything else is beside the body.
         limits: what to take before refusing.
         files: contents of attachments by path.
 
@@ -333,11 +334,10 @@ class _OlympusFormat(Carrier):
         new = {part.url: part for part in parts if part.url not in known}
         if not new:
             return message
-        listed = message.get("context_attachments")
-        before = listed if isinstance(listed, list) else []
         # The format has no kind for any other file.
         is_result = member(message, "protocol_message", "message_type") == "RESULT"
         kind = "coder_result" if is_result else "source_file"
+        before = list_in(message, "context_attachments")
         added = [{"type": kind, "path": url, **({"hash": part.digest} if part.digest else {})}
                  for url, part in new.items()]  # fmt: skip
         return {**message, "context_attachments": [*before, *added]}

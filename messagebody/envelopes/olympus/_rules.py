@@ -8,7 +8,7 @@ from typing import Any
 from messagebody._base.guards import require_iterable
 from messagebody._wire import strict_json
 from messagebody.envelopes._json_schema import iter_violations
-from messagebody.envelopes._values import member, read, read_object, shown, text_of
+from messagebody.envelopes._values import list_in, member, read, read_object, shown, text_of
 from messagebody.envelopes.olympus._schema import SCHEMA
 from messagebody.findings import Finding, pointer, validator_of, verdict_of
 
@@ -105,7 +105,7 @@ def _authentication(envelope: Any) -> Iterator[tuple[str, str, str]]:
 
 def _paths(envelope: Any) -> Iterator[tuple[str, str, str]]:
     places = [("persona-path", "/persona", member(envelope, "persona"))]
-    for index, attachment in enumerate(_attachments(envelope)):
+    for index, attachment in enumerate(list_in(envelope, "context_attachments")):
         path = pointer("context_attachments", index, "path")
         places.append(("attachment-path", path, member(attachment, "path")))
     for check, path, value in places:
@@ -116,18 +116,13 @@ def _paths(envelope: Any) -> Iterator[tuple[str, str, str]]:
 
 def _repeated(envelope: Any) -> Iterator[tuple[str, str, str]]:
     seen: set[tuple[str, ...]] = set()
-    for index, attachment in enumerate(_attachments(envelope)):
+    for index, attachment in enumerate(list_in(envelope, "context_attachments")):
         # Values of a wrong type may be unhashable; the schema reports them.
         key = tuple(shown(member(attachment, name)) for name in ("type", "path", "section"))
         if key in seen:
             problem = "the same type, path and section stand earlier in the list"
             yield "attachment-repeated", pointer("context_attachments", index), problem
         seen.add(key)
-
-
-def _attachments(envelope: Any) -> list[Any]:
-    attachments = member(envelope, "context_attachments")
-    return attachments if isinstance(attachments, list) else []
 
 
 def iter_findings(envelope: Any, *, strict: bool = False) -> Iterator[Finding]:

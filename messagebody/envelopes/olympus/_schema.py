@@ -3,40 +3,20 @@
 from typing import Any
 
 from messagebody._base.digests import DIGEST_PATTERN
-from messagebody.envelopes._json_schema import closed
+from messagebody.envelopes._json_schema import closed, whole
 from messagebody.findings import pointer
 
 PERSONAS = (
-    "project-manager",
-    "devops-engineer",
-    "tech-lead",
-    "coder",
-    "iac-engineer",
-    "tdd-tester",
-    "validation-tester",
-    "document-writer",
-    "documentation-reviewer",
-)
+    "project-manager", "devops-engineer", "tech-lead", "coder", "iac-engineer", "tdd-tester",
+    "validation-tester", "document-writer", "documentation-reviewer",
+)  # fmt: skip
 MESSAGE_TYPES = (
-    "ASSIGN",
-    "STATUS",
-    "RESULT",
-    "FEEDBACK",
-    "ESCALATE",
-    "APPROVE",
-    "BLOCK",
-    "CANCEL",
-    "WATCH",
-)
+    "ASSIGN", "STATUS", "RESULT", "FEEDBACK", "ESCALATE", "APPROVE", "BLOCK", "CANCEL", "WATCH",
+)  # fmt: skip
 ATTACHMENT_TYPES = (
-    "plan",
-    "config",
-    "persona_definition",
-    "source_file",
-    "documentation",
-    "coder_result",
+    "plan", "config", "persona_definition", "source_file", "documentation", "coder_result",
     "checkpoint",
-)
+)  # fmt: skip
 _STRING = {"type": "string"}
 _OBJECT = {"type": "object"}
 _MESSAGE_ID = "^msg-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
@@ -44,16 +24,7 @@ _MESSAGE_ID = "^msg-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 
 _MEMBERS = closed(
     ("envelope", "persona", "protocol_message"),
-    envelope=closed(
-        (
-            "version",
-            "message_id",
-            "timestamp",
-            "source_agent",
-            "target_agent",
-            "correlation_id",
-            "session_id",
-        ),
+    envelope=whole(
         version={"type": "string", "const": "1.0"},
         message_id={"type": "string", "pattern": _MESSAGE_ID},
         timestamp={"type": "string", "format": "date-time"},

@@ -13,18 +13,24 @@ from uuid import uuid4
 import attrs
 
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody._base.media_types import check_content_type
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.adapters import Converted
-from messagebody.envelopes._attachments import is_absolute_url
+from messagebody.envelopes._attachments import is_absolute_url, media_type
 from messagebody.envelopes._carrier import Carrier, now
 from messagebody.envelopes._format import bodies_of
-from messagebody.envelopes._values import Message, member, numbered_name, read_object, text_of
+from messagebody.envelopes._values import (
+    Message,
+    list_in,
+    member,
+    numbered_name,
+    read_object,
+    text_of,
+)
 from messagebody.envelopes.sentient._chain import iter_findings
 from messagebody.envelopes.sentient._rules import LISTS, references, sequence_of
 from messagebody.envelopes.sentient._shape import SCHEMA
-from messagebody.errors import EnvelopeError, InvalidContentType
+from messagebody.errors import EnvelopeError
 from messagebody.findings import Finding
 
 _DIRECTORIES = {"source_refs": "/sources", "storage_refs": "/storage", "derived_refs": "/derived"}
@@ -64,9 +70,9 @@ def to_body(
 
     Arguments:
         message: JSON text, kept byte for byte; or parsed JSON, taken apart.
-        rest: where to put the members that are not content: into a "part" of the body, or "beside"
-            it, as the `rest` of the result, which `from_body` takes back. By default, JSON text
-            is a part and anything else is beside the body. No format sends that part to a model.
+        rest: where the members that are not content go: into a "part" of the body, which no format
+            sends to a model, or "beside" it, as the `rest` of the result, which `from_body` takes
+            back. By default, JSON text is a part and anything else is beside the body.
         limits: what to take before refusing.
 
     Raises:
@@ -150,21 +156,8 @@ def build(
         >>> message["output"]["content"], message["metadata"]["sequence_number"]
         ('Look at the video', 1)
     """
-    metadata = {
-        "session_id": f"session-{uuid4()}",
-        "request_id": f"req-{uuid4()}",
-        "sequence_number": 1,
-        "parent_message_id": None,
-    }
-    said = {
-        "agent": {"name": agent, "type": agent_type},
-        "input": {"source": "user", "content": None},
-        "output": {"content": None, "content_type": content_type},
-        "next_agent": _next(next_agent),
-        "metadata": metadata,
-        "resources": {kind: [] for kind in LISTS},
-    }
-    return _built(body, said, reasoning, header, clock, [])
+    message = _first(agent, agent_type, content_type, next_agent, reasoning, clock)
+    return _FORMAT.built(body, message, header, iter_findings=lambda made: _of_last([made]))
 
 
 def reply(
@@ -210,61 +203,47 @@ def reply(
     name = agent or text_of(before, "next_agent", "name")
     if not name:
         raise EnvelopeError("the parent names no next agent; say which agent replies: agent=")
-    metadata = member(before, "metadata")
-    inherited = dict(metadata) if isinstance(metadata, dict) else {}
-    resources = member(before, "resources")
-    said = {
-        "agent": {"name": name, "type": agent_type},
-        "input": {
-            "source": text_of(before, "agent", "name"),
-            "content": member(before, "output", "content"),
-        },
-        "output": {"content": None, "content_type": content_type},
-        "next_agent": _next(next_agent),
-        "metadata": {
-            **inherited,
-            "sequence_number": (sequence_of(before) or 0) + 1,
-            "parent_message_id": before.get("message_id"),
-        },
-        "resources": resources if isinstance(resources, dict) else {kind: [] for kind in LISTS},
+    metadata, resources = member(before, "metadata"), member(before, "resources")
+    message = _first(name, agent_type, content_type, next_agent, reasoning, clock)
+    message["input"] = {
+        "source": text_of(before, "agent", "name"),
+        "content": member(before, "output", "content"),
     }
-    return _built(body, said, reasoning, header, clock, [before])
+    message["metadata"] = {
+        **(metadata if isinstance(metadata, dict) else {}),
+        "sequence_number": (sequence_of(before) or 0) + 1,
+        "parent_message_id": before.get("message_id"),
+    }
+    if isinstance(resources, dict):
+        message["resources"] = resources
+    return _FORMAT.built(body, message, header, iter_findings=lambda made: _of_last([before, made]))
 
 
-def _next(name: str | None) -> dict[str, str | None]:
-    return {"name": name, "reason": None if name is None else f"{name} is next in the chain"}
-
-
-def _built(
-    body: MessageBody,
-    said: dict[str, Any],
+def _first(
+    agent: str,
+    agent_type: str,
+    content_type: str,
+    next_agent: str | None,
     reasoning: str,
-    header: Mapping[str, Any] | None,
     clock: Callable[[], datetime],
-    before: list[dict[str, Any]],
-) -> Converted[dict[str, Any]]:
-    defaults: dict[str, Any] = {
+) -> dict[str, Any]:
+    """Return the first message of a chain, without its content."""
+    reason = None if next_agent is None else f"{next_agent} is next in the chain"
+    return {
         "message_id": f"msg-{uuid4()}",
         "timestamp": {"executed_at": now(clock), "timezone": "UTC"},
-        **{name: said[name] for name in ("agent", "input", "output", "next_agent")},
+        "agent": {"name": agent, "type": agent_type},
+        "input": {"source": "user", "content": None},
+        "output": {"content": None, "content_type": content_type},
+        "next_agent": {"name": next_agent, "reason": reason},
         "status": {"code": "success", "message": "Done"},
-        "error": {
-            "has_error": False,
-            "error_code": None,
-            "error_message": None,
-            "retry_count": 0,
-            "recoverable": False,
-        },
-        **{name: said[name] for name in ("metadata", "resources")},
-        "audit": {
-            "compliance_notes": "",
-            "governance_files_consulted": [],
-            "reasoning": reasoning,
-        },
-    }
-    return _FORMAT.built(
-        body, defaults, header, iter_findings=lambda made: _findings_of_last([*before, made])
-    )
+        "error": {"has_error": False, "error_code": None, "error_message": None, "retry_count": 0,
+                  "recoverable": False},
+        "metadata": {"session_id": f"session-{uuid4()}", "request_id": f"req-{uuid4()}",
+                     "sequence_number": 1, "parent_message_id": None},
+        "resources": {kind: [] for kind in LISTS},
+        "audit": {"compliance_notes": "", "governance_files_consulted": [], "reasoning": reasoning},
+    }  # fmt: skip
 
 
 class _SentientFormat(Carrier):
@@ -279,7 +258,7 @@ class _SentientFormat(Carrier):
 
     def iter_findings(self, message: dict[str, Any]) -> Iterator[Finding]:
         # The parent is not known here.
-        yield from (each for each in _findings_of_last([message]) if each.check != "M004")
+        yield from (each for each in _of_last([message]) if each.check != "M004")
 
     def links(self, message: dict[str, Any]) -> Iterator[Part]:
         for kind in LISTS:
@@ -289,7 +268,7 @@ class _SentientFormat(Carrier):
                 if is_absolute_url(url):
                     name = numbered_name(_DIRECTORIES[kind], number, url)
                     about = {key: value for key, value in reference.items() if key != _URL[kind]}
-                    content_type = _content_type(reference.get("media_type"))
+                    content_type = media_type(reference.get("media_type"))
                     yield Part(url=url, name=name, content_type=content_type, metadata=about)
 
     def listed(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
@@ -298,11 +277,10 @@ class _SentientFormat(Carrier):
         if not new:
             return message
         held = member(message, "resources")
-        resources: dict[str, Any] = dict(held) if isinstance(held, dict) else {}
-        listed = resources.get("source_refs")
-        before = listed if isinstance(listed, list) else []
+        resources: dict[str, Any] = held if isinstance(held, dict) else {}
         # The next free number: `src_N` is counted over the whole session.
         number = max([0, *(_number(each) for each in references(message, "source_refs"))])
+        before = list_in(resources, "source_refs")
         added = [
             {
                 "ref_id": f"src_{number + place}",
@@ -325,19 +303,9 @@ def _number(reference: dict[str, Any]) -> int:
     return int(digits) if digits.isdecimal() and len(digits) < 10 else 0
 
 
-def _findings_of_last(chain: list[dict[str, Any]]) -> Iterator[Finding]:
+def _of_last(chain: list[dict[str, Any]]) -> Iterator[Finding]:
     """Yield what is wrong with the last message of a chain, with places in that message."""
     last = len(chain) - 1
     for finding in iter_findings(chain):
         if finding.index == last:
             yield attrs.evolve(finding, where=finding.where.removeprefix(f"/{last}"))
-
-
-def _content_type(stated: Any) -> str | None:
-    """Return the stated type if it is a media type; "video" is a kind and not a content type."""
-    if not isinstance(stated, str) or "/" not in stated:
-        return None
-    try:
-        return check_content_type(stated)
-    except InvalidContentType:
-        return None

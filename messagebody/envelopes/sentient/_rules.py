@@ -8,7 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from messagebody._wire import strict_json
-from messagebody.envelopes._values import member, shown, text_of
+from messagebody.envelopes._values import list_in, member, objects_in, shown, text_of
 from messagebody.envelopes.sentient._shape import Problem
 from messagebody.findings import pointer
 
@@ -182,8 +182,7 @@ def _goal_lists(content: Any) -> Iterator[tuple[str, list[Any]]]:
     """Yield the goals of each objective with their place; each list is a scope of its own."""
     items = enumerate(content) if isinstance(content, list) else ()
     for key, objective in content.items() if isinstance(content, dict) else items:
-        goals = member(objective, "goals")
-        if isinstance(goals, list):
+        if isinstance(goals := member(objective, "goals"), list):
             yield pointer("output", "content", key, "goals"), goals
 
 
@@ -269,8 +268,7 @@ _IN_CHARGE = {
 
 def references(message: Any, kind: str) -> list[dict[str, Any]]:
     """Return the references of one list that are objects."""
-    listed = member(message, "resources", kind)
-    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    return objects_in(message, "resources", kind)
 
 
 Registered = Mapping[str, dict[str, Any]]
@@ -434,8 +432,7 @@ def iter_audit_problems(
     rule_names: Iterable[str] | None,
 ) -> Iterator[Problem]:
     """Yield audit data that does not lead to the rules that were applied."""
-    files = member(message, "audit", "governance_files_consulted")
-    for index, path in enumerate(files if isinstance(files, list) else ()):
+    for index, path in enumerate(list_in(message, "audit", "governance_files_consulted")):
         place = pointer("audit", "governance_files_consulted", index)
         if not isinstance(path, str):
             continue

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from messagebody.envelopes._json_schema import FailedKeyword, closed, iter_violations
-from messagebody.findings import pointer
+from messagebody.envelopes._json_schema import iter_violations, whole
 
 Problem = tuple[str, str, str]
 """The id of a check, a place, and what is wrong there."""
@@ -15,19 +14,8 @@ _CONTENT = {"type": ["string", "array", "object", "null"]}
 _BOOLEAN = {"type": "boolean"}
 _SEQUENCE = {"type": "integer", "minimum": 1}
 _SEQUENCE_OR_NULL = {"type": ["integer", "null"], "minimum": 1}
-_ERROR_CODES = (
-    "OUT_OF_SCOPE",
-    "INVALID_INPUT",
-    "PROCESSING_ERROR",
-    "TIMEOUT",
-    "DEPENDENCY_ERROR",
-    "VALIDATION_ERROR",
-)
-
-
-def _object(**members: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object: each member is required, and no other is allowed."""
-    return closed(tuple(members), **members)
+_ERROR_CODES = ("OUT_OF_SCOPE", "INVALID_INPUT", "PROCESSING_ERROR", "TIMEOUT",
+                "DEPENDENCY_ERROR", "VALIDATION_ERROR")  # fmt: skip
 
 
 def _one_of(*values: str) -> dict[str, Any]:
@@ -38,30 +26,30 @@ def _list_of(item: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": item}
 
 
-SCHEMA: dict[str, Any] = _object(
+SCHEMA: dict[str, Any] = whole(
     message_id=_TEXT,
-    timestamp=_object(executed_at=_TEXT, timezone=_TEXT),
-    agent=_object(name=_TEXT, type=_one_of("governance", "operational", "executional")),
-    input=_object(source=_TEXT, content=_CONTENT),
-    output=_object(content=_CONTENT, content_type=_TEXT),
-    next_agent=_object(name=_TEXT_OR_NULL, reason=_TEXT_OR_NULL),
-    status=_object(code=_one_of("success", "partial", "failed", "pending"), message=_TEXT),
-    error=_object(
+    timestamp=whole(executed_at=_TEXT, timezone=_TEXT),
+    agent=whole(name=_TEXT, type=_one_of("governance", "operational", "executional")),
+    input=whole(source=_TEXT, content=_CONTENT),
+    output=whole(content=_CONTENT, content_type=_TEXT),
+    next_agent=whole(name=_TEXT_OR_NULL, reason=_TEXT_OR_NULL),
+    status=whole(code=_one_of("success", "partial", "failed", "pending"), message=_TEXT),
+    error=whole(
         has_error=_BOOLEAN,
         error_code={"type": ["string", "null"], "enum": [*_ERROR_CODES, None]},
         error_message=_TEXT_OR_NULL,
         retry_count={"type": "integer", "minimum": 0},
         recoverable=_BOOLEAN,
     ),
-    metadata=_object(
+    metadata=whole(
         session_id=_TEXT,
         request_id=_TEXT,
         sequence_number=_SEQUENCE,
         parent_message_id=_TEXT_OR_NULL,
     ),
-    resources=_object(
+    resources=whole(
         source_refs=_list_of(
-            _object(
+            whole(
                 ref_id=_TEXT,
                 url=_TEXT,
                 platform=_TEXT_OR_NULL,
@@ -71,7 +59,7 @@ SCHEMA: dict[str, Any] = _object(
             )
         ),
         storage_refs=_list_of(
-            _object(
+            whole(
                 ref_id=_TEXT,
                 source_ref_id=_TEXT,
                 storage_uri=_TEXT_OR_NULL,
@@ -82,7 +70,7 @@ SCHEMA: dict[str, Any] = _object(
             )
         ),
         derived_refs=_list_of(
-            _object(
+            whole(
                 ref_id=_TEXT,
                 parent_ref_id=_TEXT,
                 storage_uri=_TEXT_OR_NULL,
@@ -93,7 +81,7 @@ SCHEMA: dict[str, Any] = _object(
             )
         ),
     ),
-    audit=_object(
+    audit=whole(
         compliance_notes=_TEXT,
         governance_files_consulted=_list_of(_TEXT),
         reasoning=_TEXT,
@@ -114,17 +102,12 @@ def iter_shape_problems(message: dict[str, Any]) -> Iterator[Problem]:
     """Yield members that are missing, unknown, of a wrong type or value, or null by mistake."""
     mistyped: set[str] = set()
     for broken in iter_violations(message, SCHEMA):
+        check, problem = _CHECKS[broken.keyword], broken.problem
         if broken.keyword == "type":
             mistyped.add(broken.where)
+            check = check if broken.value is not None else "S004"
+        elif broken.missing is not None:
+            problem = "it is missing; write null if it does not apply"
         elif broken.where in mistyped:
             continue  # a value of a wrong type is reported once
-        yield _problem(broken)
-
-
-def _problem(broken: FailedKeyword) -> Problem:
-    if broken.missing is not None:
-        place = broken.where + pointer(broken.missing)
-        return "S001", place, "it is missing; write null if it does not apply"
-    if broken.keyword == "type" and broken.value is None:
-        return "S004", broken.where, broken.problem
-    return _CHECKS[broken.keyword], broken.where, broken.problem
+        yield check, broken.place, problem
