@@ -127,8 +127,14 @@ def _of_pydantic_ai(tool: Any) -> Mapping[str, Any] | None:
     definition = getattr(tool, "tool_def", tool)
     if not hasattr(definition, "parameters_json_schema"):
         return None
-    return {"name": definition.name, "parametersJsonSchema": definition.parameters_json_schema,
-            "return_schema": getattr(definition, "return_schema", None)}  # fmt: skip
+    sent = getattr(definition, "return_schema", None)
+    # A text is sent as it is, which is no JSON.
+    is_object = isinstance(sent, Mapping) and sent.get("type") == "object"
+    return {
+        "name": definition.name,
+        "parametersJsonSchema": definition.parameters_json_schema,
+        "return_schema": sent if is_object else None,
+    }
 
 
 def _of_langchain(tool: Any) -> Mapping[str, Any] | None:

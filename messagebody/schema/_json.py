@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+import attrs
+
 from messagebody._base.limits import Limits
 from messagebody._base.media_types import JSON
 from messagebody._base.text import count_of, did_you_mean, quote
@@ -39,7 +41,7 @@ def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[
         InvalidSchema: the document is not a schema.
     """
     # A schema that the program states needs no parser.
-    from messagebody._wire import exact_json, strict_json
+    from messagebody._wire import exact_json
 
     if not isinstance(data, str | bytes | bytearray | memoryview):
         hint = "MessageBodySchema.from_dicts(…) reads parsed JSON"
@@ -51,7 +53,7 @@ def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[
         raise InvalidSchema(problem)
     try:
         parsed = exact_json.loads(data, depth=limits.depth, values=limits.values)
-    except strict_json.InvalidJson as error:
+    except exact_json.InvalidJson as error:
         if isinstance(data, str) and len(data) < _LONGEST_PATH and data.endswith(".json"):
             raise InvalidSchema(f"{error.problem}; load(…) reads a file") from error
         raise _placed(error) from error
@@ -105,7 +107,8 @@ def read_parts(items: Sequence[Any], limits: Limits) -> tuple[SchemaPart, ...]:
     """
     parts: list[SchemaPart] = []
     errors: list[InvalidSchema] = []
-    total, contents = 0, _ContentTotals(limits)
+    total = 0
+    contents: _ContentTotals | None = None
     for index, item in enumerate(items):
         try:
             part = read_part(item, limits)
@@ -124,6 +127,7 @@ def read_parts(items: Sequence[Any], limits: Limits) -> tuple[SchemaPart, ...]:
                 f"{limits.pattern_total:,} (limit pattern_total)"
             )
         if part is not item and part.content_schema is not None:
+            contents = contents or _ContentTotals(limits)
             contents.add(part.content_schema, index)
     if errors:
         raise _joined(errors) from errors[0].__cause__
@@ -211,14 +215,16 @@ def read_part(item: Any, limits: Limits) -> SchemaPart:
         raise InvalidSchema("; ".join(problems))
     # null means absent, as in a body.
     present = {key: value for key, value in item.items() if value is not None}
-    content = present.get("contentSchema")
-    return SchemaPart(
+    part = SchemaPart(
         present.get("name"),
-        present.get("contentType", ANY_TYPE if content is None else JSON),
+        present.get("contentType", JSON if "contentSchema" in present else ANY_TYPE),
         present.get("required", False),
         present.get("description"),
-        None if content is None else content_schema_of(content, limits=limits),
     )
+    if "contentSchema" not in present:
+        return part
+    content = content_schema_of(present["contentSchema"], limits=limits)
+    return attrs.evolve(part, content_schema=content)
 
 
 def _problems(item: Mapping[Any, Any], limits: Limits) -> Iterator[str]:

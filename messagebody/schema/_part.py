@@ -77,7 +77,7 @@ class SchemaPart(metaclass=Guided):
     def __attrs_post_init__(self) -> None:
         if not isinstance(self.required, bool):
             raise InvalidSchema(f"required is True or False, got {quote(self.required)}")
-        if not isinstance(self.description, str | None):
+        if self.description is not None and not isinstance(self.description, str):
             raise InvalidSchema(f"description is text or None, got {quote(self.description)}")
         if self.content_schema is not None and not _meets_json(self.content_type_pattern):
             raise InvalidSchema(

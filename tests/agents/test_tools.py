@@ -81,6 +81,18 @@ def test_objects_of_libraries(tool: Any) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("sent", "is_promised"), [(of(a=TEXT), True), (TEXT, False), (None, False)]
+)
+def test_a_result_of_pydantic_ai_is_json_only_if_it_is_an_object(
+    sent: Any, is_promised: bool
+) -> None:
+    tool = SimpleNamespace(name="t", parameters_json_schema={}, return_schema=sent)
+    [first, *_] = Agent.from_tool(tool).output
+    assert first.required is is_promised
+    assert (first.content_schema is not None) is is_promised
+
+
 def test_words_of_openapi_are_read_and_members_of_their_names_are_kept() -> None:
     rule = {"type": "OBJECT", "properties": {
         "nullable": {"type": "STRING", "nullable": True}, "type": {"type": "NUMBER"},
