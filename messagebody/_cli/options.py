@@ -39,6 +39,7 @@ from messagebody.errors import DecodeError, InvalidArgument, InvalidSchema, Stor
 from messagebody.findings import iter_strangers
 from messagebody.schema import MessageBodySchema
 from messagebody.storage._references import Resolver
+from messagebody.storage._references.reader import read_web
 from messagebody.storage._stores.documents import read_url
 
 BODY = "body"
@@ -160,6 +161,7 @@ def allow_option(function: _F) -> _F:
     ) -> Any:
         entries = [existing_store_url(each) for each in allow]
         resolver = Resolver(allow=entries, public_https=public_https)
+        terminal().resolver = resolver
         return function(*given, resolver=resolver, **options)
 
     return click.option(
@@ -168,6 +170,23 @@ def allow_option(function: _F) -> _F:
         metavar="URL",
         help="Read references below URL (s3://bucket/prefix, https://host/path) or a directory; "
         "repeatable. Others are refused, but for data URLs.",
+    )(command)  # type: ignore[return-value]
+
+
+def servers_option(function: _F) -> _F:
+    """Add the option `--allow URL` to a command that reads no references, but files."""
+
+    @functools.wraps(function)
+    def command(*given: Any, allow: Sequence[str], **options: Any) -> Any:
+        terminal().resolver = Resolver(allow=allow)
+        return function(*given, **options)
+
+    return click.option(
+        "--allow",
+        multiple=True,
+        metavar="URL",
+        help="Read files from a web server, if their URLs are below URL (https://host/path); "
+        "repeatable.",
     )(command)  # type: ignore[return-value]
 
 
@@ -195,19 +214,22 @@ def urls_option(function: _F) -> _F:
     )(function)
 
 
-def reading_options(target: str, options: dict[str, Any], resolver: Resolver) -> dict[str, Any]:
+def reading_options(
+    target: str, options: dict[str, Any], resolver: Resolver, source: str = "-"
+) -> dict[str, Any]:
     """Return the resolver as an option for a target that reads references, or is to do so.
 
     Arguments:
         target: the format to write.
         options: its other options.
         resolver: the resolver of the command.
+        source: the file that is read, which may be on a web server that the resolver allows.
     """
     found = None if target == BODY else adapter(target)
     is_asked = options.get("urls", "text") != "text"
     if isinstance(found, Archive) or (isinstance(found, MessageFormat) and is_asked):
         return {"resolver": resolver}
-    if not resolver.is_closed:
+    if not resolver.is_closed and not _is_on_server(source):
         is_format = isinstance(found, MessageFormat)
         way = "needs --urls auto, sign or inline" if is_format else "cannot be used"
         raise click.UsageError(f"--allow or --public-https {way} with --to {target}")
@@ -240,7 +262,10 @@ def threshold_option(help_text: str) -> Callable[[_F], _F]:
 
 
 def body_argument(function: _F) -> _F:
-    """Add the argument BODY: a file, or "-" for standard input."""
+    """Add the argument BODY: a file, a URL that --allow opens, or "-" for standard input."""
+    options = getattr(function, "__click_params__", ())
+    if not any(each.name == "allow" for each in options):
+        function = servers_option(function)
     return click.argument("body", default="-", metavar="[BODY]", shell_complete=complete_file)(
         function
     )
@@ -286,8 +311,8 @@ def terminal() -> Terminal:
 
 def read_bytes(path: str) -> bytes:
     """Return the bytes of a file, of a file in a store, or of standard input for "-"."""
-    if is_url(path) and not is_store_url(path):
-        check_local(path)
+    if _is_on_server(path):
+        return within_limit(_of_server(path), path)
     try:
         if is_store_url(path):
             note_url(path)
@@ -320,6 +345,17 @@ def _of_store(url: str) -> bytes:
         return read_url(url, limits().json_bytes)
     except InvalidArgument as error:
         raise click.UsageError(str(error)) from error
+
+
+def _is_on_server(path: str) -> bool:
+    return is_url(path) and not is_store_url(path)
+
+
+def _of_server(url: str) -> bytes:
+    resolver = terminal().resolver
+    if resolver is None:
+        check_local(url)
+    return read_web(url, limits().json_bytes, resolver or Resolver())
 
 
 def check_local(path: str) -> None:

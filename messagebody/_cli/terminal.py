@@ -6,13 +6,16 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
 
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody.rendering import Palette, folded
+
+if TYPE_CHECKING:
+    from messagebody.storage import Resolver
 
 
 @attrs.define
@@ -26,6 +29,7 @@ class Terminal:
         files: the digest of each file that was read, by its real path: a file that is written back
             must still have it.
         inputs: the device and inode of each file that is read: no other result may replace one.
+        resolver: reads files from web servers; None for a command that reads none there.
     """
 
     quiet: bool = False
@@ -33,6 +37,7 @@ class Terminal:
     limits: Limits = DEFAULT_LIMITS
     files: dict[str, str] = attrs.field(factory=dict)
     inputs: set[tuple[int, int]] = attrs.field(factory=set)
+    resolver: "Resolver | None" = None
 
     @property
     def palette(self) -> Palette:

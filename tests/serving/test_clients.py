@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from messagebody import Limits, MessageBody, Part, Resolver, offload
+from messagebody._cli.application import run
 from messagebody.errors import DecodeError, StoreError, UnsafeReference
 from tests.serving.servers import TOKEN, running
 
@@ -125,3 +126,37 @@ class TestLoad:
         allowed = Resolver(allow=address + "/")
         with pytest.raises(DecodeError, match="json_bytes is 100 B"):
             MessageBody.load(f"{address}/report", resolver=allowed, limits=Limits(json_bytes=100))
+
+
+class TestCommands:
+    @pytest.mark.parametrize(
+        "command",
+        [
+            ["ls"], ["tree"], ["cat"], ["digest"], ["diff", "{}"], ["lint"], ["infer"], ["detect"],
+            ["validate", "--schema", "schema.json"], ["convert", "--to", "openai-chat"],
+            ["fetch", "rides.csv", "-o", "rides.csv"], ["view", "-o", "page.html"],
+        ],
+        ids=" ".join,
+    )  # fmt: skip
+    def test_commands_take_urls_that_are_allowed(
+        self, address: str, command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        Path("schema.json").write_text('[{"name": "/**"}, {"contentType": "text/*"}]')
+        url = f"{address}/report"
+        name, *rest = (each.format(url) for each in command)
+        assert run([name, url, *rest, "--allow", address + "/"]) in {0, 1}
+        assert run([name, url, *rest, "--allow", "https://example.com/"]) == 4
+        assert run([name, url, *rest]) == 4
+
+    def test_a_command_says_what_to_do(
+        self, address: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        run(["ls", f"{address}/report"])
+        assert f"--allow {address}/" in capsys.readouterr().err
+        run(["ls", f"{address}/report", "--allow", address + "/", "--json"])
+        assert '"/rides.parquet"' in capsys.readouterr().out
+
+    def test_what_is_not_there_is_an_error(self, address: str) -> None:
+        assert run(["ls", f"{address}/nothing", "--allow", address + "/"]) == 4
+        assert run(["ls", f"{address}/report/rides.csv", "--allow", address + "/"]) == 2

@@ -20,6 +20,7 @@ from messagebody._cli.options import (
     part_named,
     read_body,
     resolver_options,
+    servers_option,
     slashed,
     source_name,
     write_body,
@@ -212,6 +213,7 @@ def _shown(text: str) -> bytes:
 @click.argument("bodies", nargs=-1, metavar="[BODY]...", shell_complete=complete_file)
 @click.option("--manifest", is_flag=True, help="Print the data that is hashed, as JSON.")
 @click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@servers_option
 @pass_terminal
 def digest_command(
     terminal: Terminal, bodies: tuple[str, ...], *, manifest: bool, as_json: bool
@@ -245,6 +247,7 @@ def digest_command(
 @click.argument("old", metavar="OLD", shell_complete=complete_file)
 @click.argument("new", metavar="NEW", shell_complete=complete_file)
 @click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@servers_option
 @pass_terminal
 def diff_command(terminal: Terminal, old: str, new: str, *, as_json: bool) -> ExitCode:
     """Parts only in OLD are marked "-", parts only in NEW "+". Exit code 1: they differ.

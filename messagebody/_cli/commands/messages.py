@@ -26,6 +26,7 @@ from messagebody._cli.options import (
     read_json,
     reading_options,
     resolver_options,
+    servers_option,
     source_name,
     urls_option,
     write_body,
@@ -179,7 +180,7 @@ def convert_command(
             f"-i writes a body back, and --to {target} makes another message: give -o FILE"
         )
     options = _options(target, {name: value for name, value in said.items() if value is not None})
-    options |= reading_options(target, options, resolver)
+    options |= reading_options(target, options, resolver, message)
     _check_apart(losses, output)
     found: list[Loss] = []
     data = read_bytes(message)
@@ -401,6 +402,7 @@ def _formats_of_lines(data: bytes) -> list[str]:
 @click.command("detect")
 @click.argument("message", default="-", metavar="[MESSAGE]", shell_complete=complete_file)
 @click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@servers_option
 @pass_terminal
 def detect_command(terminal: Terminal, message: str, *, as_json: bool) -> ExitCode:
     """Exit code 1: no known format fits.

@@ -23,6 +23,7 @@ from messagebody._cli.options import (
     read_json,
     read_schema,
     resolver_options,
+    servers_option,
     slashed,
     write_document,
 )
@@ -228,6 +229,7 @@ def json_schema_command(kind: str, output: str | None) -> None:
 @click.command("infer")
 @click.argument("bodies", nargs=-1, metavar="[BODY]...", shell_complete=complete_file)
 @output_option
+@servers_option
 def infer_command(bodies: tuple[str, ...], output: str | None) -> None:
     """The schema accepts every BODY, and requires the parts that all of them have.
 
@@ -363,6 +365,7 @@ def evolve_command(
 @click.command("lint")
 @click.argument("path", default="-", metavar="[SCHEMA|BODY]", shell_complete=complete_file)
 @format_option
+@servers_option
 @pass_terminal
 def lint_command(terminal: Terminal, path: str, form: str) -> int:
     """Every reported mistake of a schema is proved. Exit code 1: there are some.

@@ -58,6 +58,7 @@ _OPENERS = {
     "file": "messagebody.storage._stores.directory:open_url",
     "s3": "messagebody.s3:open_url",
 }
+_WEB = frozenset({"http", "https"})
 _EXTRAS = {"gs": "gcs", "gcs": "gcs", "abfs": "azure", "abfss": "azure", "az": "azure"}
 
 
@@ -122,6 +123,12 @@ def _open(place: "str | os.PathLike[str]", filesystem: Any, options: dict[str, A
         return opener(place, **options)
     from messagebody.storage._stores.filesystem import FilesystemStore
 
+    if filesystem is None and scheme in _WEB:
+        problem = (
+            "a web server is not a store, as nothing can be written there by its URL; a resolver "
+            "reads from it: Resolver(allow=[…])"
+        )
+        raise StoreError(problem, f"{scheme}://")
     if filesystem is None:
         filesystem = _filesystem(scheme, options)
     root = f"{authority}{path}".rstrip("/")
