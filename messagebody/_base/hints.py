@@ -269,6 +269,8 @@ pattern path glob key
     it is part.name
 type mime_type media_type contentType mimetype
     it is part.content_type
+schema json_schema model contentSchema contents
+    it is part.content_schema
 optional
     part.required says the opposite
 matches
@@ -527,6 +529,8 @@ ttl expiry expires_in expiration lifetime seconds
     expires
 optional mandatory must
     required
+schema json_schema jsonschema model contentSchema contents shape
+    content_schema
 doc comment help about
     description
 max_tokens tokens max_size

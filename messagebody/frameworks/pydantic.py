@@ -281,7 +281,7 @@ def gate_json_schema(
 
 def _line(violation: Violation) -> InitErrorDetails:
     """Return a violation as an error of pydantic at its part, without the content."""
-    if violation.code == "content-invalid":
+    if violation.code == "content-invalid" and not violation.more:
         violation = attrs.evolve(violation, got="")
     line = _error(violation.code.replace("-", "_"), str(violation))
     if violation.part_index is not None:

@@ -183,6 +183,8 @@ def listed_html(values: Sequence[Any]) -> str:
 
 def _violation_row(violation: Violation) -> tuple[str, ...]:
     place = "missing" if violation.part_index is None else f"part {violation.part_index}"
+    if violation.content_pointer:
+        place += f" {escape(violation.content_pointer, limit=_PREVIEW)}"
     nearest = "" if violation.schema_index is None else f"schema part {violation.schema_index} "
     expected = f"{nearest}{violation.expected}" or "nothing: there is no schema part"
     return place, violation.got, expected, violation.differs or ""

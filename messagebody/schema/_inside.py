@@ -9,7 +9,7 @@ import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.leaves import leaf
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.media_types import is_json
-from messagebody._base.text import escape, redact_urls
+from messagebody._base.text import count_of, escape, redact_urls
 from messagebody._wire import exact_json
 from messagebody._wire.strict_json import InvalidJson
 from messagebody.errors import (
@@ -151,7 +151,8 @@ class Content:
             for flaw in listed
         ]  # fmt: skip
         if more:
-            violations.append(self._violation("content-invalid", index, more=more))
+            rest = count_of(more, "more flaw")
+            violations.append(self._violation("content-invalid", index, got=rest, more=more))
         return violations
 
     def _violation(self, code: Code, index: int, **about: Any) -> Violation:

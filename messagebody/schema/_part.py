@@ -7,7 +7,7 @@ import attrs
 from messagebody._base.hints import Guided, guided_init, missing_attribute
 from messagebody._base.leaves import LazySerializer, PydanticHook, leaf
 from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._base.media_types import JSON
+from messagebody._base.media_types import JSON, is_json
 from messagebody._base.text import escape, quote
 from messagebody.errors import InvalidSchema
 from messagebody.globs import (
@@ -96,12 +96,16 @@ class SchemaPart(metaclass=Guided):
         return kind if self.name is None else f"{quote(self.name)} {kind}"
 
     def accepts(self, name: str | None, content_type: str) -> bool:
-        """Return whether a part of this name and content type matches.
+        """Return whether a part of this name and content type may match.
+
+        What is inside decides with a content schema, and is not looked at here.
 
         Arguments:
             name: a legal name; None for an unnamed part.
             content_type: a legal content type; parameters and case don't matter.
         """
+        if self.content_schema is not None and not is_json(content_type):
+            return False
         return self.accepts_name(name) and self.content_type_pattern.matches(content_type)
 
     def accepts_name(self, name: str | None) -> bool:

@@ -11,7 +11,7 @@ import attrs
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.leaves import leaf
 from messagebody._base.media_types import essence
-from messagebody._base.text import count_of, escape, quote
+from messagebody._base.text import escape, quote
 from messagebody.globs import PatternIndex
 from messagebody.schema._part import SchemaPart
 
@@ -171,7 +171,7 @@ class Violation:
         who = "unnamed" if self.part_name is None else quote(self.part_name)
         place = f"part {self.part_index} ({who})"
         if self.more:
-            return f"{place}: content: and {count_of(self.more, 'more flaw')}"
+            return f"{place}: content: and {self.got}"
         if self.code != "content-invalid":
             state = "not JSON" if self.code == "content-not-json" else "not read"
             return f"{place}: content is {state}: {self.got}"

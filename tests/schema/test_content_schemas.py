@@ -169,6 +169,12 @@ def test_only_json_types_may_have_one() -> None:
         assert SchemaPart("/a", kind, content_schema=True).content_type == kind
 
 
+def test_a_part_accepts_names_and_json_types() -> None:
+    part = SchemaPart("/*", "*/*", content_schema=False)
+    assert part.accepts("/a", "application/ld+json")
+    assert not part.accepts("/a", "text/plain")
+
+
 def test_limits_hold_and_can_be_changed() -> None:
     long = {"description": "a" * (256 * 1024)}
     deep: Any = True
