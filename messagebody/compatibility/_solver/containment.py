@@ -86,11 +86,11 @@ def select(pattern: NamePattern, names: Sequence[str | None], budget: Budget) ->
 
 
 def _run(pattern: Pattern, word: str, budget: Budget) -> bool:
-    """Return whether a long pattern matches a legal word; each character costs a step."""
+    """Return whether a long pattern matches a legal word; each character costs a step or more."""
     automaton = priced_language(pattern, budget).automaton
     states = automaton.start
     for character in word:
-        budget.spend(automaton.step_cost(states) // GROUPS_COMPARED)
+        budget.spend(1 + automaton.step_cost(states) // GROUPS_COMPARED)
         states = automaton.step(states, character)
     return bool(states & automaton.accepting)
 
