@@ -15,7 +15,14 @@ from messagebody._base.text import nearest, quote
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import strict_json
-from messagebody.adapters import Converted, Loss, LossKind, converted_each, is_withheld
+from messagebody.adapters import (
+    Converted,
+    Loss,
+    LossKind,
+    converted_each,
+    is_withheld,
+    left_behind,
+)
 from messagebody.adapters.dialects import one_of
 from messagebody.envelopes._values import DEPTH
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument
@@ -123,9 +130,11 @@ class EnvelopeFormat(abc.ABC):
         require_body(body)
         self.check_header(header)
         left = self._left(body, rest)
-        if left is None:
-            return self.made(body, role, header, rest)
-        return self.again(body, left, role, header)
+        if left is not None:
+            return self.again(body, left, role, header)
+        made = self.made(body, role, header, rest)
+        why = f"{self.name} has no place for this member of the message"
+        return Converted(made.value, [*left_behind(rest, why), *made.losses])
 
     def check_header(self, header: Any) -> None:
         """Refuse a header that is not an object, or has a member that messages have not."""

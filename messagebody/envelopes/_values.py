@@ -75,7 +75,7 @@ def _check_size(value: Any, what: str, limits: Limits, depth: int) -> None:
         if values > limits.values:
             raise EnvelopeError(f"{what}: more than {limits.values:,} values (limit values)")
         items = container.values() if isinstance(container, dict) else container
-        characters += sum(len(item) for item in items if isinstance(item, str))
+        characters += sum([len(item) for item in items if isinstance(item, str)])
         if characters > limits.json_bytes:
             raise DecodeError(f"the message has more than {limits.json_bytes:,} bytes")
 

@@ -271,3 +271,14 @@ def test_builders_take_the_same_headers(name: str) -> None:
             build(header=5)
         for member in parent:
             assert member in str(build(header={member: 5}).losses)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_what_a_reader_of_another_format_misses_is_a_loss(name: str) -> None:
+    read: Any = adapter("openai-chat").to_body({"role": "user", "content": "Hello", "name": "Ann"})
+    header = MESSAGES[name] if name in ("olympus", "sentient") else None
+    made = envelope(name).from_body(read.value, rest=read.rest, header=header)
+    assert ("omitted", "name") in [(loss.kind, loss.where) for loss in made.losses]
+    wrong = {**read.rest, "missed": 5}
+    with pytest.raises(EnvelopeError, match="rest is not what to_body returned"):
+        envelope(name).from_body(read.value, rest=wrong, header=header)
