@@ -176,6 +176,21 @@ def test_links_within_the_words_of_a_picture_count() -> None:
     assert targets("![a [b](/b.md)](/c.png)") == ["/b.md", "/c.png"]
 
 
+def test_nul_is_a_character_like_others() -> None:
+    """By CommonMark it is U+FFFD, so the inner brackets are a link, and the outer ones none."""
+    assert targets("[a [b](/\0) c](/c)\n\n[\0 d](/d)") == ["/d"]
+
+
+def test_the_first_of_two_definitions_counts() -> None:
+    assert targets("[a]: /a\n[A]: /b\n\n[a] [b]\n\n> [b]: /c") == ["/a", "/c"]
+
+
+def test_a_label_has_999_characters_at_most() -> None:
+    for length, found in [(999, ["/a"]), (1000, [])]:
+        label = "x" * length
+        assert targets(f"[{label}]\n\n[{label}]: /a") == found
+
+
 def test_raw_html_in_markdown_is_html() -> None:
     text = (
         "> a <img\n> src='/a.png'> [b](/b.md)\n\n"
@@ -207,6 +222,21 @@ def test_a_tab_that_a_list_cuts_in_two_moves_no_link() -> None:
 )
 def test_candidates_of_srcset(srcset: str, found: list[str]) -> None:
     assert targets(f'<img srcset="{srcset}">', "text/html") == found
+
+
+@pytest.mark.parametrize("kind", ["text/html", "application/xhtml+xml"])
+def test_the_base_is_not_looked_at(kind: str) -> None:
+    assert targets('<p><base href="/a/b.md"/><a href="c.md">c</a></p>', kind) == ["/c.md"]
+
+
+def test_line_ends_and_tabs_within_a_url_are_none_of_it() -> None:
+    text = '<a href="\n/re\r\n\tport.md">r</a>'
+    [link] = body_with(text, "text/html").links()
+    assert (link.target, link.where) == ("/report.md", TextRange(10, 23))
+
+
+def test_an_attribute_that_stands_twice_counts_once() -> None:
+    assert targets("<a href=/a HREF=/b src=/c href=/d>", "text/html") == ["/a", "/c"]
 
 
 def test_xhtml_is_xml() -> None:
