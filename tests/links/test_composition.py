@@ -11,6 +11,7 @@ import pytest
 from messagebody import MessageBody, Part
 from messagebody.errors import DuplicateName, InvalidName, InvalidPattern, PartNotFound
 from messagebody.links import Link, TextRange
+from tests.effort import examples
 from tests.links.vectors import body_parts, rows
 
 pytest.importorskip("turbohtml")
@@ -181,12 +182,12 @@ def _check_mount(seed: int) -> None:
 
 
 def test_links_follow_random_moves() -> None:
-    for seed in range(300):
+    for seed in range(examples(1_500)):
         _check_move(seed)
 
 
 def test_links_stay_right_in_random_mounts() -> None:
-    for seed in range(200):
+    for seed in range(examples(1_000)):
         _check_mount(seed)
 
 

@@ -14,6 +14,7 @@ from markdown_it.token import Token
 from messagebody import MessageBody, Part
 from messagebody.errors import InvalidName, MissingDependency
 from messagebody.links import Link, TextRange, target_of
+from tests.effort import examples
 from tests.links.vectors import body_parts, rows
 
 pytest.importorskip("turbohtml")
@@ -161,7 +162,7 @@ def _compare(seeds: range) -> None:
 
 
 def test_the_same_links_as_markdown_it_at_the_places_where_they_are_written() -> None:
-    _compare(range(1_000))
+    _compare(range(examples(5_000)))
 
 
 @pytest.mark.slow
