@@ -47,7 +47,7 @@ def _pair(rng: random.Random) -> tuple[Schema, Schema]:
 def changed(schema: Schema, drawer: Drawer, rng: random.Random) -> Schema:
     """Return a schema with a change: wider, narrower, or elsewhere."""
     if isinstance(schema, bool):
-        return drawer.schema(1)
+        return drawer.document(1)
     found = copy.deepcopy(schema)
     match rng.randrange(5):
         case 0:

@@ -2,6 +2,7 @@
 
 import json
 import random
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,25 @@ def test_the_budget_ends_what_takes_too_long() -> None:
     hard = {"type": "string", "pattern": "^(a|b)*a(a|b){18}$"}
     with pytest.raises(OutOfBudget):
         ask([hard], [{"pattern": "a(a|b){18}$"}, {"pattern": "b.{20}$"}], 20_000)
+
+
+@pytest.mark.parametrize(
+    ("met", "unmet"),
+    [
+        ({"type": "string", "pattern": "^(a|b)*a(a|b){300}$"}, {"pattern": "^(a|b)*b(a|b){299}$"}),
+        ({"minProperties": 9000, "propertyNames": {"pattern": "^[a-z]+$"}}, {"type": "null"}),
+        ({"type": "array", "allOf": [{"contains": {"const": i}} for i in range(14)],
+          "maxItems": 13}, False),
+        ({"type": "object", "required": [f"n{i}" for i in range(5_000)]}, {"required": ["zz"]}),
+    ],
+)  # fmt: skip
+def test_hostile_schemas_end_within_the_budget(met: Any, unmet: Any) -> None:
+    """Each ends, whatever comes of it; the last step may overdraw by what one goal costs."""
+    budget = Budget(100_000)
+    questions = Questions(budget)
+    with suppress(OutOfBudget):
+        questions.ask([content_schema_of(met)], [content_schema_of(unmet)])
+    assert budget.left > -100_000
 
 
 def test_depth_takes_no_stack_of_python() -> None:

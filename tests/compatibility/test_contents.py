@@ -135,6 +135,12 @@ def test_reasons_say_where_and_what(sent: Any, taken: Any, expected: list[str]) 
         assert text.startswith("'/r.json' application/json, allowed by producer part 0")
 
 
+def test_names_that_no_member_has_are_no_words() -> None:
+    taken = {"propertyNames": {"const": 0.5}}
+    [reason] = check(alone({"type": "object"}), alone(taken)).reasons
+    assert "the producer may send a member 'a'; the consumer takes no members" in str(reason)
+
+
 def test_what_is_not_json_is_a_reason() -> None:
     sender = MessageBodySchema([("/r.json", "application/json", True)])
     result = check(sender, alone(True))

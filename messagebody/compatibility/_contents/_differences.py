@@ -59,11 +59,14 @@ def differences(search: Search, met: Sequence[int], refused: int) -> Iterator[Di
         TooLarge: a value is too large.
     """
     queue: list[tuple[tuple[_Step, ...], int]] = [((), refused)]
+    held = {each for number in met for each in _conjuncts(search.nodes, number)}
     opened: set[int] = set()
     again: list[Difference] = []
     is_any = False
     while queue:
         path, rule = queue.pop()
+        if not path and rule in held:
+            continue
         found = search.find([*met, -_along(search.nodes, path, rule)])
         if found is None:
             continue
@@ -81,6 +84,11 @@ def differences(search: Search, met: Sequence[int], refused: int) -> Iterator[Di
             queue.extend(((*path, *step), each) for step, each in reversed(inner))
     if not is_any:
         yield from again
+
+
+def _conjuncts(nodes: Nodes, number: int) -> tuple[int, ...]:
+    node = nodes[number]
+    return node.ids if number > 0 and isinstance(node, All) else (number,)
 
 
 def _taken_apart(nodes: Nodes, rule: int) -> list[tuple[tuple[_Step, ...], int]] | None:

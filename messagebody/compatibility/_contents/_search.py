@@ -33,7 +33,11 @@ _DEEPEST: Final = 400
 """The most goals on the way down."""
 _GOAL: Final = 8
 """Steps of the budget that a goal takes."""
+_ASKED: Final = 2
+_NUMBERS: Final = 4
+"""Numbers of a goal that are looked up in a step."""
 _STATE: Final = 8
+"""Steps that a state takes, besides one for each node in it."""
 _HELD: Final = 2_048
 """Bytes that an open goal takes."""
 _KEPT: Final = 512
@@ -107,6 +111,7 @@ class Search:
 
     def _look(self, goal: Goal) -> Found:
         """Return what is known of a goal; else open it."""
+        self.budget.spend(_ASKED + len(goal) // _NUMBERS)
         key = frozenset(goal)
         if FALSE in key or any(-each in key for each in key):
             return None
@@ -163,7 +168,9 @@ class Search:
         for place in range(7):
             if types >> place & 1:
                 state = State(self.nodes, 1 << place)
-                if state.add(goal):
+                is_possible = state.add(goal)
+                self.budget.spend(len(state.seen) // _NUMBERS)
+                if is_possible:
                     found = yield from self._decided(state)
                     if found is not None:
                         return found
@@ -174,7 +181,8 @@ class Search:
         states = [start]
         while states:
             state = states.pop()
-            self.budget.spend(_STATE + len(state.choices))
+            size = len(state.literals) + len(state.seen) + sum(map(len, state.choices))
+            self.budget.spend(_STATE + size)
             if not state.propagate():
                 continue
             if state.kind == OBJECT and not (yield from viable_options(state)):

@@ -13,6 +13,10 @@ _PLEASANT: Final = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWX
 _LONGEST: Final = 100_000
 """The longest text that is made."""
 _CACHED: Final = 256
+_COMPARED: Final = 8
+"""Characters of texts to leave out that are looked at in a step."""
+_STATES: Final = 4
+"""States of a pattern that are followed in a step."""
 _WORD_HELD: Final = 512
 """Bytes that a text in the search takes."""
 
@@ -54,7 +58,11 @@ def texts(
     automata = wanted + unwanted
     number = len(wanted)
     excluded = frozenset(without)
+    budget.spend(sum(map(len, excluded)) // _COMPARED)
+    beginnings_left_out = {word[:end] for word in excluded for end in range(len(word) + 1)}
     codes = _representatives(automata, "".join(sorted({c for word in excluded for c in word})))
+    # A step of an automaton goes over all of its states.
+    move = len(codes) * sum(1 + len(each.sets) // _STATES for each in automata)
     start = (tuple(each.start for each in automata), 0, "" if excluded else None)
     seen, nodes, beginnings = {start}, [(start, 0)], [(-1, "")]
     try:
@@ -71,14 +79,15 @@ def texts(
                 continue
             if length >= _LONGEST:
                 raise TooLarge
-            budget.spend(len(codes) * len(automata) // 2)
+            budget.spend(move)
             for code in codes:
                 after = tuple(
                     [each.step(state, code) for each, state in zip(automata, states, strict=True)]
                 )
                 if not all(after[:number]):
                     continue
-                longer = _continued(prefix, chr(code), excluded)
+                longer = None if prefix is None else prefix + chr(code)
+                longer = longer if longer in beginnings_left_out else None
                 node = after, min(length + 1, least), longer
                 if node not in seen:
                     budget.hold(_WORD_HELD)
@@ -115,14 +124,6 @@ def _single(without: Collection[str], budget: Budget) -> Iterator[str]:
             if chr(code) not in without:
                 yield chr(code)
                 return
-
-
-def _continued(prefix: str | None, character: str, excluded: Collection[str]) -> str | None:
-    """Return a longer beginning of a text to leave out; None if it begins none of them."""
-    if prefix is None:
-        return None
-    longer = prefix + character
-    return longer if any(word.startswith(longer) for word in excluded) else None
 
 
 @lru_cache(_CACHED)

@@ -156,7 +156,8 @@ def _none_but(nodes: Nodes, names: int) -> str:
     if names > 0 and isinstance(node, Among):
         return f"no member {_listed([_scalar(each) for each in node.values], 0)}"
     literals = [nodes[each] for each in node.ids] if isinstance(node, All) else [node]
-    known = [value for each in literals if isinstance(each, Among) for _, value in each.values]
+    among = [scalar for each in literals if isinstance(each, Among) for scalar in each.values]
+    known = [value for kind, value in among if kind == STRING]
     if any(isinstance(each, Matches) for each in literals):
         return "members of some names only"
     shown = ", ".join(map(escape, known[:_LISTED])) + (", …" if len(known) > _LISTED else "")
