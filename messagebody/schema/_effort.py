@@ -179,14 +179,12 @@ class _Graph:
         return done[::-1]
 
     def _close(self) -> None:
-        order = self._sorted()
-        place = {number: at for at, number in enumerate(order)}
-        for number in reversed(order):
+        for number in reversed(self._sorted()):
             found = Counter({number: 1})
+            # A circle without a step downwards ends, so its way back counts nothing: the closure
+            # there is still empty.
             for each in self._here[number]:
-                # A circle without a step downwards ends, so the way back is not counted.
-                if place[each] > place[number]:
-                    self._add(found, each, 1)
+                self._add(found, each, 1)
             self.closures[number] = found
 
     def _add(self, found: Counter[int], number: int, times: int) -> None:

@@ -135,6 +135,12 @@ def test_draft_07_is_rewritten() -> None:
     assert content_schema_of({"$schema": TODAY, **new}) == content_schema_of(new)
 
 
+def test_beside_a_reference_of_draft_07_only_definitions_count() -> None:
+    old = {"$ref": "#/definitions/a", "type": "null", "definitions": {"a": {"type": "string"}}}
+    new = {"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}}
+    assert content_schema_of({"$schema": DRAFT_07, **old}) == content_schema_of(new)
+
+
 @pytest.mark.parametrize(
     ("schema", "told"),
     [

@@ -219,6 +219,16 @@ def test_a_reference_is_not_read_if_nothing_depends_on_it(tmp_path: Path) -> Non
     assert codes(required, body) == []
 
 
+def test_a_reference_is_not_read_if_a_later_part_meets_the_requirement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = MessageBody([reference("none", tmp_path)])
+    body.add('{"title": "b"}', name="/b.json", content_type="application/json")
+    schema = MessageBodySchema([SchemaPart("/*", required=True, content_schema=TITLE), ("/**",)])
+    monkeypatch.delattr(Part, "read_bytes")
+    assert codes(schema, body) == []
+
+
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
 def test_a_stream_decides_as_the_whole_body_does(case: dict[str, Any]) -> None:
     schema = MessageBodySchema.from_dicts(case["schema"])
