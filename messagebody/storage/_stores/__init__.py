@@ -124,10 +124,7 @@ def _open(place: "str | os.PathLike[str]", filesystem: Any, options: dict[str, A
     from messagebody.storage._stores.filesystem import FilesystemStore
 
     if filesystem is None and scheme in _WEB:
-        problem = (
-            "a web server is not a store, as nothing can be written there by its URL; a resolver "
-            "reads from it: Resolver(allow=[…])"
-        )
+        problem = "a web server is not a store, as nothing can be written there by its URL"
         raise StoreError(problem, f"{scheme}://")
     if filesystem is None:
         filesystem = _filesystem(scheme, options)
