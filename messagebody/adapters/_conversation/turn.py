@@ -9,7 +9,7 @@ from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.adapters._contract import Loss, LossKind
-from messagebody.adapters._vocabulary.places import Found, is_withheld, items_of
+from messagebody.adapters._vocabulary.places import Found, items_of, withheld_among
 from messagebody.errors import DecodeError, EnvelopeError
 
 
@@ -89,14 +89,16 @@ def with_rest(name: str, body: MessageBody, rest: Any) -> tuple[MessageBody, dic
 
 def _stated_role(body: MessageBody) -> str | None:
     """Return the role in the stored rest of a message of another format, None if there is none."""
-    for part in body:
-        # Below another directory, it is the rest of a body inside this one.
-        if is_withheld(part) and part.text is not None and str(part.name).startswith("/meta/"):
-            try:
-                value = part.read_json()
-            except DecodeError:
-                continue  # somebody else's part, which is left out anyway
-            role = value.get("role") if isinstance(value, dict) else None
-            if isinstance(role, str):
-                return role
+    # Below another directory, it is the rest of a body inside this one.
+    names = [name for name in body.names() if name.startswith("/meta/")]
+    for part in [body[names[position]] for position in withheld_among(names)]:
+        if part.text is None:
+            continue
+        try:
+            value = part.read_json()
+        except DecodeError:
+            continue  # somebody else's part, which is left out anyway
+        role = value.get("role") if isinstance(value, dict) else None
+        if isinstance(role, str):
+            return role
     return None

@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import attrs
+import msgspec
+from msgspec.structs import replace
 
 from messagebody._model.part import Part
 from messagebody.adapters._contract import Loss, LossKind
@@ -32,8 +33,7 @@ from messagebody.adapters._vocabulary.items import (
 from messagebody.adapters._vocabulary.places import RESERVED, RESULT
 
 
-@attrs.frozen
-class Written:
+class Written(msgspec.Struct, frozen=True):
     """What a step of a plan becomes.
 
     Arguments:
@@ -47,7 +47,7 @@ class Written:
     blocks: Sequence[Any] = ()
     losses: Sequence[Loss] = ()
     refused: Sequence[Loss] = ()
-    reasons: Mapping[int, str] = attrs.Factory(dict)
+    reasons: Mapping[int, str] = {}
     media: Media | None = None
 
 
@@ -55,37 +55,28 @@ _GENERATED: Final = re.compile(r"/images/\d+")
 """The names of files that a model made: a block for such files states no name."""
 
 
-def _kinds_of(writer: "BlockWriter") -> tuple[Kind, ...]:
-    return writer.plan.dialect.kinds_of(writer.plan.role.name)
-
-
-def _values_of(writer: "BlockWriter") -> tuple[Kind, ...]:
-    return tuple(kind for kind in writer.kinds if kind.is_value and kind.in_messages)
-
-
-@attrs.frozen
-class BlockWriter:
+class BlockWriter(msgspec.Struct, frozen=True):
     """Write the blocks of a plan.
 
     Arguments:
         plan: the plan.
         options: how to write.
+        dialect: the format.
+        role: who says the message, in our word.
         kinds: the kinds of block that the message may have.
-        values: those of them that hold a JSON value.
     """
 
     plan: MessagePlan
     options: WriteOptions
-    kinds: tuple[Kind, ...] = attrs.field(init=False, default=attrs.Factory(_kinds_of, True))
-    values: tuple[Kind, ...] = attrs.field(init=False, default=attrs.Factory(_values_of, True))
+    dialect: Dialect
+    role: str
+    kinds: tuple[Kind, ...]
 
-    @property
-    def _dialect(self) -> Dialect:
-        return self.plan.dialect
-
-    @property
-    def _role(self) -> str:
-        return self.plan.role.name
+    @classmethod
+    def for_plan(cls, plan: MessagePlan, options: WriteOptions) -> "BlockWriter":
+        """Return the writer of a plan."""
+        role = plan.role.name
+        return cls(plan, options, plan.dialect, role, plan.dialect.kinds_of(role))
 
     def of(self, step: PlanStep | KeptBlock) -> Written:
         """Return the blocks of a step."""
@@ -97,16 +88,18 @@ class BlockWriter:
         last = self._finished(made.blocks[-1], step)
         if last is made.blocks[-1]:
             return made
-        return attrs.evolve(made, blocks=[*made.blocks[:-1], last])
+        return replace(made, blocks=[*made.blocks[:-1], last])
 
     def _finished(self, block: Any, step: PlanStep) -> Any:
         """Return a block with what the one had that the part came in, and with a copy."""
+        if not step.entry and not self.options.carry and not self.dialect.takes_files:
+            return block
         block = differences.apply(step.entry.get("patch"), block)
         said, is_file = step.entry.get("carry"), step.item is None and step.directory == "/"
         is_wanted = said or (self._is_carried(step.part) if is_file else self.options.carry)
         if not is_wanted or isinstance(step.item, Result):
             return block
-        path = self._dialect.slot_of(block, self._role)
+        path = self.dialect.slot_of(block, self.role)
         if path is None:
             return block
         changes = said if said is not True else {}
@@ -118,7 +111,7 @@ class BlockWriter:
         A part of an item always takes it along where it goes out as a file: by it, the part is read
         as the item again, if the speaker may say it.
         """
-        if self.options.carry or not self._dialect.takes_files or part.name is None:
+        if self.options.carry or not self.dialect.takes_files or part.name is None:
             return self.options.carry
         is_item = RESERVED.fullmatch(part.name) is not None
         return is_item and may_say(part.name, self.plan.role.speaker, part.metadata)
@@ -138,29 +131,29 @@ class BlockWriter:
     def _of_item(self, item: Item, step: PlanStep) -> Written:
         inner = joined([self.of(each) for each in step.inner])
         if self._is_said(item, step.entry):
-            block = self._dialect.write_block(item, [*inner.blocks])
+            block = self.dialect.write_block(item, [*inner.blocks])
             if block is not None:
-                return attrs.evolve(inner, blocks=[block])
-        text, is_said = stand_ins.of_item(item, step.parts, self._role)
+                return replace(inner, blocks=[block])
+        text, is_said = stand_ins.of_item(item, step.parts, self.role)
         stand_in = self._in_place_of(step.part, text, is_supported=is_said)
-        return joined([attrs.evolve(inner, blocks=()), stand_in])
+        return joined([replace(inner, blocks=()), stand_in])
 
     def _is_said(self, item: Item, entry: Mapping[str, Any]) -> bool:
         """Return whether the message may hold an item and the target takes it."""
         if entry:
             return True  # it came in this message
         # The provider's API refuses a thought without its signature.
-        if isinstance(item, Reasoning) and self._dialect.signs_reasoning:
+        if isinstance(item, Reasoning) and self.dialect.signs_reasoning:
             return False
         if isinstance(item, Result) and item.is_pending:
             return False  # the service would take it for the answer
         # The client would be asked to run what the provider ran already.
         if isinstance(item, Call | Result) and is_of_provider(item):
-            return self._dialect.has_provider_tools(item)
-        if isinstance(item, self._dialect.alone) and not self.plan.is_alone:
+            return self.dialect.has_provider_tools(item)
+        if isinstance(item, self.dialect.alone) and not self.plan.is_alone:
             return False
-        speakers = self._dialect.speakers.get(type(item))
-        return speakers is None or self._role in speakers
+        speakers = self.dialect.speakers.get(type(item))
+        return speakers is None or self.role in speakers
 
     # Text and files
 
@@ -171,22 +164,22 @@ class BlockWriter:
             text = None if not entry and self._has_value(part) else stand_ins.text_of(part)
             if text is not None:
                 return Written(self._of_text(text, part, entry))
-        kinds = kinds_at(self._dialect, self.kinds, entry, step.directory)
-        reached, reason = self.options.reach.of(part, kinds, self._dialect.name)
+        kinds = kinds_at(self.dialect, self.kinds, entry, step.directory)
+        reached, reason = self.options.reach.of(part, kinds, self.dialect.name)
         made = self._of_media(step, reached, kinds)
         if made is None:
-            text, is_content = stand_ins.of_part(part, reached, step.name, self._role)
+            text, is_content = stand_ins.of_part(part, reached, step.name, self.role)
             made = self._in_place_of(part, text, is_supported=is_content)
-        return attrs.evolve(made, reasons={id(part): reason}) if reason else made
+        return replace(made, reasons={id(part): reason}) if reason else made
 
     def _of_media(self, step: PlanStep, reached: Part, kinds: Sequence[Kind]) -> Written | None:
         """Return the block of a part as the target can read it, None if the format has none."""
         is_carried = self._is_carried(reached)
-        kind = kind_for(self._dialect, reached, step.entry, kinds, is_carried=is_carried)
+        kind = kind_for(self.dialect, reached, step.entry, kinds, is_carried=is_carried)
         if kind is None:
             return None
-        media = media_of(self._dialect, reached, kind.name, step.entry.get("form"), step.directory)
-        block = self._dialect.write_block(media, [])
+        media = media_of(self.dialect, reached, kind.name, step.entry.get("form"), step.directory)
+        block = self.dialect.write_block(media, [])
         if block is None:
             return None
         losses = [] if step.entry else self._doubts(step.part, reached, kind)
@@ -199,10 +192,10 @@ class BlockWriter:
         said.form = entry.get("form")
         role = (part.metadata or {}).get("role")
         said.role = role if isinstance(role, str) else None
-        said.speaker = self._role
+        said.speaker = self.role
         if self.options.carry or entry.get("carry"):
             said.carried = {}
-        return [self._dialect.write_block(said, [])]
+        return [self.dialect.write_block(said, [])]
 
     def _citations(self, part: Part) -> list[dict[str, Any]]:
         """Return the citations of a text, with the URLs of the parts that they name."""
@@ -221,14 +214,15 @@ class BlockWriter:
 
     def _has_value(self, part: Part) -> bool:
         """Return whether a part is a JSON value, and the format has a kind of block for it."""
-        return not self._is_carried(part) and any(fits(part, kind) for kind in self.values)
+        values = [kind for kind in self.kinds if kind.is_value and kind.in_messages]
+        return any(fits(part, kind) for kind in values) and not self._is_carried(part)
 
     def _doubts(self, part: Part, inline: Part, kind: Kind) -> list[Loss]:
         """Return losses of content that is written although the target may not take it."""
         said, most = [], kind.advised_bytes
         if most is not None and not inline.is_reference and (inline.size or 0) > most:
-            said.append(f"{self._dialect.name} may refuse content of more than {most:,} bytes")
-        if part.url is not None and not self._dialect.stores_file_ids:
+            said.append(f"{self.dialect.name} may refuse content of more than {most:,} bytes")
+        if part.url is not None and not self.dialect.stores_file_ids:
             scheme = part.url.partition(":")[0]
             # The id of a file that a provider stores, in a format of somebody else.
             if scheme.endswith("-file") and scheme not in (*kind.schemes, kind.file_ids):
@@ -242,13 +236,13 @@ class BlockWriter:
         """Return the block of a text, and none if the service refuses it."""
         if self._is_refused(text):
             return []
-        return [self._dialect.write_block(Text(text, speaker=self._role), [])]
+        return [self.dialect.write_block(Text(text, speaker=self.role), [])]
 
     def _is_refused(self, text: str) -> bool:
         """Return whether the service takes no such text: an empty one, or one of spaces."""
-        if self.plan.is_own or not self._dialect.alternates:
+        if self.plan.is_own or not self.dialect.alternates:
             return False
-        return not text or not (self._dialect.takes_blank or text.strip())
+        return not text or not (self.dialect.takes_blank or text.strip())
 
     def _label(self, step: PlanStep, kind: Kind, block: Any) -> list[Any]:
         """Return a text block with the name of a part whose block has no slot for it."""
@@ -256,10 +250,10 @@ class BlockWriter:
         # The receiver knows the name already, or the sender's format states it elsewhere.
         if kind.name_slot or name is None or step.entry.get("name") or step.directory != "/":
             return []
-        if self._role == "assistant" or (kind.is_generated and _GENERATED.fullmatch(name)):
+        if self.role == "assistant" or (kind.is_generated and _GENERATED.fullmatch(name)):
             return []
         is_carried = self._is_carried(step.part)
-        if is_carried and self._dialect.slot_of(block, self._role) is not None:
+        if is_carried and self.dialect.slot_of(block, self.role) is not None:
             return []
         return self.texts(f"{name}:")
 
@@ -270,10 +264,10 @@ class BlockWriter:
         refused = []
         # Refused parts are collected and raised once, so that the caller sees all of them.
         if self.options.unsupported == "error":
-            why = f"{self._dialect.name} has no block for {part.content_type}"
+            why = f"{self.dialect.name} has no block for {part.content_type}"
             refused.append(self.plan.positions.loss(LossKind.OMITTED, part, why))
         # A history holds no words that the assistant did not say: a model would imitate them.
-        if text is None or self.options.unsupported == "omit" or self._role == "assistant":
+        if text is None or self.options.unsupported == "omit" or self.role == "assistant":
             return Written(refused=refused)
         return Written(self.texts(text), refused=refused)
 

@@ -4,6 +4,7 @@ All formats show their losses in this way: a loss is what a reader of the messag
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 from messagebody._base.limits import DEFAULT_LIMITS
@@ -16,7 +17,7 @@ from messagebody.adapters._conversion.collecting import Collector, type_of_url
 from messagebody.adapters._conversion.likeness import aligned
 from messagebody.adapters._conversion.losses import Comparison, with_reason
 from messagebody.adapters._conversion.plan import MessagePlan, PlanStep
-from messagebody.adapters._conversion.reading import BlockReader
+from messagebody.adapters._conversion.reading import BlockReader, item_of
 from messagebody.adapters._conversion.stand_ins import text_of
 from messagebody.adapters._vocabulary.items import KEEP, Item, Media, Result, Text
 from messagebody.adapters._vocabulary.spots import NOWHERE
@@ -35,23 +36,25 @@ class MessageCheck:
         """What was read back of all blocks that were made."""
         self._plan = plan
         self._is_carrying = is_carrying
-        self._collector = Collector(DEFAULT_LIMITS, KEEP)
-        self._collector.speaker = plan.role.speaker
-        self._reader = BlockReader(
-            plan.dialect, self._collector, is_check=True, role=plan.role.read
-        )
+
+    @cached_property
+    def _reader(self) -> BlockReader:
+        """The reader of the blocks that may have lost something; many messages need none."""
+        collector = Collector(DEFAULT_LIMITS, KEEP)
+        collector.speaker = self._plan.role.speaker
+        return BlockReader(self._plan.dialect, collector, is_check=True, role=self._plan.role.read)
 
     def named_before(self, step: PlanStep) -> Part | None:
         """Return the source that a text before has named, if a step is that source."""
         name = step.parts[0].name if step.item is None else None
         if name is None or not name.startswith("/sources/"):
             return None
-        said = self._collector.named.get(name)
+        said = self._reader.collector.named.get(name)
         return None if said is None or said.url != step.parts[0].url else said
 
     def of(self, step: PlanStep, written: Written) -> Iterator[Loss]:
         """Yield what the parts of a step have and its blocks have not."""
-        items = [self._reader.item_of(block) for block in written.blocks]
+        items = [item_of(self._plan.dialect, block) for block in written.blocks]
         self.items += items
         is_single = len(step.parts) == len(items) == 1
         if is_single and self._is_whole(step.parts[0], items[0], step.entry):
@@ -73,7 +76,7 @@ class MessageCheck:
         self, part: Part, back: Part, reason: str = "", *, is_said: bool = False
     ) -> Iterator[Loss]:
         """Yield the differences between a part and the part that was read back."""
-        named = self._collector.named
+        named = self._reader.collector.named
         pair = Comparison(part, back, self._plan.body, named, reason, is_said)
         for kind, why in pair.losses():
             yield self._loss(kind, part, why)
@@ -96,29 +99,31 @@ class MessageCheck:
 
     def _order(self, blocks: list[Any]) -> list[type]:
         """Return the types of the items of blocks, where their order tells something."""
-        items = map(self._reader.item_of, blocks)
-        joins = self._plan.dialect.joins_results
+        dialect = self._plan.dialect
+        items = (item_of(dialect, block) for block in blocks)
         return [
             type(item) for item in items
-            if not isinstance(item, Result) or (item.blocks and not joins)
+            if not isinstance(item, Result) or (item.blocks and not dialect.joins_results)
         ]  # fmt: skip
 
     def says_something(self, message: Any) -> bool:
         """Return whether a message says anything."""
-        return any(map(self._reader.item_of, self._plan.dialect.split(message)[0]))
+        dialect = self._plan.dialect
+        return any(item_of(dialect, block) for block in dialect.split(message)[0])
 
     def _loss(self, kind: LossKind, part: Part, why: str) -> Loss:
         return self._plan.positions.loss(kind, part, why)
 
     def _read(self, items: list[Item | None], written: Written) -> list[Part]:
         """Return the parts that are read back from the blocks of a step."""
-        start = len(self._collector.parts)
+        collector = self._reader.collector
+        start = len(collector.parts)
         # The base64 that was just made need not be decoded.
-        self._collector.known = written.media
+        collector.known = written.media
         for item, block in zip(items, written.blocks, strict=True):
             self._reader.rest_of(item, block, NOWHERE)
-        self._collector.known = None
-        return self._collector.parts[start:]
+        collector.known = None
+        return collector.parts[start:]
 
     def _is_whole(self, part: Part, item: Item | None, entry: dict[str, Any]) -> bool:
         """Return whether a part is just a text or a URL, and the item of its block is the same.
@@ -141,8 +146,11 @@ def _is_link(part: Part, item: Item | None) -> bool:
         return False
     if not isinstance(item, Media) or item.url != part.url:
         return False
+    held = (item.name, item.title, item.place, item.size, item.text, item.data, item.encoded)
+    if any(each is not None for each in held):
+        return False
     kind = item.media_type or type_of_url(item.url or "") or OCTET_STREAM
-    return kind == part.content_type and item == Media(item.kind, item.media_type, url=part.url)
+    return kind == part.content_type
 
 
 def _is_within(part: Part, found: list[Part]) -> bool:

@@ -86,5 +86,7 @@ def lost_id(part: Part, back: Part) -> str | None:
 
 
 def _call_in(part: Part) -> Call | None:
+    if part.name is None:
+        return None
     ((item, _),) = items_of([part])
     return item if isinstance(item, Call) else None

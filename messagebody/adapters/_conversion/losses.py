@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import attrs
+import msgspec
 
 from messagebody._base.media_types import JSON, TEXT_PLAIN, is_text
 from messagebody._base.text import quote
@@ -48,8 +48,7 @@ Why = tuple[LossKind, str]
 """What a loss says of a part."""
 
 
-@attrs.frozen
-class Comparison:
+class Comparison(msgspec.Struct, frozen=True):
     """A part of a body, beside the part that is read back from its blocks.
 
     Arguments:
@@ -77,15 +76,20 @@ class Comparison:
             yield LossKind.DOWNGRADED, f"{spoken} goes out as plain text"
             yield from self._of_metadata()
             return
-        if not same_content(part, back) and not same_call(part, back):
+        is_same = same_content(part, back)
+        if not is_same and not same_call(part, back):
             loss = self._of_content()
             yield loss
             if loss[0] is LossKind.OMITTED:
                 return
+        if not same_name(part, back):
+            yield self._of_name()
+        if not is_same and (lost := lost_id(part, back)) is not None:
+            yield LossKind.OMITTED, f"there is no place for its id {quote(lost)}"
         yield from self._of_description()
         yield from self._of_metadata()
-        if lost := _differing(part.extra, back.extra):
-            yield _of_members("extra", lost)
+        if missing := _differing(part.extra, back.extra):
+            yield _of_members("extra", missing)
         if part.metadata == {} and back.metadata is None:
             yield LossKind.CONVERTED, "its empty metadata goes out as none"
 
@@ -114,12 +118,8 @@ class Comparison:
         return kind, why
 
     def _of_description(self) -> Iterator[Why]:
-        """Yield the losses of name, id, type, size and digest."""
+        """Yield the losses of type, size and digest."""
         part, back = self.part, self.back
-        if not same_name(part, back):
-            yield self._of_name()
-        if (lost := lost_id(part, back)) is not None:
-            yield LossKind.OMITTED, f"there is no place for its id {quote(lost)}"
         # The response to a signed URL states the type.
         is_signed = part.is_reference and back.is_reference and part.url != back.url
         if part.content_type != back.content_type and not is_signed:

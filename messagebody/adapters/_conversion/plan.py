@@ -6,11 +6,10 @@ blocks but those that go back as they came; `blocks` makes the others.
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import compress
-from operator import not_
 from typing import Any
 
-import attrs
+import msgspec
+from msgspec.structs import replace
 
 from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
@@ -29,13 +28,12 @@ from messagebody.adapters._conversion.rest import (
 from messagebody.adapters._conversion.role import Role, inferred_role, role_of, unsaid
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import Call, Item, Reasoning, Result
-from messagebody.adapters._vocabulary.places import RESULT, Found, is_withheld, items_of
+from messagebody.adapters._vocabulary.places import RESULT, Found, items_of, withheld_among
 
 _Entries = list[dict[str, Any]]
 
 
-@attrs.frozen
-class KeptBlock:
+class KeptBlock(msgspec.Struct, frozen=True):
     """A block that made no part: it goes back as it came.
 
     Arguments:
@@ -45,8 +43,7 @@ class KeptBlock:
     block: Any
 
 
-@attrs.frozen
-class PlanStep:
+class PlanStep(msgspec.Struct, frozen=True):
     """An item of the body, on its way to its blocks.
 
     Arguments:
@@ -76,8 +73,7 @@ class PlanStep:
         return own_name(self.parts[0], self.directory)
 
 
-@attrs.frozen
-class MessagePlan:
+class MessagePlan(msgspec.Struct, frozen=True):
     """What a body becomes in a message of one format.
 
     Arguments:
@@ -131,7 +127,7 @@ def plan_of(
     own = rest if rest.get("format") == dialect.name else {}
     positions, entries = Positions(body), entries_of(own, "blocks")
     items, losses = _sorted_out(positions, entries)
-    if not own:
+    if rest and not own:
         losses += _missed(dialect, positions, items, rest)
     form: str | None = talk or member_of(own, "form", str)
     stated = role or member_of(rest, "role", str)
@@ -142,7 +138,8 @@ def plan_of(
         files = _with_files(dialect, items, entries, talk)
         items = sorted(files, key=lambda each: positions.position(each[1][0]))
     if own and not stated:
-        who = attrs.evolve(who, word=dialect.roles.get("user", "user"))  # as in computing the rest
+        # The rest was computed with this word.
+        who = replace(who, word=dialect.roles.get("user", "user"))
     steps, dropped = _steps(positions, items, entries, talk)
     losses += dropped
     frame = own.get("frame")
@@ -155,12 +152,16 @@ def plan_of(
 def _sorted_out(positions: Positions, entries: _Entries) -> tuple[list[Found], list[Loss]]:
     """Return the items to write, and a loss for each part with members of another message."""
     inner = [entries_of(entry, "inner") for entry in entries]
-    own = {entry.get("name") for each in inner for entry in each}
     parts = positions.parts
-    withheld = [is_withheld(part) and part.name not in own for part in parts]
+    withheld = withheld_among([part.name for part in parts])
+    if not withheld:
+        return [*items_of(parts)], []
+    own = {entry.get("name") for each in inner for entry in each}
+    behind = [parts[index] for index in withheld if parts[index].name not in own]
+    gone = {*map(id, behind)}
     why = "it keeps members of a message that are not content"
-    losses = [positions.loss(LossKind.OMITTED, part, why) for part in compress(parts, withheld)]
-    return [*items_of(compress(parts, map(not_, withheld)))], losses
+    losses = [positions.loss(LossKind.OMITTED, part, why) for part in behind]
+    return [*items_of(part for part in parts if id(part) not in gone)], losses
 
 
 def _missed(

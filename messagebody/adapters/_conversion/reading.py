@@ -102,7 +102,8 @@ class BlockReader:
             spot: its place, for errors and losses.
             directory: where its part goes: "/", or the directory of a result.
         """
-        return self.rest_of(self.item_of(block, spot), block, spot, directory)
+        item = item_of(self.dialect, block, spot)
+        return self.rest_of(item, block, spot, directory)
 
     def rest_of(
         self, item: Item | None, block: Any, spot: Spot, directory: str = "/"
@@ -129,18 +130,6 @@ class BlockReader:
         if part.name is None:
             self.unnamed.append((entry, part))
         return entry
-
-    def item_of(self, block: Any, spot: Spot | None = None) -> Item | None:
-        """Return the item of a block, None if the block is unknown."""
-        pointer = spot.pointer if spot is not None else str
-        is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
-        try:
-            return self.dialect.read_block(block) if is_typed else None
-        except Misplaced as error:
-            path = path_to(error.holder, block) + error.path
-            raise _wrong(self.dialect, pointer(path), error.said_of(block)) from error
-        except DecodeError as error:
-            raise _wrong(self.dialect, pointer(""), str(error)) from error
 
     def _add(self, item: Item, spot: Spot, directory: str) -> bool:
         if isinstance(item, Text):
@@ -208,6 +197,23 @@ class BlockReader:
 
     def _lose(self, spot: Spot, why: str) -> None:
         self.collector.losses.append(Loss(LossKind.OMITTED, str(spot), why))
+
+
+def item_of(dialect: Dialect, block: Any, spot: Spot | None = None) -> Item | None:
+    """Return the item of a block, None if the block is unknown.
+
+    Raises:
+        EnvelopeError: a member of the block is not what it should be.
+    """
+    pointer = spot.pointer if spot is not None else str
+    is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
+    try:
+        return dialect.read_block(block) if is_typed else None
+    except Misplaced as error:
+        path = path_to(error.holder, block) + error.path
+        raise _wrong(dialect, pointer(path), error.said_of(block)) from error
+    except DecodeError as error:
+        raise _wrong(dialect, pointer(""), str(error)) from error
 
 
 def _wrong(target: Dialect, path: str, problem: str) -> EnvelopeError:

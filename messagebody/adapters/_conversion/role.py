@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
+import msgspec
 
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._vocabulary.dialect import KIN, ROLES, Dialect
@@ -11,8 +11,7 @@ from messagebody.adapters._vocabulary.items import Call, Code, Reasoning, Refusa
 from messagebody.adapters._vocabulary.places import Found
 
 
-@attrs.frozen
-class Role:
+class Role(msgspec.Struct, frozen=True):
     """Who says a message.
 
     Arguments:

@@ -44,7 +44,8 @@ def write(
         LossyConversion: a part has no block, and the options make that an error.
     """
     plan = plan_of(dialect, body, rest, role, talk)
-    writer, check = BlockWriter(plan, options), MessageCheck(plan, is_carrying=options.carry)
+    writer = BlockWriter.for_plan(plan, options)
+    check = MessageCheck(plan, is_carrying=options.carry)
     made = _checked(plan, writer, check)
     blocks, losses = [*made.blocks], [*made.losses]
     if not plan.is_own and (lonely := _lonely(dialect, check.items)):

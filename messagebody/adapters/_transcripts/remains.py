@@ -6,10 +6,8 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._model.part import Part
-from messagebody.adapters._conversion.collecting import Collector
-from messagebody.adapters._conversion.reading import BlockReader
+from messagebody.adapters._conversion.reading import item_of
 from messagebody.adapters._format import format_of
 from messagebody.adapters._vocabulary.items import Media
 from messagebody.errors import MessageBodyError
@@ -89,8 +87,7 @@ class _Entries:
         """Return whether a block is a source that a text has named before."""
         found = format_of(self._format)
         try:
-            reader = None if found is None else BlockReader(found, Collector(DEFAULT_LIMITS, ()))
-            item = None if reader is None else reader.item_of(block)
+            item = None if found is None else item_of(found, block)
         except MessageBodyError:
             return False
         return isinstance(item, Media) and item.place == "sources"

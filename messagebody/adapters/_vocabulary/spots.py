@@ -40,6 +40,12 @@ class Spots:
         """Return the spot of a block among others; `above` is that of the result that holds it."""
         return Spot(self, blocks, index, above)
 
+    def holds(self, blocks: Sequence[Any], index: int) -> bool:
+        """Return whether a block is where the message has its blocks; most are."""
+        message, place = self._message, self.start[1:]
+        held = message.get(place) if isinstance(message, dict) else message
+        return isinstance(held, list) and index < len(held) and held[index] is blocks[index]
+
     @cached_property
     def places(self) -> dict[int, str]:
         """The JSON pointer of each object and list in the message, by identity."""
@@ -93,6 +99,8 @@ class Spot:
         Arguments:
             path: the pointer to it from the block.
         """
+        if self._above is None and self._spots.holds(self._blocks, self._index):
+            return self._default() + path
         for value, rest in _along(self._block, path):
             if (found := self._spots.places.get(id(value))) is not None:
                 return (found or self._default()) + rest
