@@ -28,9 +28,22 @@ def read(message: Any) -> Any:
     """
     if isinstance(message, TEXT):
         return strict_json.loads(message, depth=DEPTH)
-    value = dict(message) if isinstance(message, Mapping) else message
+    value = plain(message)
     strict_json.check_value(value, depth=DEPTH)
     return value
+
+
+def plain(message: Any) -> Any:
+    """Return a message as a dict if it is another mapping, else itself."""
+    return dict(message) if isinstance(message, Mapping) else message
+
+
+def check_json(value: Any, what: str, *, depth: int = DEPTH) -> None:
+    """Raise `EnvelopeError` if a Python value is not strict JSON; see `read_object`."""
+    try:
+        strict_json.check_value(value, depth=depth)
+    except strict_json.InvalidJson as error:
+        raise EnvelopeError(f"{what}: {error}") from error
 
 
 def parsed(message: Any, what: str, limits: Limits = DEFAULT_LIMITS, *, depth: int) -> Any:
@@ -59,7 +72,7 @@ def read_within(message: Any, what: str, limits: Limits, depth: int) -> Any:
     """Return a message as a value within limits, whatever form it has; see `parsed`."""
     if isinstance(message, TEXT):
         return parsed(message, what, limits, depth=depth)
-    value = dict(message) if isinstance(message, Mapping) else message
+    value = plain(message)
     try:
         _check_size(value, what, limits, depth)
     except TooDeep as error:
@@ -90,10 +103,7 @@ def read_object(
     """
     value = read_within(message, what, limits, depth)
     if not isinstance(message, TEXT):
-        try:
-            strict_json.check_value(value, depth=depth)
-        except strict_json.InvalidJson as error:
-            raise EnvelopeError(f"{what}: {error}") from error
+        check_json(value, what, depth=depth)
     if isinstance(value, list):
         raise EnvelopeError(
             f"{what} is a JSON object, got an array of {len(value)}: convert each item by itself"

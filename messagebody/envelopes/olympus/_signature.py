@@ -16,11 +16,10 @@ import attrs
 import rfc8785
 
 from messagebody._base.text import escape
-from messagebody._wire import strict_json
 from messagebody.envelopes._values import (
-    DEPTH,
     Message,
     check_depth,
+    check_json,
     member,
     read_object,
     shown,
@@ -182,12 +181,12 @@ def verify(
     given = member(value, "authentication", "signature") if signature is None else signature
     # A missing and a wrong signature are different answers: some peers do not sign.
     if given is None or given == "":
-        _check_json(value)
+        check_json(value, "an envelope")
         return SignatureCheck(False, True, chosen, "there is no signature")
     try:
         expected = _mac(_key(value, raw, chosen), _canonical(value, chosen))
     except EnvelopeError as error:
-        _check_json(value)
+        check_json(value, "an envelope")
         return SignatureCheck(False, False, chosen, error.problem)
     if not isinstance(given, str):
         return SignatureCheck(False, False, chosen, f"a signature is text, got {shown(given)}")
@@ -253,20 +252,13 @@ def _canonical(value: dict[str, Any], profile: SigningProfile) -> bytes:
 
 
 def _five_fields(value: dict[str, Any]) -> bytes:
-    _check_json(value)
+    check_json(value, "an envelope")
     chosen = {name: _present(value, *path) for name, path in _SIGNED_BY_UPSTREAM.items()}
     try:
         # Exactly the text that the public code writes.
         return json.dumps(chosen, sort_keys=True, separators=(",", ":")).encode("ascii")
     except ValueError as error:  # an integer too long to print
         raise EnvelopeError(f"the envelope can't be signed: {error}") from error
-
-
-def _check_json(value: dict[str, Any]) -> None:
-    try:
-        strict_json.check_value(value, depth=DEPTH)
-    except strict_json.InvalidJson as error:
-        raise EnvelopeError(f"an envelope: {error}") from error
 
 
 def _without_signature(value: dict[str, Any]) -> dict[str, Any]:

@@ -1,16 +1,18 @@
 """Forwarding: reading a Sentient message, and passing it on with the ids of its chain."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import attrs
 
 from messagebody._wire import strict_json
 from messagebody.envelopes._values import (
+    TEXT,
     Message,
     check_depth,
     member,
+    plain,
     read,
     read_object,
     text_of,
@@ -18,8 +20,6 @@ from messagebody.envelopes._values import (
 from messagebody.envelopes.sentient._chain import iter_findings
 from messagebody.errors import EnvelopeError
 from messagebody.findings import Finding
-
-_TEXT = (str, bytes, bytearray, memoryview)
 
 
 def read_leniently(message: Message) -> tuple[dict[str, Any], str | None]:
@@ -40,15 +40,11 @@ def read_leniently(message: Message) -> tuple[dict[str, Any], str | None]:
 
 def _lenient(message: Message) -> Any:
     try:
-        value = json.loads(_text(message)) if isinstance(message, _TEXT) else _value(message)
+        value = json.loads(_text(message)) if isinstance(message, TEXT) else plain(message)
         check_depth(value)
     except (EnvelopeError, ValueError, RecursionError):
         return {}
     return value
-
-
-def _value(message: Any) -> Any:
-    return dict(message) if isinstance(message, Mapping) else message
 
 
 def _text(message: str | bytes | bytearray | memoryview) -> str:
@@ -71,7 +67,7 @@ def evidence(message: Message) -> bytes:
         return message.encode("utf-8", "surrogatepass")
     if isinstance(message, bytes | bytearray | memoryview):
         return bytes(message)
-    value = _value(message)
+    value = plain(message)
     check_depth(value)
     try:
         text = json.dumps(value, ensure_ascii=False)
