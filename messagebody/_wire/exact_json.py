@@ -27,17 +27,6 @@ from messagebody._wire.strict_json import (
 )
 from messagebody._wire.walk import TooDeep, containers, leaf_problem, rebuild, text_problem
 
-__all__ = [
-    "InvalidJson",
-    "contents",
-    "described",
-    "dumps",
-    "floating",
-    "indented",
-    "loads",
-    "normal",
-]
-
 _WIDE: Final = decimal.Context(
     prec=decimal.MAX_PREC, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[]
 )

@@ -41,7 +41,7 @@ def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[
         InvalidSchema: the document is not a schema.
     """
     # A schema that the program states needs no parser.
-    from messagebody._wire import exact_json
+    from messagebody._wire import exact_json, strict_json
 
     if not isinstance(data, str | bytes | bytearray | memoryview):
         hint = "MessageBodySchema.from_dicts(…) reads parsed JSON"
@@ -53,7 +53,7 @@ def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[
         raise InvalidSchema(problem)
     try:
         parsed = exact_json.loads(data, depth=limits.depth, values=limits.values)
-    except exact_json.InvalidJson as error:
+    except strict_json.InvalidJson as error:
         if isinstance(data, str) and len(data) < _LONGEST_PATH and data.endswith(".json"):
             raise InvalidSchema(f"{error.problem}; load(…) reads a file") from error
         raise _placed(error) from error

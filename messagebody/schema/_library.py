@@ -87,7 +87,7 @@ class Validator:
 
     def __init__(self, schema: dict[str, Any] | bool) -> None:
         self._schema = schema
-        self._compiled = compiled(schema)
+        self._compiled = _compiled(schema)
 
     @cached_property
     def _evaluations(self) -> Sequence[int]:
@@ -129,12 +129,7 @@ class Validator:
         return total
 
 
-def compiled(schema: dict[str, Any] | bool) -> "Draft202012Validator":
-    """Return the library's validator of a schema, which follows all ways; see `Validator`.
-
-    Raises:
-        InvalidSchema: the schema is not legal.
-    """
+def _compiled(schema: dict[str, Any] | bool) -> "Draft202012Validator":
     rs = library()
     # A few characters can ask for megabytes, such as \p{L}{100}, and for a tenth of a second.
     largest = min(_PATTERN, _PATTERNS // max(1, count_patterns(schema)))
