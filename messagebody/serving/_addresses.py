@@ -6,7 +6,6 @@ see the URLs of its parts on the server. What they put back is turned round.
 
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Final
 
 from messagebody._base.digests import key_of
 from messagebody._base.text import quote
@@ -17,8 +16,6 @@ from messagebody.serving._messages import UPLOADS, ServedBody
 from messagebody.serving._problems import HttpProblem
 from messagebody.serving._uploads import Ticket
 from messagebody.storage._stores import Store
-
-_HTTP: Final = ("http://", "https://")
 
 
 def public_json(served: ServedBody, base: str) -> bytes:

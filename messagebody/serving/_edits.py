@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
@@ -36,7 +36,6 @@ from messagebody.storage._stores.objects import ensure
 _MOST_ASKED: Final = 4096
 """Bytes of a request for an upload."""
 _LARGEST: Final = 2**63
-_Change = Callable[[ServedBody | None], MessageBody]
 
 
 @attrs.frozen

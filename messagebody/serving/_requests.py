@@ -24,6 +24,9 @@ from messagebody.storage._references.spool import Spool
 # One member of a dictionary of RFC 9651; digests by other functions are not read.
 _SHA_256: Final = re.compile(r"(?:^|,)[ \t]*sha-256=:([A-Za-z0-9+/=]*):[ \t]*(?=[,;]|$)")
 
+_DIGITS: Final = 20
+"""Digits of a length that are read: more than any size has."""
+
 
 def content_type_of(request: Request) -> str:
     """Return the type of what a request holds.
@@ -103,8 +106,9 @@ def _check_framing(request: Request, most: int) -> None:
         raise HttpProblem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, detail, Accept_Encoding="identity")
     if "content-range" in request.headers:
         raise HttpProblem(HTTPStatus.BAD_REQUEST, "a part is put as a whole, without Content-Range")
-    # The server has checked that it is a number.
-    if int(request.headers.get("content-length", 0)) > most:
+    length = request.headers.get("content-length", "")
+    # Servers refuse one that is no number; the bytes are counted in any case.
+    if length.isdecimal() and int(length[:_DIGITS]) > most:
         raise _too_large(most)
 
 
