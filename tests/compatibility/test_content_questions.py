@@ -101,6 +101,22 @@ def test_proves_that_there_is_none(met: list[Any], unmet: list[Any]) -> None:
     assert ask(met, unmet) is None
 
 
+def test_what_fails_inside_an_open_goal_is_asked_again() -> None:
+    """On the way down from `l`, `k` has no value, because it needs an `l`; later it has one."""
+
+    def items(name: str, least: int = 1) -> Any:
+        return {"type": "array", "minItems": least, "items": {"$ref": f"#/$defs/{name}"}}
+
+    ends = {"type": "object", "required": ["end"]}
+    way_in = {"anyOf": [items("m"), items("k"), ends]}
+    definitions = {"l": way_in, "m": items("l"), "k": items("l", 2)}
+    both = {"a": {"$ref": "#/$defs/l"}, "b": {"$ref": "#/$defs/k"}}
+    document = {"$defs": definitions, "type": "object", "properties": both, "required": ["a", "b"]}
+    found = ask([document], [])
+    assert found is not None
+    assert oracle.accepts(document, found[0])
+
+
 def test_a_union_is_covered_by_schemas_none_of_which_covers_it() -> None:
     def tagged(*numbers: int) -> Any:
         member = {"k": {"enum": list(numbers)}}
