@@ -125,7 +125,7 @@ class Agent:
 
         It takes an unnamed part of JSON with the schema of the arguments. It sends one with the
         schema of the result if the tool states it, and perhaps texts, media and resources beside
-        it; else anything.
+        it; else anything. Results that report an error are not meant.
 
         Arguments:
             tool: a tool of an MCP server, a function of OpenAI, Anthropic or Gemini, as parsed JSON
