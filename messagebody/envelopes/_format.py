@@ -209,7 +209,8 @@ def bodies_of(
         """
         return converted_each(messages, partial(to_body, **options))
 
-    to_bodies.__module__ = to_body.__module__
+    # For help, and so that another process can load it.
+    to_bodies.__module__, to_bodies.__qualname__ = to_body.__module__, "to_bodies"
     return to_bodies
 
 

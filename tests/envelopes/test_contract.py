@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -171,6 +172,13 @@ def test_a_list_names_the_message_that_fails(name: str, limit: str) -> None:
 
 
 OURS = [name for name in MESSAGES if name != "notes"]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_another_process_can_load_its_functions(name: str) -> None:
+    for function in ("to_body", "to_bodies", "from_body"):
+        made = getattr(envelope(name), function)
+        assert pickle.loads(pickle.dumps(made)) is made
 
 
 @pytest.mark.parametrize("name", OURS)
