@@ -74,6 +74,13 @@ def test_quotes_of_html_are_what_a_reader_sees() -> None:
         assert (next(iter_findings(body), None) is None) is is_there
 
 
+def test_only_texts_are_searched_for_quotes() -> None:
+    citation = {"part": "/sources/1", "quote": "cute"}
+    body = MessageBody([Part("x", metadata={"citations": [citation]})])
+    body.add(b"cats", name="/sources/1", content_type="application/octet-stream")
+    assert [*iter_findings(body)] == []
+
+
 def test_a_range_of_a_text_that_is_not_read_may_still_be_none() -> None:
     citations = [{"start": 3, "end": 1}, {"start": 0, "end": 10**6}]
     body = MessageBody([Part(url="https://e.com/a.txt", content_type="text/plain",
@@ -93,7 +100,9 @@ def test_many_links_that_lead_nowhere_get_few_suggestions() -> None:
     """Each suggestion takes milliseconds."""
     text = "".join(f"[a](/x{number}.md) " for number in range(2_000))
     body = MessageBody([Part(text, name="/a.md"), Part("x", name="/y.md")])
-    assert sum(each.check == "link-dangles" for each in iter_findings(body)) == 2_000
+    found = [each for each in iter_findings(body) if each.check == "link-dangles"]
+    assert len(found) == 2_000
+    assert sum("did you mean" in each.problem for each in found) == 100
 
 
 def test_suggestions_come_from_the_same_directory_of_a_large_body() -> None:

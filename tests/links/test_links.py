@@ -182,6 +182,12 @@ def test_nul_is_a_character_like_others() -> None:
     assert targets("[a [b](/\0) c](/c)\n\n[\0 d](/d)") == ["/d"]
 
 
+def test_a_url_may_end_a_line_of_carriage_return_and_line_feed() -> None:
+    text = "a\r\n\r\n[r]: /a\r\n\r\n[r]\r\n"
+    [link] = body_with(text).links()
+    assert link.where == TextRange(10, 12)
+
+
 def test_the_first_of_two_definitions_counts() -> None:
     assert targets("[a]: /a\n[A]: /b\n\n[a] [b]\n\n> [b]: /c") == ["/a", "/c"]
 
