@@ -62,6 +62,18 @@ def test_what_was_written_is_remembered_for_an_hour(
     assert len([*store.iter_objects()]) == 1
 
 
+def test_what_was_written_last_is_remembered(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("messagebody.payloads._objects._REMEMBERED", 2)
+    objects = Objects(store)
+    first, *others = kept(objects, b"abc", b"def", b"ghi")
+    for named in (first, *others):
+        store.delete(key_of(named.digest))
+    kept(objects, b"ghi", b"def")
+    assert [*store.iter_objects()] == []
+    kept(objects, b"abc")
+    assert [each.key for each in store.iter_objects()] == [key_of(first.digest)]
+
+
 def test_errors_are_values_each_in_its_place(store: Store) -> None:
     objects = Objects(store)
     gone, damaged, fine = kept(objects, b"gone", b"damaged", b"fine")

@@ -224,6 +224,16 @@ def test_omissions_are_a_sequence_made_on_demand() -> None:
     assert omitted[0] == found[0]
 
 
+@pytest.mark.parametrize("count", [3, 4])
+def test_the_first_omissions_are_shown(count: int) -> None:
+    body = MessageBody([Part("x" * 9_000, name=f"/{number}") for number in range(count)])
+    omitted = to_prompt(body, 100).omitted
+    assert len(omitted) == count
+    assert repr(omitted).startswith(f"<{count} omissions: ")
+    assert [name in repr(omitted) for name in body.names()] == [True, True, True, False][:count]
+    assert repr(omitted).endswith(", …>") is (count > 3)
+
+
 # Small budgets
 
 
