@@ -51,7 +51,10 @@ class TestRegistry:
         assert shell("registry", "pairs", "agents.db").out == "painter → teller\n"
         refused = shell("registry", "pairs", "agents.db", "--lenient")
         assert (refused.code, "made with" in refused.err) == (2, True)
-        assert shell("registry", "pairs", "text.json").code == 4  # no file of a registry
+        refused = shell("registry", "pairs", "text.json")
+        assert (refused.code, "this is a part of a schema" in refused.err) == (2, True)
+        (tmp_path / "notes.db").write_bytes(b"no file of a registry")
+        assert shell("registry", "pairs", "notes.db").code == 4
 
     def test_what_is_left_out(self, shell: Shell, agents: str, tmp_path: Path) -> None:
         """It is named, the others are answered, and the exit code is no yes about all."""

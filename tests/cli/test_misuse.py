@@ -238,7 +238,7 @@ class TestHelp:
     def test_shared_options_after_the_command(self, shell: Shell) -> None:
         assert "Traceback" in shell("ls", "missing.json", "--debug").err
         assert shell("offload", "m.json", "--to", "x", "-q").err == ""
-        assert "Traceback" in shell("registry", "pairs", "m.json", "--debug").err
+        assert "Traceback" in shell("registry", "pairs", "missing.json", "--debug").err
 
     def test_help_names_topics_and_the_nearest(self, shell: Shell) -> None:
         done = shell("help", "chek")

@@ -40,6 +40,7 @@ from messagebody.envelopes import agents_api, channel, olympus, sentient
 from messagebody.errors import MissingDependency
 from messagebody.filesystem import MessageBodyFileSystem
 from messagebody.frameworks.values import to_values
+from messagebody.links import each_link
 from messagebody.prompts import Draft, Reader, line_of, to_prompt
 from messagebody.rendering import listing, page, run_page, tree
 from messagebody.storage import Bodies, queues
@@ -255,8 +256,13 @@ CALLS: dict[str, Call] = {
     "MessageBody.glob": lambda body: body.glob("/**"),
     "MessageBody.index": lambda body: each(body.index, body.names()),
     "MessageBody.insert": lambda body: body.insert(0, body[1]),
+    "MessageBody.drop": lambda body: body.drop("/links/*"),
+    "MessageBody.links": lambda body: body.links(dangling=True),
     "MessageBody.list": lambda body: body.list("/**"),
     "MessageBody.manifest": lambda body: body.manifest(),
+    "MessageBody.mount": lambda body: MessageBody().mount("/in", body),
+    "MessageBody.select": lambda body: body.select("/**"),
+    "links.each_link": lambda body: [*each_link(body)],
     "MessageBody.move": lambda body: each(lambda name: body.move(name, "/x" + name), body.names()),
     "MessageBody.names": lambda body: body.names(),
     "MessageBody.path": lambda body: each(lambda name: body.path(name).read_bytes(), body.names()),
