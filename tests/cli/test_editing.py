@@ -241,6 +241,11 @@ class TestDiff:
         Path("n.json").write_bytes(MessageBody([*body, Part("hello")]).to_json_bytes())
         assert shell("diff", "m.json", "n.json").out.count("\n") == 1
 
+    def test_a_repeated_part_is_new_as_often_as_it_came(self, shell: Shell) -> None:
+        MessageBody(["a", "a"]).save("m.json")
+        MessageBody(["b", "a", "a", "a"]).save("n.json")
+        assert shell("diff", "m.json", "n.json").out.count("+ 1 B") == 2
+
     @pytest.mark.parametrize(
         ("one", "other", "code"),
         [

@@ -674,6 +674,12 @@ def test_a_diff_shows_what_came_and_went_and_changed() -> None:
     assert "no changes" in page(old, against=old)
 
 
+def test_rows_are_sorted_by_a_column_that_only_later_ones_have() -> None:
+    body = MessageBody([Part('[{"a": 1}, {"b": 2}]', content_type="application/json")])
+    for sort, cells in ((None, ["1"]), ("-b", ["2"])):
+        assert re.findall("<td[^>]*>(.*?)</td>", page(body, rows=1, sort=sort)) == cells
+
+
 # Misuse
 
 
