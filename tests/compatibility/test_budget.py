@@ -307,11 +307,13 @@ def spelled(*stars: str) -> list[Any]:
 class TestStepsOfHardQuestions:
     """A step is a few calls, so that the whole budget takes about a second."""
 
+    @pytest.mark.dear
     def test_names_that_many_need(self) -> None:
         sides = schema(*thirds(60)), schema(("/**", PLAIN))
         assert calls(partial(check, *sides, steps=200_000), most=4_000_000)
         assert check(*sides, steps=200_000).verdict is Verdict.UNDECIDED
 
+    @pytest.mark.dear
     def test_explaining_with_words(self) -> None:
         """The reasons take as many steps again, and the words are validated."""
         sides = schema(*spelled("a{}", "b", "c{}")), schema(*spelled("a{}", "c{}", "b"))
