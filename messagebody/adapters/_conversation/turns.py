@@ -154,7 +154,8 @@ def _answered(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> list[T
                 parts, loss = _as_text(item, parts, turn)  # noqa: PLW2901
                 losses.append(loss)
             others += parts
-        left = turn if turn.is_own else turn.evolve(others)
+        is_whole = not served and len(others) == len(turn.body)
+        left = turn if turn.is_own or is_whole else turn.evolve(others)
         if len(left.body) or not len(turn.body):
             made.append(left)
             place = len(made) - 1

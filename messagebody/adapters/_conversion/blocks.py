@@ -5,10 +5,7 @@ Nothing here changes while a message is written, and nothing is read back: `chec
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
-
-import msgspec
-from msgspec.structs import replace
+from typing import Any, Final, NamedTuple
 
 from messagebody._model.part import Part
 from messagebody.adapters._contract import Loss, LossKind
@@ -33,7 +30,7 @@ from messagebody.adapters._vocabulary.items import (
 from messagebody.adapters._vocabulary.places import RESERVED, RESULT
 
 
-class Written(msgspec.Struct, frozen=True):
+class Written(NamedTuple):
     """What a step of a plan becomes.
 
     Arguments:
@@ -55,7 +52,7 @@ _GENERATED: Final = re.compile(r"/images/\d+")
 """The names of files that a model made: a block for such files states no name."""
 
 
-class BlockWriter(msgspec.Struct, frozen=True):
+class BlockWriter(NamedTuple):
     """Write the blocks of a plan.
 
     Arguments:
@@ -64,19 +61,23 @@ class BlockWriter(msgspec.Struct, frozen=True):
         dialect: the format.
         role: who says the message, in our word.
         kinds: the kinds of block that the message may have.
+        values: those of them that hold a JSON value.
     """
 
     plan: MessagePlan
     options: WriteOptions
     dialect: Dialect
     role: str
-    kinds: tuple[Kind, ...]
+    kinds: Sequence[Kind]
+    values: Sequence[Kind]
 
     @classmethod
     def for_plan(cls, plan: MessagePlan, options: WriteOptions) -> "BlockWriter":
         """Return the writer of a plan."""
         role = plan.role.name
-        return cls(plan, options, plan.dialect, role, plan.dialect.kinds_of(role))
+        kinds = plan.dialect.kinds_of(role)
+        values = [kind for kind in kinds if kind.is_value and kind.in_messages]
+        return cls(plan, options, plan.dialect, role, kinds, values)
 
     def of(self, step: PlanStep | KeptBlock) -> Written:
         """Return the blocks of a step."""
@@ -88,7 +89,7 @@ class BlockWriter(msgspec.Struct, frozen=True):
         last = self._finished(made.blocks[-1], step)
         if last is made.blocks[-1]:
             return made
-        return replace(made, blocks=[*made.blocks[:-1], last])
+        return made._replace(blocks=[*made.blocks[:-1], last])
 
     def _finished(self, block: Any, step: PlanStep) -> Any:
         """Return a block with what the one had that the part came in, and with a copy."""
@@ -133,10 +134,10 @@ class BlockWriter(msgspec.Struct, frozen=True):
         if self._is_said(item, step.entry):
             block = self.dialect.write_block(item, [*inner.blocks])
             if block is not None:
-                return replace(inner, blocks=[block])
+                return inner._replace(blocks=[block])
         text, is_said = stand_ins.of_item(item, step.parts, self.role)
         stand_in = self._in_place_of(step.part, text, is_supported=is_said)
-        return joined([replace(inner, blocks=()), stand_in])
+        return joined([inner._replace(blocks=()), stand_in])
 
     def _is_said(self, item: Item, entry: Mapping[str, Any]) -> bool:
         """Return whether the message may hold an item and the target takes it."""
@@ -170,7 +171,7 @@ class BlockWriter(msgspec.Struct, frozen=True):
         if made is None:
             text, is_content = stand_ins.of_part(part, reached, step.name, self.role)
             made = self._in_place_of(part, text, is_supported=is_content)
-        return replace(made, reasons={id(part): reason}) if reason else made
+        return made._replace(reasons={id(part): reason}) if reason else made
 
     def _of_media(self, step: PlanStep, reached: Part, kinds: Sequence[Kind]) -> Written | None:
         """Return the block of a part as the target can read it, None if the format has none."""
@@ -214,8 +215,9 @@ class BlockWriter(msgspec.Struct, frozen=True):
 
     def _has_value(self, part: Part) -> bool:
         """Return whether a part is a JSON value, and the format has a kind of block for it."""
-        values = [kind for kind in self.kinds if kind.is_value and kind.in_messages]
-        return any(fits(part, kind) for kind in values) and not self._is_carried(part)
+        if not self.values or self._is_carried(part):
+            return False
+        return any(fits(part, kind) for kind in self.values)
 
     def _doubts(self, part: Part, inline: Part, kind: Kind) -> list[Loss]:
         """Return losses of content that is written although the target may not take it."""

@@ -4,7 +4,6 @@ All formats show their losses in this way: a loss is what a reader of the messag
 """
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 from messagebody._base.limits import DEFAULT_LIMITS
@@ -36,13 +35,16 @@ class MessageCheck:
         """What was read back of all blocks that were made."""
         self._plan = plan
         self._is_carrying = is_carrying
+        self._made: BlockReader | None = None
 
-    @cached_property
+    @property
     def _reader(self) -> BlockReader:
         """The reader of the blocks that may have lost something; many messages need none."""
-        collector = Collector(DEFAULT_LIMITS, KEEP)
-        collector.speaker = self._plan.role.speaker
-        return BlockReader(self._plan.dialect, collector, is_check=True, role=self._plan.role.read)
+        if self._made is None:
+            role, collector = self._plan.role, Collector(DEFAULT_LIMITS, KEEP)
+            collector.speaker = role.speaker
+            self._made = BlockReader(self._plan.dialect, collector, is_check=True, role=role.read)
+        return self._made
 
     def named_before(self, step: PlanStep) -> Part | None:
         """Return the source that a text before has named, if a step is that source."""
@@ -116,12 +118,12 @@ class MessageCheck:
 
     def _read(self, items: list[Item | None], written: Written) -> list[Part]:
         """Return the parts that are read back from the blocks of a step."""
-        collector = self._reader.collector
-        start = len(collector.parts)
+        reader = self._reader
+        collector, start = reader.collector, len(reader.collector.parts)
         # The base64 that was just made need not be decoded.
         collector.known = written.media
         for item, block in zip(items, written.blocks, strict=True):
-            self._reader.rest_of(item, block, NOWHERE)
+            reader.rest_of(item, block, NOWHERE)
         collector.known = None
         return collector.parts[start:]
 

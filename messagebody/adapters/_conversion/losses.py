@@ -2,9 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
-
-import msgspec
+from typing import Any, Final, NamedTuple
 
 from messagebody._base.media_types import JSON, TEXT_PLAIN, is_text
 from messagebody._base.text import quote
@@ -48,7 +46,7 @@ Why = tuple[LossKind, str]
 """What a loss says of a part."""
 
 
-class Comparison(msgspec.Struct, frozen=True):
+class Comparison(NamedTuple):
     """A part of a body, beside the part that is read back from its blocks.
 
     Arguments:
@@ -146,7 +144,9 @@ class Comparison(msgspec.Struct, frozen=True):
     def _of_metadata(self) -> Iterator[Why]:
         """Yield the losses of metadata, in the words of what it says."""
         part, back = self.part, self.back
-        mine, theirs = part.metadata or {}, back.metadata or {}
+        mine, theirs = part.metadata, back.metadata or {}
+        if not mine:
+            return
         lost = _differing(mine, theirs)
         if RESULT in lost:
             lost.remove(RESULT)

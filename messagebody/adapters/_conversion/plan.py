@@ -6,10 +6,7 @@ blocks but those that go back as they came; `blocks` makes the others.
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
-
-import msgspec
-from msgspec.structs import replace
+from typing import Any, NamedTuple
 
 from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
@@ -33,7 +30,7 @@ from messagebody.adapters._vocabulary.places import RESULT, Found, items_of, wit
 _Entries = list[dict[str, Any]]
 
 
-class KeptBlock(msgspec.Struct, frozen=True):
+class KeptBlock(NamedTuple):
     """A block that made no part: it goes back as it came.
 
     Arguments:
@@ -43,7 +40,7 @@ class KeptBlock(msgspec.Struct, frozen=True):
     block: Any
 
 
-class PlanStep(msgspec.Struct, frozen=True):
+class PlanStep(NamedTuple):
     """An item of the body, on its way to its blocks.
 
     Arguments:
@@ -73,7 +70,7 @@ class PlanStep(msgspec.Struct, frozen=True):
         return own_name(self.parts[0], self.directory)
 
 
-class MessagePlan(msgspec.Struct, frozen=True):
+class MessagePlan(NamedTuple):
     """What a body becomes in a message of one format.
 
     Arguments:
@@ -139,7 +136,7 @@ def plan_of(
         items = sorted(files, key=lambda each: positions.position(each[1][0]))
     if own and not stated:
         # The rest was computed with this word.
-        who = replace(who, word=dialect.roles.get("user", "user"))
+        who = who._replace(word=dialect.roles.get("user", "user"))
     steps, dropped = _steps(positions, items, entries, talk)
     losses += dropped
     frame = own.get("frame")

@@ -1,9 +1,7 @@
 """The role of a message: who says it, in our words and in those of its format."""
 
 from collections.abc import Iterator
-from typing import Any
-
-import msgspec
+from typing import Any, NamedTuple
 
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._vocabulary.dialect import KIN, ROLES, Dialect
@@ -11,7 +9,7 @@ from messagebody.adapters._vocabulary.items import Call, Code, Reasoning, Refusa
 from messagebody.adapters._vocabulary.places import Found
 
 
-class Role(msgspec.Struct, frozen=True):
+class Role(NamedTuple):
     """Who says a message.
 
     Arguments:
