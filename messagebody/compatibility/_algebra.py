@@ -10,7 +10,7 @@ import attrs
 
 from messagebody._base.guards import require_schema
 from messagebody.compatibility._contents._combined import combined
-from messagebody.compatibility._contents._question import Questions
+from messagebody.compatibility._contents._question import ContentQuestions
 from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import alternatives
 from messagebody.compatibility._solver.decision import NOTHING, Decision
@@ -149,7 +149,7 @@ def _shared_contents(
     """
     if one is None or other is None:
         return [one if other is None else other]
-    if Questions(budget).ask([one, other]) is None:
+    if ContentQuestions(budget).ask([one, other]) is None:
         return []
     both = combined("allOf", one, other)
     return None if both is None else [both]

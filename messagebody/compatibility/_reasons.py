@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice, takewhile
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import attrs
 
@@ -13,16 +13,13 @@ from messagebody._base.media_types import MAX_LENGTH
 from messagebody._base.text import count_of, escape, nearest, quote
 from messagebody.compatibility._solver.budget import OutOfBudget
 from messagebody.compatibility._solver.containment import are_disjoint
-from messagebody.compatibility._solver.contents import FilledType, Undecided
+from messagebody.compatibility._solver.contents import Difference, FilledType, Undecided
 from messagebody.compatibility._solver.decision import NOTHING, Decision, missing_from, rejected_by
 from messagebody.compatibility._solver.glance import contained
 from messagebody.compatibility._solver.languages import members
 from messagebody.compatibility._solver.profile import PartType, Types
 from messagebody.compatibility._solver.screen import OPEN, Answer
 from messagebody.schema import MessageBodySchema, SchemaPart
-
-if TYPE_CHECKING:
-    from messagebody.compatibility._contents._differences import Difference
 
 Code = Literal[
     "part-not-accepted",
@@ -107,7 +104,7 @@ class Reason:
     rejected: PartType | None = attrs.field(default=None, kw_only=True, repr=False)
     is_elsewhere: bool = attrs.field(default=False, kw_only=True)
     left_open: Undecided | None = attrs.field(default=None, kw_only=True)
-    difference: "Difference | None" = attrs.field(default=None, kw_only=True)
+    difference: Difference | None = attrs.field(default=None, kw_only=True)
 
     @cached_property
     def summary(self) -> str:
@@ -199,7 +196,7 @@ class Reason:
         taker = self.sides.consumer[self.consumer_index or 0].label
         place = f"{part}, allowed by {self._sender}, is not what consumer part "
         place += f"{self.consumer_index} {taker} takes"
-        return f"{place}{_difference_in_words(self.difference)}"
+        return f"{place}: {self.difference or _NOT_JSON}"
 
     def _on_missing_part(self) -> str:
         wanted = self.consumer_index or 0
@@ -216,16 +213,7 @@ def _on_open_content(why: Undecided) -> str:
     return f"whether contents fit was left open: {why.keyword}{place} decides, and is not followed"
 
 
-def _difference_in_words(difference: "Difference | None") -> str:
-    if difference is None:
-        return ": the producer may send what is not JSON; the consumer takes JSON"
-    if difference.name is not None:
-        place = quote(f"{difference.pointer}{difference.taken}")
-        return f": the consumer requires {place}, which the producer may leave out"
-    place = f" at {quote(difference.pointer)}" if difference.pointer else ""
-    sent, taken = difference.sent, difference.taken
-    return f"{place}: the producer may send {sent}; the consumer takes {taken}"
-
+_NOT_JSON: Final = "the producer may send what is not JSON; the consumer takes JSON"
 
 _SUMMARIES: Final = {
     "producer-unsatisfiable": "no body is valid for the producer",

@@ -330,11 +330,11 @@ def _ways_inside(index: int, part: SchemaPart, target: SchemaPart) -> Iterator[t
     if sent is None or taken is None:
         yield ()
         return
-    from messagebody.compatibility._contents._question import Questions
+    from messagebody.compatibility._contents._question import ContentQuestions
     from messagebody.compatibility._contents._repairs import repairs
 
     with suppress(OutOfBudget):
-        ways = repairs(sent, taken, Questions(Budget(_STEPS_INSIDE)))
+        ways = repairs(sent, taken, ContentQuestions(Budget(_STEPS_INSIDE)))
         for steps, schema in islice(ways, _WAYS_INSIDE):
             after = attrs.evolve(part, content_schema=schema)
             yield tuple(

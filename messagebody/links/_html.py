@@ -167,7 +167,7 @@ def xhtml_destinations(text: str) -> list[LinkedUrl]:
     parser.UseForeignDTD(True)
     # With it, entities of the document itself stay as they are: what they hold stands elsewhere.
     parser.DefaultHandler = lambda _: None
-    places = _Places(text)
+    places = _TextPlaces(text)
     found: list[LinkedUrl] = []
 
     def start(tag: str, values: dict[str, str]) -> None:
@@ -180,7 +180,7 @@ def xhtml_destinations(text: str) -> list[LinkedUrl]:
     return found
 
 
-class _Places:
+class _TextPlaces:
     """Where bytes of a text in UTF-8 are among its characters; asked in order."""
 
     def __init__(self, text: str) -> None:

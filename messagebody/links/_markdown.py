@@ -118,7 +118,7 @@ def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     return True
 
 
-class _Parser(MarkdownIt):
+class _LinkParser(MarkdownIt):
     """Markdown-it that changes and refuses no URL: this is a look at a text, and not a page."""
 
     def normalizeLink(self, url: str) -> str:  # noqa: N802 - markdown-it's name
@@ -130,7 +130,7 @@ class _Parser(MarkdownIt):
 
 @cache
 def _parser() -> MarkdownIt:
-    parser = _Parser("commonmark", {"maxNesting": _NESTING})
+    parser = _LinkParser("commonmark", {"maxNesting": _NESTING})
     parser.block.ruler.at("reference", _definition)
     return parser
 

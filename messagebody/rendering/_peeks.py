@@ -64,7 +64,7 @@ def with_peeks(html: Html, places: Places, may_peek: Callable[[], bool]) -> Html
 
 
 @attrs.frozen
-class _Source:
+class _CitedSource:
     """A source that a text rests on.
 
     Arguments:
@@ -86,7 +86,7 @@ class _Source:
 class _Cited:
     """One citation: its source, the quote, and where in the source it stands."""
 
-    source: _Source
+    source: _CitedSource
     quote: str
     at: str
 
@@ -108,7 +108,7 @@ class Citations:
     def __init__(self, part: "messagebody.Part", text: str, places: Places) -> None:
         held = (part.metadata or {}).get("citations")
         self._places = places
-        self._sources: dict[str, _Source] = {}
+        self._sources: dict[str, _CitedSource] = {}
         self._cited: list[_Cited] = []
         self._ends: list[tuple[int, int]] = []
         for citation in islice(held, CITATIONS) if isinstance(held, list) else ():
@@ -117,7 +117,7 @@ class Citations:
                 self._add(source, citation, len(text))
         self._can_mark = _SIGN not in text
 
-    def _source(self, citation: dict[str, Any]) -> _Source | None:
+    def _source(self, citation: dict[str, Any]) -> _CitedSource | None:
         document = citation.get("document")
         title = citation.get("title") or (isinstance(document, dict) and document.get("title"))
         named = [each for each in (citation.get("part"), citation.get("url"), title)
@@ -132,10 +132,10 @@ class Citations:
             elif is_web_link(key):
                 href = key
             label = title if isinstance(title, str) else redact_url(key)
-            self._sources[key] = _Source(len(self._sources) + 1, label[:_BEGINNING], href)
+            self._sources[key] = _CitedSource(len(self._sources) + 1, label[:_BEGINNING], href)
         return self._sources[key]
 
-    def _add(self, source: _Source, citation: dict[str, Any], length: int) -> None:
+    def _add(self, source: _CitedSource, citation: dict[str, Any], length: int) -> None:
         quote, end = citation.get("quote"), citation.get("end")
         words = quote[:_BEGINNING] if isinstance(quote, str) else ""
         self._cited.append(_Cited(source, words, _place_in(citation.get("at"))))

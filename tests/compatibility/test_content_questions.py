@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("jsonschema_rs", exc_type=ImportError)
 
-from messagebody.compatibility._contents._patterns import Automaton, TooRich
-from messagebody.compatibility._contents._question import Questions
+from messagebody.compatibility._contents._patterns import PatternAutomaton, UnfollowedPattern
+from messagebody.compatibility._contents._question import ContentQuestions
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.contents import Undecided
 from messagebody.schema import content_schema_of
@@ -25,7 +25,7 @@ STEPS = 1_000_000
 
 
 def ask(met: list[Any], unmet: list[Any], steps: int = STEPS) -> Any:
-    questions = Questions(Budget(steps))
+    questions = ContentQuestions(Budget(steps))
     return questions.ask(map(content_schema_of, met), map(content_schema_of, unmet))
 
 
@@ -166,7 +166,7 @@ def test_the_budget_ends_what_takes_too_long() -> None:
 def test_hostile_schemas_end_within_the_budget(met: Any, unmet: Any) -> None:
     """Each ends, whatever comes of it; the last step may overdraw by what one goal costs."""
     budget = Budget(100_000)
-    questions = Questions(budget)
+    questions = ContentQuestions(budget)
     with suppress(OutOfBudget):
         questions.ask([content_schema_of(met)], [content_schema_of(unmet)])
     assert budget.left > -100_000
@@ -198,7 +198,7 @@ def test_depth_takes_no_stack_of_python() -> None:
     ],
 )
 def test_patterns(pattern: str, accepted: list[str], rejected: list[str]) -> None:
-    automaton = Automaton(pattern)
+    automaton = PatternAutomaton(pattern)
     assert all(map(automaton.accepts, accepted))
     assert not any(map(automaton.accepts, rejected))
 
@@ -211,5 +211,5 @@ def test_patterns(pattern: str, accepted: list[str], rejected: list[str]) -> Non
     ],
 )
 def test_patterns_that_are_not_followed(pattern: str) -> None:
-    with pytest.raises(TooRich):
-        Automaton(pattern)
+    with pytest.raises(UnfollowedPattern):
+        PatternAutomaton(pattern)

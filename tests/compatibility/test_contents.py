@@ -99,12 +99,12 @@ def test_bodies_of_several_parts(line: str) -> None:
         (
             record(sources={"type": "array", "items": record(url={"type": ["string", "null"]})}),
             record(sources={"type": "array", "items": record(url=TEXT)}),
-            ["at '/sources/0/url': the producer may send null; the consumer takes text"],
+            ["at '/sources/0/url', the producer may send null; the consumer takes text"],
         ),
         (
             record("answer", answer=TEXT),
             record("question", question=TEXT),
-            ["at '/question': the producer may send null; the consumer takes text",
+            ["at '/question', the producer may send null; the consumer takes text",
              "the consumer requires '/question', which the producer may leave out"],
         ),
         (
@@ -147,6 +147,14 @@ def test_what_is_not_json_is_a_reason() -> None:
     assert result.counterexample is not None
     assert result.counterexample[0].text == "not JSON"
     assert "may send what is not JSON" in str(result)
+
+
+def test_a_counterexample_holds_nothing_that_it_does_not_need() -> None:
+    sent = record("a", "b", a=TEXT, b={"type": "array"}, c={"type": "array"})
+    taken = record("a", "b", "q", a=TEXT, b={"type": "array", "items": TEXT}, q=TEXT)
+    result = check(alone(sent), alone(taken))
+    assert result.counterexample is not None
+    assert result.counterexample[0].read_json() == {"a": "", "b": []}
 
 
 def test_without_the_named_rules_a_pair_fits() -> None:

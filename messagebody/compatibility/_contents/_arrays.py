@@ -7,17 +7,17 @@ from typing import Any, Final
 import attrs
 
 from messagebody.compatibility._contents._nodes import (
-    Count,
     Distinct,
     Holding,
-    Item,
+    ItemAt,
+    ItemCount,
     Items,
     Nodes,
     canonical,
     limits_of,
     lower,
 )
-from messagebody.compatibility._contents._states import State
+from messagebody.compatibility._contents._states import ValueState
 from messagebody.compatibility._contents._texts import TooLarge
 from messagebody.compatibility._solver.budget import Budget
 
@@ -28,7 +28,7 @@ _MOST_ITEMS: Final = 10_000
 
 
 @attrs.define
-class _Counter:
+class _ItemCounter:
     """How many items from a place on meet a node."""
 
     value: int
@@ -53,17 +53,17 @@ class _Counter:
         return min(count, self.least)
 
 
-class _Shape:
+class _ArrayShape:
     """What literals say of an array, by place."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: ValueState) -> None:
         self.nodes: Nodes = state.nodes
         self.least = 0
         self.most: int | None = None
-        self.items: list[Item] = []
+        self.items: list[ItemAt] = []
         self.ranges: list[Items] = []
         self.demanded: dict[int, list[int]] = {}
-        self.counters: dict[tuple[int, int], _Counter] = {}
+        self.counters: dict[tuple[int, int], _ItemCounter] = {}
         self.is_distinct = self.is_repeated = False
         for node, holds in state.literals:
             self._add(node, holds)
@@ -72,10 +72,10 @@ class _Shape:
         self.top = max([0, *places, *starts, *[place + 1 for place in self.demanded]])
 
     def _add(self, node: Any, holds: bool) -> None:
-        if isinstance(node, Count):
+        if isinstance(node, ItemCount):
             least, most = limits_of(node, holds)
             self.least, self.most = max(self.least, least), lower(self.most, most)
-        elif isinstance(node, Item):
+        elif isinstance(node, ItemAt):
             if holds:
                 self.items.append(node)
             else:
@@ -93,7 +93,7 @@ class _Shape:
             self.is_repeated |= not holds
 
     def _counter(self, value: int, start: int, *, least: int = 0, most: int | None = None) -> None:
-        known = self.counters.setdefault((value, start), _Counter(value, start))
+        known = self.counters.setdefault((value, start), _ItemCounter(value, start))
         known.least, known.most = max(known.least, least), lower(known.most, most)
 
     def demand(self, place: int, values: list[int]) -> None:
@@ -110,7 +110,7 @@ class _Shape:
         )
 
 
-def array_steps(state: State, budget: Budget, gaps: list[Distinct]) -> _Steps:
+def array_steps(state: ValueState, budget: Budget, gaps: list[Distinct]) -> _Steps:
     """Return an array that meets the literals of a state, in a tuple; None if there is none.
 
     Arguments:
@@ -118,7 +118,7 @@ def array_steps(state: State, budget: Budget, gaps: list[Distinct]) -> _Steps:
         budget: the budget.
         gaps: a place for `Distinct`, if arrays whose items differ, or repeat, may have been missed.
     """
-    shape = _Shape(state)
+    shape = _ArrayShape(state)
     if shape.is_repeated:
         if shape.is_distinct:
             return None
@@ -132,12 +132,14 @@ def array_steps(state: State, budget: Budget, gaps: list[Distinct]) -> _Steps:
     return found
 
 
-def _repeated(state: State, shape: _Shape, budget: Budget, gaps: list[Distinct]) -> _Steps:
+def _repeated(
+    state: ValueState, shape: _ArrayShape, budget: Budget, gaps: list[Distinct]
+) -> _Steps:
     """Return an array with two equal items: both have to meet what either has to meet."""
     is_missed = False
     for second in range(1, shape.top + 2):
         for first in range(second):
-            pair = _Shape(state)
+            pair = _ArrayShape(state)
             both = [*shape.at(first), *shape.at(second)]
             pair.demand(first, both)
             pair.demand(second, both)
@@ -157,7 +159,7 @@ def _repeats(items: list[Any]) -> bool:
     return len(set(texts)) < len(texts)
 
 
-def _built(shape: _Shape, budget: Budget, *, is_distinct: bool) -> _Steps:
+def _built(shape: _ArrayShape, budget: Budget, *, is_distinct: bool) -> _Steps:
     """Return a shortest array, found breadth first: one more item at each step."""
     if shape.most is not None and shape.least > shape.most:
         return None

@@ -14,36 +14,20 @@ from messagebody.compatibility._contents._nodes import (
     FALSE,
     All,
     Has,
-    Item,
+    ItemAt,
     Items,
-    Link,
     Members,
     Nodes,
+    SchemaAt,
 )
 from messagebody.compatibility._contents._reading import escaped
 from messagebody.compatibility._contents._search import Search
 from messagebody.compatibility._contents._words import value_in_words, words_of
+from messagebody.compatibility._solver.contents import Difference
 
-_Step = Members | Item | Items
+_Step = Members | ItemAt | Items
 _DEEPEST: Final = 16
 """The most steps of a place: below, a rule is named as a whole."""
-
-
-@attrs.frozen
-class Difference:
-    """A rule that contents may break.
-
-    Arguments:
-        pointer: the place in the content, a JSON Pointer.
-        sent: what may be sent there, in words.
-        taken: what is taken there, in words.
-        name: the member that is required and may be missing, if that is the rule.
-    """
-
-    pointer: str
-    sent: str
-    taken: str
-    name: str | None = None
 
 
 def differences(search: Search, met: Sequence[int], refused: int) -> Iterator[Difference]:
@@ -74,7 +58,7 @@ def differences(search: Search, met: Sequence[int], refused: int) -> Iterator[Di
             # The rules of what holds itself are named where it is met first.
             again.append(_difference(search, path, rule, found[0]))
             continue
-        if isinstance(search.nodes[rule], Link):
+        if isinstance(search.nodes[rule], SchemaAt):
             opened.add(rule)
         inner = _taken_apart(search.nodes, rule) if len(path) < _DEEPEST else None
         if inner is None:
@@ -100,9 +84,9 @@ def _taken_apart(nodes: Nodes, rule: int) -> list[tuple[tuple[_Step, ...], int]]
         return None
     if isinstance(node, All):
         return [((), each) for each in node.ids]
-    if isinstance(node, Link):
+    if isinstance(node, SchemaAt):
         return [((), nodes.targets[node])]
-    if isinstance(node, Members | Item | Items) and node.value != FALSE:
+    if isinstance(node, Members | ItemAt | Items) and node.value != FALSE:
         return [((node,), node.value)]
     return None
 
@@ -133,7 +117,7 @@ def _broken(search: Search, step: _Step, rule: int, value: Any) -> tuple[str, An
     nodes = search.nodes
     if isinstance(step, Members):
         places = [(name, each) for name, each in value.items() if _is_about(search, step, name)]
-    elif isinstance(step, Item):
+    elif isinstance(step, ItemAt):
         places = [(str(step.place), value[step.place])]
     else:
         places = [(str(i), each) for i, each in enumerate(value) if i >= step.start]

@@ -49,7 +49,7 @@ class One:
 
 
 @attrs.frozen
-class Link:
+class SchemaAt:
     """The schema at a place of a document, which holds itself."""
 
     document: str
@@ -153,7 +153,7 @@ class Members:
 
 
 @attrs.frozen
-class Count:
+class ItemCount:
     """An array has at least, or at most, some number of items."""
 
     limit: int
@@ -162,7 +162,7 @@ class Count:
 
 
 @attrs.frozen
-class Item:
+class ItemAt:
     """The item at a place of an array, if there is one, meets a node."""
 
     place: int
@@ -197,8 +197,8 @@ class Distinct:
 
 
 Node = (
-    All | One | Link | Kinds | Among | Unknown | Bound | Multiple | Length | Matches | Size | Has
-    | Members | Count | Item | Items | Holding | Distinct
+    All | One | SchemaAt | Kinds | Among | Unknown | Bound | Multiple | Length | Matches | Size
+    | Has | Members | ItemCount | ItemAt | Items | Holding | Distinct
 )  # fmt: skip
 
 TRUE: Final = 1
@@ -228,7 +228,7 @@ class Nodes:
         self._types: dict[int, Types] = {TRUE: ANY, FALSE: 0}
         self.documents: dict[str, tuple[int, int]] = {}
         """The node of each document that was read, and how many schemas it is made of."""
-        self.targets: dict[Link, int] = {}
+        self.targets: dict[SchemaAt, int] = {}
         """The node at each place that holds itself."""
 
     def __getitem__(self, number: int) -> Node:
@@ -304,9 +304,9 @@ class Nodes:
             return node.ids
         if isinstance(node, Members):
             return node.names, node.value
-        if isinstance(node, Item | Items | Holding):
+        if isinstance(node, ItemAt | Items | Holding):
             return (node.value,)
-        return (self.targets[node],) if isinstance(node, Link) else ()
+        return (self.targets[node],) if isinstance(node, SchemaAt) else ()
 
     def constant(self, value: Any) -> int:
         """Return the node that only one value meets."""
@@ -323,10 +323,10 @@ class Nodes:
             return self.all_of(found)
         if isinstance(value, list | tuple):
             size = len(value)
-            limits = Count(size, is_upper=False), Count(size, is_upper=True)
+            limits = ItemCount(size, is_upper=False), ItemCount(size, is_upper=True)
             found = [self.add(Kinds(ARRAY)), *map(self.add, limits)]
             for place, each in enumerate(value):
-                found.append(self.add(Item(place, (yield self.constant_steps(each)))))
+                found.append(self.add(ItemAt(place, (yield self.constant_steps(each)))))
             return self.all_of(found)
         return self.add(Among((scalar(value),)))
 
@@ -340,7 +340,7 @@ class Nodes:
         return self.all_of([-among, *[-each for each in patterns]])
 
 
-def limits_of(node: Length | Size | Count | Holding, holds: bool) -> tuple[int, int | None]:
+def limits_of(node: Length | Size | ItemCount | Holding, holds: bool) -> tuple[int, int | None]:
     """Return the least and the most that a limit, or its negative, allows; None is no limit."""
     if node.is_upper is holds:
         return 0, node.limit if holds else node.limit - 1

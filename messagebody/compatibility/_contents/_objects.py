@@ -20,7 +20,7 @@ from messagebody.compatibility._contents._nodes import (
     lower,
 )
 from messagebody.compatibility._contents._patterns import automaton
-from messagebody.compatibility._contents._states import State
+from messagebody.compatibility._contents._states import ValueState
 from messagebody.compatibility._contents._texts import TooLarge
 from messagebody.compatibility._solver.budget import Budget
 
@@ -45,10 +45,10 @@ class _Class:
         self.guards = guards
 
 
-class _Shape:
+class _ObjectShape:
     """What literals say of an object, by name."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: ValueState) -> None:
         self.nodes: Nodes = state.nodes
         self.named: dict[str, list[int]] = {}
         """For each name, nodes that its value meets if it is there."""
@@ -154,10 +154,10 @@ def _mentioned(nodes: Nodes, guard: int) -> Iterator[str]:
             yield from (value for kind, value in inner.values if kind == STRING)
 
 
-def viable_options(state: State) -> _Steps:
+def viable_options(state: ValueState) -> _Steps:
     """Leave out the options that no member can meet; return whether each choice has one left."""
     while True:
-        shape = _Shape(state)
+        shape = _ObjectShape(state)
         if any(name in shape.absent for name in shape.present):
             return False
         for name in shape.present:
@@ -180,7 +180,7 @@ def viable_options(state: State) -> _Steps:
             return False
 
 
-def _is_viable(shape: _Shape, option: int) -> _Steps:
+def _is_viable(shape: _ObjectShape, option: int) -> _Steps:
     """Return False only if no member can meet an option; not all options are judged."""
     node = shape.nodes[option]
     for number in node.ids if option > 0 and isinstance(node, All) else (option,):
@@ -209,9 +209,9 @@ def _is_viable(shape: _Shape, option: int) -> _Steps:
     return True
 
 
-def object_steps(state: State, budget: Budget) -> _Steps:
+def object_steps(state: ValueState, budget: Budget) -> _Steps:
     """Return an object that meets the literals of a state, in a tuple; None if there is none."""
-    shape = _Shape(state)
+    shape = _ObjectShape(state)
     if shape.is_over(max(shape.least, len(shape.present))):
         return None
     if not shape.demands and len(shape.present) >= shape.least:
@@ -239,7 +239,7 @@ def object_steps(state: State, budget: Budget) -> _Steps:
     return None
 
 
-def _classes(shape: _Shape, mentioned: list[str], budget: Budget) -> _Steps:
+def _classes(shape: _ObjectShape, mentioned: list[str], budget: Budget) -> _Steps:
     """Return the classes of names that are not mentioned."""
     guards = list(dict.fromkeys(guard for guard, _ in (*shape.general, *shape.demands)))
     nodes = shape.nodes
@@ -263,7 +263,7 @@ def _classes(shape: _Shape, mentioned: list[str], budget: Budget) -> _Steps:
 
 
 def _places(
-    shape: _Shape, guard: int, value: int, mentioned: list[str], classes: list[_Class]
+    shape: _ObjectShape, guard: int, value: int, mentioned: list[str], classes: list[_Class]
 ) -> _Steps:
     """Return the names, and the places in classes, where a demand can be met."""
     found: list[str | tuple[int, int]] = []
@@ -282,7 +282,7 @@ def _places(
 
 
 def _filled(
-    shape: _Shape,
+    shape: _ObjectShape,
     named: dict[str, tuple[int, ...]],
     fresh: dict[tuple[int, int], tuple[int, ...]],
     classes: list[_Class],

@@ -2,7 +2,7 @@
 
 A pattern becomes an automaton of Thompson (1968), whose sets of states are ints and are made as
 they are met. Lookaround, back references, word boundaries, flags and classes by property are not
-followed: `TooRich` says so.
+followed: `UnfollowedPattern` says so.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ EVERY: Final[_Ranges] = ((0, 0xD7FF), (0xE000, 0x10FFFF))
 """All characters: the surrogates are none."""
 
 
-class TooRich(Exception):
+class UnfollowedPattern(Exception):
     """A pattern that is not followed, or has too many states."""
 
 
@@ -78,7 +78,7 @@ class _Repeat(NamedTuple):
     most: int | None
 
 
-class _Parser:
+class _RegexParser:
     """The tree of a pattern: lists are alternatives of tuples, which are sequences of items."""
 
     def __init__(self, pattern: str) -> None:
@@ -88,7 +88,7 @@ class _Parser:
     def parse(self) -> list[tuple[Any, ...]]:
         tree = self._alternatives(0)
         if self._at < len(self._text):
-            raise TooRich
+            raise UnfollowedPattern
         return tree
 
     def _peek(self) -> str:
@@ -97,7 +97,7 @@ class _Parser:
     def _take(self, expected: str = "") -> str:
         taken = self._peek()
         if not taken or (expected and taken != expected):
-            raise TooRich
+            raise UnfollowedPattern
         self._at += 1
         return taken
 
@@ -108,7 +108,7 @@ class _Parser:
 
     def _alternatives(self, depth: int) -> list[tuple[Any, ...]]:
         if depth > _DEEPEST:
-            raise TooRich
+            raise UnfollowedPattern
         found = [self._sequence(depth)]
         while self._takes("|"):
             found.append(self._sequence(depth))
@@ -134,18 +134,18 @@ class _Parser:
         if character == "\\":
             return self._escape()
         if character in "*+?{":
-            raise TooRich
+            raise UnfollowedPattern
         return _of(character)
 
     def _group(self, depth: int) -> list[tuple[Any, ...]]:
         if self._takes("?"):
             if self._takes("<"):
                 if self._peek() in {"=", "!"}:
-                    raise TooRich
+                    raise UnfollowedPattern
                 while self._take() != ">":
                     pass
             elif not self._takes(":"):
-                raise TooRich
+                raise UnfollowedPattern
         inner = self._alternatives(depth + 1)
         self._take(")")
         return inner
@@ -165,7 +165,7 @@ class _Parser:
             return item
         self._takes("?")  # a lazy one matches the same texts
         if self._peek() in {"*", "+", "?", "{"} or (most is not None and most < least):
-            raise TooRich
+            raise UnfollowedPattern
         return _Repeat(item, least, most)
 
     def _number(self) -> int:
@@ -173,7 +173,7 @@ class _Parser:
         while self._peek() in set("0123456789"):
             self._at += 1
         if not 0 < self._at - start < 6:
-            raise TooRich
+            raise UnfollowedPattern
         return int(self._text[start : self._at])
 
     def _escape(self) -> _Ranges:
@@ -192,31 +192,31 @@ class _Parser:
             return self._code(2 if character == "x" else 4)
         # Any other letter or digit is a reference, a boundary or a mistake.
         if character.isalnum():
-            raise TooRich
+            raise UnfollowedPattern
         return character
 
     def _code(self, digits: int, *, closes: int = 0) -> str:
         text = self._text[self._at : self._at + digits]
         self._at += digits + closes
         if len(text) != digits or not text or not set(text) <= set("0123456789abcdefABCDEF"):
-            raise TooRich
+            raise UnfollowedPattern
         code = int(text, 16)
         if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-            raise TooRich
+            raise UnfollowedPattern
         return chr(code)
 
     def _class(self) -> _Ranges:
         is_negated = self._takes("^")
         found: list[_Ranges] = []
         if self._peek() == "]":
-            raise TooRich
+            raise UnfollowedPattern
         while not self._takes("]"):
             first = self._member()
             if self._peek() == "-" and self._text[self._at + 1 : self._at + 2] != "]":
                 self._at += 1
                 last = self._member()
                 if not (isinstance(first, str) and isinstance(last, str)) or last < first:
-                    raise TooRich
+                    raise UnfollowedPattern
                 found.append(((ord(first), ord(last)),))
             else:
                 found.append(_of(first) if isinstance(first, str) else first)
@@ -231,17 +231,17 @@ class _Parser:
         return _CLASSES[character] if character in _CLASSES else self._escaped(character)
 
 
-class Automaton:
+class PatternAutomaton:
     """The texts in which a pattern finds a match.
 
     Arguments:
         pattern: the pattern.
 
     Raises:
-        TooRich: it is not followed.
+        UnfollowedPattern: it is not followed.
 
     Examples:
-        >>> Automaton("^a+$").accepts("aa"), Automaton("b").accepts("abc")
+        >>> PatternAutomaton("^a+$").accepts("aa"), PatternAutomaton("b").accepts("abc")
         (True, True)
     """
 
@@ -256,7 +256,7 @@ class Automaton:
         first, last = self._state(), self._state()
         # A match may begin and end anywhere.
         self._read(first, EVERY, first)
-        self._build(_Parser(pattern).parse(), first, last)
+        self._build(_RegexParser(pattern).parse(), first, last)
         self._read(last, EVERY, last)
         self._last = 1 << last
         self._closures: dict[tuple[int, bool, bool], int] = {}
@@ -312,7 +312,7 @@ class Automaton:
 
     def _state(self) -> int:
         if len(self._free) >= _MOST_STATES:
-            raise TooRich
+            raise UnfollowedPattern
         for moves in (self._free, self._at_begin, self._at_end):
             moves.append([])
         self._reads.append(-1)
@@ -368,9 +368,9 @@ class Automaton:
 
 
 @lru_cache(_CACHED)
-def automaton(pattern: str) -> Automaton | None:
+def automaton(pattern: str) -> PatternAutomaton | None:
     """Return the automaton of a pattern; None if it is not followed."""
     try:
-        return Automaton(pattern)
-    except TooRich:
+        return PatternAutomaton(pattern)
+    except UnfollowedPattern:
         return None

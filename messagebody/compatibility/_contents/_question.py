@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from messagebody.compatibility._contents._algebra import is_none
-from messagebody.compatibility._contents._differences import Difference, differences
+from messagebody.compatibility._contents._differences import differences
 from messagebody.compatibility._contents._nodes import Nodes
 from messagebody.compatibility._contents._reading import read
-from messagebody.compatibility._contents._search import Found, Search, TooDeep
+from messagebody.compatibility._contents._search import Found, Search, ValueTooDeep
+from messagebody.compatibility._contents._smallest import smallest
 from messagebody.compatibility._contents._texts import TooLarge
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
-from messagebody.compatibility._solver.contents import Undecided
+from messagebody.compatibility._solver.contents import Difference, Undecided
 from messagebody.schema import ContentSchema
 from messagebody.schema._library import TooCostly
 
@@ -24,7 +25,7 @@ Answer = Found | Undecided
 """A value in a tuple, None if there is none, or why it is not known."""
 
 
-class Questions:
+class ContentQuestions:
     """Questions about contents of one decision, with one budget and shared answers.
 
     Arguments:
@@ -66,12 +67,12 @@ class Questions:
                 if found is None:
                     return self._exhausted(goal, excluded)
                 if _is_right(found[0], met, unmet):
-                    return found
+                    return (smallest(found[0], lambda value: _is_right(value, met, unmet)),)
                 # A keyword that is not followed decides; another value may still be right.
                 excluded.append(-self._nodes.constant(found[0]))
         except (TooLarge, TooCostly):
             return Undecided("size")
-        except TooDeep:
+        except ValueTooDeep:
             return Undecided("depth")
         return self._open(goal)
 

@@ -18,15 +18,14 @@ from messagebody.compatibility._contents._nodes import (
     TRUE,
     Among,
     Bound,
-    Count,
     Distinct,
     Has,
     Holding,
-    Item,
+    ItemAt,
+    ItemCount,
     Items,
     Kinds,
     Length,
-    Link,
     Matches,
     Members,
     Multiple,
@@ -34,6 +33,7 @@ from messagebody.compatibility._contents._nodes import (
     One,
     Outside,
     Scalar,
+    SchemaAt,
     Size,
     Unknown,
     canonical,
@@ -76,13 +76,13 @@ def read(nodes: Nodes, document: Any, text: str | None = None) -> tuple[int, int
     text = canonical(document) if text is None else text
     found = nodes.documents.get(text)
     if found is None:
-        reader = _Reader(nodes, document, text)
+        reader = _SchemaReader(nodes, document, text)
         found = reader.read(), reader.schemas
         nodes.documents[text] = found
     return found
 
 
-class _Reader:
+class _SchemaReader:
     """Reads one document.
 
     Arguments:
@@ -98,7 +98,7 @@ class _Reader:
         self._text = text
         self._open: set[str] = set()
         self._read: dict[str, int] = {}
-        self._linked: dict[str, Link] = {}
+        self._linked: dict[str, SchemaAt] = {}
         own = isinstance(document, dict) and "$id" in document
         self._has_documents = text.count('"$id"') > own
 
@@ -115,7 +115,7 @@ class _Reader:
         if pointer in self._read:
             return self._read[pointer]
         if pointer in self._open:
-            link = Link(self._text, pointer)
+            link = SchemaAt(self._text, pointer)
             self._linked[pointer] = link
             return self._nodes.add(link)
         self._open.add(pointer)
@@ -306,7 +306,7 @@ class _Reader:
         for place, steps in enumerate(self._each("prefixItems", schema, pointer)):
             value = yield steps
             if value != TRUE:
-                found.append(self._nodes.add(Item(place, value)))
+                found.append(self._nodes.add(ItemAt(place, value)))
         return self._nodes.all_of(found)
 
     def _items(self, schema: Mapping[str, Any], pointer: str) -> _Steps:
@@ -325,7 +325,7 @@ class _Reader:
     def _unique(self, schema: Mapping[str, Any], _: str) -> int:
         return self._nodes.add(Distinct()) if schema["uniqueItems"] else TRUE
 
-    def _limit(self, keyword: str, node: type[Length] | type[Size] | type[Count],
+    def _limit(self, keyword: str, node: type[Length] | type[Size] | type[ItemCount],
                schema: Mapping[str, Any]) -> int:  # fmt: skip
         limit, is_upper = number_of(schema[keyword]), keyword.startswith("max")
         return self._nodes.add(node(limit, is_upper)) if limit or is_upper else TRUE
@@ -344,52 +344,52 @@ def number_of(value: Any) -> int:
 
 
 def _bounded(keyword: str) -> Any:
-    def read(self: _Reader, schema: Mapping[str, Any], _: str) -> int:
+    def read(self: _SchemaReader, schema: Mapping[str, Any], _: str) -> int:
         return self._bound(keyword, schema)
 
     return read
 
 
 def _limited(keyword: str, node: Any) -> Any:
-    def read(self: _Reader, schema: Mapping[str, Any], _: str) -> int:
+    def read(self: _SchemaReader, schema: Mapping[str, Any], _: str) -> int:
         return self._limit(keyword, node, schema)
 
     return read
 
 
 _KEYWORDS: Final[Mapping[str, Any]] = {
-    "type": _Reader._type,
-    "const": _Reader._const,
-    "enum": _Reader._enum,
-    "allOf": _Reader._all,
-    "anyOf": _Reader._any,
-    "oneOf": _Reader._one,
-    "not": _Reader._not,
-    "if": _Reader._if,
-    "$ref": _Reader._ref,
+    "type": _SchemaReader._type,
+    "const": _SchemaReader._const,
+    "enum": _SchemaReader._enum,
+    "allOf": _SchemaReader._all,
+    "anyOf": _SchemaReader._any,
+    "oneOf": _SchemaReader._one,
+    "not": _SchemaReader._not,
+    "if": _SchemaReader._if,
+    "$ref": _SchemaReader._ref,
     **{
         keyword: _bounded(keyword)
         for keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
     },
-    "multipleOf": _Reader._multiple,
+    "multipleOf": _SchemaReader._multiple,
     "minLength": _limited("minLength", Length),
     "maxLength": _limited("maxLength", Length),
-    "pattern": _Reader._pattern,
+    "pattern": _SchemaReader._pattern,
     "minProperties": _limited("minProperties", Size),
     "maxProperties": _limited("maxProperties", Size),
-    "properties": _Reader._properties,
-    "patternProperties": _Reader._pattern_properties,
-    "additionalProperties": _Reader._additional,
-    "propertyNames": _Reader._names,
-    "required": _Reader._required,
-    "dependentRequired": _Reader._dependent,
-    "dependentSchemas": _Reader._dependent_schemas,
-    "minItems": _limited("minItems", Count),
-    "maxItems": _limited("maxItems", Count),
-    "prefixItems": _Reader._prefix,
-    "items": _Reader._items,
-    "contains": _Reader._contains,
-    "uniqueItems": _Reader._unique,
+    "properties": _SchemaReader._properties,
+    "patternProperties": _SchemaReader._pattern_properties,
+    "additionalProperties": _SchemaReader._additional,
+    "propertyNames": _SchemaReader._names,
+    "required": _SchemaReader._required,
+    "dependentRequired": _SchemaReader._dependent,
+    "dependentSchemas": _SchemaReader._dependent_schemas,
+    "minItems": _limited("minItems", ItemCount),
+    "maxItems": _limited("maxItems", ItemCount),
+    "prefixItems": _SchemaReader._prefix,
+    "items": _SchemaReader._items,
+    "contains": _SchemaReader._contains,
+    "uniqueItems": _SchemaReader._unique,
 }
 
 

@@ -6,9 +6,9 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from messagebody.compatibility._contents._differences import Difference
-from messagebody.compatibility._contents._question import Questions
+from messagebody.compatibility._contents._question import ContentQuestions
 from messagebody.compatibility._contents._reading import escaped, resolved
+from messagebody.compatibility._solver.contents import Difference
 from messagebody.errors import InvalidSchema
 from messagebody.schema import ContentSchema, content_schema_of
 
@@ -38,7 +38,7 @@ class Repair:
 
 
 def repairs(
-    sent: ContentSchema, taken: ContentSchema, questions: Questions
+    sent: ContentSchema, taken: ContentSchema, questions: ContentQuestions
 ) -> Iterator[tuple[tuple[Repair, ...], ContentSchema]]:
     """Yield changes of a schema after which another one takes its values, the fewest first.
 
@@ -55,7 +55,7 @@ def repairs(
         >>> text = {"type": "string"}
         >>> sent = content_schema_of({"properties": {"a": text}, "required": ["a"]})
         >>> taken = content_schema_of({"properties": {"b": text}, "required": ["b"]})
-        >>> next(repairs(sent, taken, Questions(Budget())))[0]
+        >>> next(repairs(sent, taken, ContentQuestions(Budget())))[0]
         (Repair(kind='rename-member', pointer='/a', name='b'),)
     """
     queue: list[tuple[tuple[Repair, ...], ContentSchema]] = [((), sent)]

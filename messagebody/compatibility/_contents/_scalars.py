@@ -21,7 +21,7 @@ from messagebody.compatibility._contents._nodes import (
     lower,
 )
 from messagebody.compatibility._contents._numbers import Range, number_in
-from messagebody.compatibility._contents._patterns import Automaton, automaton
+from messagebody.compatibility._contents._patterns import PatternAutomaton, automaton
 from messagebody.compatibility._contents._texts import texts
 from messagebody.compatibility._solver.budget import Budget
 
@@ -134,8 +134,8 @@ def _string(
 ) -> tuple[Any] | None:
     least = 0
     most: int | None = None
-    wanted: list[Automaton] = []
-    unwanted: list[Automaton] = []
+    wanted: list[PatternAutomaton] = []
+    unwanted: list[PatternAutomaton] = []
     for node, holds in literals:
         if isinstance(node, Length):
             lowest, highest = limits_of(node, holds)

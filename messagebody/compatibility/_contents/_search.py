@@ -21,7 +21,7 @@ from messagebody.compatibility._contents._nodes import (
 )
 from messagebody.compatibility._contents._objects import object_steps, viable_options
 from messagebody.compatibility._contents._scalars import scalar_of
-from messagebody.compatibility._contents._states import State
+from messagebody.compatibility._contents._states import ValueState
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 
 Goal = tuple[int, ...]
@@ -44,7 +44,7 @@ _KEPT: Final = 512
 """Bytes that an answer takes."""
 
 
-class TooDeep(OutOfBudget):
+class ValueTooDeep(OutOfBudget):
     """End a search that goes deeper than values may."""
 
 
@@ -124,7 +124,7 @@ class Search:
                 top.lowest = min(top.lowest, place)
                 return None
         if len(self._open) >= _DEEPEST:
-            raise TooDeep
+            raise ValueTooDeep
         self.budget.spend(_GOAL + len(goal))
         self.budget.hold(_HELD)
         place = len(self._open)
@@ -167,7 +167,7 @@ class Search:
             types &= self.nodes.types_of(each)
         for place in range(7):
             if types >> place & 1:
-                state = State(self.nodes, 1 << place)
+                state = ValueState(self.nodes, 1 << place)
                 is_possible = state.add(goal)
                 self.budget.spend(len(state.seen) // _NUMBERS)
                 if is_possible:
@@ -176,7 +176,7 @@ class Search:
                         return found
         return None
 
-    def _decided(self, start: State) -> Steps:
+    def _decided(self, start: ValueState) -> Steps:
         """Return a value for a state, whose choices are decided one by one."""
         states = [start]
         while states:
@@ -200,7 +200,7 @@ class Search:
                     states.append(after)
         return None
 
-    def _valued(self, state: State) -> Steps:
+    def _valued(self, state: ValueState) -> Steps:
         found: Found
         if state.kind == OBJECT:
             found = yield from object_steps(state, self.budget)

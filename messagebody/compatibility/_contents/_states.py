@@ -6,10 +6,10 @@ from typing import Self
 
 from messagebody.compatibility._contents._nodes import (
     All,
-    Link,
     Node,
     Nodes,
     One,
+    SchemaAt,
     Types,
     Unknown,
 )
@@ -18,7 +18,7 @@ Choice = tuple[int, ...]
 """Nodes of which at least one has to hold."""
 
 
-class State:
+class ValueState:
     """What a value of one type has to meet.
 
     Attributes:
@@ -62,7 +62,7 @@ class State:
                     self.choices.append(tuple([-each for each in node.ids]))
             elif isinstance(node, One):
                 self.choices.append(self._of_one(node, holds))
-            elif isinstance(node, Link):
+            elif isinstance(node, SchemaAt):
                 target = self.nodes.targets[node]
                 queue.append(target if holds else -target)
             elif not self._add_literal(node, number):

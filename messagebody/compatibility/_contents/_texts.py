@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
-from messagebody.compatibility._contents._patterns import EVERY, Automaton
+from messagebody.compatibility._contents._patterns import EVERY, PatternAutomaton
 from messagebody.compatibility._solver.budget import Budget
 from messagebody.compatibility._solver.languages import spelled
 
@@ -20,7 +20,7 @@ _STATES: Final = 4
 _WORD_HELD: Final = 512
 """Bytes that a text in the search takes."""
 
-Automata = tuple[Automaton, ...]
+Automata = tuple[PatternAutomaton, ...]
 
 
 class TooLarge(Exception):

@@ -21,10 +21,10 @@ from messagebody.compatibility._contents._nodes import (
     All,
     Among,
     Bound,
-    Count,
     Distinct,
     Has,
     Holding,
+    ItemCount,
     Kinds,
     Length,
     Matches,
@@ -87,7 +87,7 @@ def words_of(nodes: Nodes, rule: int) -> str:
             return f"multiples of {_number(of)}"
         case Matches(pattern):
             return f"text that matches {quote(pattern)}"
-        case Length() | Size() | Count() | Holding():
+        case Length() | Size() | ItemCount() | Holding():
             return _limited(node)
         case Distinct():
             return "arrays without equal items"
@@ -138,14 +138,14 @@ def _number(number: Fraction) -> str:
     return str(Decimal(number.numerator) / Decimal(number.denominator))
 
 
-def _limited(node: Length | Size | Count | Holding) -> str:
+def _limited(node: Length | Size | ItemCount | Holding) -> str:
     limit = "at most" if node.is_upper else "at least"
     if isinstance(node, Length):
         return f"text of {limit} {count_of(node.limit, 'character')}"
     if isinstance(node, Size):
         return f"objects of {limit} {count_of(node.limit, 'member')}"
     items = count_of(node.limit, "item")
-    if isinstance(node, Count):
+    if isinstance(node, ItemCount):
         return f"arrays of {limit} {items}"
     return f"arrays with {limit} {items} of some kind"
 

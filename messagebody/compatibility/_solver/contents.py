@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import attrs
 
+from messagebody._base.text import quote
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.globs import ContentTypePattern, content_type_pattern
 from messagebody.schema import ContentSchema
 from messagebody.schema._contents import JSON_TYPES
 
 if TYPE_CHECKING:
-    from messagebody.compatibility._contents._question import Questions
+    from messagebody.compatibility._contents._question import ContentQuestions
 
 _CACHED: Final = 4_096
 NOT_JSON: Final = "not JSON"
@@ -38,6 +39,34 @@ class Undecided:
 
     keyword: str
     place: str = ""
+
+
+@attrs.frozen
+class Difference:
+    """A rule of the consumer's that contents of the producer may break.
+
+    Arguments:
+        pointer: the place in the content, a JSON Pointer.
+        sent: what may be sent there, in words.
+        taken: what is taken there, in words.
+        name: the member that is required and may be missing, if that is the rule.
+
+    Examples:
+        >>> print(Difference("/title", "null", "text"))
+        at '/title', the producer may send null; the consumer takes text
+    """
+
+    pointer: str
+    sent: str
+    taken: str
+    name: str | None = None
+
+    def __str__(self) -> str:
+        if self.name is not None:
+            place = quote(f"{self.pointer}{self.taken}")
+            return f"the consumer requires {place}, which the producer may leave out"
+        place = f"at {quote(self.pointer)}, " if self.pointer else ""
+        return f"{place}the producer may send {self.sent}; the consumer takes {self.taken}"
 
 
 class OpenContents(OutOfBudget):
@@ -117,7 +146,7 @@ def json_types(pattern: ContentTypePattern) -> ContentTypePattern:
 
 
 def fillings(
-    contents: Sequence[tuple[ContentSchema, bool]], questions: "Questions", budget: Budget
+    contents: Sequence[tuple[ContentSchema, bool]], questions: "ContentQuestions", budget: Budget
 ) -> Iterator[tuple[tuple[bool, ...], Value]]:
     """Yield what may be taken at once of some contents, with a content of which that is true.
 
@@ -163,7 +192,9 @@ def fillings(
 
 
 def _value(
-    contents: Sequence[tuple[ContentSchema, bool]], chosen: Sequence[bool], questions: "Questions"
+    contents: Sequence[tuple[ContentSchema, bool]],
+    chosen: Sequence[bool],
+    questions: "ContentQuestions",
 ) -> Value | Undecided:
     sides = ([], [])  # type: tuple[list[ContentSchema], list[ContentSchema]]
     for (schema, _), takes in zip(contents, chosen, strict=False):

@@ -17,6 +17,7 @@ from messagebody.compatibility._solver.containment import (
     select,
 )
 from messagebody.compatibility._solver.contents import (
+    Difference,
     FilledType,
     OpenContents,
     Undecided,
@@ -37,8 +38,7 @@ from messagebody.globs import ContentTypePattern, NamePattern, name_pattern
 from messagebody.schema import ContentSchema
 
 if TYPE_CHECKING:
-    from messagebody.compatibility._contents._differences import Difference
-    from messagebody.compatibility._contents._question import Questions
+    from messagebody.compatibility._contents._question import ContentQuestions
 
 _P = TypeVar("_P")
 
@@ -327,11 +327,11 @@ class Pair:
             raise
 
     @cached_property
-    def _questions(self) -> "Questions":
+    def _questions(self) -> "ContentQuestions":
         # Loaded here, because few schemas say what is inside.
-        from messagebody.compatibility._contents._question import Questions
+        from messagebody.compatibility._contents._question import ContentQuestions
 
-        return Questions(self.budget)
+        return ContentQuestions(self.budget)
 
     def _labels(
         self, chosen: PartSet, patterns: Sequence[_P], alike: Mapping[_P, PartSet]
