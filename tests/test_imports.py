@@ -33,7 +33,21 @@ LEAVES = [
     {"_cli"},
     {"__main__"},
 ]
-FLOORS = CORE + LEAVES
+# What leaves take of the core's inside, they take from its face.
+FLOORS = [*CORE, {"_core"}, *LEAVES]
+# Leaves that are built on an inside of the core that no other leaf needs.
+INSIDE = {
+    "_cli": {"storage._references.reader", "storage._stores.documents",
+             "storage._stores.messages"},
+    "agents": {"compatibility._inclusion", "compatibility._solver"},
+    "bulk": {"_model.content", "schema._inference", "storage._offloading"},
+    "envelopes": {"storage._references.url"},
+    "frameworks": {"storage._stores.messages"},
+    "payloads": {"storage._offloading._jobs", "storage._stores"},
+    "s3": {"storage._stores.base"},
+    "serving": {"storage._stores.documents", "storage._stores.messages", "storage._stores.objects"},
+    "testing": {"schema._dialects"},
+}  # fmt: skip
 # The leaves that a leaf stands on. It imports their faces, and nothing else of them.
 BASES = {
     "archives": {"adapters"},
@@ -224,6 +238,21 @@ def test_leaves_import_the_faces_of_their_bases_only() -> None:
         if target not in {f"{ROOT.name}.{base}" for base in BASES.get(mine, ())}
     ]
     assert wrong == []
+
+
+def test_leaves_import_the_core_by_its_faces() -> None:
+    leaves, core = set().union(*LEAVES), set().union(*CORE)
+    wrong, used = [], set()
+    for module in MODULES:
+        mine = place(module)
+        for target, _ in imports(module) if mine in leaves else ():
+            inner = target.removeprefix(f"{ROOT.name}.")
+            if is_ours(target) and place(target) in core and "._" in f".{inner}":
+                taken = {(mine, door) for door in INSIDE.get(mine, ()) if inner.startswith(door)}
+                used |= taken
+                wrong += [] if taken else [f"{module} imports {target}"]
+    assert wrong == []
+    assert used == {(leaf, door) for leaf, doors in INSIDE.items() for door in doors}
 
 
 def test_nothing_is_taken_from_the_public_front() -> None:

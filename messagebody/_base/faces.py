@@ -10,7 +10,7 @@ import pkgutil
 import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from messagebody._base.hints import ATTRIBUTES
@@ -48,7 +48,7 @@ def face(
                 raise ImportError(problem, name=package)
             raise missing
         module = importlib.import_module(home or f".{name}", package)
-        value = getattr(module, name) if home else module
+        value = _member(module, name) if home else module
         setattr(sys.modules[package], name, value)
         return value
 
@@ -59,6 +59,16 @@ def face(
         return sorted({*public, *special})
 
     return load, names
+
+
+def _member(module: ModuleType, name: str) -> Any:
+    """Return what a module has under a name, or its module of that name."""
+    try:
+        return getattr(module, name)
+    except AttributeError:
+        if _is_module(module.__name__, name):
+            return importlib.import_module(f"{module.__name__}.{name}")
+        raise
 
 
 class MissingName(AttributeError):

@@ -15,10 +15,9 @@ import attrs
 import click
 
 from messagebody import __version__
-from messagebody._base.limits import parse_size
-from messagebody._base.text import escape, quote, redact_urls
 from messagebody._cli.commands import SECTIONS, Commands
 from messagebody._cli.terminal import Terminal, in_shell_words
+from messagebody._core import escape, parse_size, quote, redact_urls
 from messagebody.errors import (
     DigestMismatch,
     DigestUnknown,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from messagebody._base.text import escape
+from messagebody._core import escape
 from messagebody.errors import MessageBodyError, MissingDependency
 
 LOCAL: Final = "local"

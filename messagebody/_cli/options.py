@@ -15,16 +15,26 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
-from messagebody._base.digests import sha256_of
-from messagebody._base.documents import not_json
-from messagebody._base.files import read_at_most, replace_file, replace_unchanged
-from messagebody._base.guards import is_store_url, is_url
-from messagebody._base.limits import CHUNK, Limits, parse_size
-from messagebody._base.text import count_of, human_size, quote, redact_url
 from messagebody._cli.terminal import Terminal, is_terminal
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire import strict_json
+from messagebody._core import (
+    CHUNK,
+    Limits,
+    MessageBody,
+    Part,
+    count_of,
+    human_size,
+    is_store_url,
+    is_url,
+    not_json,
+    parse_size,
+    quote,
+    read_at_most,
+    redact_url,
+    replace_file,
+    replace_unchanged,
+    sha256_of,
+    strict_json,
+)
 from messagebody.adapters import (
     Archive,
     MessageFormat,
@@ -38,7 +48,7 @@ from messagebody.adapters._transcripts import values_of_lines
 from messagebody.errors import DecodeError, InvalidArgument, InvalidSchema, StoreError
 from messagebody.findings import iter_strangers
 from messagebody.schema import MessageBodySchema
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 from messagebody.storage._references.reader import read_web
 from messagebody.storage._stores.documents import read_url
 

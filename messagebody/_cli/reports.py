@@ -13,11 +13,10 @@ from urllib.parse import quote
 import attrs
 import click
 
-from messagebody._base.text import escape, xml_attribute, xml_content
 from messagebody._cli.application import ExitCode
 from messagebody._cli.options import JSON_HELP
 from messagebody._cli.terminal import Terminal
-from messagebody._model.body import MessageBody
+from messagebody._core import MessageBody, escape, xml_attribute, xml_content
 from messagebody.compatibility import Compatibility, Reason, Suggestion
 from messagebody.rendering import explanation
 from messagebody.rendering._verdicts import REASONS

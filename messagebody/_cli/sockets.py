@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from messagebody._base.text import quote
+from messagebody._core import quote
 
 LOOPBACK: Final = "127.0.0.1"
 LOOPBACKS: Final = (LOOPBACK, "localhost", "::1")

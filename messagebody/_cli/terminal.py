@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
+from messagebody._core import DEFAULT_LIMITS, Limits
 from messagebody.rendering import Palette, folded
 
 if TYPE_CHECKING:

@@ -8,8 +8,6 @@ from typing import Any, Final
 import attrs
 import click
 
-from messagebody._base.files import open_regular, read_at_most
-from messagebody._base.text import human_size, quote
 from messagebody._cli.options import (
     BODY,
     existing_store_url,
@@ -19,8 +17,14 @@ from messagebody._cli.options import (
     read_bytes,
     source_name,
 )
-from messagebody._model.body import MessageBody
-from messagebody._wire import strict_json
+from messagebody._core import (
+    MessageBody,
+    human_size,
+    open_regular,
+    quote,
+    read_at_most,
+    strict_json,
+)
 from messagebody.adapters import ChatMessage, Transcript, read_transcript
 from messagebody.adapters._transcripts import holds_messages, values_of_lines
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MessageBodyError

@@ -6,7 +6,7 @@
 
 from typing import TYPE_CHECKING
 
-from messagebody._base.faces import face
+from messagebody._core import face
 from messagebody.adapters._contract import (
     Adapter,
     Archive,

@@ -8,13 +8,10 @@ from typing import Any, BinaryIO, Generic, NamedTuple, Protocol, Self, TypeVar, 
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._base.guards import require_iterable
-from messagebody._base.leaves import FoundTuple
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody._base.text import escape
+from messagebody._core import DEFAULT_LIMITS, FoundTuple, Limits, escape, require_iterable
 from messagebody.errors import DecodeError, EnvelopeError, LossyConversion
 from messagebody.findings import Finding
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 
 T = TypeVar("T")
 

@@ -6,10 +6,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from messagebody._base.hints import missing_attribute
-from messagebody._base.limits import DEFAULT_LIMITS, MIB, Limits
-from messagebody._base.text import escape
-from messagebody._model.body import MessageBody
+from messagebody._core import DEFAULT_LIMITS, MIB, Limits, MessageBody, escape, missing_attribute
 from messagebody.adapters._contract import Converted, Loss, LossKind, converted_each, said_at
 from messagebody.adapters._conversation.ids import respelled
 from messagebody.adapters._conversation.matching import marked
@@ -34,7 +31,7 @@ from messagebody.adapters._vocabulary.items import KEEP
 from messagebody.adapters._vocabulary.values import json_value, one_of
 from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 
 
 class Format(Dialect):

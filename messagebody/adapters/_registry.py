@@ -9,11 +9,7 @@ from types import ModuleType
 from typing import Any, Final, Union, cast
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._base.faces import face
-from messagebody._base.guards import require_body
-from messagebody._base.limits import Limits
-from messagebody._base.plugins import described, installed, load, said_by, warn_of
-from messagebody._base.text import nearest, quote
+from messagebody._core import Limits, face, nearest, plugins, quote, require_body
 from messagebody.adapters._contract import Adapter, Converted
 from messagebody.adapters._conversation.messages import messages_of
 from messagebody.errors import InvalidArgument, MessageBodyError
@@ -65,7 +61,7 @@ GROUP: Final = "messagebody.adapters"
 @cache
 def _installed() -> dict[str, EntryPoint]:
     """Return the formats of other installed packages; they can't replace a name of this one."""
-    return installed(GROUP, _OWN)
+    return plugins.installed(GROUP, _OWN)
 
 
 def register(name: str, adapter: str | Adapter) -> None:
@@ -96,7 +92,7 @@ def register(name: str, adapter: str | Adapter) -> None:
 def _known(name: str, new: str | Adapter) -> object:
     """Return what has a name already, the new adapter if nothing has it."""
     if name in _installed():
-        return load(_installed()[name])
+        return plugins.load(_installed()[name])
     return _adapters.get(name, None if name in _OWN else new)
 
 
@@ -163,11 +159,11 @@ def adapter(name: str) -> Adapter:
 
 
 def _loaded(entry: EntryPoint) -> Adapter:
-    found = load(entry)
+    found = plugins.load(entry)
     try:
         return _require_adapter(found)
     except InvalidArgument as error:
-        raise MessageBodyError(f"{described(entry)} is no adapter: {error}") from error
+        raise MessageBodyError(f"{plugins.described(entry)} is no adapter: {error}") from error
 
 
 def each_adapter() -> Iterator[tuple[str, Adapter]]:
@@ -181,7 +177,7 @@ def each_adapter() -> Iterator[tuple[str, Adapter]]:
         except Exception as error:
             if name in _OWN:
                 raise
-            warn_of(f"the format {quote(name)}", said_by(error))
+            plugins.warn_of(f"the format {quote(name)}", plugins.said_by(error))
         else:
             yield name, found
 
@@ -280,7 +276,7 @@ def _evidence_of(name: str, found: Adapter, value: Any) -> float:
     except Exception as error:
         if name in _OWN:
             raise
-        warn_of(f"the format {quote(name)}", f"its detect failed: {said_by(error)}")
+        plugins.warn_of(f"the format {quote(name)}", f"its detect failed: {plugins.said_by(error)}")
         return 0
     return max(0, evidence)  # nor is NaN evidence
 

@@ -7,10 +7,7 @@ from typing import Any, Final, Self
 
 import attrs
 
-from messagebody._base.files import read_regular
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody._base.text import quote
-from messagebody._wire import exact_json
+from messagebody._core import DEFAULT_LIMITS, Limits, exact_json, quote, read_regular
 from messagebody.agents._cards import is_card, read_card
 from messagebody.agents._tools import is_tool, read_tool, tools_in
 from messagebody.errors import InvalidPattern, InvalidSchema

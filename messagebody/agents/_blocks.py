@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 import attrs
 
-from messagebody._base.threads import results_in_order
+from messagebody._core import results_in_order
 from messagebody.agents._matrix import SchemaMatrix, VerdictRow
 from messagebody.errors import MessageBodyError
 from messagebody.schema import MessageBodySchema

@@ -12,8 +12,7 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._base.media_types import JSON, TEXT_PLAIN, parse_content_type
-from messagebody._base.text import quote
+from messagebody._core import JSON, TEXT_PLAIN, parse_content_type, quote
 from messagebody.errors import InvalidCard, InvalidContentType
 from messagebody.findings import Finding, Severity, pointer
 from messagebody.schema import MessageBodySchema, SchemaPart

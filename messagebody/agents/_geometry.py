@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Generic, TypeVar
 
+from messagebody.compatibility import PartType
 from messagebody.compatibility._solver.containment import contains, is_type, matches_type
 from messagebody.compatibility._solver.languages import members
-from messagebody.compatibility._solver.profile import PartType
 from messagebody.globs import ContentTypePattern, NamePattern, PatternIndex
 from messagebody.names import is_name
 

@@ -11,7 +11,8 @@ from typing import Final
 
 import attrs
 
-from messagebody._base.media_types import WELL_KNOWN
+from messagebody._core import WELL_KNOWN
+from messagebody.compatibility import PartType
 from messagebody.compatibility._solver.budget import Budget
 from messagebody.compatibility._solver.containment import (
     alternatives,
@@ -21,7 +22,7 @@ from messagebody.compatibility._solver.containment import (
 )
 from messagebody.compatibility._solver.decision import NOTHING, Decision
 from messagebody.compatibility._solver.languages import members
-from messagebody.compatibility._solver.profile import PartType, Profile, sample_type
+from messagebody.compatibility._solver.profile import Profile, sample_type
 from messagebody.globs import ContentTypePattern, NamePattern
 from messagebody.names import is_name
 

@@ -9,7 +9,7 @@ import attrs
 
 from messagebody.agents._blocks import PairSettings, results
 from messagebody.agents._registry_file import RegistryFile
-from messagebody.compatibility._inclusion import check
+from messagebody.compatibility import check
 from messagebody.compatibility.certificates import schema_digest
 from messagebody.schema import MessageBodySchema
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import attrs
 
-from messagebody._base.text import did_you_mean
+from messagebody._core import did_you_mean
 from messagebody.agents._agents import Agent
-from messagebody.compatibility._inclusion import Compatibility, check
+from messagebody.compatibility import Compatibility, check
 from messagebody.errors import AgentNotFound, MissingDependency
 from messagebody.schema import MessageBodySchema
 

@@ -14,11 +14,18 @@ from typing import TYPE_CHECKING, Final, NoReturn, Self
 
 import attrs
 
-from messagebody._base.guards import require_executor, require_iterable, require_path
-from messagebody._base.hints import GuidedABC, missing_attribute
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody._base.text import count_of, quote
-from messagebody._wire import exact_json
+from messagebody._core import (
+    DEFAULT_LIMITS,
+    GuidedABC,
+    Limits,
+    count_of,
+    exact_json,
+    missing_attribute,
+    quote,
+    require_executor,
+    require_iterable,
+    require_path,
+)
 from messagebody.agents import _classes, _proofs
 from messagebody.agents._agents import Agent, read_agents
 from messagebody.agents._blocks import PairSettings, chunks

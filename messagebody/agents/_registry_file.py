@@ -15,9 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._base.text import escape, quote
-from messagebody._wire import exact_json
+from messagebody._core import DEFAULT_LIMITS, escape, exact_json, quote
 from messagebody.errors import StoreError
 
 MEMORY: Final = ":memory:"

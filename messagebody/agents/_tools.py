@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._base.text import quote
+from messagebody._core import quote
 from messagebody.errors import InvalidSchema
 from messagebody.findings import pointer
 from messagebody.schema import MessageBodySchema, SchemaPart

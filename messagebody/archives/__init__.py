@@ -5,7 +5,7 @@
 
 from typing import TYPE_CHECKING
 
-from messagebody._base.faces import face
+from messagebody._core import face
 
 if not TYPE_CHECKING:  # a type checker must only see the modules
     __getattr__, _ = face(__name__, {})

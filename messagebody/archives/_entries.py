@@ -10,19 +10,23 @@ from typing import Any, BinaryIO, Final
 
 import attrs
 
-from messagebody._base.guards import require_body, require_path
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody._base.media_types import extension_of
-from messagebody._base.sniffing import from_name
-from messagebody._base.text import quote
-from messagebody._model.body import MessageBody
-from messagebody._model.content import LocalFile
-from messagebody._model.part import Part
+from messagebody._core import (
+    DEFAULT_LIMITS,
+    Limits,
+    LocalFile,
+    MessageBody,
+    Part,
+    extension_of,
+    quote,
+    require_body,
+    require_path,
+    sniffing,
+)
 from messagebody.adapters import Converted, Loss, LossKind
 from messagebody.errors import DecodeError, MessageBodyError, RefusedPaths
 from messagebody.findings import Finding
 from messagebody.names import is_name, safe_name
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 
 CHUNK: Final = 64 * 1024
 _GIB: Final = 1024**3
@@ -288,7 +292,7 @@ def leaving(
             losses.append(Loss(LossKind.OMITTED, where, why))
         elif part.metadata == {}:
             losses.append(Loss(LossKind.CONVERTED, where, "its empty metadata goes out as none"))
-        if keeps is None and from_name(name) != part.content_type:
+        if keeps is None and sniffing.from_name(name) != part.content_type:
             why = f"its extension does not stand for {part.content_type}"
             losses.append(Loss(LossKind.DOWNGRADED, where, why))
         yield Leaving(name[1:], part, lambda part=part: part.open(resolver))  # type: ignore[misc]

@@ -11,13 +11,17 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 from urllib.parse import quote as percent
 
-from messagebody._base.guards import require_path
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody._base.media_types import OCTET_STREAM, check_content_type
-from messagebody._base.text import quote
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire import base64
+from messagebody._core import (
+    DEFAULT_LIMITS,
+    OCTET_STREAM,
+    Limits,
+    MessageBody,
+    Part,
+    base64,
+    check_content_type,
+    quote,
+    require_path,
+)
 from messagebody.adapters import Converted, Loss, LossKind, left_behind
 from messagebody.archives._entries import (
     CHUNK,
@@ -37,7 +41,7 @@ from messagebody.archives._multipart import DAMAGES, Leaf, MultipartReader
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.names import safe_name
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 
 _READERS: Final = frozenset({"subject", "from", "to", "cc", "reply-to", "sender"})
 """The headers that a reader of another format misses."""

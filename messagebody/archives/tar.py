@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, BinaryIO, Final
 
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody._model.body import MessageBody
+from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody
 from messagebody.adapters import Converted, Loss, LossKind, left_behind
 from messagebody.archives._entries import (
     CHUNK,
@@ -25,7 +24,7 @@ from messagebody.archives._entries import (
 )
 from messagebody.errors import DecodeError
 from messagebody.findings import Finding
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 
 # Long names and pax headers are read as a whole, and state their own size.
 _HEADER_BYTES: Final = 1024 * 1024

@@ -10,9 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, BinaryIO, Final, cast
 
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody._base.text import quote
-from messagebody._model.body import MessageBody
+from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody, quote
 from messagebody.adapters import Converted, Loss, LossKind, left_behind
 from messagebody.archives._entries import (
     CHUNK,
@@ -27,7 +25,7 @@ from messagebody.archives._entries import (
 )
 from messagebody.errors import DecodeError
 from messagebody.findings import Finding
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 
 # Deflate makes at most 1032 bytes from one. Text reaches 20, and small files may be all zeros.
 _RATIO: Final = 200

@@ -9,14 +9,13 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from messagebody._base.faces import face
-from messagebody._base.guards import require_resolver, require_schema
+from messagebody._core import face, require_resolver, require_schema
 from messagebody.adapters import adapter
 from messagebody.bulk import _jobs as jobs
 from messagebody.bulk._jobs import BODY, Job, Mapped, store_of
 from messagebody.bulk._run import Failure, Options, Progress, Report, run
 from messagebody.schema import MessageBodySchema
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 
 __all__ = [
     "Failure",

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._base.text import escape, redact_urls
+from messagebody._core import escape, redact_urls
 from messagebody.bulk._work import TaskOutcome
 from messagebody.errors import MessageBodyError
 

@@ -14,13 +14,17 @@ from typing import Any, ClassVar, Final, Literal, Protocol, TypedDict
 
 import attrs
 
-from messagebody._base.digests import sha256_of
-from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._base.media_types import essence
-from messagebody._base.text import count_of, quote
-from messagebody._model.body import MessageBody
-from messagebody._wire import manifest, strict_json
-from messagebody._wire.members import inline_size
+from messagebody._core import (
+    DEFAULT_LIMITS,
+    MessageBody,
+    count_of,
+    essence,
+    inline_size,
+    manifest,
+    quote,
+    sha256_of,
+    strict_json,
+)
 from messagebody.adapters import Converted, left_behind, read_within, write
 from messagebody.bulk._messages import Message
 from messagebody.bulk._sources import open_place
@@ -28,9 +32,8 @@ from messagebody.bulk.tables import TableWriter
 from messagebody.errors import InvalidArgument, LimitExceeded, MessageBodyError
 from messagebody.schema import MessageBodySchema
 from messagebody.schema._inference import Inference
+from messagebody.storage import Resolver, Store
 from messagebody.storage import _offloading as offloading
-from messagebody.storage._references import Resolver
-from messagebody.storage._stores import Store
 
 BODY: Final = "body"
 """The name of the format of bodies; the other formats have the names of their adapters."""

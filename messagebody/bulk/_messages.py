@@ -10,12 +10,20 @@ from typing import IO, Any, Final, NamedTuple, Self
 
 import attrs
 
-from messagebody._base.limits import CHUNK, Limits
-from messagebody._base.text import escape, human_size, redact_urls
-from messagebody._model.access import body_of, columns
-from messagebody._model.body import MessageBody
-from messagebody._wire import lines, reader, strict_json
-from messagebody._wire.members import PartRecord
+from messagebody._core import (
+    CHUNK,
+    Limits,
+    MessageBody,
+    PartRecord,
+    body_of,
+    columns,
+    escape,
+    human_size,
+    lines,
+    reader,
+    redact_urls,
+    strict_json,
+)
 from messagebody.bulk._sources import Input, Shard, SourceKind
 from messagebody.bulk.tables import TableReader
 from messagebody.errors import DecodeError, MessageBodyError, MissingDependency

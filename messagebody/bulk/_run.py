@@ -15,11 +15,20 @@ from typing import Any, Final, Self
 
 import attrs
 
-from messagebody._base.files import TEMPORARY_PATTERN
-from messagebody._base.guards import require_executor, require_iterable, require_limits
-from messagebody._base.limits import DEFAULT_LIMITS, Limits, parse_size
-from messagebody._base.text import count_of, quote, redact_url
-from messagebody._wire import strict_json
+from messagebody._core import (
+    DEFAULT_LIMITS,
+    TEMPORARY_PATTERN,
+    Limits,
+    SpoolBlob,
+    count_of,
+    parse_size,
+    quote,
+    redact_url,
+    require_executor,
+    require_iterable,
+    require_limits,
+    strict_json,
+)
 from messagebody.bulk._engines import (
     Outcomes,
     Task,
@@ -51,9 +60,7 @@ from messagebody.bulk._work import (
 )
 from messagebody.bulk._work import Task as ShardTask
 from messagebody.errors import InvalidArgument, MessageBodyError, StoreError
-from messagebody.storage._references.spool import Spool, SpoolBlob
-from messagebody.storage._stores import Store
-from messagebody.storage._stores.base import read_back
+from messagebody.storage import Spool, Store, read_back
 
 # A shard that kills three workers would kill any worker, so it is skipped and reported.
 _ATTEMPTS: Final = 3

@@ -16,14 +16,10 @@ from urllib.parse import unquote_to_bytes
 
 import attrs
 
-from messagebody._base.limits import CHUNK
-from messagebody._base.text import quote, redact_url
-from messagebody._wire import strict_json
+from messagebody._core import CHUNK, FileStore, quote, redact_url, strict_json, wide_pattern
 from messagebody.bulk.tables import TableReader
 from messagebody.errors import InvalidArgument, ObjectNotFound, StoreError
-from messagebody.globs._wide import wide_pattern
-from messagebody.storage._stores import Stat, Store, open_store
-from messagebody.storage._stores.directory import FileStore
+from messagebody.storage import Stat, Store, open_store
 
 JOB: Final = "job.json"
 """The file that identifies the job of the results next to it."""

@@ -11,9 +11,7 @@ from typing import Any, Final, Self
 
 import attrs
 
-from messagebody._base.limits import Limits
-from messagebody._base.text import escape, redact_urls
-from messagebody._wire import strict_json
+from messagebody._core import Limits, SpoolBlob, escape, redact_urls, strict_json
 from messagebody.bulk._jobs import Job
 from messagebody.bulk._messages import BadLine, Message, messages_of
 from messagebody.bulk._sources import RECORDS, RESULTS, Shard, lines_before
@@ -26,8 +24,7 @@ from messagebody.errors import (
     StoreError,
     UnsafeReference,
 )
-from messagebody.storage._references.spool import Spool, SpoolBlob
-from messagebody.storage._stores import Bytes, Store
+from messagebody.storage import Bytes, Spool, Store
 
 FIRST: Final = 20
 """The number of findings in a record, and in a report."""

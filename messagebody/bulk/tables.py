@@ -14,16 +14,26 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 import attrs
 
-from messagebody._base.digests import sha256_of
-from messagebody._base.guards import require_body, require_iterable
-from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._base.text import count_of, quote
-from messagebody._model.access import part_of, parts_of
-from messagebody._model.body import MessageBody
-from messagebody._model.content import Reference, hold, keep_promise, record_of
-from messagebody._model.part import Part
-from messagebody._wire import reader, strict_json
-from messagebody._wire.members import PartRecord, RichRecord, check_about, check_extra
+from messagebody._core import (
+    DEFAULT_LIMITS,
+    MessageBody,
+    Part,
+    PartRecord,
+    Reference,
+    RichRecord,
+    check_about,
+    check_extra,
+    count_of,
+    part_of,
+    parts_of,
+    quote,
+    reader,
+    require_body,
+    require_iterable,
+    sha256_of,
+    strict_json,
+)
+from messagebody._model.content import hold, keep_promise, record_of
 from messagebody.errors import InvalidArgument, InvalidPart, MessageBodyError, MissingDependency
 
 if TYPE_CHECKING:

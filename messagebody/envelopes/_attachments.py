@@ -7,10 +7,7 @@ spelled in one strict way. A path never becomes a URL.
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from messagebody._base.media_types import OCTET_STREAM, check_content_type
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire import base64
+from messagebody._core import OCTET_STREAM, MessageBody, Part, base64, check_content_type
 from messagebody.errors import InvalidContentType
 from messagebody.names import safe_name
 from messagebody.storage._references.url import Malformed, parse

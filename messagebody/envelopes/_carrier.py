@@ -9,14 +9,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar, NamedTuple
 
-from messagebody._base.limits import Limits
-from messagebody._base.media_types import TEXT_PLAIN, essence
-from messagebody._base.text import quote
-from messagebody._model.access import record_of
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire import strict_json
-from messagebody._wire.manifest import unlisted
+from messagebody._core import (
+    TEXT_PLAIN,
+    Limits,
+    MessageBody,
+    Part,
+    essence,
+    quote,
+    record_of,
+    strict_json,
+    unlisted,
+)
 from messagebody.adapters import Converted, Loss, LossKind, is_withheld
 from messagebody.adapters.dialects import is_missed, messages_of, refuse_conversation
 from messagebody.envelopes._attachments import is_absolute_url

@@ -9,14 +9,20 @@ import abc
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody._base.media_types import parse_content_type
-from messagebody._base.text import human_size
-from messagebody._model.access import record_of
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire import base64, data_urls, strict_json
-from messagebody._wire.manifest import UNLISTED, unlisted
+from messagebody._core import (
+    DEFAULT_LIMITS,
+    UNLISTED,
+    Limits,
+    MessageBody,
+    Part,
+    base64,
+    data_urls,
+    human_size,
+    parse_content_type,
+    record_of,
+    strict_json,
+    unlisted,
+)
 from messagebody.adapters import Converted, Loss
 from messagebody.envelopes._format import Apart, EnvelopeFormat, Header, role_in, sendable
 from messagebody.envelopes._values import list_in, member

@@ -9,12 +9,17 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
-from messagebody._base.guards import require_body, require_limits
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody._base.text import nearest, quote
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire import strict_json
+from messagebody._core import (
+    DEFAULT_LIMITS,
+    Limits,
+    MessageBody,
+    Part,
+    nearest,
+    quote,
+    require_body,
+    require_limits,
+    strict_json,
+)
 from messagebody.adapters import (
     Converted,
     Loss,

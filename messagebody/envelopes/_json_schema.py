@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from messagebody._base.text import quote
+from messagebody._core import quote
 from messagebody.envelopes._values import shown
 from messagebody.findings import pointer
 

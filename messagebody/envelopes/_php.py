@@ -11,8 +11,15 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from messagebody._base.text import escape
-from messagebody._wire.walk import NESTED, TooDeep, containers, leaf_problem, rebuild, text_problem
+from messagebody._core import (
+    NESTED,
+    TooDeep,
+    containers,
+    escape,
+    leaf_problem,
+    rebuild,
+    text_problem,
+)
 from messagebody.errors import EnvelopeError
 
 JSON_DEPTH = 512

@@ -3,11 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody._base.text import quote
-from messagebody._model.part import Part
-from messagebody._wire import strict_json
-from messagebody._wire.walk import TooDeep, containers
+from messagebody._core import DEFAULT_LIMITS, Limits, Part, TooDeep, containers, quote, strict_json
 from messagebody.adapters.dialects import check_length
 from messagebody.errors import DecodeError, EnvelopeError
 from messagebody.names import safe_name

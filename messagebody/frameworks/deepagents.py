@@ -12,20 +12,21 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from messagebody._base.guards import require_body, require_resolver
-from messagebody._base.limits import parse_size
-from messagebody._base.media_types import OCTET_STREAM, essence
-from messagebody._base.text import human_size
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire import base64
+from messagebody._core import (
+    OCTET_STREAM,
+    MessageBody,
+    Part,
+    base64,
+    essence,
+    human_size,
+    parse_size,
+    require_body,
+    require_resolver,
+)
 from messagebody.adapters import is_withheld
 from messagebody.errors import InvalidPart, MessageBodyError, MissingDependency
 from messagebody.names import is_name, safe_name
-from messagebody.storage._offloading import offload
-from messagebody.storage._references import Resolver
-from messagebody.storage._stores import Store, open_store
-from messagebody.storage._stores.owners import owned
+from messagebody.storage import Resolver, Store, offload, open_store, owned
 
 try:
     from deepagents.backends.protocol import (

@@ -21,12 +21,17 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from messagebody._base.digests import KEY_PREFIX, is_digest, key_of
-from messagebody._base.limits import parse_size
-from messagebody._base.text import quote
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire import base64
+from messagebody._core import (
+    KEY_PREFIX,
+    MessageBody,
+    Part,
+    base64,
+    digests_of,
+    is_digest,
+    key_of,
+    parse_size,
+    quote,
+)
 from messagebody.errors import (
     DecodeError,
     DigestMismatch,
@@ -45,11 +50,7 @@ from messagebody.payloads import (
     join_text,
     split_text,
 )
-from messagebody.storage._offloading._mentions import digests_of
-from messagebody.storage._offloading._owners import Needs, Owner
-from messagebody.storage._references import Resolver
-from messagebody.storage._stores import Store, open_store
-from messagebody.storage._stores.owners import owned
+from messagebody.storage import Needs, Owner, Resolver, Store, open_store, owned
 
 try:
     import ormsgpack

@@ -12,12 +12,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from messagebody._base.text import quote
-from messagebody._model.body import MessageBody
+from messagebody._core import MessageBody, quote
 from messagebody.adapters import ChatMessage, Transcript, read_transcript
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MissingDependency
 from messagebody.frameworks.langgraph import OffloadingSerializer, inline_checkpoints
-from messagebody.storage._stores import Store
+from messagebody.storage import Store
 
 _MOST_STATES: Final = 1_000
 """The newest states of a thread that are read for their bodies."""

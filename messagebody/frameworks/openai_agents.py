@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from messagebody.errors import MissingDependency
 from messagebody.payloads import Payloads
-from messagebody.storage._offloading._owners import Needs
-from messagebody.storage._stores import Store
+from messagebody.storage import Needs, Store
 
 try:
     from agents.memory.session import SessionABC

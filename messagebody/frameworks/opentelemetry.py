@@ -15,11 +15,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from messagebody._base.media_types import JSON
-from messagebody._base.threads import Pool
+from messagebody._core import JSON, Pool
 from messagebody.errors import InvalidArgument, MissingDependency
 from messagebody.payloads import Batch, Payloads
-from messagebody.storage._stores import Store
+from messagebody.storage import Store
 
 try:
     from opentelemetry.util.genai.completion_hook import CompletionHook

@@ -23,11 +23,7 @@ from pydantic_core import (
     core_schema,
 )
 
-from messagebody._base.text import count_of
-from messagebody._model.access import record_of
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire.members import MEMBERS
+from messagebody._core import MEMBERS, MessageBody, Part, count_of, record_of
 from messagebody.errors import DecodeError, InvalidSchema, MessageBodyError
 from messagebody.schema import MessageBodySchema, SchemaPart, Violation
 from messagebody.schema.json_schemas import schema_part_members

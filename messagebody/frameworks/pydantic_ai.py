@@ -11,13 +11,11 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from messagebody._wire import base64
+from messagebody._core import base64, digests_of
 from messagebody.errors import InvalidArgument, MissingDependency
 from messagebody.payloads import Payloads
 from messagebody.prompts import Toolbox, description_of, parameters_of, require_toolbox
-from messagebody.storage._offloading._mentions import digests_of
-from messagebody.storage._offloading._owners import Needs
-from messagebody.storage._stores import Store
+from messagebody.storage import Needs, Store
 
 try:
     from pydantic_ai import FunctionToolset, Tool

@@ -2,9 +2,7 @@
 
 from typing import Any, Final, TypeVar
 
-from messagebody._model.access import record_of
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import MessageBody, Part, record_of
 from messagebody.errors import DecodeError
 from messagebody.schema import MessageBodySchema
 

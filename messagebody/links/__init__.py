@@ -6,7 +6,7 @@
 
 from typing import TYPE_CHECKING
 
-from messagebody._base.faces import face
+from messagebody._core import face
 
 if TYPE_CHECKING:
     from messagebody.links._destinations import TextRange

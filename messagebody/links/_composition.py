@@ -2,11 +2,16 @@
 
 from collections.abc import Callable, Mapping
 
-from messagebody._base.guards import require_body
-from messagebody._base.media_types import ALIASES, essence, extension_of
-from messagebody._model.access import edit, record_of
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import (
+    ALIASES,
+    MessageBody,
+    Part,
+    edit,
+    essence,
+    extension_of,
+    record_of,
+    require_body,
+)
 from messagebody.links._relinking import relinked
 from messagebody.names import check_name
 

@@ -6,9 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from messagebody._base.media_types import essence
-from messagebody._base.text import did_you_mean, escape, quote
-from messagebody._model.part import Part
+from messagebody._core import Part, did_you_mean, escape, essence, quote
 from messagebody.findings import Finding, Severity, pointer
 from messagebody.links._html import shown_text
 from messagebody.links._links import (

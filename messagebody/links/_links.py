@@ -6,10 +6,7 @@ from typing import Any, Final, NamedTuple
 
 import attrs
 
-from messagebody._base.guards import require_body
-from messagebody._base.media_types import essence
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import MessageBody, Part, essence, require_body
 from messagebody.errors import DecodeError, MissingDependency
 from messagebody.links import _html as html
 from messagebody.links._destinations import LinkedUrl, Reader, TextRange, words_of

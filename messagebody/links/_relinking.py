@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from messagebody._base.media_types import stated_charset
-from messagebody._model.part import Part
+from messagebody._core import Part, stated_charset
 from messagebody.links._destinations import TextRange, rest_of
 from messagebody.links._links import CITATIONS, InnerLink, citations_of, found_in, text_of
 from messagebody.links._targets import spelled, target_of

@@ -9,15 +9,11 @@ from typing import Any, Final, Protocol, TypeVar
 
 import attrs
 
-from messagebody._base.digests import key_of, sha256_of
-from messagebody._base.limits import parse_size
-from messagebody._base.media_types import OCTET_STREAM
-from messagebody._base.text import quote
-from messagebody._base.threads import Stop
-from messagebody._model.content import Reference
+from messagebody._core import OCTET_STREAM, Reference, Stop, key_of, parse_size, quote, sha256_of
 from messagebody.errors import DecodeError, InvalidSize, MessageBodyError
+from messagebody.storage import Store
 from messagebody.storage._offloading._jobs import run_all
-from messagebody.storage._stores import Store, fetch, keep
+from messagebody.storage._stores import fetch, keep
 
 _T = TypeVar("_T")
 

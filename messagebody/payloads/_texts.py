@@ -5,8 +5,7 @@ from typing import Final, Literal
 
 import attrs
 
-from messagebody._base.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
-from messagebody._wire import base64
+from messagebody._core import OCTET_STREAM, TEXT_PLAIN, base64, check_content_type
 from messagebody.errors import DecodeError, InvalidContentType
 
 Form = Literal["text", "base64", "urlsafe"]

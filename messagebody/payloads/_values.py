@@ -9,11 +9,16 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from messagebody._base.digests import from_hex_digits, hex_digits
-from messagebody._base.limits import DEFAULT_LIMITS, parse_size
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire import base64
+from messagebody._core import (
+    DEFAULT_LIMITS,
+    MessageBody,
+    Part,
+    base64,
+    digests_of,
+    from_hex_digits,
+    hex_digits,
+    parse_size,
+)
 from messagebody.errors import DecodeError, InvalidPart, MessageBodyError
 from messagebody.payloads._objects import (
     DEFAULT_MAX_BYTES,
@@ -23,10 +28,7 @@ from messagebody.payloads._objects import (
     checked_threshold,
 )
 from messagebody.payloads._texts import Split, join_text, split_text
-from messagebody.storage._offloading._mentions import digests_of
-from messagebody.storage._offloading._owners import Needs
-from messagebody.storage._stores import Store, open_store
-from messagebody.storage._stores.owners import owned
+from messagebody.storage import Needs, Store, open_store, owned
 
 _PREFIX: Final = "x-messagebody:"
 # The escape before a caller's own string that begins like a reference; otherwise it would be

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from messagebody._model.part import Part
+from messagebody._core import Part
 from messagebody.errors import InvalidArgument
 
 PICTURE_TOKENS: Final = 1600

@@ -4,13 +4,19 @@ import json
 from collections.abc import Iterable
 from typing import ClassVar, Final
 
-from messagebody._base.guards import require_parts, require_schema
-from messagebody._base.media_types import JSON, essence
-from messagebody._base.text import count_of, escape, quote
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import (
+    JSON,
+    MessageBody,
+    Part,
+    count_of,
+    escape,
+    essence,
+    quote,
+    require_parts,
+    require_schema,
+)
 from messagebody.adapters import is_withheld
-from messagebody.compatibility._stream import Status, Stream
+from messagebody.compatibility import Status, Stream
 from messagebody.errors import DuplicateName
 from messagebody.prompts._toolbox import Toolbox, find_part, tool
 from messagebody.schema import MessageBodySchema

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 from unicodedata import normalize
 
-from messagebody._base.text import count_of, human_size, xml_attribute
+from messagebody._core import count_of, human_size, xml_attribute
 from messagebody.prompts._material import Material
 
 # At most nine digits: Python refuses to read thousands of them, and our number is never longer.

@@ -7,14 +7,21 @@ from typing import Final
 
 import attrs
 
-from messagebody._base.media_types import essence, is_text
-from messagebody._base.text import human_size, redact_places
-from messagebody._base.threads import results_in_order
-from messagebody._model.access import columns, part_of, resolver_of
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire.data_urls import is_data_url
-from messagebody._wire.members import PartRecord, check_text
+from messagebody._core import (
+    MessageBody,
+    Part,
+    PartRecord,
+    check_text,
+    columns,
+    data_urls,
+    essence,
+    human_size,
+    is_text,
+    part_of,
+    redact_places,
+    resolver_of,
+    results_in_order,
+)
 from messagebody.adapters import withheld_among
 from messagebody.errors import MessageBodyError, MissingDependency
 from messagebody.globs import content_type_pattern
@@ -197,7 +204,7 @@ class Material:
             room -= FRAME
             if self._is_refused(record):
                 room += FRAME
-            elif record.url is not None and not is_data_url(record.url):
+            elif record.url is not None and not data_urls.is_data_url(record.url):
                 references.append(position)
             elif self._read(position):
                 found.append(position)
@@ -257,7 +264,7 @@ class Material:
 
     def _is_refused(self, record: PartRecord) -> bool:
         """Return whether it is known without trying that a reference is not read."""
-        return self._is_closed and record.url is not None and not is_data_url(record.url)
+        return self._is_closed and record.url is not None and not data_urls.is_data_url(record.url)
 
     def _read(self, position: int) -> bool:
         """Take a text in hand, or take down why it can't be read."""

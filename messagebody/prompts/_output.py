@@ -11,13 +11,20 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._base.guards import require_schema
-from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._base.media_types import TEXT_PLAIN, WELL_KNOWN, essence, is_text
-from messagebody._base.text import escape, nearest, quote
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire import strict_json
+from messagebody._core import (
+    DEFAULT_LIMITS,
+    TEXT_PLAIN,
+    WELL_KNOWN,
+    MessageBody,
+    Part,
+    escape,
+    essence,
+    is_text,
+    nearest,
+    quote,
+    require_schema,
+    strict_json,
+)
 from messagebody.errors import DecodeError, InvalidName, InvalidPart, InvalidSchema
 from messagebody.schema import MessageBodySchema, SchemaPart
 

@@ -5,9 +5,7 @@ from typing import Final
 
 import attrs
 
-from messagebody._model.access import body_of_text
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import MessageBody, Part, body_of_text
 from messagebody.prompts._counting import Counter, require_tokens
 from messagebody.prompts._frames import Frames, free_tag, is_frame_like, more_parts
 from messagebody.prompts._material import FRAME, PER_TOKEN, Material, Texts

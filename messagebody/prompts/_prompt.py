@@ -8,10 +8,7 @@ from typing import Any, Literal, overload
 
 import attrs
 
-from messagebody._base.guards import require_body, require_resolver
-from messagebody._base.hints import guided
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import MessageBody, Part, guided, require_body, require_resolver
 from messagebody.errors import InvalidArgument
 from messagebody.prompts._counting import Counter, estimate_tokens, picture_cost
 from messagebody.prompts._material import Material

@@ -4,17 +4,22 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar, Final
 
-from messagebody._base.guards import require_body, require_resolver
-from messagebody._base.text import count_of, escape, human_size
-from messagebody._base.threads import results_in_order
-from messagebody._model.access import resolver_of
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import (
+    MessageBody,
+    Part,
+    count_of,
+    escape,
+    human_size,
+    require_body,
+    require_resolver,
+    resolver_of,
+    results_in_order,
+)
 from messagebody.adapters import is_withheld
 from messagebody.errors import InvalidArgument, InvalidPart, MessageBodyError, PartNotFound
 from messagebody.prompts._material import is_closed
 from messagebody.prompts._toolbox import Toolbox, ToolError, find_part, shown_url, tool
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 
 _LISTED: Final = 200
 """Parts in one answer to a model."""

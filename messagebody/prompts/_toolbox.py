@@ -13,8 +13,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, TypeVar, get_args, get_origin
 
-from messagebody._base.text import escape, quote, redact_places, redact_url
-from messagebody._model.body import MessageBody
+from messagebody._core import MessageBody, escape, quote, redact_places, redact_url
 from messagebody.errors import InvalidArgument, LocalFileChanged, MessageBodyError
 
 _F = TypeVar("_F", bound=Callable[..., str])

@@ -6,7 +6,7 @@ references only through a resolver that the caller gives.
 
 from typing import TYPE_CHECKING
 
-from messagebody._base.faces import face
+from messagebody._core import face
 
 if TYPE_CHECKING:
     from messagebody.rendering._graph_page import graph_page

@@ -9,7 +9,7 @@ from typing import Any, Final
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._base.text import count_of
+from messagebody._core import count_of
 from messagebody.errors import MissingDependency
 from messagebody.links import each_link
 from messagebody.rendering._changes import Changes, text_changes

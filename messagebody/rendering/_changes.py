@@ -11,8 +11,7 @@ from typing import Any, Final
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._base.digests import sha256_of
-from messagebody._wire import data_urls
+from messagebody._core import data_urls, sha256_of
 from messagebody.errors import MessageBodyError
 
 Placed = tuple[int, "messagebody.Part"]

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import groupby
 from typing import Any, Final
 
-from messagebody._base.media_types import ALIASES, EXTENSIONS, TEXT_PLAIN, essence
+from messagebody._core import ALIASES, EXTENSIONS, TEXT_PLAIN, essence
 from messagebody.errors import MissingDependency
 from messagebody.rendering._elements import Html, element, joined
 

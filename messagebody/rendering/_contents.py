@@ -10,14 +10,24 @@ from urllib.parse import urlsplit
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._base import sniffing
-from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._base.media_types import ALIASES, JSON, TEXT_PLAIN, essence, is_text
-from messagebody._base.text import count_of, human_size, quote, redact_url, redact_urls
-from messagebody._model.access import access_of
-from messagebody._model.part import Part
-from messagebody._wire import strict_json
-from messagebody._wire.data_urls import decode, is_data_url
+from messagebody._core import (
+    ALIASES,
+    DEFAULT_LIMITS,
+    JSON,
+    TEXT_PLAIN,
+    Part,
+    access_of,
+    count_of,
+    data_urls,
+    essence,
+    human_size,
+    is_text,
+    quote,
+    redact_url,
+    redact_urls,
+    sniffing,
+    strict_json,
+)
 from messagebody.errors import InvalidArgument, MessageBodyError, MissingDependency
 from messagebody.links import target_of
 from messagebody.rendering import _grids as grids
@@ -265,7 +275,7 @@ class Contents:
     def _bytes(self, part: "messagebody.Part") -> bytes:
         """Return the content of a part, if it is small enough and may be read."""
         url = part.url
-        if url is not None and self._resolver is None and not is_data_url(url):
+        if url is not None and self._resolver is None and not data_urls.is_data_url(url):
             raise NotShown("not fetched")
         try:
             size = self._size_of(part)
@@ -449,8 +459,8 @@ class Contents:
         """Return the `data:` URL of a picture that is a part, or in the URL itself."""
         place = self._place(url)
         try:
-            if is_data_url(url):
-                kind, data = decode(url, max_bytes=self.limits.most)
+            if data_urls.is_data_url(url):
+                kind, data = data_urls.decode(url, max_bytes=self.limits.most)
                 return self._picture_of(Part(data, content_type=kind))
             if place is None:
                 return None
@@ -491,7 +501,7 @@ def _text(part: "messagebody.Part", data: bytes) -> str:
 
 def _origin(part: "messagebody.Part") -> Html:
     """Return the target of a reference: a link without secrets, or the URL as text."""
-    if part.url is None or is_data_url(part.url):
+    if part.url is None or data_urls.is_data_url(part.url):
         return Html()
     shown = redact_url(part.url, limit=2_000)
     if not is_web_link(part.url):

@@ -3,7 +3,7 @@
 import html
 from typing import Final
 
-from messagebody._base.text import escape
+from messagebody._core import escape
 
 # HTML forbids an end tag for these.
 _EMPTY: Final = frozenset({"img", "link", "meta"})

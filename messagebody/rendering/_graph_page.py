@@ -11,7 +11,7 @@ from typing import Final
 
 import attrs
 
-from messagebody._base.text import count_of
+from messagebody._core import count_of
 from messagebody.rendering._elements import Html, element
 from messagebody.rendering._layers import Layers, LinePiece, Point, layered
 from messagebody.rendering._pages import document, style_of

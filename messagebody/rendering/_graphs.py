@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from messagebody._base.text import escape
+from messagebody._core import escape
 from messagebody.rendering._tables import PLAIN, Palette, cut, display_width
 
 MOST_DRAWN: Final = 12

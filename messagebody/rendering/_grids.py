@@ -12,9 +12,7 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._base.text import count_of
-from messagebody._wire import strict_json
+from messagebody._core import DEFAULT_LIMITS, count_of, strict_json
 from messagebody.errors import MissingDependency
 from messagebody.rendering._elements import Html, element, joined
 from messagebody.rendering._limits import CELL, COLUMNS, ROWS, ROWS_SEEN, more_with

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-from messagebody._base.text import count_of
+from messagebody._core import count_of
 from messagebody.rendering._elements import Html, element, joined
 from messagebody.rendering._limits import more_with
 

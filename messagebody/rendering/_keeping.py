@@ -3,9 +3,7 @@
 from typing import Final
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._base.media_types import ALIASES, EXTENSIONS, OCTET_STREAM, essence
-from messagebody._base.text import human_size
-from messagebody._wire import base64
+from messagebody._core import ALIASES, EXTENSIONS, OCTET_STREAM, base64, essence, human_size
 from messagebody.rendering._elements import Html, element
 from messagebody.rendering._limits import HEX_BYTES
 

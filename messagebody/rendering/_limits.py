@@ -4,7 +4,7 @@ from typing import Final
 
 import attrs
 
-from messagebody._base.limits import parse_size
+from messagebody._core import parse_size
 from messagebody.errors import InvalidArgument
 
 MOST: Final = "5 MiB"

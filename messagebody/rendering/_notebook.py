@@ -11,8 +11,7 @@ from functools import cache
 from typing import Any, Final
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._base.text import count_of, escape
-from messagebody._model.body import MessageBody
+from messagebody._core import MessageBody, count_of, escape
 from messagebody.errors import MissingDependency
 from messagebody.findings import Finding, Severity
 from messagebody.rendering._contents import Contents, as_source

@@ -11,9 +11,7 @@ from typing import Any
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._base.guards import require_body, require_resolver, require_schema
-from messagebody._base.hints import guided
-from messagebody._base.text import count_of
+from messagebody._core import count_of, guided, require_body, require_resolver, require_schema
 from messagebody.rendering._cards import Cards
 from messagebody.rendering._changes import Changes
 from messagebody.rendering._contents import Contents

@@ -8,7 +8,7 @@ from typing import Any, Final
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._base.text import redact_url
+from messagebody._core import redact_url
 from messagebody.rendering._elements import Html, element, joined
 from messagebody.rendering._limits import CITATIONS
 from messagebody.rendering._markup import is_web_link

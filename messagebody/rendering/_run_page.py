@@ -7,10 +7,7 @@ from typing import Any, Final, NamedTuple
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._base.guards import require_resolver
-from messagebody._base.hints import guided
-from messagebody._base.text import count_of, redact_urls
-from messagebody._model.body import MessageBody
+from messagebody._core import MessageBody, count_of, guided, redact_urls, require_resolver
 from messagebody.adapters import ChatMessage, Loss, Step, Transcript, read_transcript
 from messagebody.rendering._contents import Contents
 from messagebody.rendering._elements import Html, element, joined

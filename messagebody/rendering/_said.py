@@ -8,10 +8,16 @@ from urllib.parse import urlsplit
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._base.media_types import JSON, TEXT_PLAIN, essence
-from messagebody._base.text import escape, redact_url, redact_urls
-from messagebody._model.part import Part
-from messagebody._wire import strict_json
+from messagebody._core import (
+    JSON,
+    TEXT_PLAIN,
+    Part,
+    escape,
+    essence,
+    redact_url,
+    redact_urls,
+    strict_json,
+)
 from messagebody.adapters import Step
 from messagebody.errors import MissingDependency
 from messagebody.rendering._changes import key_of, text_changes

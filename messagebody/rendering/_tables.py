@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Union
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._base.text import count_of, escape, human_size, redact_url
+from messagebody._core import count_of, escape, human_size, redact_url
 
 # SGR codes of ECMA-48: the sixteen basic colours, which are readable in every colour scheme.
 _CODES = {

@@ -4,9 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._base.media_types import MAX_LENGTH
-from messagebody._base.text import count_of, escape
+from messagebody._core import DEFAULT_LIMITS, MAX_LENGTH, count_of, escape
 from messagebody.rendering._tables import PLAIN, Cell, Palette, align, folded, listing
 
 REASONS: Final = 20

@@ -6,7 +6,7 @@ from base64 import b64decode
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from messagebody._base.limits import CHUNK
+from messagebody._core import CHUNK
 from messagebody.errors import StoreError
 
 _CHECKSUMS: Final = frozenset(

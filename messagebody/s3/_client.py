@@ -13,7 +13,7 @@ from botocore.client import BaseClient
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from messagebody._base.text import redact_url
+from messagebody._core import redact_url
 from messagebody.errors import StoreError
 from messagebody.s3._faults import translated
 

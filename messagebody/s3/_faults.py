@@ -7,7 +7,7 @@ from botocore import exceptions as botocore
 from botocore.parsers import ResponseParserError
 from urllib3 import exceptions as urllib3
 
-from messagebody._base.text import escape, redact_urls
+from messagebody._core import escape, redact_urls
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
 from messagebody.storage._stores.base import harmless_cause
 

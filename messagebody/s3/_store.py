@@ -6,14 +6,14 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from messagebody._base.limits import CHUNK
+from messagebody._core import CHUNK
 from messagebody.errors import LimitExceeded, ObjectNotFound, StoreError
 from messagebody.s3 import _uploads as uploads
 from messagebody.s3._answers import checksum_of, listed, read_range
 from messagebody.s3._client import Clients, S3Client, sends_checksums
 from messagebody.s3._faults import code_of, status_of, translated
 from messagebody.s3._uploads import Target
-from messagebody.storage._stores.base import Blob, Stat, Store, Upload
+from messagebody.storage import Blob, Stat, Store, Upload
 
 _WHOLE: Final = 8 * 1024 * 1024
 """Bytes up to which an object is read in one piece: each piece costs copies."""

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 from botocore.exceptions import BotoCoreError, ClientError
 
-from messagebody._base.digests import raw_digest
-from messagebody._base.threads import PATIENCE, Interrupted, Pool
+from messagebody._core import PATIENCE, Interrupted, Pool, raw_digest
 from messagebody.s3._client import S3Client, sends_checksums
 from messagebody.s3._faults import code_of, status_of
-from messagebody.storage._stores.base import Blob
+from messagebody.storage import Blob
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

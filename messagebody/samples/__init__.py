@@ -8,9 +8,7 @@ import importlib.resources
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Literal
 
-from messagebody._base.faces import face
-from messagebody._base.text import nearest, quote
-from messagebody._model.body import MessageBody
+from messagebody._core import MessageBody, face, nearest, quote
 
 __all__ = ["EXAMPLES", "example_body", "example_schema_json", "sample"]
 

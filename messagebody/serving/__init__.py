@@ -6,7 +6,7 @@ answers only to names that it was given.
 
 from typing import TYPE_CHECKING
 
-from messagebody._base.faces import face
+from messagebody._core import face
 
 if TYPE_CHECKING:
     from messagebody.serving._application import app

@@ -12,7 +12,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from messagebody._base.text import quote
+from messagebody._core import quote
 from messagebody.errors import InvalidArgument
 from messagebody.serving._links import LinkState, verdict
 from messagebody.serving._problems import HttpProblem, answer

@@ -7,15 +7,11 @@ see the URLs of its parts on the server. What they put back is turned round.
 from collections.abc import Callable
 from http import HTTPStatus
 
-from messagebody._base.digests import key_of
-from messagebody._base.text import quote
-from messagebody._model.access import columns
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import MessageBody, Part, columns, key_of, quote
 from messagebody.serving._messages import UPLOADS, ServedBody
 from messagebody.serving._problems import HttpProblem
 from messagebody.serving._uploads import Ticket
-from messagebody.storage._stores import Store
+from messagebody.storage import Store
 
 
 def public_json(served: ServedBody, base: str) -> bytes:

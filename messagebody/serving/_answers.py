@@ -9,9 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from messagebody._base.digests import from_hex_digits, raw_digest
-from messagebody._base.limits import CHUNK
-from messagebody._wire import base64
+from messagebody._core import CHUNK, base64, from_hex_digits, raw_digest
 from messagebody.errors import DigestMismatch
 from messagebody.serving._conditions import check, ranges_of
 from messagebody.serving._contents import Elsewhere, PartContent

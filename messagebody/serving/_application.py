@@ -11,8 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from messagebody._base.guards import require_iterable, require_resolver, require_schema
-from messagebody._base.hints import guided
+from messagebody._core import guided, require_iterable, require_resolver, require_schema
 from messagebody.errors import InvalidArgument, MessageBodyError
 from messagebody.schema import MessageBodySchema
 from messagebody.serving._access import Access, Guard
@@ -24,7 +23,7 @@ from messagebody.serving._messages import UPLOADS, StoredBodies, open_messages
 from messagebody.serving._problems import of_error
 from messagebody.serving._site import Site
 from messagebody.serving._uploads import Tickets
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 
 _HANDLED: Final = (HTTPException, MessageBodyError, ClientDisconnect, Exception)
 _Endpoint = Callable[[Request], Awaitable[Response]]

@@ -7,13 +7,17 @@ from typing import Final
 
 import attrs
 
-from messagebody._base.digests import KEY_PREFIX, hex_digits
-from messagebody._base.media_types import TEXT_PLAIN, essence, parse_content_type
-from messagebody._model.part import Part
-from messagebody._wire.data_urls import is_data_url
+from messagebody._core import (
+    KEY_PREFIX,
+    TEXT_PLAIN,
+    Part,
+    essence,
+    hex_digits,
+    is_data_url,
+    parse_content_type,
+)
 from messagebody.serving._messages import ServedBody
-from messagebody.storage._references import Resolver
-from messagebody.storage._stores import Store
+from messagebody.storage import Resolver, Store
 
 _PUBLIC: Final = Resolver(public_https=True)
 """Says which references anybody can read, without a look-up; nothing is read through it."""

@@ -12,12 +12,16 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from messagebody._base.digests import hex_digits, is_digest
-from messagebody._base.media_types import JSON
-from messagebody._base.text import human_size
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire import strict_json
+from messagebody._core import (
+    JSON,
+    MessageBody,
+    Part,
+    SpoolBlob,
+    hex_digits,
+    human_size,
+    is_digest,
+    strict_json,
+)
 from messagebody.errors import DuplicateName, PartNotFound
 from messagebody.names import is_name
 from messagebody.schema import MessageBodySchema
@@ -29,8 +33,7 @@ from messagebody.serving._messages import UPLOADS, ServedBody, StoredBodies
 from messagebody.serving._problems import HttpProblem
 from messagebody.serving._requests import content_type_of, read, require_type, spooled
 from messagebody.serving._uploads import Ticket, Tickets
-from messagebody.storage._references import Resolver
-from messagebody.storage._references.spool import Spool, SpoolBlob
+from messagebody.storage import Resolver, Spool
 from messagebody.storage._stores.objects import ensure
 
 _MOST_ASKED: Final = 4096

@@ -4,7 +4,7 @@ from typing import Final
 
 import attrs
 
-from messagebody._base.limits import MIB, Limits
+from messagebody._core import MIB, Limits
 
 
 @attrs.frozen

@@ -10,8 +10,7 @@ from enum import Enum
 from typing import Final
 from urllib.parse import parse_qs, unquote, urlsplit, urlunsplit
 
-from messagebody._base.guards import is_url
-from messagebody._base.text import quote, redact_url
+from messagebody._core import is_url, quote, redact_url
 from messagebody.errors import InvalidArgument
 
 _EXPIRES: Final = "expires"

@@ -13,22 +13,25 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import attrs
 
-from messagebody._base.digests import hex_digits, key_of, sha256_of
-from messagebody._base.guards import is_url, require_body
-from messagebody._model.access import columns
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import (
+    MessageBody,
+    OneStoredMessage,
+    Part,
+    StoredMessage,
+    StoredMessages,
+    columns,
+    hex_digits,
+    is_url,
+    key_of,
+    require_body,
+    sha256_of,
+)
 from messagebody.errors import DecodeError, DuplicateName, InvalidArgument, PartNotFound
 from messagebody.serving._limits import ServingLimits
 from messagebody.serving._problems import HttpProblem
-from messagebody.storage._stores import Bytes, Store, open_store
+from messagebody.storage import Bytes, Store, open_store
 from messagebody.storage._stores.documents import StoredDocument
-from messagebody.storage._stores.messages import (
-    SUFFIX,
-    OneStoredMessage,
-    StoredMessage,
-    StoredMessages,
-)
+from messagebody.storage._stores.messages import SUFFIX
 
 _logger: Final = logging.getLogger(__name__)
 ID: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from messagebody._base.text import escape, redact_urls
+from messagebody._core import escape, redact_urls
 from messagebody.errors import (
     DecodeError,
     DigestMismatch,

@@ -13,10 +13,7 @@ from starlette.responses import Response, StreamingResponse
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
-from messagebody._base.digests import digest_of_stream, hex_digits, sha256_of
-from messagebody._base.limits import CHUNK, MIB
-from messagebody._base.media_types import JSON
-from messagebody._base.text import quote
+from messagebody._core import CHUNK, JSON, MIB, digest_of_stream, hex_digits, quote, sha256_of
 from messagebody.adapters import Archive, Loss, adapter, adapter_names, write
 from messagebody.errors import DecodeError, EnvelopeError, InvalidPart, MissingDependency
 from messagebody.rendering import page
@@ -24,7 +21,7 @@ from messagebody.serving._answers import tagged
 from messagebody.serving._conditions import check
 from messagebody.serving._messages import ServedBody
 from messagebody.serving._problems import HttpProblem
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 
 HTML: Final = "text/html"
 MIXED: Final = "multipart/mixed"

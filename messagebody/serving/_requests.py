@@ -11,15 +11,19 @@ from typing import Final
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from messagebody._base.digests import raw_digest
-from messagebody._base.limits import CHUNK
-from messagebody._base.media_types import OCTET_STREAM, check_content_type, essence
-from messagebody._base.text import human_size
-from messagebody._wire import base64
+from messagebody._core import (
+    CHUNK,
+    OCTET_STREAM,
+    base64,
+    check_content_type,
+    essence,
+    human_size,
+    raw_digest,
+)
 from messagebody.errors import InvalidContentType
 from messagebody.serving._limits import ServingLimits
 from messagebody.serving._problems import HttpProblem
-from messagebody.storage._references.spool import Spool
+from messagebody.storage import Spool
 
 # One member of a dictionary of RFC 9651; digests by other functions are not read.
 _SHA_256: Final = re.compile(r"(?:^|,)[ \t]*sha-256=:([A-Za-z0-9+/=]*):[ \t]*(?=[,;]|$)")

@@ -11,8 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from messagebody._base.digests import hex_digits, sha256_of
-from messagebody._base.media_types import JSON
+from messagebody._core import JSON, hex_digits, sha256_of
 from messagebody.globs import name_pattern
 from messagebody.schema import MessageBodySchema
 from messagebody.serving._addresses import public_json
@@ -23,7 +22,7 @@ from messagebody.serving._messages import Dated, OneBody, ServedBody, StoredBodi
 from messagebody.serving._problems import HttpProblem
 from messagebody.serving._representations import HTML, best_of, of_message
 from messagebody.serving._requests import read, require_type
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 
 _PAGE: Final = (
     "<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'>"

@@ -14,8 +14,7 @@ from typing import Final
 
 import attrs
 
-from messagebody._base.digests import from_hex_digits, raw_digest
-from messagebody._wire import base64
+from messagebody._core import base64, from_hex_digits, raw_digest
 from messagebody.serving._problems import HttpProblem
 
 _FORM: Final = struct.Struct(">QQ32s")

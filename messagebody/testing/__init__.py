@@ -18,7 +18,7 @@ Examples:
 
 from typing import TYPE_CHECKING, Any
 
-from messagebody._base.faces import face
+from messagebody._core import face
 from messagebody.errors import MissingDependency
 
 if TYPE_CHECKING:

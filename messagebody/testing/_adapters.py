@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, MessageBodyError, Part
-from messagebody._base.limits import Limits
+from messagebody._core import Limits
 from messagebody.adapters import (
     Adapter,
     Archive,

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import attrs
 
-from messagebody._base.limits import MIB
+from messagebody._core import MIB
 from messagebody.errors import StoreError
-from messagebody.storage._stores import Bytes
+from messagebody.storage import Bytes
 
 _PAUSE = 0.03
 """Seconds between two buffers of a slow content: a reader looks at it in between."""

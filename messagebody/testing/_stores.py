@@ -12,9 +12,9 @@ from typing import ClassVar, Final
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, inline, offload, verify
-from messagebody._base.limits import MIB
+from messagebody._core import MIB
 from messagebody.errors import ObjectNotFound, StoreError
-from messagebody.storage._stores import Bytes, Store
+from messagebody.storage import Bytes, Store
 from messagebody.testing._blobs import Failing, Meeting, Slow
 
 _KEY: Final = "sha256/" + "5" * 64

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 from messagebody import MessageBody, MessageBodyError
-from messagebody._base.limits import Limits
+from messagebody._core import Limits
 from messagebody.adapters import Adapter, Converted
 from messagebody.adapters.streams import Accumulator, OutOfPlace, UnknownEvent
 from messagebody.errors import DecodeError

@@ -10,9 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part
-from messagebody._base.digests import NO_DIGEST, sha256_of
-from messagebody._wire.manifest import UNLISTED
-from messagebody._wire.members import check_extra
+from messagebody._core import NO_DIGEST, UNLISTED, check_extra, sha256_of
 from messagebody.errors import InvalidPart
 from messagebody.schema import content_schema_of
 from messagebody.testing._contents import drawn

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from messagebody._base.faces import face
+from messagebody._core import face
 
 if TYPE_CHECKING:
     from upath import UPath as UPath

@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from messagebody._base.text import count_of, quote
+from messagebody._core import count_of, quote
 from messagebody.errors import MessageBodyError, MissingDependency
-from messagebody.filesystem._body_filesystem import MessageBodyFileSystem
+from messagebody.filesystem import MessageBodyFileSystem
 
 _LIBFUSE: Final = (
     "libfuse 2, which this system does not have (Debian, Ubuntu: apt install libfuse2; "

@@ -38,7 +38,7 @@ def test_a_part_with_a_file_of_json_schema(capsys: pytest.CaptureFixture[str]) -
     capsys.readouterr()
     assert run(["schema", "out.json"]) == 0
     shown = capsys.readouterr().out
-    assert "inside is an object" in shown
+    assert "inside is an object" in " ".join(shown.split())
     assert run(["schema", "show", "out.json"]) == 0
     assert capsys.readouterr().out == shown
 

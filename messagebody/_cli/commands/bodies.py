@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from messagebody._base.text import count_of, escape, nearest, quote, redact_url
 from messagebody._cli.application import ExitCode
 from messagebody._cli.options import (
     JSON_HELP,
@@ -27,14 +26,13 @@ from messagebody._cli.options import (
     write_out,
 )
 from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import MessageBody, Part, count_of, escape, nearest, quote, redact_url
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.links import Link
 from messagebody.names import ancestors
 from messagebody.rendering import Palette, directory_of, listing, tree
 from messagebody.rendering._changes import compared
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 
 _ANY_TYPE = "*/*"
 

@@ -11,9 +11,6 @@ from pathlib import Path
 
 import click
 
-from messagebody._base.guards import is_url
-from messagebody._base.media_types import is_text
-from messagebody._base.text import count_of, escape, quote, redact_url
 from messagebody._cli.options import (
     STORE_HELP,
     body_argument,
@@ -34,13 +31,12 @@ from messagebody._cli.options import (
     write_body,
 )
 from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
-from messagebody._model.body import MessageBody
+from messagebody._core import MessageBody, count_of, escape, is_text, is_url, quote, redact_url
 from messagebody.archives.directory import pack, unpack
 from messagebody.errors import InvalidPart
 from messagebody.findings import iter_findings
 from messagebody.names import safe_name
-from messagebody.storage._offloading import inline, offload
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver, inline, offload
 
 _to = click.option(
     "--to", "store", metavar="STORE", shell_complete=complete_store,

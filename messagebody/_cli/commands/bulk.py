@@ -11,7 +11,6 @@ import attrs
 import click
 
 from messagebody import bulk
-from messagebody._base.text import escape, human_size
 from messagebody._cli.application import ExitCode
 from messagebody._cli.executors import dask_client, dask_option
 from messagebody._cli.options import (
@@ -29,10 +28,11 @@ from messagebody._cli.options import (
     urls_option,
 )
 from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
+from messagebody._core import escape, human_size
 from messagebody.adapters import MessageFormat, adapter, adapter_names
 from messagebody.bulk import Options, Progress, Report
 from messagebody.bulk import _jobs as jobs
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _TASKS_A_THREAD: Final = 2

@@ -11,18 +11,15 @@ from pathlib import Path
 import attrs
 import click
 
-from messagebody._base.text import escape, human_size, quote
 from messagebody._cli.terminal import Terminal, pass_terminal
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import MessageBody, Part, escape, human_size, quote
 from messagebody.compatibility import check
 from messagebody.errors import DigestMismatch
 from messagebody.rendering import listing, tree
 from messagebody.rendering._tables import cut
 from messagebody.samples import sample
 from messagebody.schema import MessageBodySchema
-from messagebody.storage._offloading import inline, offload
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver, inline, offload
 
 _SCHEMAS = {
     "researcher": [

@@ -3,9 +3,9 @@
 import click
 from click.shell_completion import get_completion_class
 
-from messagebody._base.text import did_you_mean, quote
 from messagebody._cli.application import table
 from messagebody._cli.commands import TABLE
+from messagebody._core import did_you_mean, quote
 
 _TOPICS = {
     "exit-codes": "What the exit codes mean:\n\n" + table(),

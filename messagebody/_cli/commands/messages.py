@@ -9,8 +9,6 @@ from typing import Any
 
 import click
 
-from messagebody._base.documents import not_json
-from messagebody._base.text import count_of, human_size, quote
 from messagebody._cli.application import ExitCode
 from messagebody._cli.options import (
     BODY,
@@ -34,8 +32,7 @@ from messagebody._cli.options import (
     write_out,
 )
 from messagebody._cli.terminal import Terminal, pass_terminal
-from messagebody._model.body import MessageBody
-from messagebody._wire import strict_json
+from messagebody._core import MessageBody, count_of, human_size, not_json, quote, strict_json
 from messagebody.adapters import (
     Archive,
     Converted,
@@ -55,7 +52,7 @@ from messagebody.adapters._format import Format, format_of, messages_in
 from messagebody.adapters._transcripts import values_of_lines
 from messagebody.envelopes import olympus, sentient
 from messagebody.findings import Finding, is_error, iter_strangers
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 
 _format = FormatName()
 # What `--losses` takes beside the name of a file.

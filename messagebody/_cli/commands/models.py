@@ -7,15 +7,13 @@ from typing import Any
 
 import click
 
-from messagebody._base.text import quote
 from messagebody._cli.options import limits, read_body, resolver_options, store_url
 from messagebody._cli.sockets import LOOPBACK, LOOPBACKS, listen
-from messagebody._model.body import MessageBody
+from messagebody._core import MessageBody, OneStoredMessage, StoredMessages, quote
 from messagebody.errors import InvalidArgument
-from messagebody.storage._references import Resolver
-from messagebody.storage._stores import open_store
+from messagebody.storage import Resolver, open_store
 from messagebody.storage._stores.documents import StoredDocument
-from messagebody.storage._stores.messages import SUFFIX, OneStoredMessage, StoredMessages
+from messagebody.storage._stores.messages import SUFFIX
 
 
 @click.command("mcp")

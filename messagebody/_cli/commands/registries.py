@@ -7,7 +7,6 @@ from pathlib import Path
 import attrs
 import click
 
-from messagebody._base.text import count_of, escape, quote
 from messagebody._cli.application import ExitCode
 from messagebody._cli.executors import dask_option, executor_of
 from messagebody._cli.options import (
@@ -19,6 +18,7 @@ from messagebody._cli.options import (
     read_schema,
 )
 from messagebody._cli.terminal import Terminal, pass_terminal
+from messagebody._core import count_of, escape, quote
 from messagebody.agents import Agent, Impact, Registry, read_agents
 from messagebody.errors import InvalidSchema
 from messagebody.findings import Finding, Severity

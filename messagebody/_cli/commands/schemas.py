@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from messagebody._base.text import count_of, escape, quote
 from messagebody._cli.application import ExitCode
 from messagebody._cli.options import (
     complete_file,
@@ -37,6 +36,7 @@ from messagebody._cli.reports import (
     show,
 )
 from messagebody._cli.terminal import Terminal, in_shell_words, pass_terminal
+from messagebody._core import count_of, escape, quote
 from messagebody.compatibility import (
     DEFAULT_STEPS,
     Compatibility,
@@ -57,7 +57,7 @@ from messagebody.schema import (
     content_schema_of,
 )
 from messagebody.schema.json_schemas import body_json_schema, schema_json_schema
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 
 # The most violations for a person to read; programs get all of them.
 _LISTED = 100

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import click
 
-from messagebody._base.text import quote
 from messagebody._cli.options import (
     complete_file,
     limits,
@@ -14,8 +13,9 @@ from messagebody._cli.options import (
 )
 from messagebody._cli.sockets import LOOPBACK, LOOPBACKS, listen
 from messagebody._cli.terminal import Terminal, pass_terminal
+from messagebody._core import quote
 from messagebody.errors import InvalidArgument, MissingDependency
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 
 _ANY = ("0.0.0.0", "::", "")  # noqa: S104 - no names that a client could use
 

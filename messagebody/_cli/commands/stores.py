@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from messagebody._base.text import count_of, escape, human_size, quote
 from messagebody._cli.application import ExitCode
 from messagebody._cli.options import (
     JSON_HELP,
@@ -38,11 +37,11 @@ from messagebody._cli.options import (
     write_out,
 )
 from messagebody._cli.terminal import Terminal, in_shell_words, pass_terminal
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import MessageBody, Part, count_of, escape, human_size, quote
 from messagebody.errors import InvalidArgument
-from messagebody.storage._offloading import (
+from messagebody.storage import (
     ReferenceFinding,
+    Resolver,
     fetch,
     inline,
     migrate,
@@ -50,7 +49,6 @@ from messagebody.storage._offloading import (
     present,
     verify,
 )
-from messagebody.storage._references import Resolver
 
 
 @click.command("offload")

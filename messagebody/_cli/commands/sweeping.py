@@ -9,7 +9,6 @@ from typing import Any
 import attrs
 import click
 
-from messagebody._base.text import escape, human_size, quote
 from messagebody._cli.application import ExitCode
 from messagebody._cli.options import (
     JSON_HELP,
@@ -23,9 +22,8 @@ from messagebody._cli.options import (
     seconds,
 )
 from messagebody._cli.terminal import Terminal, pass_terminal
-from messagebody._model.body import MessageBody
-from messagebody.storage._offloading import Bodies, Needs, Owner, Recent, Swept, sweep
-from messagebody.storage._offloading._mentions import digests_of
+from messagebody._core import MessageBody, digests_of, escape, human_size, quote
+from messagebody.storage import Bodies, Needs, Owner, Recent, Swept, sweep
 
 _SAFE = 7 * 86_400
 """Seconds: what is written now may refer to anything younger than a week."""

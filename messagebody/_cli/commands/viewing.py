@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import click
 
-from messagebody._base.text import escape
 from messagebody._cli.options import (
     FormatName,
     body_argument,
@@ -28,6 +27,7 @@ from messagebody._cli.options import (
 )
 from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
 from messagebody._cli.transcripts import read_run
+from messagebody._core import escape
 from messagebody.adapters import Transcript
 from messagebody.rendering._limits import (
     CHARACTERS,
@@ -40,7 +40,7 @@ from messagebody.rendering._limits import (
 )
 from messagebody.rendering._pages import Drawn, draw
 from messagebody.rendering._run_page import draw_run
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 
 _size: Final = partial(click.option, metavar="SIZE", show_default=True)
 _number: Final = partial(click.option, metavar="N", type=click.IntRange(1), show_default=True)

@@ -7,10 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import attrs
 
-from messagebody._base.text import quote
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire import strict_json
+from messagebody._core import MessageBody, Part, quote, strict_json
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversation.turn import Turn
 from messagebody.adapters._vocabulary.capabilities import Spelling

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 from zlib import crc32
 
-from messagebody._model.access import parts_of
-from messagebody._model.body import MessageBody
+from messagebody._core import MessageBody, parts_of
 from messagebody.adapters._conversion.rest import mark_of_record
 from messagebody.errors import EnvelopeError
 

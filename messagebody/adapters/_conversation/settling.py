@@ -6,8 +6,7 @@ shown before. A service wants one call and one result.
 
 import attrs
 
-from messagebody._model.part import Part
-from messagebody._wire import strict_json
+from messagebody._core import Part, strict_json
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversation.turn import Turn, left_of
 from messagebody.adapters._vocabulary.items import Call, Result

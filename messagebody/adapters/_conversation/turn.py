@@ -5,9 +5,7 @@ from typing import Any
 
 import attrs
 
-from messagebody._base.text import quote
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import MessageBody, Part, quote
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._vocabulary.places import Found, items_of, withheld_among
 from messagebody.errors import DecodeError, EnvelopeError

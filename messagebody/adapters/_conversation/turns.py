@@ -7,10 +7,7 @@ their calls. Many formats allow all of these, so bodies are put in order before 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from messagebody._model.access import parts_of
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire.members import PartRecord
+from messagebody._core import MessageBody, Part, PartRecord, parts_of
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversation.ids import number_apart, respell, state_ids, state_names
 from messagebody.adapters._conversation.matching import rests_for

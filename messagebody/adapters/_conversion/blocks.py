@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from messagebody._model.part import Part
+from messagebody._core import Part
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversion import stand_ins
 from messagebody.adapters._conversion.copies import copy_of, may_say, with_copy

@@ -6,10 +6,7 @@ All formats show their losses in this way: a loss is what a reader of the messag
 from collections.abc import Iterator
 from typing import Any
 
-from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._base.media_types import OCTET_STREAM, TEXT_PLAIN
-from messagebody._model.part import Part
-from messagebody._wire import data_urls
+from messagebody._core import DEFAULT_LIMITS, OCTET_STREAM, TEXT_PLAIN, Part, data_urls
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversion.blocks import Written
 from messagebody.adapters._conversion.collecting import Collector, type_of_url

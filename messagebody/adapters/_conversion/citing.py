@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from zlib import crc32
 
-from messagebody._wire import strict_json
+from messagebody._core import strict_json
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.errors import EnvelopeError

@@ -5,20 +5,22 @@ from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import unquote
 
-from messagebody._base import sniffing
-from messagebody._base.limits import Limits
-from messagebody._base.media_types import (
+from messagebody._core import (
     JSON,
     OCTET_STREAM,
     PLAIN_CHARSETS,
     TEXT_PLAIN,
+    Limits,
+    MessageBody,
+    Part,
+    base64,
     check_content_type,
+    data_urls,
+    quote,
+    sniffing,
     stated_charset,
+    strict_json,
 )
-from messagebody._base.text import quote
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire import base64, data_urls, strict_json
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversion.copies import as_carried, may_say
 from messagebody.adapters._vocabulary.items import (

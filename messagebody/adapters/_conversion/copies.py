@@ -3,7 +3,7 @@
 from collections.abc import Container
 from typing import Any
 
-from messagebody._model.part import Part
+from messagebody._core import Part
 from messagebody.adapters._vocabulary.dialect import COPY, Dialect
 from messagebody.adapters._vocabulary.items import Item, Media, Result, is_of_provider
 from messagebody.adapters._vocabulary.places import RESERVED, RESULT

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from messagebody._model.part import Part
+from messagebody._core import Part
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import Dialect
 

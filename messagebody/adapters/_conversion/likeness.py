@@ -3,8 +3,7 @@
 import re
 from typing import Final
 
-from messagebody._model.part import Part
-from messagebody._wire import data_urls
+from messagebody._core import Part, data_urls
 from messagebody.adapters._vocabulary.items import Call
 from messagebody.adapters._vocabulary.places import items_of
 from messagebody.errors import DecodeError

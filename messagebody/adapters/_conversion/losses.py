@@ -4,10 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from messagebody._base.media_types import JSON, TEXT_PLAIN, is_text
-from messagebody._base.text import quote
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import JSON, TEXT_PLAIN, MessageBody, Part, is_text, quote
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversion.likeness import (
     holds_url_content,

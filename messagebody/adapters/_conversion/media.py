@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from messagebody._model.part import Part
+from messagebody._core import Part
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import Media

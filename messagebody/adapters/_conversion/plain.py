@@ -5,8 +5,7 @@ They are read and written in one step each, with the same result as the general 
 
 from typing import Any
 
-from messagebody._model.access import body_of_text, only_text
-from messagebody._model.body import MessageBody
+from messagebody._core import MessageBody, body_of_text, only_text
 from messagebody.adapters._contract import Converted
 from messagebody.adapters._conversion.missed import missed_in
 from messagebody.adapters._vocabulary import differences

@@ -8,9 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from messagebody._base.text import quote
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import MessageBody, Part, quote
 from messagebody.adapters._contract import Loss, LossKind, left_behind
 from messagebody.adapters._conversion.losses import Positions
 from messagebody.adapters._conversion.media import own_name

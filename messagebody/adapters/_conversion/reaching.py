@@ -5,11 +5,7 @@ from typing import Final
 
 import attrs
 
-from messagebody._base.limits import MIB
-from messagebody._base.text import human_size
-from messagebody._model.access import resolver_of
-from messagebody._model.part import Part
-from messagebody._wire import data_urls
+from messagebody._core import MIB, Part, data_urls, human_size, resolver_of
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.values import one_of
 from messagebody.errors import (
@@ -20,7 +16,7 @@ from messagebody.errors import (
     StoreError,
     UnsafeReference,
 )
-from messagebody.storage._references import Resolver
+from messagebody.storage import Resolver
 
 WAYS: Final = ("auto", "sign", "inline", "text")
 # Faults of one reference: those of a store, such as one that is down, are not told as a loss.

@@ -5,8 +5,7 @@ from typing import Any
 
 import attrs
 
-from messagebody._base.text import quote
-from messagebody._model.part import Part
+from messagebody._core import Part, quote
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversion.collecting import Collector
 from messagebody.adapters._conversion.copies import copy_of, without_copy

@@ -5,10 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 from zlib import crc32
 
-from messagebody._base.media_types import is_text
-from messagebody._model.access import part_of, record_of
-from messagebody._model.part import Part
-from messagebody._wire.members import PartRecord
+from messagebody._core import Part, PartRecord, is_text, part_of, record_of
 from messagebody.adapters._vocabulary.dialect import TYPES
 from messagebody.adapters._vocabulary.places import Found
 from messagebody.errors import EnvelopeError

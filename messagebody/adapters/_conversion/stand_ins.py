@@ -2,9 +2,7 @@
 
 import json
 
-from messagebody._base.media_types import is_text
-from messagebody._base.text import human_size, redact_places, redact_url
-from messagebody._model.part import Part
+from messagebody._core import Part, human_size, is_text, redact_places, redact_url
 from messagebody.adapters._vocabulary.items import Call, Code, Item, Refusal, Result
 from messagebody.errors import DecodeError
 

@@ -7,8 +7,7 @@ say what was lost.
 from collections.abc import Sequence
 from typing import Any
 
-from messagebody._base.text import quote
-from messagebody._model.body import MessageBody
+from messagebody._core import MessageBody, quote
 from messagebody.adapters._contract import Converted, Loss, LossKind
 from messagebody.adapters._conversion.blocks import BlockWriter, Written
 from messagebody.adapters._conversion.check import MessageCheck

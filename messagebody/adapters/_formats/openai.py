@@ -3,7 +3,7 @@
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from messagebody._base.media_types import JSON, extension_of
+from messagebody._core import JSON, extension_of
 from messagebody.adapters._vocabulary.items import Media, renamed
 
 DOCUMENTS: Final = (

@@ -4,10 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._base.media_types import JSON, TEXT_PLAIN, essence
-from messagebody._model.part import Part
-from messagebody._wire import strict_json
+from messagebody._core import DEFAULT_LIMITS, JSON, TEXT_PLAIN, Part, essence, strict_json
 from messagebody.adapters._conversion.missed import ENDS
 
 _STATES: Final = (

@@ -4,8 +4,7 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._base.limits import Limits
-from messagebody._wire import strict_json
+from messagebody._core import Limits, strict_json
 
 _FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 """The beginnings of the lines of server-sent events."""

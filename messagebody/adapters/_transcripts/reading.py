@@ -9,12 +9,16 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody._base.media_types import JSON
-from messagebody._base.text import quote, redact_urls
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire import strict_json
+from messagebody._core import (
+    DEFAULT_LIMITS,
+    JSON,
+    Limits,
+    MessageBody,
+    Part,
+    quote,
+    redact_urls,
+    strict_json,
+)
 from messagebody.adapters._contract import Converted, Loss, LossKind
 from messagebody.adapters._conversation.messages import (
     HOLDERS,

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._model.part import Part
+from messagebody._core import Part
 from messagebody.adapters._conversion.reading import item_of
 from messagebody.adapters._format import format_of
 from messagebody.adapters._vocabulary.items import Media

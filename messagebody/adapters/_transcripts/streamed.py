@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from messagebody._base.limits import Limits
-from messagebody._model.body import MessageBody
+from messagebody._core import Limits, MessageBody
 from messagebody.adapters._contract import Converted
 from messagebody.errors import MessageBodyError
 

@@ -6,10 +6,7 @@ from typing import Any, Final, Self
 
 import attrs
 
-from messagebody._base.media_types import JSON
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire import strict_json
+from messagebody._core import JSON, MessageBody, Part, strict_json
 from messagebody.adapters._contract import Loss
 from messagebody.adapters._transcripts.endings import ending_in, has_failed, tells_failure
 from messagebody.adapters._transcripts.remains import remains_of

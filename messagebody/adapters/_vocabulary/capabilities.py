@@ -8,7 +8,7 @@ from zlib import crc32
 
 import attrs
 
-from messagebody._base.media_types import essence
+from messagebody._core import essence
 
 IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
 """The pictures that every model with vision takes."""

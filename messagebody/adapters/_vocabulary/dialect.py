@@ -6,7 +6,7 @@ A dialect is a subclass of `Dialect` of some tens of lines. The core does the re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final
 
-from messagebody._base.text import quote
+from messagebody._core import quote
 from messagebody.adapters._vocabulary.capabilities import Kind, Spelling
 from messagebody.adapters._vocabulary.items import Call, Item, Result
 from messagebody.errors import EnvelopeError

@@ -9,8 +9,7 @@ text.
 import re
 from typing import Any, Final
 
-from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._wire import data_urls, strict_json
+from messagebody._core import DEFAULT_LIMITS, data_urls, strict_json
 from messagebody.errors import EnvelopeError
 
 _TOKEN: Final = re.compile(r'[ \t\n\r]+|"(?:[^"\\]|\\.)*+"?|[\[\]{},:]|[^\s\[\]{},:"]+')

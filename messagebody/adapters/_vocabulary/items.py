@@ -9,9 +9,15 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._base.media_types import OCTET_STREAM, TEXT_PLAIN, essence, is_text
-from messagebody._wire import base64, strict_json
+from messagebody._core import (
+    DEFAULT_LIMITS,
+    OCTET_STREAM,
+    TEXT_PLAIN,
+    base64,
+    essence,
+    is_text,
+    strict_json,
+)
 from messagebody.errors import MessageBodyError
 
 KEEP: Final = frozenset({"calls", "results", "reasoning", "refusals", "citations", "code"})

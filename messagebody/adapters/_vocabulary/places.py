@@ -14,9 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from messagebody._base.media_types import is_text
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import MessageBody, Part, is_text
 from messagebody.adapters._registry import adapter_names
 from messagebody.adapters._vocabulary.items import Call, Code, Item, Reasoning, Refusal, Result
 from messagebody.errors import DecodeError

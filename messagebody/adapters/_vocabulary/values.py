@@ -10,9 +10,7 @@ import enum
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from messagebody._base.limits import Limits
-from messagebody._base.text import quote
-from messagebody._wire import base64, strict_json
+from messagebody._core import Limits, base64, quote, strict_json
 from messagebody.errors import DecodeError, EnvelopeError
 
 

@@ -2,9 +2,7 @@
 
 from typing import Any, ClassVar, Self
 
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody._base.text import quote
-from messagebody._wire import strict_json
+from messagebody._core import DEFAULT_LIMITS, Limits, quote, strict_json
 from messagebody.errors import DecodeError
 
 

@@ -7,17 +7,20 @@ from importlib.metadata import EntryPoint
 from pkgutil import resolve_name
 from typing import Any, Final, cast
 
-from messagebody._base.guards import require_limits
-from messagebody._base.leaves import FoundTuple
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody._base.plugins import described, installed, load
-from messagebody._base.text import quote
-from messagebody._model.body import MessageBody
+from messagebody._core import (
+    DEFAULT_LIMITS,
+    FoundTuple,
+    Limits,
+    MessageBody,
+    plugins,
+    quote,
+    require_limits,
+)
 from messagebody.adapters._contract import Converted, Loss, LossKind
 from messagebody.adapters._registry import adapter, require_format_name
 from messagebody.adapters._vocabulary.values import json_value
 from messagebody.adapters.streams._accumulator import Accumulator, OutOfPlace, UnknownEvent
-from messagebody.compatibility._stream import Status
+from messagebody.compatibility import Status
 from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.schema import MessageBodySchema, Violation
@@ -50,7 +53,7 @@ _GROUP: Final = "messagebody.streams"
 @cache
 def _installed() -> dict[str, EntryPoint]:
     """Return the streams of other installed packages; they can't replace one of this package."""
-    return installed(_GROUP, _BUILT_IN)
+    return plugins.installed(_GROUP, _BUILT_IN)
 
 
 def _accumulator_of(format: str) -> type[Accumulator]:  # noqa: A002 - what users call it
@@ -64,11 +67,11 @@ def _accumulator_of(format: str) -> type[Accumulator]:  # noqa: A002 - what user
 
 
 def _loaded(entry: EntryPoint) -> type[Accumulator]:
-    found = load(entry)
+    found = plugins.load(entry)
     try:
         return _require_stream(found)
     except InvalidArgument as error:
-        raise MessageBodyError(f"{described(entry)} is no stream: {error}") from error
+        raise MessageBodyError(f"{plugins.described(entry)} is no stream: {error}") from error
 
 
 def _require_stream(value: Any) -> type[Accumulator]:
@@ -93,7 +96,8 @@ def register_stream(name: str, accumulator: type[Accumulator]) -> None:
     """
     require_format_name(name)
     _require_stream(accumulator)
-    taken = load(_installed()[name]) if name in _installed() else _streams.get(name, accumulator)
+    entry = _installed().get(name)
+    taken = _streams.get(name, accumulator) if entry is None else plugins.load(entry)
     if taken is not accumulator:
         raise MessageBodyError(f"the stream of {quote(name)} is registered already")
     _streams[name] = accumulator

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from messagebody._model.body import MessageBody
+from messagebody._core import MessageBody
 from messagebody.adapters.streams._accumulator import Accumulator, OutOfPlace, member
 from messagebody.errors import MessageBodyError
 

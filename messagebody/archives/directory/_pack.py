@@ -8,14 +8,16 @@ from typing import Self
 
 import attrs
 
-from messagebody._base.files import DIRECTORY
-from messagebody._base.guards import require_path
-from messagebody._base.text import quote
-from messagebody._model.body import MessageBody
-from messagebody._model.content import LocalFile
-from messagebody._model.part import Part
+from messagebody._core import (
+    DIRECTORY,
+    LocalFile,
+    MessageBody,
+    Part,
+    quote,
+    require_path,
+    wide_pattern,
+)
 from messagebody.errors import LocalFileChanged, MessageBodyError, RefusedPaths
-from messagebody.globs._wide import wide_pattern
 from messagebody.names import check_name, is_name, safe_name
 
 

@@ -11,13 +11,22 @@ from types import TracebackType
 from typing import BinaryIO, Self
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._base.files import CREATE, DIRECTORY, NO_LINKS, open_parent, temporary_name
-from messagebody._base.guards import require_body, require_path, require_resolver
-from messagebody._base.limits import CHUNK
-from messagebody._base.text import quote
-from messagebody._model.access import access_of, resolver_of
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import (
+    CHUNK,
+    CREATE,
+    DIRECTORY,
+    NO_LINKS,
+    MessageBody,
+    Part,
+    access_of,
+    open_parent,
+    quote,
+    require_body,
+    require_path,
+    require_resolver,
+    resolver_of,
+    temporary_name,
+)
 from messagebody.archives.directory._pack import RefusedFile
 from messagebody.errors import RefusedPaths, UnsafeReference
 from messagebody.names import ancestors
@@ -329,6 +338,6 @@ def _content(part: Part, resolver: "messagebody.Resolver | None") -> BinaryIO:
 def _resolver(resolver: "messagebody.Resolver | None") -> "messagebody.Resolver":
     if resolver is not None:
         return resolver
-    from messagebody.storage._references import Resolver
+    from messagebody.storage import Resolver
 
     return Resolver()

@@ -3,10 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody._base.media_types import OCTET_STREAM, TEXT_PLAIN
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import DEFAULT_LIMITS, OCTET_STREAM, TEXT_PLAIN, Limits, MessageBody, Part
 from messagebody.adapters import Converted, Loss
 from messagebody.adapters.dialects import messages_of, refuse_conversation
 from messagebody.envelopes import _php as php

@@ -7,9 +7,7 @@ from typing import Any, Literal
 
 import attrs
 
-from messagebody._base.media_types import TEXT_PLAIN
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import TEXT_PLAIN, MessageBody, Part
 from messagebody.envelopes import _php as php
 from messagebody.envelopes.channel._external import ExternalMessage, chat_payload
 from messagebody.envelopes.channel._mapping import from_body, to_body

@@ -9,10 +9,7 @@ from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 from typing import Any, Literal
 
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody._base.media_types import TEXT_PLAIN
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import DEFAULT_LIMITS, TEXT_PLAIN, Limits, MessageBody, Part
 from messagebody.adapters import Converted, Loss
 from messagebody.adapters.dialects import one_of
 from messagebody.envelopes import _php as php

@@ -8,11 +8,7 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from messagebody._base.digests import is_digest, sha256_of
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody._base.text import quote
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody, Part, is_digest, quote, sha256_of
 from messagebody.adapters import Converted
 from messagebody.envelopes._attachments import is_absolute_url
 from messagebody.envelopes._carrier import Carrier, Slot, merged, now

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import attrs
 
-from messagebody._base.text import count_of
+from messagebody._core import count_of
 
 
 @attrs.frozen

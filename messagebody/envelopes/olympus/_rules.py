@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from messagebody._base.guards import require_iterable
-from messagebody._wire import strict_json
+from messagebody._core import require_iterable, strict_json
 from messagebody.envelopes._json_schema import iter_violations
 from messagebody.envelopes._values import list_in, member, read, read_object, shown, text_of
 from messagebody.envelopes.olympus._schema import SCHEMA

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from messagebody._base.digests import DIGEST_PATTERN
+from messagebody._core import DIGEST_PATTERN
 from messagebody.envelopes._json_schema import closed, whole
 from messagebody.findings import pointer
 

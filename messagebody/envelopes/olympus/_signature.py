@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 import rfc8785
 
-from messagebody._base.text import escape
+from messagebody._core import escape
 from messagebody.envelopes._values import (
     Message,
     check_depth,

@@ -15,9 +15,15 @@ from typing import Any
 
 import attrs
 
-from messagebody._base.digests import NO_DIGEST, sha256_of
-from messagebody._base.files import APPEND, all_or_nothing, open_regular
-from messagebody._base.text import escape, quote
+from messagebody._core import (
+    APPEND,
+    NO_DIGEST,
+    all_or_nothing,
+    escape,
+    open_regular,
+    quote,
+    sha256_of,
+)
 from messagebody.envelopes._values import Message, member
 from messagebody.envelopes.sentient._forward import evidence, read_leniently
 from messagebody.envelopes.sentient._rules import LISTS, moment

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from messagebody._wire import strict_json
+from messagebody._core import strict_json
 from messagebody.envelopes._values import (
     TEXT,
     Message,

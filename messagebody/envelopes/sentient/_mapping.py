@@ -12,9 +12,7 @@ from uuid import uuid4
 
 import attrs
 
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody, Part
 from messagebody.adapters import Converted
 from messagebody.envelopes._attachments import is_absolute_url, media_type
 from messagebody.envelopes._carrier import Carrier, now

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from messagebody._wire import strict_json
+from messagebody._core import strict_json
 from messagebody.envelopes._values import list_in, member, objects_in, shown, text_of
 from messagebody.envelopes.sentient._shape import Problem
 from messagebody.findings import pointer

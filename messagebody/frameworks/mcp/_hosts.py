@@ -8,7 +8,7 @@ from typing import Final
 
 from mcp.server.transport_security import TransportSecuritySettings
 
-from messagebody._base.text import quote
+from messagebody._core import quote
 from messagebody.errors import InvalidArgument
 
 _HOST_NAME: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?")

@@ -8,14 +8,21 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final, NamedTuple
 
-from messagebody._base.media_types import JSON
-from messagebody._base.text import count_of, escape, nearest, quote, redact_urls
+from messagebody._core import (
+    JSON,
+    FileStore,
+    StoredMessages,
+    count_of,
+    escape,
+    nearest,
+    quote,
+    redact_urls,
+)
 from messagebody.errors import ObjectNotFound, StoreError
 from messagebody.frameworks.mcp._results import place_of
 from messagebody.prompts import Toolbox, tool
-from messagebody.storage._stores import Stat, Store
-from messagebody.storage._stores.directory import FileStore
-from messagebody.storage._stores.messages import SUFFIX, StoredMessages
+from messagebody.storage import Stat, Store
+from messagebody.storage._stores.messages import SUFFIX
 
 _logger: Final = logging.getLogger(__name__)
 PAGE: Final = 1_000

@@ -8,10 +8,7 @@ from urllib.parse import quote
 
 from mcp_types import CallToolResult
 
-from messagebody._base.guards import is_url, require_body
-from messagebody._base.text import count_of, redact_url
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody._core import MessageBody, Part, count_of, is_url, redact_url, require_body
 from messagebody.adapters import adapter, is_withheld
 from messagebody.errors import InvalidArgument, MessageBodyError
 from messagebody.prompts import line_of

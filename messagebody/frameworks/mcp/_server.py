@@ -25,14 +25,21 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from messagebody._base.guards import require_resolver
-from messagebody._base.media_types import JSON, essence
-from messagebody._base.text import quote as quoted
-from messagebody._base.text import redact_urls
-from messagebody._model.access import columns, resolver_of
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire import base64
+from messagebody._core import (
+    JSON,
+    MessageBody,
+    OneStoredMessage,
+    Part,
+    StoredMessage,
+    StoredMessages,
+    base64,
+    columns,
+    essence,
+    redact_urls,
+    require_resolver,
+    resolver_of,
+)
+from messagebody._core import quote as quoted
 from messagebody.adapters import is_withheld, withheld_among
 from messagebody.errors import (
     DecodeError,
@@ -51,13 +58,7 @@ from messagebody.frameworks.mcp._results import (
     result_of,
 )
 from messagebody.prompts import Reader, ToolError, description_of, parameters_of, told_to_model
-from messagebody.storage._references import Resolver
-from messagebody.storage._stores import Store
-from messagebody.storage._stores.messages import (
-    OneStoredMessage,
-    StoredMessage,
-    StoredMessages,
-)
+from messagebody.storage import Resolver, Store
 
 _logger: Final = logging.getLogger(__name__)
 _OPEN: Final = 16

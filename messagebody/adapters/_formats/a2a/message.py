@@ -3,8 +3,7 @@
 import uuid
 from typing import Any, ClassVar, Final
 
-from messagebody._base.media_types import JSON, TEXT_PLAIN, essence
-from messagebody._wire import strict_json
+from messagebody._core import JSON, TEXT_PLAIN, essence, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some

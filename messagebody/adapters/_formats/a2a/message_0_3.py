@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from messagebody._base.media_types import JSON
+from messagebody._core import JSON
 from messagebody.adapters._formats.a2a.message import AgentToAgent
 from messagebody.adapters._vocabulary.capabilities import Kind
 

@@ -2,8 +2,7 @@
 
 from typing import Any, Final
 
-from messagebody._base.media_types import JSON, TEXT_PLAIN
-from messagebody._wire import strict_json
+from messagebody._core import JSON, TEXT_PLAIN, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import need, optional, some

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from messagebody._base.media_types import TEXT_PLAIN
+from messagebody._core import TEXT_PLAIN
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,

@@ -4,8 +4,7 @@ import uuid
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from messagebody._base.media_types import JSON
-from messagebody._wire import strict_json
+from messagebody._core import JSON, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some

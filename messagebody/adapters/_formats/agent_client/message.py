@@ -2,8 +2,7 @@
 
 from typing import Any, Final
 
-from messagebody._base.media_types import JSON
-from messagebody._wire import strict_json
+from messagebody._core import JSON, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._formats.mcp.blocks import WANTED, read_content, uri_of, write_content
 from messagebody.adapters._vocabulary.capabilities import Kind

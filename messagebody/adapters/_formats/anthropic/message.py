@@ -3,9 +3,7 @@
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from messagebody._base.limits import MIB
-from messagebody._base.media_types import JSON, essence
-from messagebody._wire import strict_json
+from messagebody._core import JSON, MIB, essence, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import IMAGES, Kind, Spelling
 from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some

@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from messagebody._base.media_types import JSON, essence
-from messagebody._model.body import MessageBody
-from messagebody._wire import base64, strict_json
+from messagebody._core import JSON, MessageBody, base64, essence, strict_json
 from messagebody.adapters._contract import Converted
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind, Spelling

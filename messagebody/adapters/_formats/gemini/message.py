@@ -5,9 +5,7 @@ Programs in Python write it with underscores, which is read and written as well.
 
 from typing import Any, Final
 
-from messagebody._base.limits import MIB
-from messagebody._base.media_types import JSON
-from messagebody._wire import strict_json
+from messagebody._core import JSON, MIB, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind, Spelling
 from messagebody.adapters._vocabulary.dialect import join_texts, need, optional, some, split_texts

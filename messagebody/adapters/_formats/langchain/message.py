@@ -4,8 +4,7 @@ import copy
 from typing import Any, Final, cast
 from urllib.parse import quote, unquote
 
-from messagebody._base.media_types import JSON
-from messagebody._wire import strict_json
+from messagebody._core import JSON, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._registry import adapter
 from messagebody.adapters._vocabulary.capabilities import Kind

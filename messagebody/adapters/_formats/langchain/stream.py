@@ -2,8 +2,7 @@
 
 from typing import Any, Final
 
-from messagebody._base.text import quote
-from messagebody._wire import strict_json
+from messagebody._core import quote, strict_json
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,

@@ -3,7 +3,7 @@
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from messagebody._base.media_types import essence
+from messagebody._core import essence
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some

@@ -4,8 +4,7 @@ import re
 from typing import Any, Final
 from urllib.parse import quote
 
-from messagebody._base.media_types import is_text
-from messagebody._base.text import redact_url
+from messagebody._core import is_text, redact_url
 from messagebody.adapters._vocabulary.dialect import need, optional
 from messagebody.adapters._vocabulary.items import Item, Media, Text
 

@@ -2,8 +2,7 @@
 
 from typing import Any, Final
 
-from messagebody._base.limits import MIB
-from messagebody._base.media_types import essence
+from messagebody._core import MIB, essence
 from messagebody.adapters._format import Format
 from messagebody.adapters._formats.openai import (
     CITATION,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from messagebody._base.text import quote
+from messagebody._core import quote
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,

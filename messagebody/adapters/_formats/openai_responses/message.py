@@ -2,9 +2,7 @@
 
 from typing import Any, Final
 
-from messagebody._base.limits import MIB
-from messagebody._base.media_types import JSON
-from messagebody._wire import strict_json
+from messagebody._core import JSON, MIB, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._formats.openai import (
     CITATION,

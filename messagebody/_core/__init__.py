@@ -1,0 +1,309 @@
+"""What the leaves build on: the face of the core's inside.
+
+It is not public, but stable inside the package: a leaf imports the public modules of the core, and
+from this one what no user needs. `tests/test_imports.py` holds the line. A name is loaded from its
+module when it is first asked for.
+"""
+
+from typing import TYPE_CHECKING
+
+from messagebody._base.faces import face
+
+if TYPE_CHECKING:
+    from messagebody._base import plugins, sniffing
+    from messagebody._base.digests import (
+        DIGEST_PATTERN,
+        KEY_PREFIX,
+        NO_DIGEST,
+        digest_of_stream,
+        from_hex_digits,
+        hex_digits,
+        is_digest,
+        key_of,
+        raw_digest,
+        sha256_of,
+    )
+    from messagebody._base.documents import not_json
+    from messagebody._base.files import (
+        APPEND,
+        CREATE,
+        DIRECTORY,
+        NO_LINKS,
+        TEMPORARY_PATTERN,
+        all_or_nothing,
+        open_parent,
+        open_regular,
+        read_at_most,
+        read_regular,
+        replace_file,
+        replace_unchanged,
+        temporary_name,
+    )
+    from messagebody._base.guards import (
+        is_store_url,
+        is_url,
+        require_body,
+        require_executor,
+        require_iterable,
+        require_limits,
+        require_parts,
+        require_path,
+        require_resolver,
+        require_schema,
+    )
+    from messagebody._base.hints import GuidedABC, guided, missing_attribute
+    from messagebody._base.leaves import FoundTuple
+    from messagebody._base.limits import CHUNK, DEFAULT_LIMITS, MIB, Limits, parse_size
+    from messagebody._base.media_types import (
+        ALIASES,
+        EXTENSIONS,
+        JSON,
+        MAX_LENGTH,
+        OCTET_STREAM,
+        PLAIN_CHARSETS,
+        TEXT_PLAIN,
+        WELL_KNOWN,
+        check_content_type,
+        essence,
+        extension_of,
+        is_text,
+        parse_content_type,
+        stated_charset,
+    )
+    from messagebody._base.text import (
+        count_of,
+        did_you_mean,
+        escape,
+        human_size,
+        nearest,
+        quote,
+        redact_places,
+        redact_url,
+        redact_urls,
+        xml_attribute,
+        xml_content,
+    )
+    from messagebody._base.threads import PATIENCE, Interrupted, Pool, Stop, results_in_order
+    from messagebody._model.access import (
+        access_of,
+        body_of,
+        body_of_text,
+        columns,
+        edit,
+        only_text,
+        part_of,
+        parts_of,
+        record_of,
+        resolver_of,
+    )
+    from messagebody._model.body import MessageBody
+    from messagebody._model.content import LocalFile, Reference
+    from messagebody._model.part import Part
+    from messagebody._wire import (
+        base64,
+        data_urls,
+        exact_json,
+        lines,
+        manifest,
+        reader,
+        strict_json,
+    )
+    from messagebody._wire.data_urls import is_data_url
+    from messagebody._wire.manifest import UNLISTED, unlisted
+    from messagebody._wire.members import (
+        MEMBERS,
+        PartRecord,
+        RichRecord,
+        check_about,
+        check_extra,
+        check_text,
+        inline_size,
+    )
+    from messagebody._wire.walk import (
+        NESTED,
+        TooDeep,
+        containers,
+        leaf_problem,
+        rebuild,
+        text_problem,
+    )
+    from messagebody.globs._wide import wide_pattern
+    from messagebody.storage._offloading._mentions import digests_of
+    from messagebody.storage._references.spool import SpoolBlob
+    from messagebody.storage._stores.directory import FileStore
+    from messagebody.storage._stores.messages import OneStoredMessage, StoredMessage, StoredMessages
+
+__all__ = [
+    "ALIASES",
+    "APPEND",
+    "CHUNK",
+    "CREATE",
+    "DEFAULT_LIMITS",
+    "DIGEST_PATTERN",
+    "DIRECTORY",
+    "EXTENSIONS",
+    "JSON",
+    "KEY_PREFIX",
+    "MAX_LENGTH",
+    "MEMBERS",
+    "MIB",
+    "NESTED",
+    "NO_DIGEST",
+    "NO_LINKS",
+    "OCTET_STREAM",
+    "PATIENCE",
+    "PLAIN_CHARSETS",
+    "TEMPORARY_PATTERN",
+    "TEXT_PLAIN",
+    "UNLISTED",
+    "WELL_KNOWN",
+    "FileStore",
+    "FoundTuple",
+    "GuidedABC",
+    "Interrupted",
+    "Limits",
+    "LocalFile",
+    "MessageBody",
+    "OneStoredMessage",
+    "Part",
+    "PartRecord",
+    "Pool",
+    "Reference",
+    "RichRecord",
+    "SpoolBlob",
+    "Stop",
+    "StoredMessage",
+    "StoredMessages",
+    "TooDeep",
+    "access_of",
+    "all_or_nothing",
+    "base64",
+    "body_of",
+    "body_of_text",
+    "check_about",
+    "check_content_type",
+    "check_extra",
+    "check_text",
+    "columns",
+    "containers",
+    "count_of",
+    "data_urls",
+    "did_you_mean",
+    "digest_of_stream",
+    "digests_of",
+    "edit",
+    "escape",
+    "essence",
+    "exact_json",
+    "extension_of",
+    "face",
+    "from_hex_digits",
+    "guided",
+    "hex_digits",
+    "human_size",
+    "inline_size",
+    "is_data_url",
+    "is_digest",
+    "is_store_url",
+    "is_text",
+    "is_url",
+    "key_of",
+    "leaf_problem",
+    "lines",
+    "manifest",
+    "missing_attribute",
+    "nearest",
+    "not_json",
+    "only_text",
+    "open_parent",
+    "open_regular",
+    "parse_content_type",
+    "parse_size",
+    "part_of",
+    "parts_of",
+    "plugins",
+    "quote",
+    "raw_digest",
+    "read_at_most",
+    "read_regular",
+    "reader",
+    "rebuild",
+    "record_of",
+    "redact_places",
+    "redact_url",
+    "redact_urls",
+    "replace_file",
+    "replace_unchanged",
+    "require_body",
+    "require_executor",
+    "require_iterable",
+    "require_limits",
+    "require_parts",
+    "require_path",
+    "require_resolver",
+    "require_schema",
+    "resolver_of",
+    "results_in_order",
+    "sha256_of",
+    "sniffing",
+    "stated_charset",
+    "strict_json",
+    "temporary_name",
+    "text_problem",
+    "unlisted",
+    "wide_pattern",
+    "xml_attribute",
+    "xml_content",
+]
+
+if not TYPE_CHECKING:  # for a type checker, a name is there only if it is listed above
+    __getattr__, __dir__ = face(
+        __name__,
+        {
+            # The body, its parts and their records.
+            ".._model.body": "MessageBody",
+            ".._model.part": "Part",
+            ".._model.content": "LocalFile Reference",
+            ".._model.access": "access_of body_of body_of_text columns edit only_text "
+            "part_of parts_of record_of resolver_of",
+            ".._wire.members": "MEMBERS PartRecord RichRecord check_about check_extra "
+            "check_text inline_size",
+            # JSON, read strictly and written exactly.
+            ".._wire": "base64 data_urls exact_json lines manifest reader strict_json",
+            ".._wire.data_urls": "is_data_url",
+            ".._wire.manifest": "UNLISTED unlisted",
+            ".._wire.walk": "NESTED TooDeep containers leaf_problem rebuild text_problem",
+            ".._base.documents": "not_json",
+            # Limits, sizes and media types.
+            ".._base.limits": "CHUNK DEFAULT_LIMITS Limits MIB parse_size",
+            ".._base.media_types": "ALIASES EXTENSIONS JSON MAX_LENGTH OCTET_STREAM "
+            "PLAIN_CHARSETS TEXT_PLAIN WELL_KNOWN check_content_type "
+            "essence extension_of is_text parse_content_type "
+            "stated_charset",
+            ".._base": "plugins sniffing",
+            # Text of strangers, made safe to show.
+            ".._base.text": "count_of did_you_mean escape human_size nearest quote "
+            "redact_places redact_url redact_urls xml_attribute "
+            "xml_content",
+            # What arguments must be, and what wrong ones are told.
+            ".._base.guards": "is_store_url is_url require_body require_executor "
+            "require_iterable require_limits require_parts require_path "
+            "require_resolver require_schema",
+            ".._base.hints": "GuidedABC guided missing_attribute",
+            ".._base.leaves": "FoundTuple",
+            # Digests, files, threads, and packages that add something.
+            ".._base.digests": "DIGEST_PATTERN KEY_PREFIX NO_DIGEST digest_of_stream "
+            "from_hex_digits hex_digits is_digest key_of raw_digest "
+            "sha256_of",
+            ".._base.files": "APPEND CREATE DIRECTORY NO_LINKS TEMPORARY_PATTERN "
+            "all_or_nothing open_parent open_regular read_at_most "
+            "read_regular replace_file replace_unchanged temporary_name",
+            ".._base.threads": "Interrupted PATIENCE Pool Stop results_in_order",
+            # Stores, as those see them who read whole directories.
+            "..storage._offloading._mentions": "digests_of",
+            "..storage._references.spool": "SpoolBlob",
+            "..storage._stores.directory": "FileStore",
+            "..storage._stores.messages": "OneStoredMessage StoredMessage StoredMessages",
+            "..globs._wide": "wide_pattern",
+        },
+    )
