@@ -1,11 +1,16 @@
 """How each command of the shell is called, and the files that such calls need."""
 
+import importlib
 import json
+import socket
 from pathlib import Path
+from typing import Any
 
 import click
+import pytest
+from starlette.testclient import TestClient
 
-from messagebody import MessageBody
+from messagebody import MessageBody, serving
 from messagebody._cli.application import run
 from messagebody.adapters import adapter_names
 from messagebody.envelopes import olympus, sentient
@@ -105,3 +110,21 @@ def write_files(body: MessageBody) -> None:
     Path("directory/a.txt").write_text("x")
     Path("agents/m.json").write_text('{"name": "m", "input": [{"contentType": "*/*"}]}')
     assert run(["registry", "add", "agents.db", "agents/m.json"]) == 0
+
+
+def visits_instead_of_serving(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `serve` end: it asks for everything that it would serve for ever."""
+    module = importlib.import_module("messagebody._cli.commands.serving")
+    monkeypatch.setattr(module, "listen", lambda *_: [socket.create_server(("127.0.0.1", 0))])
+    monkeypatch.setattr(serving, "run", _visit)
+
+
+def _visit(app: Any, sockets: list[socket.socket], *, seconds: float) -> None:
+    assert seconds > 0
+    client = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
+    listed = [f"/m/~{index}" for index in range(len(client.get("/m").json()))]
+    forms = [f"/m?as={name}" for name in ("html", *adapter_names())]
+    for path in ["/", "/m?list=/**", *forms, *listed]:
+        assert client.get(path).status_code < 500, path
+    for each in sockets:
+        each.close()

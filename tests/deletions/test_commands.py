@@ -14,7 +14,7 @@ from messagebody.bulk._engines import run_serially
 from messagebody.s3 import S3Store
 from messagebody.storage import Bytes, open_store
 from messagebody.storage._stores import owners
-from tests.commands import BODY, CALLS, NAME, write_files
+from tests.commands import BODY, CALLS, NAME, visits_instead_of_serving, write_files
 from tests.deletions.foreign import NAMES, Foreign
 from tests.effort import one_in
 from tests.servers import Server
@@ -62,6 +62,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("other.jsonl").write_bytes(body.to_json_bytes() + b"\n")
     monkeypatch.setattr(sys.modules["messagebody.bulk._run"], "run_on_processes",
                         lambda queue, _: run_serially(queue))  # fmt: skip
+    visits_instead_of_serving(monkeypatch)
     return tmp_path
 
 

@@ -1,20 +1,15 @@
 """No command of the shell asks the network about a body, unless an option opens its links."""
 
-import importlib
 import io
-import socket
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 
-from messagebody import MessageBody, serving
+from messagebody import MessageBody
 from messagebody._cli.application import application, run
-from messagebody.adapters import adapter_names
 from messagebody.bulk._engines import run_serially
-from tests.commands import CALLS, commands, write_files
+from tests.commands import CALLS, commands, visits_instead_of_serving, write_files
 from tests.effort import one_in
 from tests.lookups.network import Network
 
@@ -40,18 +35,6 @@ def shown(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
     return b"".join(stream.buffer.getvalue() for stream in streams[1:]).decode("utf-8", "replace")
 
 
-def visit(app: Any, sockets: list[socket.socket], *, seconds: float) -> None:
-    """Ask for everything that a server has, in place of serving it for ever."""
-    assert seconds > 0
-    client = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
-    listed = [f"/m/~{index}" for index in range(len(client.get("/m").json()))]
-    forms = [f"/m?as={name}" for name in ("html", *adapter_names())]
-    for path in ["/", "/m?list=/**", *forms, *listed]:
-        assert client.get(path).status_code < 500, path
-    for each in sockets:
-        each.close()
-
-
 @pytest.mark.parametrize("command", one_in(4, CALLS))
 def test_asks_the_network_nothing(
     command: str, files: Path, network: Network, monkeypatch: pytest.MonkeyPatch
@@ -59,9 +42,7 @@ def test_asks_the_network_nothing(
     # The network of other processes is not watched.
     module = sys.modules["messagebody.bulk._run"]
     monkeypatch.setattr(module, "run_on_processes", lambda queue, _: run_serially(queue))
-    serve = importlib.import_module("messagebody._cli.commands.serving")
-    monkeypatch.setattr(serve, "listen", lambda *_: [socket.create_server(("127.0.0.1", 0))])
-    monkeypatch.setattr(serving, "run", visit)
+    visits_instead_of_serving(monkeypatch)
     for given in CALLS[command]:
         said = shown(monkeypatch, *command.split(), *given)
         # A call that is wrong would prove nothing.
