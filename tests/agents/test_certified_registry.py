@@ -90,8 +90,9 @@ def test_an_executor_makes_the_same_proofs(path: Path, tmp_path: Path) -> None:
 
 def test_pairs_without_a_proof_are_told_apart(path: Path) -> None:
     # Only a search proves that two parts together accept what this one sends.
-    taken, sent = schema(("/**", "text/*")), schema(("/*", "text/*"), ("/*/**", "text/*"))
-    with Registry(path=path, steps=300) as registry:
+    levels = (("/*", "text/*"), ("/*/*", "text/*"), ("/*/*/**", "text/*"))
+    taken, sent = schema(("/**", "text/*")), schema(*levels)
+    with Registry(path=path, steps=360) as registry:
         registry.put_all([Agent("hard", sent, taken), Agent("easy", TEXT, TEXT)])
         assert {*registry.pairs()} == {("hard", "hard"), ("easy", "easy")}
         left = registry.certify()

@@ -313,6 +313,7 @@ class TestStepsOfHardQuestions:
         assert calls(partial(check, *sides, steps=200_000), most=4_000_000)
         assert check(*sides, steps=200_000).verdict is Verdict.UNDECIDED
 
+    @pytest.mark.leaf("rendering")
     @pytest.mark.dear
     def test_explaining_with_words(self) -> None:
         """The reasons take as many steps again, and the words are validated."""

@@ -141,6 +141,7 @@ def test_names_that_no_member_has_are_no_words() -> None:
     assert "the producer may send a member 'a'; the consumer takes no members" in str(reason)
 
 
+@pytest.mark.leaf("rendering")
 def test_what_is_not_json_is_a_reason() -> None:
     sender = MessageBodySchema([("/r.json", "application/json", True)])
     result = check(sender, alone(True))

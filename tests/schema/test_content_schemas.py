@@ -52,6 +52,7 @@ def test_what_msgspec_describes_is_a_schema(model: type) -> None:
     assert TITLE.items() <= value["$defs"][model.__name__].items()
 
 
+@pytest.mark.leaf("frameworks")
 def test_a_pydantic_model_takes_less_than_it_sends() -> None:
     taken, sent = content_schema_of(Report), content_schema_of(Report, sends=True)
     assert isinstance(taken.value, dict)

@@ -14,8 +14,7 @@ pytest.importorskip("jsonschema_rs", exc_type=ImportError)
 
 from pydantic import TypeAdapter, ValidationError
 
-from messagebody import MessageBody, MessageBodySchema, Part, Resolver, SchemaPart, bulk
-from messagebody._cli.application import run
+from messagebody import MessageBody, MessageBodySchema, Part, Resolver, SchemaPart
 from messagebody._wire import exact_json
 from messagebody._wire.strict_json import InvalidJson
 from messagebody.errors import InvalidBody
@@ -179,6 +178,7 @@ def test_a_required_part_needs_its_content() -> None:
     assert missing.got.endswith("nearest is part 0 ('/0.json', application/json; content differs)")
 
 
+@pytest.mark.leaf("frameworks")
 def test_a_gate_says_where_but_never_repeats_content() -> None:
     gate: TypeAdapter[MessageBody] = TypeAdapter(
         Annotated[MessageBody, schema_of(TITLE, required=True)]
@@ -252,7 +252,10 @@ def write_log(path: Path, *bodies: MessageBody) -> Path:
     return path
 
 
+@pytest.mark.leaf("bulk")
 def test_bulk_validation_reads_references_through_its_resolver(tmp_path: Path) -> None:
+    from messagebody import bulk
+
     (tmp_path / "good").write_text('{"title": "a"}')
     log = write_log(
         tmp_path / "log.jsonl", body_of({"title": "a"}), body_of({"title": 1}),
@@ -272,9 +275,12 @@ def test_bulk_validation_reads_references_through_its_resolver(tmp_path: Path) -
     )  # fmt: skip
 
 
+@pytest.mark.leaf("_cli")
 def test_the_command_line_reads_references_below_what_it_allows(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    from messagebody._cli.application import run
+
     (tmp_path / "good").write_text('{"title": "a"}')
     schema, body = tmp_path / "schema.json", tmp_path / "body.json"
     schema_of(TITLE).save(schema)
