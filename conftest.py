@@ -129,10 +129,15 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Share the tests out one by one, and the examples of a document, which go on, together."""
+    """Share the tests out by function, and the examples of a document, which go on, together.
+
+    Long tests are shared out one by one: a worker could get all of them.
+    """
     if config.getoption("dist") == "loadfile":
         return None
     from xdist.scheduler import LoadScopeScheduling
+
+    are_long = config.getoption("markexpr") == "slow"
 
     class Scheduling(LoadScopeScheduling):
         def _assign_work_unit(self, node: Any) -> None:
@@ -144,6 +149,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
         def _split_scope(self, nodeid: str) -> str:
             file, _, name = nodeid.partition("::")
-            return file if name.startswith("line:") else nodeid.partition("[")[0]
+            if name.startswith("line:"):
+                return file
+            return nodeid if are_long else nodeid.partition("[")[0]
 
     return Scheduling(config, log)
