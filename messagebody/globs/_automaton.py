@@ -2,8 +2,9 @@
 
 A pattern becomes its position automaton (Glushkov 1961), run on bitsets (Navarro and Raffinot,
 2004). A state is a place of the pattern; all moves into a state read the characters of that
-state's label. Most states are entered only from the state before them, so one shift moves them all.
-The others, at stars and braces, are entered in groups with the same sources.
+state's label. Most states are entered only from the state before them, so one shift moves them all;
+in long patterns, a shift for each short distance moves those at stars and small braces too. The
+others are entered in groups with the same sources.
 
 The language is exactly the *legal* names (or content types) that the pattern matches. The states
 record whether a segment is empty, "." or ".." so far, so an automaton accepts nothing illegal, and
@@ -38,6 +39,8 @@ States = int
 
 _SMALL: Final = 512
 """Up to this number of states, all groups are compared, because choosing some would be slower."""
+_NEAR: Final = 8
+"""In larger automata, moves over at most this number of states are shifts and not groups."""
 _FULL_BITS: Final = 1 << 25
 """Up to this number of bits in all groups, sets are not shifted down, which saves the shifts."""
 _BITS_OF_A_STEP: Final = 4096
@@ -81,7 +84,7 @@ class Automaton:
     """
 
     __slots__ = (
-        "_cached_bits", "_chained", "_firsts", "_groups", "_reach", "_reading", "_rows",
+        "_cached_bits", "_chained", "_firsts", "_groups", "_near", "_reach", "_reading", "_rows",
         "accepting", "alphabet", "labels", "literals", "size", "start",
     )  # fmt: skip
 
@@ -94,7 +97,7 @@ class Automaton:
         self.accepting: States = accepting & live
         self.labels: tuple[frozenset[str], ...] = tuple(builder.labels)
         self.literals: frozenset[str] = _distinguished(set(builder.labels), self.alphabet)
-        self._chained, groups = builder.moves(live)
+        self._chained, self._near, groups = builder.moves(live)
         # Sorted by their sources, so that a step over few states checks few groups.
         ordered = sorted(((_first_source(group), group) for group in groups), key=_first)
         self._groups = tuple([group for _, group in ordered])
@@ -157,7 +160,7 @@ class Automaton:
         States are numbered in the order of the pattern, and each is on the path of some word. So
         there is a cycle exactly if some move does not go forward.
         """
-        return any(
+        return any(not distance for distance, _ in self._near) or any(
             group.source_shift + group.sources.bit_length()
             > group.entered_shift + _lowest(group.entered)
             for group in self._groups
@@ -166,7 +169,7 @@ class Automaton:
     def step_cost(self, states: States) -> int:
         """Return the number of comparisons for moving a set of states by one character."""
         first, last = self._span(states)
-        return (last - first) * (1 + self.size // _BITS_OF_A_STEP)
+        return (len(self._near) + last - first) * (1 + self.size // _BITS_OF_A_STEP)
 
     def row_cost(self, states: States) -> int:
         """Return the number of comparisons for moving a set of states by all characters."""
@@ -176,7 +179,7 @@ class Automaton:
     def distances(self) -> list[int]:
         """Return for each state how many characters the nearest word still needs.
 
-        The search is breadth first, against the moves. A state is entered from one state or by one
+        The search is breadth first, against the moves. A state is entered from near ones or by one
         group, and the first state found in a group is the nearest, so each group is followed once.
         """
         distances = [self.size + 1] * self.size
@@ -194,7 +197,7 @@ class Automaton:
         for state in queue:
             group = group_of.get(state)
             if group is None:
-                sources = (1 << state - 1) & unmet if self._chained >> state & 1 else 0
+                sources = self._sources_near(state) & unmet
             elif id(group) in followed:
                 continue
             else:
@@ -205,6 +208,13 @@ class Automaton:
                 distances[source] = distances[state] + 1
                 queue.append(source)
         return distances
+
+    def _sources_near(self, state: int) -> States:
+        found = 0
+        for distance, entered in ((1, self._chained), *self._near):
+            if entered >> state & 1:
+                found |= 1 << state - distance
+        return found
 
     @property
     def is_empty(self) -> bool:
@@ -217,8 +227,9 @@ class Automaton:
         return {each: {} if each in self.literals else shared for each in self.alphabet}
 
     def _targets(self, states: States) -> States:
-        # One shift moves all states that are entered only from the state before them.
-        targets = (states << 1) & self._chained
+        targets = states << 1 & self._chained
+        for distance, entered in self._near:
+            targets |= states << distance & entered
         first, last = self._span(states)
         for shift, sources, entered_shift, entered in self._groups[first:last]:
             if not entered_shift:  # then neither set is shifted down
@@ -362,26 +373,36 @@ class _Builder:
                 live |= mask << shift
         return live
 
-    def moves(self, live: States) -> tuple[States, tuple[_Group, ...]]:
-        """Return the states entered only from the state before, and the others by their sources."""
-        chained: list[int] = []
+    def moves(
+        self, live: States
+    ) -> tuple[States, tuple[tuple[int, States], ...], tuple[_Group, ...]]:
+        """Return the states that the one before leads to, those of other near ones, and groups.
+
+        In a small automaton, near is the state before and nothing else: a loop over few groups is
+        as fast as a shift for each distance.
+        """
+        size = len(self.labels)
+        near: dict[int, list[int]] = {}
         groups: dict[tuple[int, States], list[int]] = {}
         for state, is_live in enumerate(_digits(live)):
             # No move enters state 0.
             if is_live == "0" or not state:
                 continue
             shift, mask = self.sources[state]
-            if mask == 1 and shift == state - 1:
-                chained.append(state)
+            farthest, nearest = state - shift, state - shift - mask.bit_length() + 1
+            if farthest == nearest == 1 or (size > _SMALL and farthest <= _NEAR and nearest >= 0):
+                for source in _members(mask, shift):
+                    near.setdefault(state - source, []).append(state)
             else:
                 groups.setdefault((shift, mask), []).append(state)
-        size = len(self.labels)
         # Full sets save two shifts per step, but take quadratic memory for a long pattern.
         is_compact = len(groups) * size > _FULL_BITS
         entered = tuple(
             [_group(*sources, states, size, is_compact) for sources, states in groups.items()]
         )
-        return _bits(chained, size), entered
+        chained = _bits(near.pop(1, ()), size)
+        shifts = tuple([(distance, _bits(states, size)) for distance, states in near.items()])
+        return chained, shifts, entered
 
 
 def _shifted_down(states: States) -> tuple[int, States]:

@@ -304,6 +304,13 @@ def spelled(*stars: str) -> list[Any]:
     return [(f"/**/*{'*'.join(stars).format(*[i] * 3)}*", PLAIN, True) for i in range(160)]
 
 
+def test_the_longest_patterns_are_decided() -> None:
+    """Thousands of stars move by a few shifts of the whole set of states."""
+    pair = schema(("/" + "*a" * 6400 + "b", PLAIN)), schema(("/" + "*a" * 6399 + "*", PLAIN))
+    assert check(*pair).verdict is Verdict.ALWAYS
+    assert check(*reversed(pair)).verdict is Verdict.SOMETIMES
+
+
 class TestStepsOfHardQuestions:
     """A step is a few calls, so that the whole budget takes about a second."""
 

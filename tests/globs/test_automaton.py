@@ -2,6 +2,7 @@
 
 import tracemalloc
 from itertools import product
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from messagebody.globs import (
     NAME_ALPHABET,
     TYPE_ALPHABET,
     Automaton,
+    _automaton,
     content_type_pattern,
     name_pattern,
     representatives,
@@ -167,6 +169,20 @@ class TestLongPatterns:
         """Only whole segments are left out."""
         for name in ("/a", "/x/a", "/x/y/a", "/xy", "/x/xy", "/xa", "/x/y/xb", "/a/b/c/d"):
             assert name_pattern(pattern).matches(name) is name_matches(pattern, name), name
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(strategies.name_patterns)
+def test_a_large_automaton_has_the_same_graph(pattern: str) -> None:
+    """It moves over short distances by shifts, where a small one has groups."""
+    syntax = parse_name_pattern(pattern)
+    small = name_automaton(syntax)
+    with patch.object(_automaton, "_SMALL", 0):
+        large = name_automaton(syntax)
+        moves = [large.successors(state) for state in range(large.size)]
+        assert moves == [small.successors(state) for state in range(small.size)]
+        assert large.distances() == small.distances()
+        assert large.is_infinite is small.is_infinite
 
 
 @pytest.mark.dear
