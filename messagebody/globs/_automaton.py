@@ -39,8 +39,11 @@ States = int
 
 _SMALL: Final = 512
 """Up to this number of states, all groups are compared, because choosing some would be slower."""
-_NEAR: Final = 8
-"""In larger automata, moves over at most this number of states are shifts and not groups."""
+_NEAR: Final = 16
+"""In larger automata, moves over at most this number of states are shifts and not groups.
+
+Those of a globstar go back by 4 and forward by 11.
+"""
 _FULL_BITS: Final = 1 << 25
 """Up to this number of bits in all groups, sets are not shifted down, which saves the shifts."""
 _BITS_OF_A_STEP: Final = 4096
@@ -160,7 +163,7 @@ class Automaton:
         States are numbered in the order of the pattern, and each is on the path of some word. So
         there is a cycle exactly if some move does not go forward.
         """
-        return any(not distance for distance, _ in self._near) or any(
+        return any(distance <= 0 for distance, _ in self._near) or any(
             group.source_shift + group.sources.bit_length()
             > group.entered_shift + _lowest(group.entered)
             for group in self._groups
@@ -229,7 +232,8 @@ class Automaton:
     def _targets(self, states: States) -> States:
         targets = states << 1 & self._chained
         for distance, entered in self._near:
-            targets |= states << distance & entered
+            moved = states << distance if distance > 0 else states >> -distance
+            targets |= moved & entered
         first, last = self._span(states)
         for shift, sources, entered_shift, entered in self._groups[first:last]:
             if not entered_shift:  # then neither set is shifted down
@@ -390,7 +394,9 @@ class _Builder:
                 continue
             shift, mask = self.sources[state]
             farthest, nearest = state - shift, state - shift - mask.bit_length() + 1
-            if farthest == nearest == 1 or (size > _SMALL and farthest <= _NEAR and nearest >= 0):
+            if farthest == nearest == 1 or (
+                size > _SMALL and farthest <= _NEAR and nearest >= -_NEAR
+            ):
                 for source in _members(mask, shift):
                     near.setdefault(state - source, []).append(state)
             else:

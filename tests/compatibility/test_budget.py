@@ -309,6 +309,8 @@ def test_the_longest_patterns_are_decided() -> None:
     pair = schema(("/" + "*a" * 6400 + "b", PLAIN)), schema(("/" + "*a" * 6399 + "*", PLAIN))
     assert check(*pair).verdict is Verdict.ALWAYS
     assert check(*reversed(pair)).verdict is Verdict.SOMETIMES
+    pair = schema(("/" + "**/a/" * 2499 + "**", PLAIN)), schema(("/" + "**/a/" * 2500 + "b", PLAIN))
+    assert check(*pair).verdict is Verdict.SOMETIMES
 
 
 class TestStepsOfHardQuestions:
