@@ -395,6 +395,18 @@ ALIASES: Final = {
 }
 """Names of types in releases of libmagic, and their registered names."""
 
+
+def canonical(text: str) -> str:
+    """Return the `type/subtype` of a content type by its usual name.
+
+    Examples:
+        >>> canonical("audio/x-wav"), canonical("Text/Plain; charset=utf-8")
+        ('audio/wav', 'text/plain')
+    """
+    kind = essence(text)
+    return ALIASES.get(kind, kind)
+
+
 CONTAINERS: Final = {
     "application/zip": (
         "application/vnd.",
@@ -588,11 +600,15 @@ def is_shown_inline(text: str) -> bool:
 _EXTENSION_OF: Final = {kind: extension for extension, kind in reversed(EXTENSIONS.items())}
 
 
-def extension_of(content_type: str | None) -> str:
-    """Return the file extension of a media type, ".bin" if it has none.
+def extension_of(content_type: str | None, default: str = ".bin") -> str:
+    """Return the file extension of a media type, or a default if it has none.
 
     Examples:
-        >>> extension_of("text/plain"), extension_of("image/jpeg"), extension_of(None)
-        ('.txt', '.jpg', '.bin')
+        >>> extension_of("image/jpeg"), extension_of("audio/x-wav"), extension_of(None)
+        ('.jpg', '.wav', '.bin')
     """
-    return _EXTENSION_OF.get(essence(content_type), ".bin") if content_type else ".bin"
+    if not content_type:
+        return default
+    # Some types that have another name, too, have an extension of their own.
+    own = _EXTENSION_OF.get(essence(content_type))
+    return own or _EXTENSION_OF.get(canonical(content_type), default)

@@ -24,7 +24,7 @@ from messagebody._base.media_types import (
     SIGNATURES,
     SIGNED,
     TEXT_PLAIN,
-    essence,
+    canonical,
     is_text,
 )
 
@@ -231,8 +231,7 @@ def agree(declared: str, sniffed: str) -> bool:
         >>> agree("text/markdown", "text/plain"), agree("image/png", "image/jpeg")
         (True, False)
     """
-    wanted = ALIASES.get(essence(declared), essence(declared))
-    found = ALIASES.get(essence(sniffed), essence(sniffed))
+    wanted, found = canonical(declared), canonical(sniffed)
     if wanted == found or found in _UNKNOWN or wanted in _UNKNOWN:
         return True
     return _reconcile(found, wanted) == wanted

@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from messagebody._base.leaves import FoundTuple
     from messagebody._base.limits import CHUNK, DEFAULT_LIMITS, MIB, Limits, parse_size
     from messagebody._base.media_types import (
-        ALIASES,
         EXTENSIONS,
         JSON,
         MAX_LENGTH,
@@ -63,6 +62,7 @@ if TYPE_CHECKING:
         PLAIN_CHARSETS,
         TEXT_PLAIN,
         WELL_KNOWN,
+        canonical,
         check_content_type,
         essence,
         extension_of,
@@ -134,7 +134,6 @@ if TYPE_CHECKING:
     from messagebody.storage._stores.messages import OneStoredMessage, StoredMessage, StoredMessages
 
 __all__ = [
-    "ALIASES",
     "APPEND",
     "CHUNK",
     "CREATE",
@@ -180,6 +179,7 @@ __all__ = [
     "base64",
     "body_of",
     "body_of_text",
+    "canonical",
     "check_about",
     "check_content_type",
     "check_extra",
@@ -276,8 +276,8 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             ".._base.documents": "not_json",
             # Limits, sizes and media types.
             ".._base.limits": "CHUNK DEFAULT_LIMITS Limits MIB parse_size",
-            ".._base.media_types": "ALIASES EXTENSIONS JSON MAX_LENGTH OCTET_STREAM "
-            "PLAIN_CHARSETS TEXT_PLAIN WELL_KNOWN check_content_type "
+            ".._base.media_types": "EXTENSIONS JSON MAX_LENGTH OCTET_STREAM "
+            "PLAIN_CHARSETS TEXT_PLAIN WELL_KNOWN canonical check_content_type "
             "essence extension_of is_text parse_content_type "
             "stated_charset",
             ".._base": "plugins sniffing",

@@ -20,9 +20,8 @@ from messagebody.adapters._conversation.turn import Turn, with_rest
 from messagebody.adapters._conversation.turns import at_the_ends, joined, turns_of
 from messagebody.adapters._conversion.citing import marks_of, renumbered, with_documents
 from messagebody.adapters._conversion.collecting import Collector
-from messagebody.adapters._conversion.options import WriteOptions
 from messagebody.adapters._conversion.plain import read_plain, write_plain
-from messagebody.adapters._conversion.reaching import Reach
+from messagebody.adapters._conversion.reaching import Reach, WriteOptions
 from messagebody.adapters._conversion.reading import BlockReader
 from messagebody.adapters._conversion.writing import write
 from messagebody.adapters._registry import adapter, detect

@@ -22,7 +22,7 @@ from messagebody._core import (
     require_path,
     sniffing,
 )
-from messagebody.adapters import Converted, Loss, LossKind
+from messagebody.adapters import Converted, Loss, LossKind, left_behind
 from messagebody.errors import DecodeError, MessageBodyError, RefusedPaths
 from messagebody.findings import Finding
 from messagebody.names import is_name, safe_name
@@ -241,11 +241,18 @@ def most_bytes(into: Path | None, limits: Limits) -> int:
 # Writing
 
 
-def packed(write: Callable[[BinaryIO], list[Loss]]) -> Converted[bytes]:
-    """Return the bytes that a function writes to a file, and the losses that it returns."""
+def packed(write: Callable[[BinaryIO], list[Loss]], rest: Any = None) -> Converted[bytes]:
+    """Return the bytes that a function writes to a file, and the losses that it returns.
+
+    Arguments:
+        write: the function.
+        rest: what was read beside the body, for which an archive has no place.
+    """
     file = io.BytesIO()
     losses = write(file)
-    return Converted(file.getvalue(), losses)
+    why = "an archive has no place for this member of a message"
+    behind = () if rest is None else left_behind(rest, why)
+    return Converted(file.getvalue(), (*behind, *losses))
 
 
 @attrs.frozen

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, BinaryIO, Final
 
 from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody
-from messagebody.adapters import Converted, Loss, LossKind, left_behind
+from messagebody.adapters import Converted, Loss, LossKind
 from messagebody.archives._entries import (
     CHUNK,
     ArchiveEntry,
@@ -147,10 +147,7 @@ def from_body(
             members that a reader misses are losses.
         resolver: reads references; without one they are left out, and reported as losses.
     """
-    made = packed(partial(write, body, resolver=resolver))
-    why = "an archive has no place for this member of a message"
-    behind = left_behind(rest, why) if rest is not None else ()
-    return Converted(made.value, (*behind, *made.losses))
+    return packed(partial(write, body, resolver=resolver), rest)
 
 
 def write(body: MessageBody, file: BinaryIO, /, *, resolver: Resolver | None = None) -> list[Loss]:

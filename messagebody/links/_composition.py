@@ -3,11 +3,9 @@
 from collections.abc import Callable, Mapping
 
 from messagebody._core import (
-    ALIASES,
     MessageBody,
     Part,
     edit,
-    essence,
     extension_of,
     record_of,
     require_body,
@@ -48,14 +46,9 @@ def mount(
         name = None if part.name is None else base + part.name
         if name is None and not keep_unnamed:
             unnamed += 1
-            name = f"{base}/{unnamed}{_suffix_of(part)}"
+            # A type that no extension stands for needs none: it is stated anyway.
+            name = f"{base}/{unnamed}{extension_of(part.content_type, default='')}"
         guests.append(relinked(part, name, lambda target: base + target))
     with edit(body) as parts:
         parts.extend([record_of(part) for part in guests])
     return body
-
-
-def _suffix_of(part: Part) -> str:
-    kind = essence(part.content_type)
-    # A type that no extension stands for needs none: it is stated anyway.
-    return extension_of(ALIASES.get(kind, kind)).removesuffix(".bin")

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import groupby
 from typing import Any, Final
 
-from messagebody._core import ALIASES, EXTENSIONS, TEXT_PLAIN, essence
+from messagebody._core import EXTENSIONS, TEXT_PLAIN, canonical
 from messagebody.errors import MissingDependency
 from messagebody.rendering._elements import Html, element, joined
 
@@ -70,11 +70,11 @@ def language_of(content_type: str, name: str | None) -> str | None:
         >>> language_of("text/x-python", None), language_of("text/plain", "/a.rs")
         ('python', 'rust')
     """
-    kind = essence(content_type)
+    kind = canonical(content_type)
     if kind == TEXT_PLAIN and name is not None:
         leaf = name.rpartition("/")[2]
         kind = EXTENSIONS.get(f".{leaf.rpartition('.')[2].lower()}", kind)
-    return _LANGUAGE_OF.get(ALIASES.get(kind, kind))
+    return _LANGUAGE_OF.get(kind)
 
 
 def language_named(word: str) -> str | None:

@@ -11,12 +11,12 @@ import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._core import (
-    ALIASES,
     DEFAULT_LIMITS,
     JSON,
     TEXT_PLAIN,
     Part,
     access_of,
+    canonical,
     count_of,
     data_urls,
     essence,
@@ -258,7 +258,7 @@ class Contents:
         return attrs.evolve(shown, data=data)
 
     def _laid_out(self, part: "messagebody.Part", data: bytes) -> Shown:
-        kind = ALIASES.get(essence(part.content_type), essence(part.content_type))
+        kind = canonical(part.content_type)
         if kind == _SVG:
             return self._picture(_SVG, data, part)
         if is_text(part.content_type):
@@ -416,8 +416,7 @@ class Contents:
 
     def _shown_bytes(self, part: "messagebody.Part", kind: str, data: bytes) -> Shown:
         # Checked before the stated type is used, because a sender may call anything a picture.
-        found = essence(sniffing.content_type(data[: sniffing.HEAD]))
-        found = ALIASES.get(found, found)
+        found = canonical(sniffing.content_type(data[: sniffing.HEAD]))
         if found in _MEDIA and kind.partition("/")[0] in {"image", "audio", "video"}:
             shown = self._media(found, data, part)
             if sniffing.agree(part.content_type, found):

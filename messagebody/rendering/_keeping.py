@@ -3,13 +3,11 @@
 from typing import Final
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._core import ALIASES, EXTENSIONS, OCTET_STREAM, base64, essence, human_size
+from messagebody._core import OCTET_STREAM, base64, extension_of, human_size
 from messagebody.rendering._elements import Html, element
 from messagebody.rendering._limits import HEX_BYTES
 
 _COLUMNS: Final = 16
-# The first extension of each type is the usual one.
-_SUFFIXES: Final = {kind: suffix for suffix, kind in reversed(EXTENSIONS.items())}
 
 
 def data_url(kind: str, data: bytes) -> str:
@@ -39,9 +37,7 @@ def file_name(part: "messagebody.Part", index: int) -> str:
         ('b.txt', 'part-7.txt')
     """
     name = f"part-{index}" if part.path is None else part.path.name
-    kind = essence(part.content_type)
-    suffix = _SUFFIXES.get(ALIASES.get(kind, kind), "")
-    return name if "." in name else name + suffix
+    return name if "." in name else name + extension_of(part.content_type, default="")
 
 
 def hex_lines(data: bytes) -> str:

@@ -16,6 +16,7 @@ Examples:
     ...     messages = [{"agent": "demo", "message": "Look!", "session_id": None}]
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from messagebody._core import face
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # a type checker must only see the names above
+    _CONTRACTS = [f"{__name__}.{module}" for module in ("_adapters", "_stores", "_streams")]
     _load, __dir__ = face(
         __name__,
         {
@@ -50,6 +52,8 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
 
     def __getattr__(name: str) -> Any:
         try:
+            # A test of a contract that fails then shows the values that it compared.
+            import_module("pytest").register_assert_rewrite(*_CONTRACTS)
             return _load(name)
         except ModuleNotFoundError as error:
             if error.name not in ("pytest", "hypothesis"):

@@ -361,13 +361,14 @@ class AdapterContract(abc.ABC):
 
     def test_it_is_told_from_other_formats(self) -> None:
         """It knows its messages better than any other format does, and those of others worse."""
-        others = [each for name, each in each_adapter()
-                  if name not in self.akin and each is not self.adapter]  # fmt: skip
+        others = {name: each for name, each in each_adapter()
+                  if name not in self.akin and each is not self.adapter}  # fmt: skip
         for message in self._messages():
             mine = evidence_of(self.adapter, message)
-            assert mine >= max(evidence_of(each, message) for each in others)
+            better = [name for name, each in others.items() if evidence_of(each, message) > mine]
+            assert better == [], f"formats that know {message!r:.200} better"
         for theirs, message in _messages_of_others():
-            if theirs in others:
+            if theirs in others.values():
                 assert evidence_of(self.adapter, message) < evidence_of(theirs, message)
 
 

@@ -4,6 +4,8 @@ import copy
 import itertools
 import re
 from collections.abc import Iterable, Iterator
+from functools import reduce
+from operator import getitem
 from typing import Any, Final
 
 AWKWARD: Final = (
@@ -20,20 +22,28 @@ AWKWARD: Final = (
 _ID: Final = re.compile(r"^id$|[a-z]I[dD]$|_id$")
 
 
+_OTHERS: Final = (None, 7, "x", [1], {"a": 1}, True, "\ud800")
+
+
 def damaged(value: Any) -> Iterator[Any]:
     """Yield copies of a value, each with one member or item gone or of another type."""
-    others = itertools.cycle((None, 7, "x", [1], {"a": 1}, True, "\ud800"))
+    others = itertools.cycle(_OTHERS)
     for path in _places_in(value):
-        for is_gone in (True, False):
-            made = copy.deepcopy(value)
-            held = made
-            for step in path[:-1]:
-                held = held[step]
-            if is_gone:
-                del held[path[-1]]
-            else:
-                held[path[-1]] = next(others)
+        made, held = _copied(value, path)
+        is_list = isinstance(held[path[-1]], list)
+        del held[path[-1]]
+        yield made
+        # Readers go through a list: what is none fails in a way of its own for each type.
+        for other in _OTHERS if is_list else (next(others),):
+            made, held = _copied(value, path)
+            held[path[-1]] = other
             yield made
+
+
+def _copied(value: Any, path: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Return a copy of a value, and what holds the last step of a path in it."""
+    made = copy.deepcopy(value)
+    return made, reduce(getitem, path[:-1], made)
 
 
 def _places_in(value: Any) -> Iterator[tuple[Any, ...]]:
@@ -51,10 +61,7 @@ def wider(value: Any, depth: int = 3) -> Iterator[Any]:
     """Yield copies of a value with a new member, in each of its objects down to a depth."""
     for path in [*_objects_in(value, depth)]:
         made = copy.deepcopy(value)
-        held = made
-        for step in path:
-            held = held[step]
-        held["new_of_tomorrow"] = {"a": [1]}
+        reduce(getitem, path, made)["new_of_tomorrow"] = {"a": [1]}
         yield made
 
 

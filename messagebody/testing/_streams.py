@@ -47,7 +47,8 @@ class StreamContract(abc.ABC):
     unknown: ClassVar[Event] = {"type": "new_of_tomorrow", "more": {"a": 1}}
     """An event of a type that does not exist yet."""
     piece: ClassVar[str] = ""
-    """The member of events that holds a piece of text, if pieces may be cut anywhere."""
+    """The member of events that holds a piece of text, if pieces may be cut anywhere, or the path
+    to it, such as "delta/text" or "choices/0/delta/content"."""
     ends: ClassVar[bool] = True
     """Whether an event says that the stream ended."""
     texts: ClassVar[int] = 5
@@ -69,9 +70,12 @@ class StreamContract(abc.ABC):
 
     def test_pieces_may_be_cut_anywhere(self) -> None:
         """A text is the same whether it comes in large pieces, in single characters or in none."""
+        is_cut = not self.piece
         for events, _ in self._streams():
             cut = [piece for event in events for piece in self._cut(event)]
+            is_cut |= len(cut) > len(events)
             assert self._fed(cut).message() == self._fed(events).message()
+        assert is_cut, f"no event holds a text at piece = {self.piece!r}"
 
     def test_texts_are_kept(self) -> None:
         """Each text comes letter by letter: spaces, line ends, marks and all, in any pieces."""
@@ -199,12 +203,15 @@ class StreamContract(abc.ABC):
         return self.adapter.to_body(made.message())
 
     def _cut(self, event: Event) -> Iterator[Event]:
-        text = event.get(self.piece)
+        *path, last = [int(step) if step.isdigit() else step for step in self.piece.split("/")]
+        text = _at([*path, last], event)
         if not isinstance(text, str) or not text:
             yield event
             return
         for letter in ("", *text, ""):
-            yield {**copy.deepcopy(event), self.piece: letter}
+            made = copy.deepcopy(event)
+            _at(path, made)[last] = letter
+            yield made
 
     def _content(self, events: Sequence[Event]) -> Iterator[Event]:
         """Yield the events that change the message."""
@@ -214,6 +221,17 @@ class StreamContract(abc.ABC):
             made.feed(event)
             if made.message() != before:
                 yield event
+
+
+def _at(path: Sequence[str | int], event: Event) -> Any:
+    """Return what is at a path in an event, None if nothing is there."""
+    held: Any = event
+    for step in path:
+        try:
+            held = held[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return held
 
 
 def _texts_in_pieces(most: int) -> Iterator[list[list[str]]]:

@@ -312,10 +312,11 @@ def test_a_body_may_be_mounted_in_itself() -> None:
 
 
 def test_numbers_have_the_extension_of_their_type() -> None:
-    kinds = ["text/plain", "image/jpeg", "text/xml", "application/x-unknown", "Text/HTML"]
+    kinds = ["text/plain", "image/jpeg", "text/xml", "application/x-unknown", "Text/HTML",
+             "application/x-ndjson", "application/octet-stream"]  # fmt: skip
     guest = MessageBody(Part(b"x", content_type=kind) for kind in kinds)
     names = MessageBody().mount("/r", guest).names()
-    assert names == ["/r/1.txt", "/r/2.jpg", "/r/3.xml", "/r/4", "/r/5.html"]
+    assert names == ["/r/1.txt", "/r/2.jpg", "/r/3.xml", "/r/4", "/r/5.html", "/r/6.ndjson", "/r/7"]
 
 
 # Chosen parts

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import Phase, settings
@@ -116,6 +116,58 @@ def test_a_fault_is_noticed(contract: type[Any], fault: type[Any], test: str) ->
 @pytest.mark.parametrize("contract", KITS)
 def test_each_test_is_needed(contract: type[Any]) -> None:
     assert {*KITS[contract].values()} == {*checks_of(contract)}
+
+
+def test_each_type_stands_in_the_place_of_a_list() -> None:
+    """Readers go through a list, and fail in different ways for what is none."""
+    found = set()
+
+    class Records(Notes):
+        def split(self, message: Any) -> tuple[list[Any], Any]:
+            found.add(type(message.get("notes") if isinstance(message, dict) else None))
+            return super().split(message)
+
+    run(Formats(Records), "test_anything_else_is_refused")
+    assert found == {type(None), int, str, list, dict, bool}
+
+
+def test_pieces_within_others_are_cut() -> None:
+    def nested(event: Any) -> Any:
+        inner = {"choices": [{"delta": {"text": event["text"]}}]} if "text" in event else {}
+        return {**event, **inner}
+
+    class Nested(NotesEvents):
+        def feed(self, event: dict[str, Any]) -> None:
+            if "choices" in event:
+                found.append(event["choices"][0]["delta"]["text"])
+                event = {**event, "text": found[-1]}
+            super().feed(event)
+
+    class NestedStreams(Streams):
+        streams = (([*map(nested, faulty_streams.EVENTS)], faulty_streams.MESSAGE),)
+        piece = "choices/0/delta/text"
+
+    found: list[str] = []
+    run(NestedStreams(Nested), "test_pieces_may_be_cut_anywhere")
+    assert {len(each) for each in found} >= {0, 1}
+    NestedStreams.piece = "choices/1/delta/text"
+    with pytest.raises(AssertionError, match="no event holds a text at piece"):
+        run(NestedStreams(Nested), "test_pieces_may_be_cut_anywhere")
+
+
+def test_a_failure_shows_what_was_compared() -> None:
+    with pytest.raises(AssertionError, match=r"Omitting|At index|Differing|=="):
+        run(Streams(faulty_streams.LosesTheFirstPiece), "test_a_stream_makes_its_message")
+
+
+def test_formats_that_know_a_message_better_are_named() -> None:
+    chat = {"role": "user", "content": [{"type": "text", "text": "Hi"}] * 3}
+
+    class Chats(Formats):
+        messages: ClassVar[list[Any]] = [{**chat, "author": "human", "notes": []}]
+
+    with pytest.raises(AssertionError, match="openai-chat"):
+        run(Chats(), "test_it_is_told_from_other_formats")
 
 
 def test_the_page_counts_them() -> None:

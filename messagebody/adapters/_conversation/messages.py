@@ -10,7 +10,9 @@ USUAL: Final = "openai-chat"
 """What a role and a text are most often, where several formats have messages of just these."""
 HOLDERS: Final = frozenset({"messages", "contents", "input", "conversation"})
 """Members that hold a conversation: of requests to services, of logs and of states of agents."""
-_LANGCHAIN: Final = frozenset({"human", "ai", "system", "tool", "function", "chat"})
+_LANGCHAIN: Final = frozenset(
+    {"human", "ai", "system", "tool", "function", "chat", "AIMessageChunk"}
+)
 _ITEM: Final = re.compile(r"reasoning|compaction|item_reference|mcp_list_tools|[a-z_]+_call"
                           r"|mcp_approval_(?:request|response)|[a-z_]+_call_output")  # fmt: skip
 """The types of the items of OpenAI's Responses that state no role."""

@@ -11,10 +11,9 @@ from messagebody._core import Part
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversion import stand_ins
 from messagebody.adapters._conversion.copies import copy_of, may_say, with_copy
-from messagebody.adapters._conversion.kinds import fits, kind_for, kinds_at
-from messagebody.adapters._conversion.media import media_of
-from messagebody.adapters._conversion.options import WriteOptions
+from messagebody.adapters._conversion.kinds import fits, kind_for, kinds_at, media_of
 from messagebody.adapters._conversion.plan import KeptBlock, MessagePlan, PlanStep
+from messagebody.adapters._conversion.reaching import WriteOptions
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import Dialect

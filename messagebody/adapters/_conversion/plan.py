@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from messagebody._core import MessageBody, Part, quote
 from messagebody.adapters._contract import Loss, LossKind, left_behind
+from messagebody.adapters._conversion.kinds import own_name
 from messagebody.adapters._conversion.losses import Positions
-from messagebody.adapters._conversion.media import own_name
 from messagebody.adapters._conversion.missed import SIGNATURES
 from messagebody.adapters._conversion.rest import (
     entries_of,

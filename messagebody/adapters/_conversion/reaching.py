@@ -1,7 +1,7 @@
-"""References in a message: how the target gets at the content behind them, and why it does not."""
+"""The options of writing, and how the target gets at what is behind a reference, or why not."""
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -141,3 +141,20 @@ _Way = Callable[[Part, Sequence[Kind], str], tuple[Part, str]]
 
 def _with_content(part: Part, data: bytes) -> Part:
     return Part(data, name=part.name, content_type=part.content_type, metadata=part.metadata)
+
+
+@attrs.frozen
+class WriteOptions:
+    """The options for writing a body; see `Format.from_body`."""
+
+    carry: bool = False
+    unsupported: str = "text"
+    reach: Reach = attrs.Factory(Reach)
+
+    def __attrs_post_init__(self) -> None:
+        one_of("unsupported", self.unsupported, ("text", "omit", "error"))
+
+    @classmethod
+    def of(cls, *, carry: bool = False, unsupported: str = "text", **reach: Any) -> "WriteOptions":
+        """Return the options of a call."""
+        return cls(carry, unsupported, Reach(**reach))

@@ -9,7 +9,7 @@ from messagebody._core import Part, quote
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversion.collecting import Collector
 from messagebody.adapters._conversion.copies import copy_of, without_copy
-from messagebody.adapters._conversion.media import media_of
+from messagebody.adapters._conversion.kinds import media_of
 from messagebody.adapters._conversion.missed import missed_in
 from messagebody.adapters._conversion.rest import content_class, mark_of
 from messagebody.adapters._vocabulary import differences

@@ -11,8 +11,8 @@ from messagebody._core import MessageBody, quote
 from messagebody.adapters._contract import Converted, Loss, LossKind
 from messagebody.adapters._conversion.blocks import BlockWriter, Written
 from messagebody.adapters._conversion.check import MessageCheck
-from messagebody.adapters._conversion.options import WriteOptions
 from messagebody.adapters._conversion.plan import KeptBlock, MessagePlan, plan_of
+from messagebody.adapters._conversion.reaching import WriteOptions
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import Item, Media, Text

@@ -9,6 +9,7 @@ import pytest
 
 from messagebody import adapters as registry
 from messagebody.adapters import detect
+from messagebody.adapters.dialects import messages_of
 from messagebody.errors import EnvelopeError
 from tests.adapters.formats.messages import MESSAGES
 from tests.effort import examples
@@ -134,6 +135,30 @@ def test_anything_may_have_any_type(name: str) -> None:
 
 
 PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": ""}}
+
+
+CHAT: list[Any] = [
+    {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}},
+    {
+        "role": "assistant",
+        "content": None,
+        "audio": {"id": "a", "data": "aGk=", "transcript": "Hi"},
+    },
+    {"role": "assistant", "audio": {"id": "a"}},
+    {"role": "function", "name": "f", "content": "x"},
+]
+"""Members of messages that are the names of blocks in other formats."""
+
+
+@pytest.mark.parametrize("name", sorted(MESSAGES))
+def test_a_conversation_has_the_format_of_its_messages(name: str) -> None:
+    """The members of a message are never taken for those of a block of some other format."""
+    spoken = [each for each in MESSAGES[name] if isinstance(each, dict) and messages_of([each])]
+    for message in [*spoken, *(CHAT if name == "openai-chat" else ())]:
+        found = detect(message)
+        assert name in found
+        for talk in ([message], [message, message], {"messages": [message]}):
+            assert detect(talk) == found
 
 
 @pytest.mark.parametrize("role", ["system", "developer"])

@@ -43,6 +43,7 @@ class TestAgentUserInteraction(Contract):
 
 class TestAnthropic(Contract):
     name = "anthropic"
+    piece = "delta/text"
 
 
 class TestGemini(Contract):
@@ -51,11 +52,13 @@ class TestGemini(Contract):
 
 class TestLangChain(Contract):
     name = "langchain"
+    piece = "content"
     ends = False
 
 
 class TestOpenAIChat(Contract):
     name = "openai-chat"
+    piece = "choices/0/delta/content"
 
 
 # A stream says nothing of members that are null in the whole message.
@@ -70,9 +73,11 @@ class TestOpenAIResponses(Contract):
 
 class TestPydanticAI(Contract):
     name = "pydantic-ai"
+    piece = "delta/content_delta"
     unknown = {"event_kind": "new_of_tomorrow"}  # noqa: RUF012
     ends = False
 
 
 class TestVercelAI(Contract):
     name = "vercel-ai"
+    piece = "delta"

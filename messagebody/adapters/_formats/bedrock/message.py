@@ -212,7 +212,9 @@ _MEMBERS: Final = {
 
 def _is_block(block: Any) -> bool:
     # Blocks of other formats have a type as well.
-    if not isinstance(block, dict) or "type" in block or len(block.keys() & _MEMBERS) != 1:
+    if not isinstance(block, dict) or {"type", "role"} & block.keys():
+        return False
+    if len(block.keys() & _MEMBERS) != 1:
         return False
     # Pictures of Haystack have the same member.
     image = block.get("image")

@@ -166,7 +166,7 @@ def _is_part(part: Any) -> bool:
         return False
     if len(_PARTS.intersection(_UNDERSCORED.get(key, key) for key in part)) != 1:
         return False
-    return not {"type", "kind", "part_kind"} & part.keys()
+    return not {"type", "kind", "part_kind", "role"} & part.keys()
 
 
 _NAMES: Final = {name: spelt for spelt, name in _UNDERSCORED.items()}
