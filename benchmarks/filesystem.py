@@ -149,7 +149,7 @@ def million() -> None:
                 what,
                 show_time(taken["ours"]),
                 *(show_time(taken[name]) if name in taken else "" for name in PEERS),
-                show_ratio(min(peers) / taken["ours"]),
+                show_ratio(min(peers) / taken["ours"]) if peers else "",
             )
         )
     columns = ("call", "messagebody", *PEERS.values(), "by, the faster peer")
