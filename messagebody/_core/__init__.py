@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         check_content_type,
         essence,
         extension_of,
+        is_json,
         is_text,
         parse_content_type,
         stated_charset,
@@ -128,6 +129,7 @@ if TYPE_CHECKING:
         text_problem,
     )
     from messagebody.globs._wide import wide_pattern
+    from messagebody.schema._words import in_words
     from messagebody.storage._offloading._mentions import digests_of
     from messagebody.storage._references.spool import SpoolBlob
     from messagebody.storage._stores.directory import FileStore
@@ -201,9 +203,11 @@ __all__ = [
     "guided",
     "hex_digits",
     "human_size",
+    "in_words",
     "inline_size",
     "is_data_url",
     "is_digest",
+    "is_json",
     "is_store_url",
     "is_text",
     "is_url",
@@ -278,7 +282,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             ".._base.limits": "CHUNK DEFAULT_LIMITS Limits MIB parse_size",
             ".._base.media_types": "EXTENSIONS JSON MAX_LENGTH OCTET_STREAM "
             "PLAIN_CHARSETS TEXT_PLAIN WELL_KNOWN canonical check_content_type "
-            "essence extension_of is_text parse_content_type "
+            "essence extension_of is_json is_text parse_content_type "
             "stated_charset",
             ".._base": "plugins sniffing",
             # Text of strangers, made safe to show.
@@ -305,5 +309,6 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             "..storage._stores.directory": "FileStore",
             "..storage._stores.messages": "OneStoredMessage StoredMessage StoredMessages",
             "..globs._wide": "wide_pattern",
+            "..schema._words": "in_words",
         },
     )

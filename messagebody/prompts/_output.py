@@ -2,7 +2,8 @@
 
 Each part of the schema becomes one property. An array with a choice of parts would look more
 natural, but providers refuse choices between objects that begin with the same members. All members
-are required and no others are allowed. No constraint is used that a provider may not support.
+are required and no others are allowed. No constraint is used that a provider may not support. A
+part with a content schema is written as a JSON value, as far as the same subset can say it.
 """
 
 import re
@@ -19,6 +20,8 @@ from messagebody._core import (
     Part,
     escape,
     essence,
+    in_words,
+    is_json,
     is_text,
     nearest,
     quote,
@@ -26,6 +29,7 @@ from messagebody._core import (
     strict_json,
 )
 from messagebody.errors import DecodeError, InvalidName, InvalidPart, InvalidSchema
+from messagebody.prompts._strict import StrictContent, strict_content, strict_object
 from messagebody.schema import MessageBodySchema, SchemaPart
 
 _KEY: Final = re.compile("[^A-Za-z0-9]+")
@@ -43,6 +47,8 @@ class _Property:
     key: str
     part: SchemaPart
     types: tuple[str, ...]
+    inside: StrictContent | None = None
+    """What a model writes for the content; None if it writes text."""
 
     @property
     def is_single(self) -> bool:
@@ -50,7 +56,7 @@ class _Property:
         return self.part.name is not None and not _GLOB.search(self.part.name)
 
     def schema(self) -> dict[str, Any]:
-        item = _object(self._members())
+        item = strict_object(self._members())
         if not self.is_single:
             return {"type": "array", "items": item, "description": self._about()}
         if self.part.required:
@@ -64,7 +70,12 @@ class _Property:
             members["name"] = {"type": "string", "description": about}
         if len(self.types) > 1:
             members["content_type"] = {"type": "string", "enum": [*self.types]}
-        members["content"] = {"type": "string", "description": f"Text, {' or '.join(self.types)}"}
+        about = f"Text, {' or '.join(self.types)}"
+        if self.part.content_schema is not None:
+            about = "\n".join([about, *in_words(self.part.content_schema, "")])
+        members["content"] = (
+            {"type": "string", "description": about} if self.inside is None else self.inside.schema
+        )
         return members
 
     def _about(self) -> str:
@@ -89,10 +100,14 @@ class _Property:
         if value.keys() != wanted:
             raise DecodeError(_differs(f"{self.key} is an object", wanted, value))
         kind, content = value.get("content_type", self.types[0]), value["content"]
-        if kind not in self.types or not isinstance(content, str):
+        is_wrong = self.inside is None and not isinstance(content, str)
+        if kind not in self.types or is_wrong:
             raise self._wrong(f"text, {' or '.join(self.types)}", [kind, content])
+        about = {"name": value.get("name", name), "content_type": kind}
         try:
-            return Part(content, name=value.get("name", name), content_type=kind)
+            if self.inside is not None:
+                return MessageBody().add(json=self.inside.content(content), **about)
+            return Part(content, **about)
         except (InvalidName, InvalidPart) as error:
             raise DecodeError(f"{self.key}: {error.statement}") from error
 
@@ -106,9 +121,12 @@ class OutputSchema:
 
     Arguments:
         json_schema: the JSON Schema to pass to the provider or the framework.
+        unsaid: what of the content schemas it can't say, each with its place, such as
+            "report_json/properties/score: minimum". `decode` checks that, too.
     """
 
     json_schema: dict[str, Any]
+    unsaid: tuple[str, ...]
     _schema: MessageBodySchema = attrs.field(repr=False)
     _slots: tuple[_Property, ...] = attrs.field(repr=False)
 
@@ -155,6 +173,11 @@ def output_schema(schema: MessageBodySchema) -> OutputSchema:
     A part with a plain name becomes an object, or null if it is optional; a pattern or an unnamed
     part becomes an array. A model only writes text, so parts of other types are left out.
 
+    The content of a part with a content schema is a JSON value, in the subset that providers take
+    in strict mode: a member that may be left out may be null instead, and bounds are words in a
+    description. If the subset comes near no part of a content schema, the model writes JSON as
+    text. Everything that is not said is in `unsaid`, and `decode` validates all of it.
+
     Arguments:
         schema: the schema.
 
@@ -172,10 +195,14 @@ def output_schema(schema: MessageBodySchema) -> OutputSchema:
     """
     require_schema(schema)
     slots: list[_Property] = []
+    unsaid: list[str] = []
     for index, part in enumerate(schema.parts):
         types = textual_types(part)
         if types:
-            slots.append(_Property(_key(part, {slot.key for slot in slots}), part, types))
+            key = _key(part, {slot.key for slot in slots})
+            inside, left = strict_content(part.content_schema)
+            slots.append(_Property(key, part, types, inside))
+            unsaid += [key + each for each in left]
         elif part.required:
             raise InvalidSchema(
                 f"required {part.label} does not accept text, and models only write text", index
@@ -183,7 +210,7 @@ def output_schema(schema: MessageBodySchema) -> OutputSchema:
     if not slots:
         raise InvalidSchema("no part accepts text, and models only write text")
     properties = {slot.key: slot.schema() for slot in slots}
-    return OutputSchema(_object(properties), schema, tuple(slots))
+    return OutputSchema(strict_object(properties), tuple(unsaid), schema, tuple(slots))
 
 
 def textual_types(part: SchemaPart) -> tuple[str, ...]:
@@ -192,17 +219,13 @@ def textual_types(part: SchemaPart) -> tuple[str, ...]:
     if not _GLOB.search(literal):
         return (literal,) if is_text(literal) else ()
     # All providers support lists of values in a JSON Schema, but not patterns.
-    known = [TEXT_PLAIN, *(kind for kind in WELL_KNOWN if kind != TEXT_PLAIN and is_text(kind))]
+    known: Iterable[str] = [
+        TEXT_PLAIN,
+        *(kind for kind in WELL_KNOWN if kind != TEXT_PLAIN and is_text(kind)),
+    ]
+    if part.content_schema is not None:
+        known = filter(is_json, known)
     return tuple(kind for kind in known if part.content_type_pattern.matches(kind))[:_TYPES]
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": [*properties],
-        "additionalProperties": False,
-    }
 
 
 def _key(part: SchemaPart, taken: set[str]) -> str:

@@ -49,7 +49,8 @@ def write_plain(
     dialect: Dialect, body: MessageBody, rest: dict[str, Any], role: str | None
 ) -> Converted[Any] | None:
     """Return the message of a body that is just a text, None for any other body."""
-    text, role = only_text(body), role or rest.get("role")
+    # Nobody stated a role: a text alone suggests the same one as in `inferred_role`.
+    text, role = only_text(body), role or rest.get("role") or "user"
     if not text or role not in ROLES or role == "tool" or not rest.keys() <= _REST:
         return None
     word = dialect.roles.get(role, role)

@@ -10,6 +10,7 @@ from messagebody import MessageBody, Part
 from messagebody import adapters as registry
 from messagebody.adapters import _format as core
 from tests.adapters.formats.messages import MESSAGES
+from tests.effort import calls
 
 
 def adapter(name: str) -> Any:
@@ -55,6 +56,19 @@ def test_writing(name: str, role: str | None, monkeypatch: pytest.MonkeyPatch) -
     short = written()
     monkeypatch.setattr(core, "write_plain", lambda *_: None)
     assert short == written()
+
+
+@pytest.mark.parametrize("role", [None, "user"])
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_text_goes_out_the_short_way(
+    name: str, role: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether somebody says who speaks or nobody does."""
+    target, body = adapter(name), MessageBody([Part("Hi!")])
+    target.from_body(body, role=role)
+    short = calls(lambda: target.from_body(body, role=role))
+    monkeypatch.setattr(core, "write_plain", lambda *_: None)
+    assert 2 * short < calls(lambda: target.from_body(body, role=role))
 
 
 @given(st.text(min_size=1))
