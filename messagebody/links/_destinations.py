@@ -60,7 +60,7 @@ def rest_of(written: str, markup: Markup) -> str:
         found = re.search(r"[?#]", written)
         return written[found.start() :] if found else ""
     for unit in _WRITTEN[markup].finditer(written):
-        if (html.unescape(unit[0]) if unit[0][0] == "&" else unit[0][-1])[:1] in {"?", "#"}:
+        if (html.unescape(unit[0]) if unit[0][0] == "&" else unit[0][-1]) in {"?", "#"}:
             return written[unit.start() :]
     return ""
 

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import itertools
 import re
 from typing import Any
 
@@ -51,6 +52,32 @@ def test_agents_with_the_same_connections_share_a_box() -> None:
     assert "1 agent without a pair:" in document
     # A choice of any of them shows the lines of all.
     assert "#agent-1:target, #agent-2:target" in document
+
+
+def test_a_box_says_how_many_names_it_leaves_out() -> None:
+    for count, more in ((12, []), (13, ["and 1 more"])):
+        names = ["scout", *(f"writer-{number}" for number in range(count))]
+        document = graph_page(names, [("scout", each) for each in names[1:]])
+        assert re.findall(r"and \d+ more", document) == more
+
+
+def test_a_line_leaves_its_box_on_the_side_of_where_it_goes() -> None:
+    """On the right, also to the same column; on the left if it goes back to an earlier one."""
+    names = [f"agent-{number}" for number in range(60)]
+    pairs = [(names[number], names[(number + 1) % 60]) for number in range(60)]
+    document = graph_page([*names, "self"], [*pairs, ("self", "self")])
+    found = re.findall(r'<rect x="(\d+)".*? width="(\d+)".*? class="box-(\d+)"', document)
+    left = {int(box): int(x) for x, _, box in found}
+    right = {int(box): int(x) + int(width) for x, width, box in found}
+    lines = re.findall(r'<path d="M(\d+) [^"]+" class="of-(\d+) to-(\d+)">', document)
+    assert len(lines) == 61
+    # Each line leads to the next agent, and few of them begin a new column.
+    back = [(start, sender, taker) for start, sender, taker in lines
+            if left[int(taker)] < left[int(sender)]]  # fmt: skip
+    assert back
+    for start, sender, taker in lines:
+        side = left if (start, sender, taker) in back else right
+        assert abs(int(start) - side[int(sender)]) <= 1
 
 
 def test_senders_stand_left_of_takers_and_names_do_not_overlap() -> None:
@@ -141,6 +168,15 @@ def test_each_edge_can_be_followed_from_column_to_column(takers: list[list[int]]
         for node in component:
             for taker in takers[node]:
                 assert taker in component or columns[taker] > columns[node]
+
+
+def test_lines_that_need_not_cross_do_not() -> None:
+    found = layered([[2], [3], [3, 4], [4], []])
+    place = {point: place for column in found.columns for place, point in enumerate(column)}
+    for one, other in itertools.combinations(found.edges, 2):
+        if one.start[1] == other.start[1]:
+            apart = place[one.start] - place[other.start], place[one.end] - place[other.end]
+            assert apart[0] * apart[1] >= 0
 
 
 def test_a_long_chain_and_a_large_circle_are_laid_out() -> None:

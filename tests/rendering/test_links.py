@@ -50,8 +50,11 @@ def test_a_link_shows_the_beginning_of_its_part() -> None:
 
 def test_a_page_has_room_for_so_many_beginnings() -> None:
     text = "[a](/b) " * (PEEKS + 10)
-    body = MessageBody([Part(text, content_type="text/markdown"), Part("x", name="/b")])
-    assert elements_of(body).count('class="peek"') == PEEKS
+    body = MessageBody([Part(text, content_type="text/markdown"), Part("x" * 241, name="/b")])
+    html = elements_of(body)
+    assert html.count('class="peek"') == PEEKS
+    assert html.count('<a href="#part-1"') >= PEEKS + 10
+    assert {*re.findall("&quot;(x+)…", html)} == {"x" * 240}
 
 
 def test_a_part_says_what_links_to_it() -> None:

@@ -1,6 +1,7 @@
 """An answer of `check` as text."""
 
 from messagebody import MessageBodySchema, check
+from messagebody.rendering import explanation
 
 SENDER = MessageBodySchema([(f"/{letter}", "image/*") for letter in "abc"])
 TAKER = MessageBodySchema([(f"/taken/{number}", "text/*") for number in range(12)])
@@ -18,6 +19,18 @@ def test_the_text_of_an_answer_says_all_that_it_knows() -> None:
     assert answer.counterexample is not None
     assert [line.split()[-1] for line in lines[-3:]] == answer.counterexample.names()
     assert repr(answer) == "Compatibility(sometimes, with a counterexample)"
+
+
+def test_lines_keep_to_a_width() -> None:
+    longer = MessageBodySchema([(f"/{letter * 30}", "image/*", True) for letter in "abc"])
+    answer = check(longer, TAKER)
+    lines = explanation(answer, width=40)
+    assert max(map(len, lines)) == 40
+    assert sum(line.endswith("…") for line in lines[-3:]) == 3
+    wide = explanation(answer)
+    assert answer.counterexample is not None
+    assert [line.split()[-1] for line in wide[-3:]] == answer.counterexample.names()
+    assert max(map(len, wide)) > 80
 
 
 def test_the_text_of_a_yes_is_one_word() -> None:
