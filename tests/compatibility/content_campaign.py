@@ -22,7 +22,7 @@ _PACKAGE = 8
 
 def contents(number: int) -> tuple[str, str | None]:
     """Return the verdict of a pair of content schemas, and what is wrong with it."""
-    sent, taken = _pair(random.Random(number))
+    sent, taken = random_pair(random.Random(number))
     producer, consumer = content_schema_of(sent), content_schema_of(taken)
     breaking = _breaking(producer, consumer)
     result = _checked(producer, consumer)
@@ -36,7 +36,7 @@ def contents(number: int) -> tuple[str, str | None]:
     return str(result.verdict), mistake
 
 
-def _pair(rng: random.Random) -> tuple[Schema, Schema]:
+def random_pair(rng: random.Random) -> tuple[Schema, Schema]:
     drawer = Drawer(rng, references=rng.random() < 0.25)
     sent = drawer.document()
     # Most random pairs break; changed ones often fit.
