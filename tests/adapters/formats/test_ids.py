@@ -78,3 +78,23 @@ def test_what_the_service_has_given_is_no_other_for_the_result() -> None:
     done = CLAUDE.from_bodies([*there.value, new], rest=[*there.rest, None])
     assert pairs(done.value[1:]) == (["functions.f:0"], {"functions.f:0": "42"})
     assert done.losses == ()
+
+
+def test_what_is_lost_of_one_turn_is_told_by_the_numbers_of_its_calls() -> None:
+    """Several messages are read as one, so that their calls and results are numbered apart."""
+    said = []
+    for number in (1, 2):
+        called = {"type": "tool_use", "id": f"c{number}", "name": "f", "input": {}, "later": 1}
+        texts = [{"type": "text", "text": "x", "pinned": True}, {"type": "text", "text": "y"}]
+        answer = {"type": "tool_result", "tool_use_id": f"c{number}", "content": texts}
+        said.append({"role": "assistant", "content": [called]})
+        said.append({"role": "user", "content": [answer]})
+    read = CLAUDE.to_bodies(said)
+    client: Any = adapter("agent-client")
+    losses = client.from_bodies(read.value, rest=read.rest).losses
+    assert [(loss.where, loss.why.split()[-1]) for loss in losses] == [
+        ("message 0: part 0 /tool/calls/1.json", "'later'"),
+        ("message 1: part 0 /tool/results/1/1", "'pinned'"),
+        ("message 2: part 0 /tool/calls/2.json", "'later'"),
+        ("message 3: part 0 /tool/results/2/1", "'pinned'"),
+    ]
