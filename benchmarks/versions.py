@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,8 @@ def tasks(directory: Path) -> dict[str, Callable[[], object]]:
     moved = offload(body, directory, threshold=0)
     found["offload of 1,000 stored parts"] = lambda: offload(body, directory, threshold=0)
     found["inline of 1,000 parts"] = lambda: inline(moved, resolver=_resolver(directory))
-    found |= _envelopes()
+    with suppress(ImportError):  # an older checkout has them elsewhere
+        found |= _envelopes()
     return found
 
 

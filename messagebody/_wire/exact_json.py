@@ -7,6 +7,7 @@ numbers as the interpreter does.
 import decimal
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any, Final
 
@@ -119,14 +120,22 @@ def _may_be_inexact(text: bytes) -> bool:
 def _has_members_once(text: str, value: Any) -> bool:
     """Return whether the fast parser surely saw each member: it keeps the last of two.
 
-    Each member has a colon, and strings may have more: so an equal number shows that none was
-    dropped. A colon after a quote is less likely in a string.
+    Each member has a quote and a colon, and strings may have more: so an equal number shows that
+    none was dropped. The value is written again to count those that it has, which is faster than a
+    look at each member.
     """
-    count = _count_members(value)
-    if text.count(":") == count:
-        return True
     has_spaces = any(space in text for space in (" :", "\n:", "\t:", "\r:"))
-    return not has_spaces and text.count('":') == count
+    if not has_spaces and not any(each in text for each in _COLONS_ESCAPED):
+        with suppress(OverflowError):  # an integer that is too long to be written
+            return text.count('":') == _encode(value).count(b'":')
+    # A colon after a quote is less likely in a string.
+    count = _count_members(value)
+    return text.count(":") == count or (not has_spaces and text.count('":') == count)
+
+
+_encode = msgspec.json.Encoder().encode
+_COLONS_ESCAPED: Final = ("\\u0022", "\\u003")
+"""Quotes and colons that are written again in another way."""
 
 
 def _count_members(value: Any) -> int:

@@ -385,6 +385,16 @@ def test_the_fast_reader_refuses_what_the_exact_one_refuses(pieces: list[str]) -
         assert same(exact_json.contents(text, depth=99), expected)
 
 
+@pytest.mark.parametrize("string", ["\\u0022:", "\\u0022\\u003a", '\\"\\u003A', '\\":'])
+def test_no_string_stands_for_a_member_that_is_repeated(string: str) -> None:
+    """Colons are counted; those of strings may be spelled in several ways."""
+    text = f'{{"a":1,"a":2,"b":"{string}"}}'
+    with pytest.raises(InvalidJson, match="member 'a' is repeated"):
+        exact_json.contents(text, depth=9)
+    once = text.replace('"a":1,', "")
+    assert exact_json.contents(once, depth=9) == json.loads(once)
+
+
 def test_numbers_that_floats_say_exactly_are_floats() -> None:
     assert type(exact_json.contents("[0.25]", depth=9)[0]) is float
     long = "0.1234567890123456789"

@@ -157,6 +157,22 @@ class TestReading:
         text = json.dumps([[], {}, '[{"\\"'] * 500)
         assert strict_json.loads(text, depth=2) == json.loads(text)
 
+    @pytest.mark.parametrize("string", ['"]"', '"[]"', '"\\"]"', '"\\\\]"', '"["', '"}{"'])
+    def test_brackets_in_strings_hide_no_depth(self, string: str) -> None:
+        """After each opening bracket and before each closing one stands a string with some."""
+        text = f"[{string}," * 9 + "0" + f",{string}]" * 9
+        assert strict_json.loads(text, depth=9) == json.loads(text)
+        assert problem(text, 8) == "nested more than 8 levels deep (limit depth)"
+
+    @given(VALUES, st.integers(0, 4))
+    def test_depth_of_documents_is_exact(self, value: Any, depth: int) -> None:
+        text = json.dumps(value)
+        if is_strict(value, depth):
+            assert strict_json.loads(text, depth=depth) == value
+        else:
+            with pytest.raises(InvalidJson, match=f"nested more than {depth} levels deep"):
+                strict_json.loads(text, depth=depth)
+
 
 class TestChecking:
     @given(ODD_VALUES)
