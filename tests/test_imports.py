@@ -82,7 +82,7 @@ TABLES = {"_base/leaves.py", "adapters/_registry.py", "adapters/streams/_assembl
 # stands for all of its modules.
 CORE_DOORS = {
     "attrs": {""},
-    "fsspec": {"_cli/options.py", "filesystem/",
+    "fsspec": {"_cli/outputs.py", "filesystem/",
                "storage/_stores/__init__.py"},
     "magic": {"_base/sniffing.py"},
     "msgspec": {"_wire/"},

@@ -121,3 +121,15 @@ def in_shell_words(text: str) -> str:
 
 
 pass_terminal = click.make_pass_decorator(Terminal)
+
+
+def limits() -> Limits:
+    """Return the limits of the running command, which `--limit` raises."""
+    return terminal().limits
+
+
+def terminal() -> Terminal:
+    """Return the terminal of the running command."""
+    context = click.get_current_context(silent=True)
+    found = None if context is None else context.find_object(Terminal)
+    return found or Terminal()

@@ -8,15 +8,10 @@ from typing import Any, Final
 import attrs
 import click
 
-from messagebody._cli.options import (
-    BODY,
-    existing_store_url,
-    is_database,
-    limits,
-    note_input,
-    read_bytes,
-    source_name,
-)
+from messagebody._cli.inputs import BODY, is_database, read_bytes, source_name
+from messagebody._cli.options import existing_store_url
+from messagebody._cli.outputs import note_input
+from messagebody._cli.terminal import limits
 from messagebody._core import (
     MessageBody,
     human_size,

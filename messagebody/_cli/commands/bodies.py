@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from messagebody._cli.application import ExitCode
+from messagebody._cli.inputs import part_at, part_named, read_body, slashed, source_name
 from messagebody._cli.options import (
     JSON_HELP,
     body_argument,
@@ -15,16 +16,10 @@ from messagebody._cli.options import (
     complete_name,
     json_option,
     output_options,
-    part_at,
-    part_named,
-    read_body,
     resolver_options,
     servers_option,
-    slashed,
-    source_name,
-    write_body,
-    write_out,
 )
+from messagebody._cli.outputs import write_body, write_out
 from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
 from messagebody._core import MessageBody, Part, count_of, escape, nearest, quote, redact_url
 from messagebody.globs import content_type_pattern, name_pattern

@@ -11,25 +11,19 @@ from pathlib import Path
 
 import click
 
+from messagebody._cli.inputs import read_body, read_bytes, slashed, source_name
 from messagebody._cli.options import (
     STORE_HELP,
     body_argument,
-    check_output,
     complete_file,
     complete_store,
-    note_contents,
     output_option,
     output_options,
-    progress,
-    read_body,
-    read_bytes,
     resolver_options,
-    slashed,
-    source_name,
     store_url,
     threshold_option,
-    write_body,
 )
+from messagebody._cli.outputs import check_output, note_contents, progress, write_body
 from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
 from messagebody._core import MessageBody, count_of, escape, is_text, is_url, quote, redact_url
 from messagebody.archives.directory import pack, unpack

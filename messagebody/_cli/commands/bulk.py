@@ -13,12 +13,11 @@ import click
 from messagebody import bulk
 from messagebody._cli.application import ExitCode
 from messagebody._cli.executors import dask_client, dask_option
+from messagebody._cli.inputs import BODY, read_schema
 from messagebody._cli.options import (
-    BODY,
     FormatName,
     complete_file,
     complete_store,
-    read_schema,
     reading_options,
     resolver_options,
     size,

@@ -10,28 +10,27 @@ from typing import Any
 import click
 
 from messagebody._cli.application import ExitCode
-from messagebody._cli.options import (
+from messagebody._cli.inputs import (
     BODY,
-    JSON_HELP,
-    FormatName,
-    complete_file,
     decode_body,
     decode_json,
     formats_of,
-    limits,
-    output_options,
     read_bytes,
     read_json,
+    source_name,
+)
+from messagebody._cli.options import (
+    JSON_HELP,
+    FormatName,
+    complete_file,
+    output_options,
     reading_options,
     resolver_options,
     servers_option,
-    source_name,
     urls_option,
-    write_body,
-    write_document,
-    write_out,
 )
-from messagebody._cli.terminal import Terminal, pass_terminal
+from messagebody._cli.outputs import write_body, write_document, write_out
+from messagebody._cli.terminal import Terminal, limits, pass_terminal
 from messagebody._core import MessageBody, count_of, human_size, not_json, quote, strict_json
 from messagebody.adapters import (
     Archive,

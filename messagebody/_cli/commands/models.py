@@ -7,8 +7,10 @@ from typing import Any
 
 import click
 
-from messagebody._cli.options import limits, read_body, resolver_options, store_url
+from messagebody._cli.inputs import read_body
+from messagebody._cli.options import resolver_options, store_url
 from messagebody._cli.sockets import LOOPBACK, LOOPBACKS, listen
+from messagebody._cli.terminal import limits
 from messagebody._core import MessageBody, OneStoredMessage, StoredMessages, quote
 from messagebody.errors import InvalidArgument
 from messagebody.storage import Resolver, open_store

@@ -9,15 +9,9 @@ import click
 
 from messagebody._cli.application import ExitCode
 from messagebody._cli.executors import dask_option, executor_of
-from messagebody._cli.options import (
-    JSON_HELP,
-    json_option,
-    lenient_option,
-    limits,
-    read_json,
-    read_schema,
-)
-from messagebody._cli.terminal import Terminal, pass_terminal
+from messagebody._cli.inputs import read_json, read_schema
+from messagebody._cli.options import JSON_HELP, json_option, lenient_option
+from messagebody._cli.terminal import Terminal, limits, pass_terminal
 from messagebody._core import count_of, escape, quote
 from messagebody.agents import Agent, Impact, Registry, read_agents
 from messagebody.errors import InvalidSchema

@@ -9,23 +9,24 @@ from typing import Any
 import click
 
 from messagebody._cli.application import ExitCode
-from messagebody._cli.options import (
-    complete_file,
-    json_option,
-    lenient_option,
-    limits,
-    output_option,
-    output_options,
+from messagebody._cli.inputs import (
     read_body,
     read_bytes,
     read_either,
     read_json,
     read_schema,
+    slashed,
+)
+from messagebody._cli.options import (
+    complete_file,
+    json_option,
+    lenient_option,
+    output_option,
+    output_options,
     resolver_options,
     servers_option,
-    slashed,
-    write_document,
 )
+from messagebody._cli.outputs import write_document
 from messagebody._cli.reports import (
     Subject,
     answer,
@@ -35,7 +36,7 @@ from messagebody._cli.reports import (
     report_findings,
     show,
 )
-from messagebody._cli.terminal import Terminal, in_shell_words, pass_terminal
+from messagebody._cli.terminal import Terminal, in_shell_words, limits, pass_terminal
 from messagebody._core import count_of, escape, quote
 from messagebody.compatibility import (
     DEFAULT_STEPS,

@@ -4,15 +4,10 @@ from pathlib import Path
 
 import click
 
-from messagebody._cli.options import (
-    complete_file,
-    limits,
-    read_schema,
-    resolver_options,
-    seconds,
-)
+from messagebody._cli.inputs import read_schema
+from messagebody._cli.options import complete_file, resolver_options, seconds
 from messagebody._cli.sockets import LOOPBACK, LOOPBACKS, listen
-from messagebody._cli.terminal import Terminal, pass_terminal
+from messagebody._cli.terminal import Terminal, limits, pass_terminal
 from messagebody._core import quote
 from messagebody.errors import InvalidArgument, MissingDependency
 from messagebody.storage import Resolver

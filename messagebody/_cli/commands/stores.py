@@ -7,35 +7,34 @@ from typing import Any
 import click
 
 from messagebody._cli.application import ExitCode
+from messagebody._cli.inputs import (
+    is_database,
+    part_at,
+    part_named,
+    read_body,
+    slashed,
+    source_name,
+)
 from messagebody._cli.options import (
     JSON_HELP,
     STORE_HELP,
     allow_option,
     body_argument,
-    check_output,
     complete_file,
     complete_name,
     complete_store,
     existing_store_url,
-    is_database,
     langgraph_store_option,
     output_option,
     output_options,
-    part_at,
-    part_named,
-    progress,
-    read_body,
     resolver_options,
     seconds,
     size,
-    slashed,
-    source_name,
     store_url,
     threshold_option,
     to_store_option,
-    write_body,
-    write_out,
 )
+from messagebody._cli.outputs import check_output, progress, write_body, write_out
 from messagebody._cli.terminal import Terminal, in_shell_words, pass_terminal
 from messagebody._core import MessageBody, Part, count_of, escape, human_size, quote
 from messagebody.errors import InvalidArgument

@@ -10,17 +10,15 @@ import attrs
 import click
 
 from messagebody._cli.application import ExitCode
-from messagebody._cli.options import (
-    JSON_HELP,
+from messagebody._cli.inputs import (
     decode_body,
     decode_json,
-    existing_store_url,
     is_database,
     read_body,
     read_bytes,
     read_file_of_directory,
-    seconds,
 )
+from messagebody._cli.options import JSON_HELP, existing_store_url, seconds
 from messagebody._cli.terminal import Terminal, pass_terminal
 from messagebody._core import MessageBody, digests_of, escape, human_size, quote
 from messagebody.storage import Bodies, Needs, Owner, Recent, Swept, sweep

@@ -11,20 +11,17 @@ from typing import Any, Final
 
 import click
 
+from messagebody._cli.inputs import checked_body, read_body, read_schema, source_name
 from messagebody._cli.options import (
     FormatName,
     body_argument,
-    checked_body,
     complete_file,
     existing_store_url,
     langgraph_store_option,
     output_option,
-    read_body,
-    read_schema,
     resolver_options,
-    source_name,
-    write_document,
 )
+from messagebody._cli.outputs import write_document
 from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
 from messagebody._cli.transcripts import read_run
 from messagebody._core import escape

@@ -1,0 +1,275 @@
+"""What commands read: bodies, schemas and JSON of files, standard input, stores and servers."""
+
+import itertools
+import os
+import shlex
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from messagebody._cli.outputs import check_local, note_contents, note_input, note_url
+from messagebody._cli.terminal import is_terminal, limits, terminal
+from messagebody._core import (
+    CHUNK,
+    MessageBody,
+    Part,
+    count_of,
+    human_size,
+    is_store_url,
+    is_url,
+    not_json,
+    quote,
+    read_at_most,
+    sha256_of,
+    strict_json,
+)
+from messagebody.adapters import detect
+from messagebody.adapters._transcripts import values_of_lines
+from messagebody.errors import DecodeError, InvalidArgument, InvalidSchema
+from messagebody.findings import iter_strangers
+from messagebody.schema import MessageBodySchema
+from messagebody.storage import Resolver
+from messagebody.storage._references.reader import read_web
+from messagebody.storage._stores.documents import read_url
+
+BODY = "body"
+_DATABASE = b"SQLite format 3\0"
+# What a command says of a body that was probably meant as something else.
+_STRANGERS = 3
+
+
+def slashed(pattern: str) -> str:
+    """Return a name or pattern with its first slash, which users may leave out."""
+    return pattern if pattern.startswith(("/", "{/")) else "/" + pattern
+
+
+def read_bytes(path: str) -> bytes:
+    """Return the bytes of a file, of a file in a store, or of standard input for "-"."""
+    if is_on_server(path):
+        return within_limit(_of_server(path), path)
+    try:
+        if is_store_url(path):
+            note_url(path)
+            return within_limit(_of_store(path), path)
+        if path == "-":
+            note_input(path)
+            return within_limit(_all_of(_standard_input()), path)
+        with Path(path).open("rb") as stream:
+            data = within_limit(read_at_most(stream, limits().json_bytes), path)
+            if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                terminal().files[os.path.realpath(path)] = sha256_of(data)
+                note_input(path)
+            return data
+    except OSError as error:
+        text = f"can't read {source_name(path)}: {error.strerror}{_instead_of(path, error)}"
+        raise click.UsageError(text) from error
+    except MemoryError as error:
+        raise click.UsageError(f"{source_name(path)} does not fit into memory") from error
+
+
+def _instead_of(path: str, error: OSError) -> str:
+    """Return what to do about something that is no file, or ""."""
+    if isinstance(error, IsADirectoryError):
+        return f"; messagebody pack {shlex.quote(path)} makes a body of its files"
+    return "; JSON goes to standard input" if path.lstrip()[:1] in ("[", "{") else ""
+
+
+def _of_store(url: str) -> bytes:
+    try:
+        return read_url(url, limits().json_bytes)
+    except InvalidArgument as error:
+        raise click.UsageError(str(error)) from error
+
+
+def is_on_server(path: str) -> bool:
+    return is_url(path) and not is_store_url(path)
+
+
+def _of_server(url: str) -> bytes:
+    resolver = terminal().resolver
+    if resolver is None:
+        check_local(url)
+    return read_web(url, limits().json_bytes, resolver or Resolver())
+
+
+def is_database(path: str) -> bool:
+    """Return whether a path is that of a SQLite database."""
+    try:
+        with Path(path).open("rb") as stream:
+            return stream.read(len(_DATABASE)) == _DATABASE
+    except OSError:
+        return False  # reading it says why
+
+
+def read_file_of_directory(path: str) -> bytes:
+    """Return the bytes of a regular file that the user did not name."""
+    # Opening a FIFO or a device in the directory could wait or read for ever.
+    if not stat.S_ISREG(Path(path).stat().st_mode):
+        raise click.UsageError(f"{quote(path)} is not a regular file")
+    return read_bytes(path)
+
+
+def _all_of(stream: Any) -> bytes:
+    """Read a stream to its end, or to one byte over the limit."""
+    # One byte more shows that there is more.
+    chunks, missing = [], limits().json_bytes + 1
+    # Read in steps, because Ctrl-C is not noticed during one long read.
+    while missing > 0 and (chunk := stream.read1(min(missing, CHUNK))):
+        chunks.append(chunk)
+        missing -= len(chunk)
+    return b"".join(chunks)
+
+
+def within_limit(data: bytes, path: str) -> bytes:
+    """Return the bytes of a file if they are within the limit of the command."""
+    largest = limits().json_bytes
+    if len(data) > largest:
+        raise click.UsageError(
+            f"{source_name(path)} is larger than {human_size(largest)}; --limit SIZE allows more"
+        )
+    return data
+
+
+def _standard_input() -> Any:
+    if sys.stdin is None:
+        raise click.UsageError("standard input is closed")
+    if is_terminal(sys.stdin):
+        context = click.get_current_context()
+        click.echo(context.get_help(), err=True)
+        raise click.UsageError("no file is given, and standard input is a terminal")
+    return sys.stdin.buffer
+
+
+def read_body(path: str) -> MessageBody:
+    """Return the body in a file, or on standard input for "-"; say if it looks like another."""
+    return checked_body(read_bytes(path), path)
+
+
+def checked_body(data: bytes, path: str) -> MessageBody:
+    """Return the body in some bytes; say if it looks like something else."""
+    body = decode_body(data, path)
+    found = [*itertools.islice(iter_strangers(body), _STRANGERS + 1)]
+    for finding in found[:_STRANGERS]:
+        terminal().warn(str(finding))
+    if len(found) > _STRANGERS:
+        terminal().warn(f"and more: messagebody lint {shlex.quote(path)} shows all")
+    return body
+
+
+def decode_body(data: bytes, path: str) -> MessageBody:
+    """Return the body in some bytes; errors name their file."""
+    try:
+        body = MessageBody.from_json(data, limits=limits())
+    except DecodeError as error:
+        raise click.UsageError(_no_body(data, path, error)) from error
+    note_contents(body)
+    return body
+
+
+def _no_body(data: bytes, path: str, error: DecodeError) -> str:
+    """Return why a file is no body, and the command that its user may mean."""
+    if not data.strip():
+        return f"{source_name(path)} is empty" + ("; name a FILE" if path == "-" else "")
+    problem = "" if path == "-" else not_json(path, data)
+    if problem:
+        return f"{problem}; messagebody add BODY {shlex.quote(path)} makes a part of it"
+    if _is_schema(data):
+        return f"{source_name(path)} is a schema, not a body; messagebody schema describes it"
+    text = f"{source_name(path)} is not a valid body: {error}"
+    if values_of_lines(data, limits()) is not None:
+        each = "convert --lines reads one message per line, bulk the messages of many files"
+        return f"{text}; each line is JSON: {each}"
+    found = formats_of(data)
+    hint = f"; it looks like {found[0]}: convert --from {found[0]} makes a body" if found else ""
+    return text + hint
+
+
+_IS_BODY = (
+    "is a body, not a schema; messagebody infer makes a schema of bodies, validate --schema asks "
+    "whether they are valid"
+)
+
+
+def read_schema(path: str) -> MessageBodySchema:
+    """Return the schema in a file, or on standard input for "-"."""
+    return decode_schema(read_bytes(path), path)
+
+
+def decode_schema(data: bytes, path: str) -> MessageBodySchema:
+    """Return the schema in some bytes; errors name their file."""
+    try:
+        return MessageBodySchema.from_json(data, limits=limits())
+    except (InvalidSchema, DecodeError) as error:
+        problem = _IS_BODY if _is_body(data) else f"is not a valid schema: {error}"
+        raise click.UsageError(f"{source_name(path)} {problem}") from error
+
+
+def read_either(path: str) -> MessageBody | MessageBodySchema:
+    """Return the schema or the body in a file, or on standard input for "-"."""
+    data = read_bytes(path)
+    return decode_body(data, path) if _is_body(data) else decode_schema(data, path)
+
+
+def read_json(path: str, called: str = "") -> Any:
+    """Return the JSON value in a file, or on standard input for "-"."""
+    return decode_json(read_bytes(path), called or source_name(path))
+
+
+def decode_json(data: bytes, called: str) -> Any:
+    """Return the JSON value in some bytes; errors call them `called`."""
+    try:
+        return strict_json.loads(data, depth=limits().depth)
+    except strict_json.InvalidJson as error:
+        problem = str(error).removeprefix("not JSON: ")
+        raise click.UsageError(f"{called} is not valid JSON: {problem}") from error
+
+
+def formats_of(data: bytes) -> list[str]:
+    """Return the names of all formats that a document looks like, "body" first."""
+    try:
+        value = strict_json.loads(data, depth=limits().depth)
+    except strict_json.InvalidJson:
+        return [*detect(data)]
+    found = detect(value)
+    return [BODY, *found] if _is_body(data) else [*found]
+
+
+def _is_body(data: bytes) -> bool:
+    try:
+        MessageBody.from_json(data, limits=limits())
+    except DecodeError:
+        return False
+    return True
+
+
+def _is_schema(data: bytes) -> bool:
+    try:
+        return len(MessageBodySchema.from_json(data, limits=limits())) > 0
+    except InvalidSchema:
+        return False
+
+
+def source_name(path: str) -> str:
+    """Return the name of a file for errors; "-" is standard input."""
+    return "standard input" if path == "-" else quote(path)
+
+
+def part_at(body: MessageBody, index: int) -> Part:
+    """Return the part at a position that the user gave."""
+    if not -len(body) <= index < len(body):
+        raise click.UsageError(
+            f"there is no part {index}: the body has {count_of(len(body), 'part')}"
+        )
+    return body[index]
+
+
+def part_named(body: MessageBody, name: str) -> Part:
+    """Return the part with a name that the user gave."""
+    if name.isdecimal() and slashed(name) not in body:
+        raise click.UsageError(
+            f"no part {quote(slashed(name))}; --index {name} takes a part by its position"
+        )
+    return body[slashed(name)]
