@@ -139,7 +139,9 @@ def main() -> None:
     words = sys.argv[2:] or [""]
     old, new = _Contestant(Path(sys.argv[1]).resolve()), _Contestant(_HERE)
     rows = []
-    for name in [each for each in new.names if any(word in each for word in words)]:
+    for name in [each for each in new.names if each in old.names]:
+        if not any(word in name for word in words):
+            continue
         samples = [(old.time(name), new.time(name)) for _ in range(_ROUNDS)]
         before, after = (statistics.median(column) for column in zip(*samples, strict=True))
         rows.append([name, show_time(before), show_time(after), show_ratio(after / before)])

@@ -17,7 +17,7 @@ import msgspec
 from messagebody._base.limits import Limits
 from messagebody._base.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
 from messagebody._wire import base64
-from messagebody._wire.long_contents import cut
+from messagebody._wire.long_contents import SHORTEST, cut
 from messagebody._wire.members import (
     ABOUT,
     URL,
@@ -56,7 +56,9 @@ def decode_flawless(document: bytes, limits: Limits, strict: bool) -> list[PartR
     """Return the records of a document's parts, None if the reference reader has to decide."""
     size = len(document)
     try:
-        records = _read(document, limits)
+        # Most documents are shorter than any content that is worth cutting out.
+        read = _read if size < SHORTEST else _read_with_long_contents
+        records = read(document, limits)
         _check(records, limits, size, strict, is_parsed=True)
     # Not an error here, because the reference reader decides and raises its own errors.
     except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
@@ -105,16 +107,16 @@ def _require(condition: bool) -> None:
 # Making records
 
 
-def _read(document: bytes, limits: Limits) -> list[PartRecord]:
+def _read_with_long_contents(document: bytes, limits: Limits) -> list[PartRecord]:
     without = cut(document)
     if without is not None:
-        records = _read_whole(without.document, limits)
+        records = _read(without.document, limits)
         if without.fill_in(records):
             return records
-    return _read_whole(document, limits)
+    return _read(document, limits)
 
 
-def _read_whole(document: bytes, limits: Limits) -> list[PartRecord]:
+def _read(document: bytes, limits: Limits) -> list[PartRecord]:
     if len(document) > limits.values:
         _require(not has_more_values(document, limits.values))
     try:

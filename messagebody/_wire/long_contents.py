@@ -66,14 +66,11 @@ def cut(document: bytes) -> Cut | None:
     The document may be any bytes. Nothing changes but what stands between the quotes of a content,
     so the rest is legal exactly if the whole is, but for the contents.
     """
-    size = len(document)
-    if size < SHORTEST:
-        return None
     view = memoryview(document)
     pieces: list[memoryview] = []
     contents: list[memoryview] = []
     # How many short contents are looked at, which is a small share of what parsing them takes.
-    patience = 2 + size // 4096
+    patience = 2 + len(document) // SHORTEST
     taken = number = 0
     find = document.find
     at = find(_KEY)

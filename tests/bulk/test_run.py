@@ -369,6 +369,22 @@ def test_every_bad_line_is_named(workers: int, tmp_path: Path) -> None:
     assert len(results(tmp_path / "out")) == len(BAD_LINES) + 1
 
 
+@pytest.mark.parametrize(("spare", "bad"), [(0, 0), (-1, 1)])
+def test_a_file_of_one_message_may_be_as_large_as_the_limit(
+    spare: int, bad: int, tmp_path: Path
+) -> None:
+    from messagebody import Limits
+
+    message = MessageBody([Part("x" * 5000)]).to_json_bytes()
+    (tmp_path / "a.json").write_bytes(message)
+    report = bulk.digest(
+        tmp_path / "a.json", out=tmp_path / "out", workers=0,
+        limits=Limits(json_bytes=len(message) + spare),
+    )  # fmt: skip
+    assert report.counts.get("bad lines", 0) == bad
+    assert len(results(tmp_path / "out")) == 1 - bad
+
+
 @pytest.mark.parametrize(
     ("most", "problems"), [(2, []), (1, ["the message has more than 1 parts"])]
 )

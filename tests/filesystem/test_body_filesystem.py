@@ -152,6 +152,21 @@ class TestListing:
         body.fs.mv("/a", "/moved/")
         assert body.names()[:2] == ["/moved/a", "/a/b"]
 
+    def test_a_missing_file_leaves_no_directory_for_it(self, tmp_path: Path) -> None:
+        body = MessageBody([Part("file", name="/a/b")])
+        with pytest.raises(FileNotFoundError):
+            body.fs.get_file("/none", tmp_path / "new" / "none")
+        assert not (tmp_path / "new").exists()
+        body.fs.get_file("/a", tmp_path / "directory")
+        assert (tmp_path / "directory").is_dir()
+
+    def test_ranges_of_content_that_is_no_text(self) -> None:
+        """Values of JSON and arrays are written when they are read."""
+        body = MessageBody([Part({"abc": [1, 2, 3]}, name="/value.json")])
+        whole = body.fs.cat_file("/value.json")
+        for start, end in ((2, 7), (-4, None), (None, -3), (3, 1000), (1, 1)):
+            assert body.fs.cat_file("/value.json", start, end) == whole[start:end]
+
     @pytest.mark.parametrize("path", ["/**", ["/a", "/a/b"]])
     def test_get_without_recursion_refuses_a_clash_too(self, path: Any, tmp_path: Path) -> None:
         body = MessageBody([Part("file", name="/a"), Part("below", name="/a/b")])

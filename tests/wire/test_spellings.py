@@ -14,7 +14,7 @@ import pytest
 
 from messagebody import MessageBody
 from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._wire import long_contents, reader, strict_json
+from messagebody._wire import fast_reader, long_contents, reader, strict_json
 from messagebody._wire.fast_reader import decode_flawless
 from messagebody._wire.members import PartRecord
 from messagebody.errors import DecodeError
@@ -158,7 +158,7 @@ def test_the_fast_reader_says_what_the_reference_says() -> None:
 
 def cut_out(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Let short contents count as long ones; return a list that counts those that are cut out."""
-    monkeypatch.setattr(long_contents, "SHORTEST", 1)
+    monkeypatch.setattr(fast_reader, "SHORTEST", 1)
     monkeypatch.setattr(long_contents, "LONG", 3)
     monkeypatch.setattr(long_contents, "_SPARSE", 1)
     found: list[int] = []
