@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import tracemalloc
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -211,6 +212,21 @@ def test_hostile_files(kind: str, honest: bytes, tmp_path: Path) -> None:
     error = survives(path)
     assert (error is None) is (kind in HARMLESS - ASKED_FIRST)
     assert "\x1b" not in str(error)
+
+
+@pytest.mark.dear
+def test_a_value_of_too_many_bytes_is_never_in_memory(honest: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "agents.db"
+    path.write_bytes(honest)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as file:
+        file.execute("UPDATE agents SET data = zeroblob(65 << 20) WHERE place = 1")
+    tracemalloc.start()
+    try:
+        with pytest.raises(StoreError, match="too big"), Registry(path=path) as registry:
+            [registry[name] for name in registry]
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
 
 
 PAGE = 4096
