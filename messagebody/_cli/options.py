@@ -271,5 +271,7 @@ def output_option(function: _F) -> _F:
 
 def output_options(function: _F) -> _F:
     """Add the options of commands that change a body: `-o FILE` and `-i`."""
-    in_place = click.option("-i", "--in-place", is_flag=True, help="Write back to BODY.")
+    in_place = click.option(
+        "-i", "--in-place", is_flag=True, help="Write back to the file that changes."
+    )
     return output_option(in_place(function))

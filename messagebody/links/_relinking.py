@@ -1,7 +1,8 @@
 """Relinking: links that follow the names of parts; all other characters stay as they are."""
 
+import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from messagebody._core import Part, stated_charset
 from messagebody.links._destinations import TextRange, rest_of
@@ -9,6 +10,10 @@ from messagebody.links._links import CITATIONS, InnerLink, citations_of, found_i
 from messagebody.links._targets import spelled, target_of
 
 Rename = Callable[[str], str]
+
+_MARKDOWN_LINK: Final = "[{words}]({url})"
+_HTML_LINK: Final = '<a href="{url}">{words}</a>'
+_ACTIVE: Final = re.compile(r"[\\\[\]`*_~&!]")
 
 
 def relinked(part: Part, name: str | None, rename: Rename) -> Part:
@@ -36,13 +41,22 @@ def relinked(part: Part, name: str | None, rename: Rename) -> Part:
 def _text(part: Part, name: str | None, rename: Rename) -> str:
     """Return the text of a part with its links to new names, "" if nothing changes."""
     found = found_in(part)
-    text = (text_of(part) or "") if found else ""
-    edits = [
-        _edit(text, each, target, name)
-        for each in found
-        if not _leads_to(each, target := rename(each.target), name)
+    targets = [rename(each.target) for each in found]
+    changed = [
+        (each, target)
+        for each, target in zip(found, targets, strict=True)
+        if not _leads_to(each, target, name)
     ]
-    return _edited(text, edits) if edits else ""
+    if not changed:
+        return ""
+    text = text_of(part) or ""
+    new = _edited(text, [_edit(text, *each, name) for each in changed])
+    if any(each.destination.markup == "autolink" for each, _ in changed):
+        # Brackets may belong to others around them, as in `[a]<source:1>`. Those of HTML don't.
+        then = found_in(part.evolve(content=new, name=name))
+        if [each.target for each in then] != targets:
+            return _edited(text, [_edit(text, *each, name, _HTML_LINK) for each in changed])
+    return new
 
 
 def _leads_to(found: InnerLink, target: str, name: str | None) -> bool:
@@ -51,15 +65,22 @@ def _leads_to(found: InnerLink, target: str, name: str | None) -> bool:
     return meant is not None and meant[0] == target
 
 
-def _edit(text: str, found: InnerLink, target: str, name: str | None) -> tuple[TextRange, str]:
+def _edit(
+    text: str, found: InnerLink, target: str, name: str | None, link: str = _MARKDOWN_LINK
+) -> tuple[TextRange, str]:
     """Return the span to replace and what comes there."""
     span, url, _, markup = found.destination
     written = text[slice(*span)]
     new = spelled(url, target, name) + rest_of(written, markup)
     if markup == "autolink" and not new.startswith("source:"):
         # Only a URL with a scheme can stand between angle brackets alone.
-        return TextRange(span.start - 1, span.end + 1), f"[{written}]({new})"
+        return TextRange(span.start - 1, span.end + 1), link.format(words=_plain(written), url=new)
     return span, new
+
+
+def _plain(url: str) -> str:
+    """Return the URL of an autolink as Markdown that shows it."""
+    return _ACTIVE.sub(r"\\\g<0>", url)
 
 
 def _edited(text: str, edits: Iterable[tuple[TextRange, str]]) -> str:

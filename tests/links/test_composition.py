@@ -101,6 +101,38 @@ def random_body(random: Random) -> MessageBody:
     return body
 
 
+# What stands around an autolink, which becomes a link of another form when its part moves away.
+_AROUND = [
+    "[q]", "[q][]", "[z]", "<source:1>", "<source:1?x`#_y_>", "<source:2>", "![a](source:1)",
+    "[b](source:2)", "\n\n[q]: /z\n\n", "\n\n[q]: source:1\n\n", "`", "\\", "[", "]", "!", "*", "_",
+    " ", "a", "\n", "> ", "(/x)", "**", "<b>", "</b>", "<a href='/p'>", "</a>", "<!--", "-->",
+    "<source:1", "&amp;", "\n\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("new", ["/sources/9", "/z9", "/d/e.md"])
+def test_autolinks_keep_what_stands_around_them(new: str) -> None:
+    random = Random(new)
+    for _ in range(examples(1000)):
+        text = "".join(random.choices(_AROUND, k=random.randint(1, 12)))
+        body = MessageBody([Part(text, content_type="text/markdown")])
+        for name in ("/sources/1", "/sources/2"):
+            body.add("x", name=name)
+        before = [link.target for link in body.links()]
+        body.move("/sources/1", new, relink=True)
+        moved = [link.target for link in body.links()]
+        assert moved == [new if name == "/sources/1" else name for name in before], text
+        body.move(new, "/sources/1", relink=True)
+        assert [link.target for link in body.links()] == before, text
+
+
+def test_a_link_that_brackets_would_change_is_written_in_html() -> None:
+    body = MessageBody([Part("[q]<source:1>\n\n[q]: /z", content_type="text/markdown")])
+    body.add("x", name="/sources/1")
+    body.move("/sources/1", "/a", relink=True)
+    assert body[0].text == '[q]<a href="/a">source:1</a>\n\n[q]: /z'
+
+
 def _pairs(body: MessageBody, rename: Callable[[str], str] = str) -> list[tuple[Any, str]]:
     """Return holders and existing targets, in order, both renamed."""
     return [
