@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import attrs
 
+from messagebody.compatibility._content_certification import Proof, content_proof
+from messagebody.compatibility._content_proofs import case_of
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import contains, priced_language
 from messagebody.compatibility._solver.cover import crowd
@@ -28,6 +30,7 @@ from messagebody.compatibility.certificates import (
     State,
     boxes_digest,
     freer,
+    inside_of,
     is_hole,
     moves,
     named,
@@ -59,8 +62,8 @@ def certificate_of(
 ) -> dict[str, Any] | None:
     """Return a certificate that each body valid for `producer` is valid for `consumer`.
 
-    None if the budget ends first, if the claim is not true, or if the consumer says what is inside,
-    which proofs don't reach.
+    None if the budget ends first, if the claim is not true, or if it rests on what JSON parts hold
+    and no content proof shows it.
 
     Arguments:
         producer: the schema of the bodies that are sent.
@@ -68,8 +71,6 @@ def certificate_of(
         lenient: the last parts of the consumer are those that a lenient one ignores.
         steps: the budget; a step takes about a microsecond.
     """
-    if consumer.profile.has_contents:
-        return None
     maker = _Maker(producer, consumer, lenient=lenient, budget=Budget(steps))
     try:
         return {**maker.head, **maker.proof()}
@@ -91,10 +92,13 @@ class _Maker:
         self._budget, self._unpriced = budget, _Unpriced(budget)
         self._senders, self._takers = producer.parts, consumer.parts
         sent, taken = _boxes(self._senders), _boxes(self._takers)
+        self._sends = [part.content_schema for part in self._senders]
+        self._takes = [part.content_schema for part in self._takers]
+        known = len(taken) - len(IGNORED_BOXES) * lenient
         self.head = {
             "rules": RULES,
-            "producer": boxes_digest(sent),
-            "consumer": boxes_digest(taken[: -len(IGNORED_BOXES)] if lenient else taken),
+            "producer": boxes_digest(sent, self._sends),
+            "consumer": boxes_digest(taken[:known], self._takes[:known]),
             "lenient": lenient,
         }
         self._sent, self._taken = [box for box, _ in sent], [box for box, _ in taken]
@@ -117,6 +121,8 @@ class _Maker:
         required = {
             j: self._containment_tree(j) for j, part in enumerate(self._takers) if part.required
         }
+        if any(tree is None and self._takes[j] is not None for j, tree in required.items()):
+            return {"empty": self._tree(_ANY_BODY)}
         excepted = [(i, name) for i, part in enumerate(parts) for name in part["except"]]
         if excepted or None in required.values():
             # If no body can be sent, one tree replaces the trees for all open questions.
@@ -133,33 +139,82 @@ class _Maker:
 
     def _coverage(self, i: int) -> dict[str, Any]:
         """Return the claim that a producer part is accepted, except at some names."""
-        box = self._sent[i]
         # A single covering part gives a shorter proof than a union.
         found = self._containment(self._senders[i : i + 1], self._takers)
         if found is not None:
-            _, j, words = found
-            return {"in": [j], "except": [], "words": words}
+            _, j, words, contents = found
+            claim = {"in": [j], "except": [], "words": words}
+            return claim if contents is None else claim | {"contents": {str(j): contents}}
+        proofs = self._content_proofs(i)
+        if None in proofs.values() and (union := self._union(i, list(proofs))):
+            return union
+        is_named = self._sent[i][0] is not None
         rivals = [
-            j for j, other in enumerate(self._taken) if (other[0] is None) == (box[0] is None)
+            j
+            for j, (name, _) in enumerate(self._taken)
+            if (name is not None) is is_named
+            and (self._takes[j] is None or proofs.get(j) is not None)
         ]
         names, words = self._uncovered_names(i, [self._taken[j] for j in rivals])
-        return {"in": rivals, "except": names, "words": words}
+        claim = {"in": rivals, "except": names, "words": words}
+        held = {str(j): proofs[j] for j in rivals if j in proofs}
+        return claim | {"contents": held} if held else claim
+
+    def _content_proofs(self, i: int) -> dict[int, Proof | None]:
+        """Return for each consumer part with a content schema the proof that it takes all in i."""
+        if self._sends[i] is None:
+            return {}
+        return {
+            j: self._accepted(i, [j])
+            for j, content in enumerate(self._takes)
+            if content is not None
+        }
+
+    def _accepted(self, i: int, covers: Iterable[int]) -> Proof | None:
+        """Return the proof that one or another of some parts accepts what part i holds."""
+        sends, takes = self._sends[i], [self._takes[j] for j in covers]
+        if sends is None:
+            return None
+        return content_proof(
+            case_of([sends.exact], [each.exact for each in takes if each]), self._budget
+        )
+
+    def _union(self, i: int, rivals: Sequence[int]) -> dict[str, Any] | None:
+        """Return the claim that parts with content schemas accept a part together."""
+        found = {j: self._proved(self._inside(i), (self._taken[j],)) for j in rivals}
+        covers = [j for j, words in found.items() if words is not None]
+        proof = self._accepted(i, covers) if len(covers) > 1 else None
+        words = [found[j] for j in covers]
+        return proof if proof is None else {
+            "in": covers, "except": [], "union": proof, "words": words
+        }  # fmt: skip
+
+    def _inside(self, i: int) -> tuple[Box, ...]:
+        return tuple(inside_of(self._sent[i], self._sends[i]))
 
     def _containment_tree(self, j: int) -> dict[str, Any] | None:
         """Return a tree if a required consumer part contains some required producer part."""
         found = self._containment(self._sure, self._takers[j : j + 1])
-        return None if found is None else _node([found[0]], {}, [], [found[2]])
+        if found is None:
+            return None
+        i, _, words, contents = found
+        node = _node([i], {}, [], [words])
+        return node if contents is None else node | {"contents": contents}
 
     def _rejected_at(self, i: int, name: str) -> Case:
         """Return the case of a part of this name, in box i and in no box of the consumer."""
-        rivals = [box for box in self._taken if _matches(box, name)]
+        rivals = [
+            box
+            for box, content in zip(self._taken, self._takes, strict=True)
+            if content is None and _matches(box, name)
+        ]
         return Case([], {name: [self._sent[i]]}, {name: rivals})
 
     # Claims
 
     def _containment(
         self, inners: Sequence[SchemaPart], outers: Sequence[SchemaPart]
-    ) -> tuple[int, int, Words] | None:
+    ) -> tuple[int, int, Words, Proof | None] | None:
         """Return a producer part and a consumer part that contains it, with the proof.
 
         Arguments:
@@ -171,9 +226,12 @@ class _Maker:
         for inner, outer in product(inners, outers) if held is None else [held]:
             i, j = self._sent_at[id(inner)], self._taken_at[id(outer)]
             if held or self._may_contain(outer, inner):
-                words = self._proved((self._sent[i],), (self._taken[j],))
-                if words is not None:
-                    return i, j, words
+                words = self._proved(self._inside(i), (self._taken[j],))
+                if words is None:
+                    continue
+                contents = None if self._takes[j] is None else self._accepted(i, [j])
+                if contents is not None or self._takes[j] is None:
+                    return i, j, words, contents
         return None
 
     def _may_contain(self, outer: SchemaPartLike, inner: SchemaPartLike) -> bool:
@@ -202,7 +260,7 @@ class _Maker:
         """
         names = self._listed_names(i, covers)
         while True:
-            found = _search([self._sent[i]], [*covers, *named(names)], self._budget)
+            found = _search(self._inside(i), [*covers, *named(names)], self._budget)
             if isinstance(found, list):
                 return names, found
             name = found.partition(" ")[0]
@@ -216,7 +274,7 @@ class _Maker:
         Raises:
             _Unprovable: it has many names, and some of its types are not covered at any name.
         """
-        pattern, kinds = self._senders[i].name_pattern, (self._sent[i][1],)
+        pattern, kinds = self._senders[i].name_pattern, _kinds(self._inside(i))
         if pattern is None:
             return []
         language = priced_language(pattern, self._budget)
@@ -322,7 +380,8 @@ class _Maker:
         taken = [name for name in _union(small[i][0] for i in parts) if name not in names]
         boxes, everywhere = [self._sent[i] for i in parts], self._types_avoided_at(case, names)
         proofs: list[Any] = [
-            _search([box], [*case.avoided, *named([*names, *taken])], self._budget) for box in boxes
+            _search(self._inside(i), [*case.avoided, *named([*names, *taken])], self._budget)
+            for i in parts
         ]
         proofs += [self._covered_kinds(_kinds(pair), everywhere) for pair in combinations(boxes, 2)]
         proofs += [

@@ -8,9 +8,14 @@ in lower case. A word is legal if its name and type are legal: a name is `/segme
 times, a segment is one or more of `A-Z a-z 0-9 . _ -` and neither `.` nor `..`; a type is
 `type/subtype`, each a letter or digit and then any of ``a-z 0-9 ! # $ & ^ _ . + -``. A schema part
 is a *box*: the set of words whose name and type match its two patterns. A list of names is a box,
-too: its name pattern is `{/a,/b}`, or `/a` for one name, and it accepts any type. What a
-`contentSchema` says is not compared: it only narrows what a producer sends, but with one in the
-consumer, nothing can be proved.
+too: its name pattern is `{/a,/b}`, or `/a` for one name, and it accepts any type.
+
+**Contents.** A part with a `contentSchema` accepts only JSON types, `{application/json,*/*+json}`,
+and contents that the schema accepts. So where a producer part has one, claims about its box have
+the box of its name and these types in `inside`, too. A box of the consumer that has one proves
+nothing by itself: `contents` says for which of them it is proved that every content of the producer
+part is accepted, and `_content_proofs` says how: the case is that its schema is met, and theirs are
+not.
 
 **Patterns** mean the union of their brace expansions. `*` matches any run of characters within a
 segment. In a name pattern, `**` as a whole segment matches any number of whole segments, but zero
@@ -21,7 +26,8 @@ Any other run of stars matches the same as `*`.
 box of another list (`covers`). Its proof is a list of words, which may be empty if the texts of the
 patterns show the claim.
 
-*Texts* show a claim about a single box `inside` if, for each expansion of its name pattern and each
+*Texts* show a claim about a single box `inside`, or the first of two of which the second has the
+types of JSON, if, for each expansion of its name pattern and each
 of its type pattern, some box in `covers` has two expansions that match them as if they were a name
 and a type: a star in the text is one more character, which only a star matches, and only `**`
 matches a segment `**`. For this, the type pattern `**` is read as `*/*`, and `/**` at the end of a
@@ -63,10 +69,15 @@ its box is one more bound.
 and either `"empty": tree`, no body is valid for A, or
 
 - `"parts"`: for each part of A `{"in": [j, ...], "except": [name, ...], "words": proof}`: its box
-  is covered by these boxes of B and the box of the excepted names;
+  is covered by these boxes of B and the box of the excepted names. Those of B with a
+  `contentSchema` have a content proof each in `"contents": {"j": proof}`. Or
+  `{"in": [j, ...], "union": content proof, "words": [proof, ...]}`: its box is covered by each of
+  these boxes alone, and its contents are accepted by one or another;
 - `"names"`: `[i, name, tree]` for each excepted name: no body of A has a part of this name that is
-  in box i and in no box of B;
-- `"required"`: `{"j": tree}` for each required part of B: no body of A avoids box j.
+  in box i and in no box of B without a `contentSchema`;
+- `"required"`: `{"j": tree}` for each required part of B: no body of A avoids box j. If that has a
+  `contentSchema`, the crowd is one part and there are no names, and `"contents"` in the tree is the
+  content proof of that part.
 
 The method is that of antichains (De Wulf, Doyen, Henzinger and Raskin, 2006).
 """
@@ -76,7 +87,10 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from messagebody.schema import ContentSchema
 
 RULES: Final = 1
 """The version of the rules above."""
@@ -118,6 +132,9 @@ _MOST_CACHED: Final = 50_000
 # Bounds the work on a pattern, whose braces may have any number of expansions.
 _MOST_EXPANSIONS: Final = 1_000
 _INNERMOST: Final = re.compile(r"\{([^{}]*)\}")
+
+JSON_TYPES: Final = "{application/json,*/*+json}"
+"""The types of parts that can have a content schema."""
 
 Box = tuple[str | None, str]  # a name pattern, None for unnamed parts, and a type pattern
 Places = frozenset[tuple[int, str]]
@@ -164,17 +181,25 @@ def schema_digest(schema: Any) -> str:
 
     It is `"sha256:"` and the SHA-256 of a JSON array with `[name, contentType, required]` for each
     schema part, null without a name and `*/*` without a type, written without spaces and in ASCII.
+    A `contentSchema` is a fourth value, its members in alphabetical order.
     """
-    return boxes_digest(boxes_of(schema))
+    return boxes_digest(boxes_of(schema), contents_of(schema))
 
 
-def boxes_digest(boxes: Iterable[tuple[Box, bool]]) -> str:
-    """Return the digest of the schema with these boxes, each with whether it is required."""
+def boxes_digest(
+    boxes: Iterable[tuple[Box, bool]], contents: "Iterable[ContentSchema | None]"
+) -> str:
+    """Return the digest of the schema with these boxes, each with whether it is required.
+
+    Arguments:
+        boxes: the boxes.
+        contents: for each box, what is inside, None if the schema does not say it.
+    """
     # Only the texts are encoded, because encoding the whole array takes twice as long.
     parts = [
         f"[{'null' if name is None else _encode(name)},{_encode(kind)},"
-        f"{'true' if required else 'false'}]"
-        for (name, kind), required in boxes
+        f"{'true' if required else 'false'}{'' if content is None else ',' + content.canonical}]"
+        for ((name, kind), required), content in zip(boxes, contents, strict=True)
     ]
     return "sha256:" + hashlib.sha256(f"[{','.join(parts)}]".encode()).hexdigest()
 
@@ -185,6 +210,19 @@ def boxes_of(schema: Any) -> list[tuple[Box, bool]]:
         ((part.get("name"), part.get("contentType") or "*/*"), bool(part.get("required")))
         for part in _parts_of(schema)
     ]
+
+
+def contents_of(schema: Any) -> "list[ContentSchema | None]":
+    """Return for each schema part what is inside, None if it does not say it."""
+    found = (part.get("contentSchema") for part in _parts_of(schema))
+    return [None if content is None else _content(content) for content in found]
+
+
+def _content(value: Any) -> "ContentSchema":
+    # Few schemas say what is inside, and reading that takes a library.
+    from messagebody.schema import content_schema_of
+
+    return content_schema_of(value)
 
 
 def _parts_of(schema: Any) -> Any:
@@ -217,13 +255,13 @@ class _Verifier:
         self._certificate, self._left = certificate, steps
         self._patterns: dict[Box, BoxPattern] = {}
         self._need(certificate["rules"] == RULES)
-        takers = _parts_of(consumer)
-        self._need(all(part.get("contentSchema") is None for part in takers))
-        self._sent, self._taken = boxes_of(producer), boxes_of(takers)
-        self._need(certificate["producer"] == boxes_digest(self._sent))
-        self._need(certificate["consumer"] == boxes_digest(self._taken))
+        self._sent, self._taken = boxes_of(producer), boxes_of(consumer)
+        self._sends, self._takes = contents_of(producer), contents_of(consumer)
+        self._need(certificate["producer"] == boxes_digest(self._sent, self._sends))
+        self._need(certificate["consumer"] == boxes_digest(self._taken, self._takes))
         if certificate["lenient"] is True:
             self._taken += IGNORED_BOXES
+            self._takes += [None] * len(IGNORED_BOXES)
 
     def run(self) -> None:
         """Check the whole certificate."""
@@ -234,29 +272,61 @@ class _Verifier:
         excepted = set(self._check_parts())
         for i, name, tree in self._certificate["names"]:
             excepted.discard((i, name))
-            rivals = [box for box, _ in self._taken if self._matches(box, name)]
+            rivals = [
+                box
+                for (box, _), content in zip(self._taken, self._takes, strict=True)
+                if content is None and self._matches(box, name)
+            ]
             self._check_tree(tree, Case([], {name: [self._sent[i][0]]}, {name: rivals}))
         self._need(not excepted)
         for j, (box, is_required) in enumerate(self._taken):
             if is_required:
-                self._check_tree(self._certificate["required"][str(j)], Case([box], {}, {}))
+                tree = self._certificate["required"][str(j)]
+                self._check_tree(tree, Case([box], {}, {}))
+                if self._takes[j] is not None:
+                    # The tree is about names and types. What that part holds is proved apart.
+                    self._need(len(tree["crowd"]) == 1 and not tree["names"] and not tree["taken"])
+                    self._check_contents(tree["crowd"][0], [j], tree["contents"])
 
     def _check_parts(self) -> Iterator[tuple[int, str]]:
         """Check that each producer part is covered; yield the exceptions."""
         claims = self._certificate["parts"]
         self._need(len(claims) == len(self._sent))
         for i, claim in enumerate(claims):
-            box, names = self._sent[i][0], claim["except"]
+            inside = inside_of(self._sent[i][0], self._sends[i])
             covers = [self._taken[j][0] for j in claim["in"]]
-            self._check_claim([box], [*covers, *self._named(names)], claim["words"])
-            yield from ((i, name) for name in names if self._matches(box, name))
+            if "union" in claim:
+                for box, words in zip(covers, claim["words"], strict=True):
+                    self._check_claim(inside, [box], words)
+                self._check_contents(i, claim["in"], claim["union"])
+                continue
+            for j in claim["in"]:
+                if self._takes[j] is not None:
+                    self._check_contents(i, [j], claim["contents"][str(j)])
+            names = claim["except"]
+            self._check_claim(inside, [*covers, *self._named(names)], claim["words"])
+            yield from ((i, name) for name in names if self._matches(inside[0], name))
+
+    def _check_contents(self, i: int, covers: Sequence[int], proof: Any) -> None:
+        """Check that what part i holds is accepted by one or another of some consumer parts."""
+        from messagebody.compatibility._content_choices import NoProof
+        from messagebody.compatibility._content_proofs import case_of, verify_contents
+
+        met, unmet = [self._sends[i]], [self._takes[j] for j in covers]
+        self._need(None not in met and None not in unmet)
+        case = case_of([each.exact for each in met if each], [each.exact for each in unmet if each])
+        try:
+            verify_contents(case, proof, self._spend)
+        except NoProof as error:
+            raise _Refused from error
 
     def _check_tree(self, tree: Any, case: Case, depth: int = 0) -> None:
         self._need(depth < _DEEPEST)
         # Only required parts are met in every body.
         self._need(all(self._sent[i][1] for i in tree["crowd"]))
-        boxes, names = [self._sent[i][0] for i in tree["crowd"]], tree["names"]
-        claims = self._claims(case, boxes, list(names), tree["taken"])
+        crowd = [inside_of(self._sent[i][0], self._sends[i]) for i in tree["crowd"]]
+        boxes, names = [inside[0] for inside in crowd], tree["names"]
+        claims = self._claims(case, crowd, list(names), tree["taken"])
         for claim, words in zip(claims, tree["words"], strict=True):
             self._check_claim(*claim, words)
         if len(boxes) <= len(names):
@@ -266,15 +336,16 @@ class _Verifier:
                     self._check_tree(subtree, case.bounded(name, boxes[0]), depth + 1)
 
     def _claims(
-        self, case: Case, crowd: Sequence[Box], names: Sequence[str], taken: Sequence[str]
+        self, case: Case, crowd: Sequence[Sequence[Box]], names: Sequence[str], taken: Sequence[str]
     ) -> Iterator[Claim]:
         """Yield the claims which prove that each part of a crowd needs a name for itself."""
-        for box in crowd:
-            yield [box], [*case.avoided, *self._named([*names, *taken])]
+        boxes = [inside[0] for inside in crowd]
+        for inside in crowd:
+            yield inside, [*case.avoided, *self._named([*names, *taken])]
         avoided = [box for box in case.avoided if all(self._matches(box, name) for name in names)]
-        for pair in combinations(crowd, 2):
+        for pair in combinations(boxes, 2):
             yield _types(pair), _types(avoided)
-        for name, box in product(taken, crowd):
+        for name, box in product(taken, boxes):
             if self._matches(box, name):
                 outside = [*case.outside.get(name, ()), *case.avoided]
                 covers = _types(each for each in outside if self._matches(each, name))
@@ -379,6 +450,11 @@ def _types(boxes: Iterable[Box]) -> list[Box]:
     return [(None, kind) for _, kind in boxes]
 
 
+def inside_of(box: Box, content: "ContentSchema | None") -> list[Box]:
+    """Return the boxes that each word of a producer part is in."""
+    return [box] if content is None else [box, (box[0], JSON_TYPES)]
+
+
 def is_hole(patterns: "Sequence[BoxPattern]", inside_count: int, state: State) -> bool:
     """Return whether a legal word ends here that is in all of `inside` but not covered."""
     if state[0] != "type":
@@ -408,7 +484,7 @@ def _legal(state: str, character: str) -> str:
 
 def texts_show(inside: Sequence[Box], covers: Sequence[Box], spend: Callable[[int], None]) -> bool:
     """Return whether each pair of expansions of a box matches one of `covers` as a text."""
-    if len(inside) != 1:
+    if len(inside) != 1 and not (len(inside) == 2 and inside[1][1] == JSON_TYPES):
         return False
     name, kind = inside[0]
     by_name = _matching(name or "", [name or "" for name, _ in covers], _name_segments, spend)

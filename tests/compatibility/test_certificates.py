@@ -95,14 +95,15 @@ class TestVerify:
         assert not verify(sent, taken, proof | {"lenient": False})
         assert not verify(sent, lenient_schema(taken), proof)
 
-    def test_contents_are_not_compared(self) -> None:
-        """A content schema narrows what is sent; that a consumer accepts less is not proved."""
+    def test_contents_are_part_of_what_is_proved(self) -> None:
         plain = [{"contentType": "application/json"}]
         narrow = [{**plain[0], "contentSchema": {"type": "array"}}]
-        proof = check(*[MessageBodySchema.from_dicts(plain)] * 2).certificate
+        proof = check(*[MessageBodySchema.from_dicts(plain)] * 2, certificate=True).certificate
         assert verify(plain, plain, proof)
-        assert verify(narrow, plain, proof)
+        assert not verify(narrow, plain, proof)
         assert not verify(plain, narrow, proof)
+        sides = [MessageBodySchema.from_dicts(each) for each in (narrow, plain)]
+        assert verify(narrow, plain, check(*sides, certificate=True).certificate)
 
     def test_each_is_its_own(self) -> None:
         a, b = PROVED[1]

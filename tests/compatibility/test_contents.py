@@ -24,7 +24,6 @@ from messagebody.compatibility import (
     simplify,
     suggest,
 )
-from messagebody.compatibility.certificates import verify
 from messagebody.errors import InvalidSchema
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import campaign, content_campaign
@@ -290,13 +289,6 @@ def test_a_part_with_contents_may_be_converted() -> None:
     plain = MessageBodySchema([("/r.json", "text/plain", True)])
     first, *_ = suggest(alone(TEXT), plain)
     assert str(first) == "convert producer part 0 '/r.json' application/json to text/plain"
-
-
-def test_no_certificate_where_the_consumer_says_what_is_inside() -> None:
-    integer, number = alone({"type": "integer"}), alone({"type": "number"})
-    assert check(integer, number).certificate is None
-    plain = MessageBodySchema([("/r.json", "application/json", True)])
-    assert verify(integer, plain, check(integer, plain).certificate)
 
 
 def test_an_unnamed_part_and_json_types() -> None:
