@@ -120,6 +120,8 @@ def array(value: Any, wanted: str | None) -> Made:
     if kind == JSON:
         return fields_text(listed(value)), kind
     if kind in LINES:
+        if not value.ndim:
+            raise ValueError("it is a single number, which has no rows; array[None] has one")
         return "".join(f"{fields_text(row)}\n" for row in listed(value)), kind
     if value.dtype.hasobject:  # pickled objects run code when they are read
         advice = "array.astype(…) gives it a type, array.flat[0].figure is the figure of axes"

@@ -179,13 +179,21 @@ class AgentFiles(list[Agent]):
 
     Attributes:
         findings: the problems of the files. For each error, an agent was left out.
-        are_tools: whether they are the tools of a list, which take arguments and nothing beside.
+        are_tools: whether all are tools of lists, which take arguments and nothing beside.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.findings: list[Finding] = []
-        self.are_tools = False
+        self._are_lists: list[bool] = []
+
+    @property
+    def are_tools(self) -> bool:
+        return bool(self._are_lists) and all(self._are_lists)
+
+    def note_file(self, *, is_list: bool) -> None:
+        """Note whether another file is a list of tools."""
+        self._are_lists.append(is_list)
 
 
 def read_agents(
@@ -228,7 +236,7 @@ def read_agents(
             found.findings.append(_left_out(path, "", str(problem)))
             continue
         tools = tools_in(data)
-        found.are_tools |= tools is not None
+        found.note_file(is_list=tools is not None)
         for where, each in _listed(data) if tools is None else tools:
             try:
                 agent = Agent.from_dict(each, name=path.stem, limits=limits)

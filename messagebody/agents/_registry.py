@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from datetime import UTC, datetime
 from itertools import tee
-from pathlib import Path
 from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, NoReturn, Self
@@ -157,8 +156,9 @@ class Registry(Questions, metaclass=GuidedABC):
     ) -> Self:
         """Read agents from JSON files, A2A cards, ACP manifests and tools of MCP among them.
 
-        What can't be read is left out, and `findings` says so; see `read_agents`. The tools of a
-        single list are lenient: who calls one takes its arguments, and nothing that stands beside.
+        What can't be read is left out, and `findings` says so; see `read_agents`. If all files are
+        lists of tools, they are lenient: who calls a tool takes its arguments, and nothing that
+        stands beside.
 
         Arguments:
             directory: a directory, or one file.
@@ -170,8 +170,7 @@ class Registry(Questions, metaclass=GuidedABC):
             OSError: a file can't be read.
         """
         agents = read_agents(directory, limits=limits)
-        is_list = agents.are_tools and Path(directory).is_file()
-        registry = cls(agents, lenient=lenient or is_list, steps=steps)
+        registry = cls(agents, lenient=lenient or agents.are_tools, steps=steps)
         registry.findings = tuple(agents.findings)
         return registry
 

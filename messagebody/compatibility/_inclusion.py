@@ -14,6 +14,7 @@ from messagebody.compatibility._reasons import Explanation, Reason, Sides, expla
 from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.compatibility._solver.decision import Decision
 from messagebody.compatibility._solver.profile import PartType, Types
+from messagebody.errors import InvalidArgument
 from messagebody.schema import MessageBodySchema, SchemaPart
 
 IGNORED: Final = (SchemaPart("/**"), SchemaPart())
@@ -191,6 +192,9 @@ def check(
     """
     require_schema(producer)
     require_schema(consumer)
+    if not isinstance(lenient, bool):
+        # Any text is true, "no" and "false" as well.
+        raise InvalidArgument("lenient, True or False", lenient)
     if lenient:
         # Leniency needs no rules of its own: it is the same as two more consumer parts.
         consumer = lenient_schema(consumer)

@@ -129,6 +129,17 @@ def test_a_tool_feeds_those_whose_arguments_its_result_always_is(tmp_path: Path)
         assert [*registry.undecided()] == []
 
 
+def test_lists_of_several_servers_feed_each_other(tmp_path: Path) -> None:
+    """Agents of another kind beside them take what they say, and nothing else."""
+    first, *others = TOOLS["tools"]
+    (tmp_path / "one.json").write_text(json.dumps({"tools": [first]}))
+    (tmp_path / "two.json").write_text(json.dumps({"tools": others}))
+    assert ("search", "fetch") in Registry.from_directory(tmp_path).pairs()
+    (tmp_path / "agent.json").write_text(json.dumps({"name": "other", "input": []}))
+    assert ("search", "fetch") not in Registry.from_directory(tmp_path).pairs()
+    assert ("search", "fetch") in Registry.from_directory(tmp_path, lenient=True).pairs()
+
+
 def test_without_an_output_schema_nothing_is_promised() -> None:
     plain = Agent.from_tool({"name": "plain", "inputSchema": of(query=TEXT)})
     assert not check(plain.output, Agent.from_tool(SEARCH).input, lenient=True)

@@ -12,6 +12,7 @@ from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.compatibility import Compatibility, PartType, Verdict, check
 from messagebody.compatibility._reasons import describe_part
+from messagebody.errors import InvalidArgument
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators, oracle
 from tests.effort import examples, one_in
@@ -384,3 +385,10 @@ def assert_all_is_explained(result: Compatibility) -> None:
     for part in refused:
         mine = {i for i, each in enumerate(result.producer) if each.accepts(*part)}
         assert any(mine & theirs for theirs in senders)
+
+
+@pytest.mark.parametrize("lenient", ["no", 0, 1, None])
+def test_leniency_is_true_or_false(lenient: Any) -> None:
+    a = schema((None, "text/plain"))
+    with pytest.raises(InvalidArgument, match="lenient, True or False"):
+        check(a, a, lenient=lenient)

@@ -194,6 +194,12 @@ class TestArrays:
         assert again.dtype == array.dtype
         assert added(array, "/a.json").read_json() == [[0, 1, 2], [3, 4, 5]]
 
+    def test_a_single_number_has_no_rows(self) -> None:
+        numpy = pytest.importorskip("numpy")
+        with pytest.raises(InvalidPart, match=r"single number, which has no rows; array\[None\]"):
+            added(numpy.array(5), "/a.jsonl")
+        assert added(numpy.array(5)[None], "/a.jsonl").text == "5\n"
+
     def test_objects_are_refused(self) -> None:
         # Pickled objects run code when they are read.
         numpy = pytest.importorskip("numpy")
