@@ -213,6 +213,7 @@ _RULES: Final = {
     "undecided": "The budget ended before the answer was known.",
     "unsatisfiable": "No body is valid for the schema.",
     "dead-part": "No valid body has a part that this schema part accepts.",
+    "dead-content": "No content uses a schema or a value inside a content schema.",
     "redundant-part": "Other schema parts accept everything that this one accepts.",
     "matches-nothing": "The pattern, or an alternative of it, matches nothing.",
     "double-star": "Two stars beside other characters mean no more than one.",

@@ -9,19 +9,20 @@ from messagebody._base.leaves import FoundList
 from messagebody._base.text import quote
 from messagebody.compatibility._inclusion import Compatibility, check
 from messagebody.compatibility._relations import dead_parts, satisfiable
-from messagebody.compatibility._solver.budget import DEFAULT_STEPS
+from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget
 from messagebody.findings import Finding, Severity, pointer
-from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.schema import ContentSchema, MessageBodySchema, SchemaPart
 
 
 def lint(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[Finding]:
     """Return likely mistakes in a legal schema, first those of the whole schema, then part by part.
 
     Every reported mistake is proved. The checks are `unsatisfiable`: no body is valid (the only
-    error); `dead-part`: no valid body has such a part; `redundant-part`: other schema parts accept
-    everything that an optional part accepts; `undecided`: the budget ended first; and the checks of
-    patterns: `matches-nothing`, `double-star`, `lone-suffix`, `unregistered-type`. `Finding.index`
-    is the index of the schema part, None for the whole schema.
+    error); `dead-part`: no valid body has such a part; `dead-content`: no content uses a schema or
+    a value inside a content schema; `redundant-part`: other schema parts accept everything that an
+    optional part accepts; `undecided`: the budget ended first; and the checks of patterns:
+    `matches-nothing`, `double-star`, `lone-suffix`, `unregistered-type`. `Finding.index` is the
+    index of the schema part, None for the whole schema.
 
     Arguments:
         schema: the schema.
@@ -68,6 +69,8 @@ def _on_parts(schema: MessageBodySchema, steps: int) -> Iterator[Finding]:
                 yield _on_part("redundant-part", index, problem)
             elif redundant.compatible is None:
                 undecided.add(index)
+        if index not in dead and part.content_schema is not None:
+            yield from _on_content(index, part.content_schema, steps)
     if undecided:
         places = ", ".join(map(str, sorted(undecided)))
         problem = f"the budget ended before it was known whether these parts are of use: {places}"
@@ -80,6 +83,17 @@ def _redundancy(schema: MessageBodySchema, index: int, steps: int) -> Compatibil
     # Made optional, because only their acceptance matters here.
     others = [attrs.evolve(each, required=False) for i, each in enumerate(schema) if i != index]
     return check(part, MessageBodySchema(others), steps=steps)
+
+
+def _on_content(index: int, content: ContentSchema, steps: int) -> Iterator[Finding]:
+    # Loaded here, because few schemas say what is inside.
+    from messagebody.compatibility._contents._dead import dead_places
+    from messagebody.compatibility._contents._question import ContentQuestions
+
+    for place in dead_places(content, ContentQuestions(Budget(steps))):
+        yield _on_part(
+            "dead-content", index, f"no content uses {quote(place)} of its content schema"
+        )
 
 
 def _on_patterns(index: int, part: SchemaPart) -> Iterator[Finding]:

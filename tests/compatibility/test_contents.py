@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ from messagebody.compatibility import (
 from messagebody.errors import InvalidSchema
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import campaign, content_campaign
-from tests.effort import one_in
+from tests.compatibility.content_campaign import random_pair
+from tests.effort import examples, one_in
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "contents"
 SUITE = VECTORS / "json_schema_test_suite.jsonl.gz"
@@ -342,3 +344,51 @@ def test_a_campaign_sees_a_wrong_verdict(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(content_campaign, "check", turned)
     report = campaign.run_block(content_campaign.contents, 0, 60)
     assert len(report.mistakes) > 5
+
+
+DEAD: list[tuple[Any, list[str]]] = [
+    ({"type": "object", "properties": {"a": {"minLength": 5, "maxLength": 2, "type": "string"}}},
+     ["/properties/a"]),
+    ({"type": "string", "enum": [1, "a", "b", None]}, ["/enum/0", "/enum/3"]),
+    ({"anyOf": [TEXT, {"type": "number", "minimum": 2, "maximum": 1}]}, ["/anyOf/1"]),
+    ({"type": "array", "maxItems": 1, "prefixItems": [{}, {}], "items": {}},
+     ["/prefixItems/1", "/items"]),
+    ({"allOf": [{"anyOf": [TEXT, {"type": "null"}]}, TEXT]}, ["/allOf/0/anyOf/1"]),
+    ({"if": TEXT, "then": False, "else": {"anyOf": [TEXT, {"type": "null"}]}}, ["/else/anyOf/0"]),
+    ({"properties": {"a": {"properties": {"b": {"const": 1, "type": "string"}}}}},
+     ["/properties/a/properties/b"]),
+    ({"properties": {"a": False}, "additionalProperties": False}, []),
+    ({"$defs": {"t": {"properties": {"next": {"$ref": "#/$defs/t"}}}}, "$ref": "#/$defs/t"}, []),
+    ({"properties": {"a": {"type": "string"}, "b": {"$ref": "#/properties/a"}}}, []),
+    ({"not": {"enum": [1, 2]}}, []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "places"), DEAD)
+def test_lint_names_what_no_content_uses(content: Any, places: list[str]) -> None:
+    found = [each for each in lint(alone(content)) if each.check == "dead-content"]
+    assert [each.problem.split("'")[1] for each in found] == places
+    assert {each.index for each in found} <= {0}
+
+
+def test_what_lint_names_can_be_taken_out() -> None:
+    """Whatever the schema, no content is lost."""
+    named = 0
+    for seed in range(examples(400)):
+        content, _ = random_pair(random.Random(seed))
+        for each in lint(alone(content)):
+            if each.check == "dead-content":
+                *steps, last = each.problem.split("'")[1].split("/")[1:]
+                changed = json.loads(json.dumps(content))
+                holder = changed
+                for step in steps:
+                    holder = holder[int(step)] if isinstance(holder, list) else holder[step]
+                if steps[-1:] == ["enum"]:
+                    del holder[int(last)]
+                elif isinstance(holder, list):
+                    holder[int(last)] = False
+                else:
+                    holder[last] = False
+                assert check(alone(content), alone(changed)), (content, each)
+                named += 1
+    assert named
