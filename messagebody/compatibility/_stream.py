@@ -7,6 +7,8 @@ used names.
 
 from typing import Any, Final, Literal, NamedTuple, Self, cast
 
+import messagebody  # noqa: TC001 - annotations are evaluated on demand
+from messagebody._base.guards import require_resolver
 from messagebody._base.leaves import FoundList
 from messagebody._model.part import Part
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
@@ -77,6 +79,7 @@ class Stream:
     Arguments:
         schema: the schema of the message.
         steps: the budget, for each part, for deciding whether the message can still become valid.
+        resolver: reads references whose content decides; None for the part's own resolver.
 
     Examples:
         >>> from messagebody._model.part import Part
@@ -88,8 +91,12 @@ class Stream:
         <Status hopeless>
     """
 
-    def __init__(self, schema: MessageBodySchema, *, steps: int = _STEPS) -> None:
+    def __init__(
+        self, schema: MessageBodySchema, *, steps: int = _STEPS,
+        resolver: "messagebody.Resolver | None" = None,
+    ) -> None:  # fmt: skip
         self._schema = schema
+        self._resolver = require_resolver(resolver)
         self._steps = steps
         self._profile = schema.profile
         self._seen: list[_SeenPart] = []
@@ -121,7 +128,9 @@ class Stream:
 
     def _look_inside(self, part: Part, hits: PartSet) -> PartSet:
         """Return the schema parts that a part matches, of those that its name and type allow."""
-        seen = self._schema.checker.seen(len(self._seen) - 1, part, hits, self._missing)
+        seen = self._schema.checker.seen(
+            len(self._seen) - 1, part, hits, self._missing, self._resolver
+        )
         self._contents[len(self._seen) - 1] = seen
         return hits & ~self._schema.checker.inside | seen.satisfied
 

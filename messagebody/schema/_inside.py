@@ -245,7 +245,10 @@ class ContentChecker(Checker):
         for index in members_of(self.required & ~outcome.matched):
             yield self._missing(index, columns, contents, outcome)
 
-    def seen(self, position: int, part: "messagebody.Part", found: int, missing: int) -> Seen:
+    def seen(
+        self, position: int, part: "messagebody.Part", found: int, missing: int,
+        resolver: "messagebody.Resolver | None",
+    ) -> Seen:  # fmt: skip
         """Return what is inside a part, which is not kept.
 
         Arguments:
@@ -253,8 +256,9 @@ class ContentChecker(Checker):
             part: the part.
             found: the schema parts that its name and type allow.
             missing: the required schema parts that no part has matched yet.
+            resolver: reads a reference; None for the part's own resolver.
         """
-        content = Content(self.parts, position, part, None)
+        content = Content(self.parts, position, part, resolver)
         plain, inside = found & ~self.inside, found & self.inside
         wanted = inside & missing if plain else inside
         held = content.held(wanted) if wanted else 0

@@ -250,8 +250,13 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
         """
         return self.checker.violations(require_parts(body), require_resolver(resolver))
 
-    def stream(self) -> "messagebody.compatibility.Stream":
+    def stream(
+        self, *, resolver: "messagebody.Resolver | None" = None
+    ) -> "messagebody.compatibility.Stream":
         """Return a stream that checks parts one by one, while a message arrives.
+
+        Arguments:
+            resolver: reads references whose content decides; None for the part's own resolver.
 
         Examples:
             >>> from messagebody._model.part import Part
@@ -261,7 +266,7 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
             >>> stream.feed(Part("Done.")), stream.finish()
             (<Status valid>, [])
         """
-        return leaf("Stream")(self)  # type: ignore[no-any-return]
+        return leaf("Stream")(self, resolver=resolver)  # type: ignore[no-any-return]
 
     def validate(
         self,

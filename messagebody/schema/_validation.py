@@ -373,6 +373,7 @@ class Checker:
         part: "messagebody.Part",
         found: int,  # noqa: ARG002
         missing: int,  # noqa: ARG002
+        resolver: "messagebody.Resolver | None",  # noqa: ARG002
     ) -> Seen:
         """Return what is inside a part, as far as it decides; nothing without content schemas."""
         return Seen(0, (), part.is_reference)

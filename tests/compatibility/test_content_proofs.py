@@ -118,6 +118,71 @@ def test_each_rule(sent: Any, taken: Any) -> None:
     assert proof_of(sent, taken) is not None
 
 
+OPEN: list[tuple[Any, Any]] = [
+    ({"enum": ["ab", "c"]}, {"pattern": "b$"}), ({"enum": ["ab"]}, {"not": {"pattern": "b$"}}),
+    ({"type": "integer", "minimum": 1, "maximum": 4}, {"enum": [1, 2, 3]}),
+    ({"type": "number", "minimum": 1, "maximum": 1}, {"exclusiveMinimum": 1}),
+    ({"type": "string", "minLength": 3}, {"maxLength": 3}), (True, A), (True, False),
+    ({"type": "object", "additionalProperties": False, "properties": {"a": A, "b": A}},
+     {"maxProperties": 1}),
+    ({"type": "array", "contains": A, "minContains": 0, "items": B}, False),
+    ({"type": "array", "contains": A, "maxContains": 2}, {"contains": B}),
+    ({"type": "array", "maxItems": 2}, {"uniqueItems": True}),
+    ({"type": "object", "patternProperties": {"^x": A}}, {"properties": {"y": A}}),
+    ({"type": "object", "properties": {"a": A}}, {"required": ["a"]}),
+    ({"type": "object", "patternProperties": {"^x": A}, "additionalProperties": False},
+     {"properties": {"x": B}}),
+    ({"items": A, "type": "array"}, {"prefixItems": [B]}),
+    ({"type": "array", "prefixItems": [A]}, {"contains": A}),
+    ({"oneOf": [A, {"minLength": 1}]}, A), ({"anyOf": [A, B]}, {"oneOf": [A, B, {"minimum": 1}]}),
+    ({"if": A, "then": {"minLength": 1}}, {"minLength": 2}), ({"multipleOf": 2}, {"multipleOf": 4}),
+    ({"dependentRequired": {"a": ["b"]}}, {"required": ["b"]}),
+    ({"enum": [True, 1]}, {"const": 1}), ({"enum": ["1"]}, {"enum": [1]}),
+    ({**WIDE, **IN}, {**TREE, **IN}), ({"unevaluatedProperties": A}, {"unevaluatedProperties": B}),
+    ({"minimum": 1e300}, A), ("{\"minimum\": 1e99999999}", A),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sent", "taken"), OPEN)
+def test_what_breaks_is_not_proved(sent: Any, taken: Any) -> None:
+    assert proof_of(sent, taken) is None
+
+
+ARRAY = {"type": "array", "items": False}
+FORGED: list[tuple[Any, Any, Any]] = [
+    # There may be no item and no member.
+    (ARRAY, False, [{"item": 0, "in": []}]),
+    ({"type": "object", "properties": {"a": False}}, False, [{"member": "a", "in": []}]),
+    ({"minItems": 1, **ARRAY}, False, [{"item": 1, "in": []}]),
+    ({"type": "array", "contains": False, "maxContains": 0, "minContains": 0}, False,
+     [{"contains": 0, "in": {}}]),
+    # The case above is another one.
+    ({"type": "array", "items": A}, {"items": {"minLength": 1}}, [{"broken": 0, "in": {"0": 1}}]),
+    ({"type": "array", "items": A}, {"items": {"minLength": 1}}, 1), (A, B, 0), (A, B, [1]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sent", "taken", "proof"), FORGED)
+def test_forged_steps_are_refused(sent: Any, taken: Any, proof: Any) -> None:
+    case = case_of([content_schema_of(sent).exact], [content_schema_of(taken).exact])
+    with pytest.raises((NoProof, LookupError, TypeError)):
+        verify_contents(case, proof, free)
+
+
+def test_a_proof_has_so_many_levels() -> None:
+    case = case_of(
+        [content_schema_of({**TREE, **IN}).exact], [content_schema_of({**WIDE, **IN}).exact]
+    )
+    proof: Any = [{"broken": 0, "in": {"0": 1}}]
+    for _ in range(20):
+        proof = [{"broken": 0, "in": {"0": proof}}]
+    verify_contents(case, proof, free)
+    for _ in range(80):
+        proof = [{"broken": 0, "in": {"0": proof}}]
+    with pytest.raises(NoProof):
+        verify_contents(case, proof, free)
+
+
 def test_unions() -> None:
     assert proof_of({"type": ["string", "number"]}, A, B) is not None
     assert proof_of({"enum": ["a", 1, True]}, A, B) is None

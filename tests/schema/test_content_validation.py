@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from messagebody import MessageBody, MessageBodySchema, Part, Resolver, SchemaPart
 from messagebody._wire import exact_json
 from messagebody._wire.strict_json import InvalidJson
-from messagebody.errors import InvalidBody
+from messagebody.errors import InvalidArgument, InvalidBody
 from messagebody.schema._effort import evaluations
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "contents" / "validation.jsonl"
@@ -245,6 +245,23 @@ def test_a_stream_ends_at_a_refused_content_and_keeps_no_content() -> None:
     assert stream.feed(body_of({"title": 1})[0]) == "invalid"
     codes = [(each.code, each.content_pointer) for each in stream.finish()]
     assert codes == [("content-invalid", "/title"), ("required-part-missing", "")]
+
+
+def test_a_stream_reads_references_through_its_resolver(tmp_path: Path) -> None:
+    (tmp_path / "good").write_text('{"title": "a"}')
+    (tmp_path / "bad").write_text("{}")
+    schema, resolver = schema_of(TITLE, required=True), Resolver(allow=[tmp_path])
+    for name, reads, codes in (
+        ("good", resolver, []),
+        ("bad", resolver, ["content-invalid", "required-part-missing"]),
+        ("good", None, ["content-not-read", "required-part-missing"]),
+    ):
+        stream = schema.stream(resolver=reads)
+        stream.feed(reference(name, tmp_path))
+        assert [each.code for each in stream.finish()] == codes
+    wrong: Any = str(tmp_path)
+    with pytest.raises(InvalidArgument, match="expected a Resolver"):
+        schema.stream(resolver=wrong)
 
 
 def write_log(path: Path, *bodies: MessageBody) -> Path:
