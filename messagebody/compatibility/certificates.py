@@ -183,7 +183,8 @@ def schema_digest(schema: Any) -> str:
     schema part, null without a name and `*/*` without a type, written without spaces and in ASCII.
     A `contentSchema` is a fourth value, its members in alphabetical order.
     """
-    return boxes_digest(boxes_of(schema), contents_of(schema))
+    parts = _parts_of(schema)
+    return boxes_digest(boxes_of(parts), contents_of(parts))
 
 
 def boxes_digest(
@@ -255,8 +256,9 @@ class _Verifier:
         self._certificate, self._left = certificate, steps
         self._patterns: dict[Box, BoxPattern] = {}
         self._need(certificate["rules"] == RULES)
-        self._sent, self._taken = boxes_of(producer), boxes_of(consumer)
-        self._sends, self._takes = contents_of(producer), contents_of(consumer)
+        senders, takers = _parts_of(producer), _parts_of(consumer)
+        self._sent, self._taken = boxes_of(senders), boxes_of(takers)
+        self._sends, self._takes = contents_of(senders), contents_of(takers)
         self._need(certificate["producer"] == boxes_digest(self._sent, self._sends))
         self._need(certificate["consumer"] == boxes_digest(self._taken, self._takes))
         if certificate["lenient"] is True:
