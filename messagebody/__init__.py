@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from messagebody._model.part import Part
     from messagebody.compatibility import Compatibility, Verdict, check
     from messagebody.errors import MessageBodyError
+    from messagebody.patches import Patch, diff
     from messagebody.schema import MessageBodySchema, SchemaPart, Violation
     from messagebody.storage import (
         Resolver,
@@ -41,6 +42,7 @@ __all__ = [
     "MessageBodyError",
     "MessageBodySchema",
     "Part",
+    "Patch",
     "Resolver",
     "SchemaPart",
     "Verdict",
@@ -49,6 +51,7 @@ __all__ = [
     "aoffload",
     "apresent",
     "check",
+    "diff",
     "fetch",
     "inline",
     "migrate",
@@ -65,13 +68,14 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
         __name__,
         {
             # What annotations name, and programs reach without an import of their own.
-            "": "compatibility errors filesystem storage views",
+            "": "compatibility errors filesystem patches storage views",
             "._base.limits": "Limits",
             "._model.body": "MessageBody",
             "._model.objects": "register_content",
             "._model.part": "Part",
             ".compatibility": "Compatibility Verdict check",
             ".errors": "MessageBodyError",
+            ".patches": "Patch diff",
             ".schema": "MessageBodySchema SchemaPart Violation",
             ".storage": "Resolver ainline aoffload apresent fetch inline migrate offload present "
             "put_content sweep verify",

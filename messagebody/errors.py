@@ -372,6 +372,21 @@ class DigestUnknown(MessageBodyError, ValueError):
         self.advice = "read them once and fill them in: body.pin(resolver)"
 
 
+class InvalidPatch(MessageBodyError, ValueError):
+    """Report a patch that is none, or that can't change the body; the text says why."""
+
+
+class OtherBase(MessageBodyError, ValueError):
+    """Report a patch for another body, with the state digest that it is for and the one it met."""
+
+    _fields: ClassVar[tuple[str, ...]] = ("expected", "got")
+
+    def __init__(self, expected: str, got: str) -> None:
+        super().__init__(f"the patch is for the state {expected}, and the body has {got}")
+        self.expected = expected
+        self.got = got
+
+
 class LocalFileNotSent(MessageBodyError, ValueError):
     """Report a part that is still a local file, which JSON cannot carry."""
 

@@ -22,7 +22,7 @@ CORE = [
     {"_base", "errors", "names"},
     {"_wire", "globs"},
     {"_model", "findings"},
-    {"schema"},
+    {"patches", "schema"},
     {"compatibility", "storage"},
     {"filesystem"},
 ]

@@ -20,7 +20,7 @@ from messagebody._model.index import PartList
 from messagebody._model.part import NOT_GIVEN, Part, build_part
 from messagebody._model.renames import Renames
 from messagebody._model.sequence import PartSequence, key_of
-from messagebody._wire import manifest, reader
+from messagebody._wire import manifest, reader, state
 from messagebody._wire.members import PartArguments
 from messagebody.errors import DecodeError, InvalidArgument, InvalidPattern
 from messagebody.names import is_name
@@ -495,6 +495,23 @@ class MessageBody(PartSequence):
             'fingerprint-v1:sha256:3d6a0'
         """
         return manifest.fingerprint_of(self._parts.records(), self.manifest())
+
+    @property
+    def state_digest(self) -> str:
+        """The digest of all that the message says: metadata, URLs and unknown members, too.
+
+        It is the SHA-256 of the parts in RFC 8785 canonical JSON, with size and digest in place of
+        content. A patch names the state that it is for. It changes when a part is offloaded, where
+        `digest` does not.
+
+        Examples:
+            >>> body = MessageBody([Part("Hi", metadata={"by": "me"})])
+            >>> body.state_digest == MessageBody(["Hi"]).state_digest
+            False
+            >>> body.digest == MessageBody(["Hi"]).digest
+            True
+        """
+        return state.state_digest(self._parts.records())
 
     def pin(self, resolver: "messagebody.Resolver | None" = None) -> Self:
         """Read every reference without size or digest, fill them in, and return the body.

@@ -1,0 +1,103 @@
+"""The digest of a state: of all that a message says of its parts, contents by size and digest."""
+
+import json
+from collections.abc import Iterable
+from typing import Any, Final
+
+from messagebody._base.digests import sha256_of
+from messagebody._wire.manifest import measures_of
+from messagebody._wire.members import MEMBERS, PartRecord, RichRecord
+
+_INLINE_ONLY: Final = frozenset({"content", "contentEncoding"})
+# Where ECMAScript begins to write numbers with an exponent.
+_LARGE: Final = 1e21
+_SMALL: Final = 1e-6
+
+
+def state_entry(record: PartRecord) -> dict[str, Any]:
+    """Return the members of a part as written, with size and digest in place of content.
+
+    A reference keeps its own size and digest, or none. Members that the format does not define are
+    there too.
+    """
+    entry = {
+        member.key: value
+        for member in MEMBERS
+        if member.key not in _INLINE_ONLY
+        and (value := getattr(record, member.argument)) is not None
+    }
+    if record.url is None:
+        entry["size"], entry["digest"] = measures_of(record)
+    if isinstance(record, RichRecord) and record.extra:
+        entry |= record.extra
+    return entry
+
+
+def state_digest(records: Iterable[PartRecord]) -> str:
+    """Return the digest of a state: SHA-256 of the RFC 8785 JSON of its entries."""
+    return sha256_of(canonical_json([state_entry(record) for record in records]))
+
+
+def canonical_json(value: Any) -> bytes:
+    """Return a JSON value in the canonical form of RFC 8785.
+
+    Integers beyond 2^53 keep all their digits, so that two of them never look the same.
+
+    Examples:
+        >>> canonical_json({"b": [1.0, 1e21, None], "a": "é"}).decode()
+        '{"a":"é","b":[1,1e+21,null]}'
+    """
+    pieces: list[str] = []
+    _write(value, pieces)
+    return "".join(pieces).encode()
+
+
+def _write(value: Any, pieces: list[str]) -> None:
+    # As deep as the limits of a document, which are far from those of the interpreter.
+    if isinstance(value, dict):
+        pieces.append("{")
+        for number, key in enumerate(sorted(value, key=_utf_16)):
+            pieces.append(f"{',' if number else ''}{_text(key)}:")
+            _write(value[key], pieces)
+        pieces.append("}")
+    elif isinstance(value, list | tuple):
+        pieces.append("[")
+        for number, item in enumerate(value):
+            if number:
+                pieces.append(",")
+            _write(item, pieces)
+        pieces.append("]")
+    elif isinstance(value, float):
+        pieces.append(_number(value))
+    else:
+        pieces.append(_text(value))
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _utf_16(key: str) -> bytes:
+    return key.encode("utf-16-be")
+
+
+def _number(value: float) -> str:
+    """Return a number as ECMAScript writes it."""
+    if value == 0:
+        return "0"
+    if value.is_integer() and abs(value) < _LARGE:
+        # Not `int`: the shortest digits that mean this number, and zeros after them.
+        digits, _, exponent = f"{value!r}".partition("e")
+        if not exponent:
+            return digits.removesuffix(".0")
+        whole, _, fraction = digits.partition(".")
+        return whole + fraction.ljust(int(exponent), "0")
+    sign = "-" if value < 0 else ""
+    shortest = repr(abs(value))
+    if "e" not in shortest:
+        return sign + shortest
+    mantissa, _, exponent = shortest.partition("e")
+    if abs(value) < _SMALL or abs(value) >= _LARGE:
+        return f"{sign}{mantissa}e{'+' if int(exponent) > 0 else '-'}{abs(int(exponent))}"
+    zeros = -int(exponent) - 1
+    return f"{sign}0.{'0' * zeros}{mantissa.replace('.', '')}"

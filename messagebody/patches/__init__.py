@@ -1,0 +1,16 @@
+"""What changed between two bodies, as a value: made, sent, applied, composed and inverted."""
+
+from messagebody.patches._edits import Splice
+from messagebody.patches._operations import AddedPart, ChangedPart, KeptParts, Operation
+from messagebody.patches._patch import MEDIA_TYPE, Patch, diff
+
+__all__ = [
+    "MEDIA_TYPE",
+    "AddedPart",
+    "ChangedPart",
+    "KeptParts",
+    "Operation",
+    "Patch",
+    "Splice",
+    "diff",
+]

@@ -1,0 +1,185 @@
+"""Which old part each new part comes from, and what changed in it."""
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, Final
+
+import attrs
+
+from messagebody._base.text import human_size
+from messagebody._model.access import columns
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody._wire.state import canonical_json, state_entry
+from messagebody.errors import LocalFileNotSent
+from messagebody.patches._comparison import edits_between
+from messagebody.patches._operations import (
+    AddedPart,
+    ChangedPart,
+    KeptParts,
+    Operation,
+    joined,
+)
+
+_TELLING: Final = 64
+"""Bytes of content that hardly two parts have by chance."""
+_NOT_SET: Final = frozenset({"size", "digest"})
+
+
+@attrs.frozen(eq=False)
+class _Compared:
+    """One of the two bodies.
+
+    Arguments:
+        parts: its parts.
+        entries: their entries in its state.
+    """
+
+    parts: Sequence[Part]
+    entries: Sequence[dict[str, Any]]
+
+    @classmethod
+    def of(cls, body: MessageBody) -> "_Compared":
+        for part in body:
+            if part.local_file is not None:
+                file = part.local_file
+                raise LocalFileNotSent(part.label, file.path.name, human_size(file.size))
+        return cls(list(body), [state_entry(record) for record in columns(body).records])
+
+    def is_reference(self, index: int) -> bool:
+        return "contentUrl" in self.entries[index]
+
+
+def operations_between(old: MessageBody, new: MessageBody) -> tuple[Operation, ...]:
+    """Return the operations that make the parts of one body of those of another one.
+
+    Raises:
+        LocalFileNotSent: a part is still a local file.
+    """
+    mine, theirs = _Compared.of(old), _Compared.of(new)
+    return joined(_operations(mine, theirs, _origins(mine, theirs)))
+
+
+def _operations(
+    mine: _Compared, theirs: _Compared, origins: Sequence[int | None]
+) -> Iterator[Operation]:
+    for index, origin in enumerate(origins):
+        if origin is None:
+            yield AddedPart(theirs.parts[index])
+        else:
+            yield _change(mine, origin, theirs, index)
+
+
+def _change(mine: _Compared, origin: int, theirs: _Compared, index: int) -> Operation:
+    before, after = mine.entries[origin], theirs.entries[index]
+    if canonical_json(before) == canonical_json(after):
+        return KeptParts(origin, 1)
+    is_inline = not mine.is_reference(origin)
+    ignored = _NOT_SET if is_inline else frozenset()
+    changed = {
+        key: value
+        for key, value in after.items()
+        if key not in ignored
+        and (key not in before or canonical_json(before[key]) != canonical_json(value))
+    }
+    gone = tuple(key for key in before if key not in after and key not in ignored)
+    if not is_inline or before["digest"] == after["digest"]:
+        return ChangedPart(origin, changed, gone)
+    old, new = mine.parts[origin].read_bytes(), theirs.parts[index].read_bytes()
+    return ChangedPart(origin, changed, gone, edits_between(old, new), after["digest"])
+
+
+# Where parts come from
+
+
+def _origins(mine: _Compared, theirs: _Compared) -> list[int | None]:
+    """Return for each new part the old part that it is made of, if there is one."""
+    found = _same(mine, theirs)
+    for key_of in (_by_long_content, _by_name, _by_content, _by_place):
+        _match(mine, theirs, found, key_of)
+    _match_alike(mine, theirs, found)
+    return found
+
+
+def _same(mine: _Compared, theirs: _Compared) -> list[int | None]:
+    """Return the old parts that stay as they are, in as long runs as they have."""
+    keys = [canonical_json(entry) for entry in mine.entries]
+    free: dict[bytes, deque[int]] = defaultdict(deque)
+    for index, key in enumerate(keys):
+        free[key].append(index)
+    found: list[int | None] = []
+    used: set[int] = set()
+    following = 0
+    for entry in theirs.entries:
+        key = canonical_json(entry)
+        if following < len(keys) and following not in used and keys[following] == key:
+            origin: int | None = following
+        else:
+            waiting = free[key]
+            while waiting and waiting[0] in used:
+                waiting.popleft()
+            origin = waiting.popleft() if waiting else None
+        found.append(origin)
+        if origin is not None:
+            used.add(origin)
+        following = following + 1 if origin is None else origin + 1
+    return found
+
+
+def _match(
+    mine: _Compared,
+    theirs: _Compared,
+    found: list[int | None],
+    key_of: Callable[[_Compared, int], Hashable],
+) -> None:
+    """Find origins for parts that have none yet: old parts with the same key."""
+    used = {*found}
+    free: dict[Hashable, deque[int]] = defaultdict(deque)
+    for index in range(len(mine.parts)):
+        if index not in used and (key := key_of(mine, index)) is not None:
+            free[key].append(index)
+    for index, origin in enumerate(found):
+        key = key_of(theirs, index) if origin is None else None
+        if key is not None and free[key]:
+            found[index] = free[key].popleft()
+
+
+def _by_long_content(side: _Compared, index: int) -> Hashable:
+    size = side.entries[index].get("size")
+    return _by_content(side, index) if size is not None and size >= _TELLING else None
+
+
+def _by_content(side: _Compared, index: int) -> Hashable:
+    entry = side.entries[index]
+    if side.is_reference(index):
+        return True, entry["contentUrl"]
+    return (False, entry["digest"]) if entry["size"] else None
+
+
+def _by_name(side: _Compared, index: int) -> Hashable:
+    name = side.entries[index].get("name")
+    return None if name is None else (side.is_reference(index), name)
+
+
+def _by_place(side: _Compared, index: int) -> Hashable:
+    """Return the key of references, which have no content that could be alike."""
+    entry = side.entries[index]
+    return None if not side.is_reference(index) else (entry["contentType"], entry.get("name"))
+
+
+def _match_alike(mine: _Compared, theirs: _Compared, found: list[int | None]) -> None:
+    """Find origins among parts of the same type, in order, if at most half of one is new."""
+    used = {*found}
+    free: dict[str, deque[int]] = defaultdict(deque)
+    for index, entry in enumerate(mine.entries):
+        if index not in used and not mine.is_reference(index):
+            free[entry["contentType"]].append(index)
+    for index, origin in enumerate(found):
+        entry = theirs.entries[index]
+        waiting = free[entry["contentType"]]
+        if origin is not None or theirs.is_reference(index) or not waiting:
+            continue
+        before = mine.parts[waiting[0]].read_bytes()
+        edits = edits_between(before, theirs.parts[index].read_bytes())
+        if 2 * sum(len(edit.data) for edit in edits) <= entry["size"]:
+            found[index] = waiting.popleft()
