@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from messagebody._model.body import MessageBody
     from messagebody._model.objects import register_content
     from messagebody._model.part import Part
+    from messagebody.agents import Agent, Exchange
     from messagebody.compatibility import Compatibility, Verdict, check
     from messagebody.errors import MessageBodyError
     from messagebody.patches import Patch, diff
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Agent",
     "Compatibility",
+    "Exchange",
     "Limits",
     "MessageBody",
     "MessageBodyError",
@@ -73,6 +76,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             "._model.body": "MessageBody",
             "._model.objects": "register_content",
             "._model.part": "Part",
+            ".agents": "Agent Exchange",
             ".compatibility": "Compatibility Verdict check",
             ".errors": "MessageBodyError",
             ".patches": "Patch diff",

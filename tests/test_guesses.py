@@ -139,7 +139,7 @@ CALLS: list[tuple[Callable[[MessageBody], Any], str]] = [
     (lambda b: offload(b, bucket="x"), "bucket= is store= here"),  # type: ignore[call-arg]
     (lambda b: inline(b, allow="s3://x"), "allow= is resolver= here"),  # type: ignore[call-arg]
     (lambda b: Resolver(prefixes=["s3://x"]), "prefixes= is allow= here"),  # type: ignore[call-arg]
-    (lambda b: check(SCHEMA, SCHEMA, strict=True), "strict= is lenient= here"),  # type: ignore[call-arg]
+    (lambda b: check(SCHEMA, SCHEMA, strict=True), "strict= is lenient= here"),  # type: ignore[call-overload]
     (lambda b: MessageBody("Hi"), "MessageBody([text]) holds a text"),
     (lambda b: MessageBody.load("cat.png"), "'cat.png' is image/png and not JSON; Part(Path(…))"),
     (lambda b: MessageBodySchema.load("cat.png"), "'cat.png' is image/png and not JSON"),
@@ -167,7 +167,7 @@ CALLS: list[tuple[Callable[[MessageBody], Any], str]] = [
     (lambda b: b.write("m.json"), "body.save(path) writes a file"),  # type: ignore[attr-defined]
     (lambda b: b.size, "sum(part.size or 0 for part in body) their bytes"),  # type: ignore[attr-defined]
     (lambda b: SCHEMA.check, "schema.is_valid(body) asks about a body"),  # type: ignore[attr-defined]
-    (lambda b: check(b, SCHEMA), "schema.is_valid(body) asks about it"),  # type: ignore[arg-type]
+    (lambda b: check(b, SCHEMA), "schema.is_valid(body) asks about it"),  # type: ignore[call-overload]
     (lambda b: b.pack("x"), "messagebody.archives.directory.pack(path)"),  # type: ignore[attr-defined]
     (lambda b: b.glob("*.csv"), "for example '/**/*.csv'"),
     (lambda b: b.glob("sources/*"), "for example '/sources/*'"),

@@ -33,6 +33,7 @@ LEAVES: Final = {
     "mount": "messagebody.links._composition:mount",
     "relinked": "messagebody.links._composition:renamed",
     "MissingDependency": "messagebody.errors:MissingDependency",
+    "check_agents": "messagebody.agents._agreement:check_agents",
     "explanation": "messagebody.rendering:explanation",
     "body_html": "messagebody.rendering._notebook:body_html",
     "part_html": "messagebody.rendering._notebook:part_html",

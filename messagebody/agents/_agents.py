@@ -9,13 +9,26 @@ import attrs
 
 from messagebody._core import DEFAULT_LIMITS, Limits, exact_json, quote, read_regular
 from messagebody.agents._cards import is_card, read_card
+from messagebody.agents._exchanges import Exchange, exchanges_of, require_exchanges
 from messagebody.agents._tools import is_tool, read_tool, tools_in
 from messagebody.errors import InvalidPattern, InvalidSchema
 from messagebody.findings import Finding, pointer
 from messagebody.schema import MessageBodySchema
 
 _SCHEMAS: Final = ("input", "output", "notifications", "interrupts")
-_MEMBERS: Final = {"name", "description", *_SCHEMAS}
+_SHORT: Final = {"notifications": "notification", "interrupts": "interrupt"}
+"""The kinds of exchange for which there is a short form, by its name."""
+_MEMBERS: Final = {"name", "description", "exchanges", *_SCHEMAS}
+
+
+def _with_short(given: Any, agent: "Agent") -> dict[str, Exchange]:
+    """Return the exchanges of an agent together with those that are stated in short."""
+    found = require_exchanges(given)
+    for member, kind in _SHORT.items():
+        schema = getattr(agent, member)
+        if schema is not None:
+            found[kind] = attrs.evolve(found.get(kind, Exchange()), sends=schema)
+    return found
 
 
 @attrs.frozen
@@ -26,8 +39,11 @@ class Agent:
         name: how the registry calls it.
         input: the schema of its input.
         output: the schema of its answer.
-        notifications: the schema of messages during its work; None if not stated.
-        interrupts: the schema of messages that ask for an answer; None if not stated.
+        notifications: the schema of messages during its work; None if not stated. Short for the
+            `sends` of the exchange `notification`.
+        interrupts: the schema of messages that ask for an answer; None if not stated. Short for the
+            `sends` of the exchange `interrupt`.
+        exchanges: all other communication, by kind; those that are stated in short among them.
         findings: modes on its card that are no content types, by their place on the card.
     """
 
@@ -36,21 +52,30 @@ class Agent:
     output: MessageBodySchema
     notifications: MessageBodySchema | None = None
     interrupts: MessageBodySchema | None = None
+    exchanges: Mapping[str, Exchange] = attrs.field(factory=dict, kw_only=True, hash=False)
     findings: tuple[Finding, ...] = attrs.field(default=(), kw_only=True, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        # A frozen class sets what it derives from its other members like this.
+        object.__setattr__(self, "exchanges", _with_short(self.exchanges, self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the agent as `from_dict` reads it."""
         schemas = {way: getattr(self, way) for way in _SCHEMAS}
         stated = {way: schema.to_dicts() for way, schema in schemas.items() if schema is not None}
-        return {"name": self.name, **stated}
+        # An exchange that the short form says whole is written in it alone.
+        short = {kind: Exchange(sends=getattr(self, member)) for member, kind in _SHORT.items()}
+        rest = {k: each.to_dict() for k, each in self.exchanges.items() if each != short.get(k)}
+        return {"name": self.name, **stated, **({"exchanges": rest} if rest else {})}
 
     @classmethod
     def from_dict(cls, data: Any, *, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Self:
         """Read an agent from parsed JSON: its schemas, an agent card, an ACP manifest or a tool.
 
-        The members are `name`, `input`, `output`, `notifications`, `interrupts` and
-        `description`. One of `input` and `output` may be missing: such an agent takes, or sends,
-        nothing but empty bodies. A card is read as `from_card` does, a tool as `from_tool`.
+        The members are `name`, `input`, `output`, `notifications`, `interrupts`, `exchanges` (an
+        object by kind, of objects with `sends`, `takes` and `answers`) and `description`. One of
+        `input` and `output` may be missing: such an agent takes, or sends, nothing but empty
+        bodies. A card is read as `from_card` does, a tool as `from_tool`.
 
         Arguments:
             data: the object.
@@ -82,6 +107,7 @@ class Agent:
                 schemas["output"] or nothing,
                 schemas["notifications"],
                 schemas["interrupts"],
+                exchanges=exchanges_of(data.get("exchanges") or {}, limits=limits),
             )
         except (InvalidSchema, InvalidPattern) as error:
             raise InvalidSchema(f"agent {quote(stated)}: {error}") from error

@@ -2,18 +2,25 @@
 
 import abc
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
 import attrs
 
 from messagebody._core import did_you_mean
 from messagebody.agents._agents import Agent
-from messagebody.compatibility import Compatibility, check
+from messagebody.agents._agreement import AgentCompatibility
+from messagebody.agents._exchanges import Exchange, way_of
+from messagebody.compatibility import Compatibility, Verdict, check
 from messagebody.errors import AgentNotFound, MissingDependency
 from messagebody.schema import MessageBodySchema
 
 if TYPE_CHECKING:
     import networkx as nx
+
+
+Kinds = tuple[tuple[str, str, str], ...]
+"""Kinds of exchange between two agents: who speaks first, who takes it, and the kind."""
 
 
 @attrs.frozen
@@ -24,14 +31,21 @@ class Impact:
         lost: pairs (sender, taker) that fitted and would no longer fit.
         gained: pairs that would fit and did not.
         undecided: pairs for which the budget ended, before the change or after it.
+        lost_exchanges: exchanges (speaker, taker, kind) that surely worked and no longer would.
+        gained_exchanges: exchanges that surely would work and did not.
+        undecided_exchanges: exchanges for which the budget ended.
     """
 
     lost: tuple[tuple[str, str], ...]
     gained: tuple[tuple[str, str], ...]
     undecided: tuple[tuple[str, str], ...] = ()
+    lost_exchanges: Kinds = ()
+    gained_exchanges: Kinds = ()
+    undecided_exchanges: Kinds = ()
 
     def __bool__(self) -> bool:
-        return not self.lost and not self.undecided
+        unsure = self.undecided or self.undecided_exchanges
+        return not (self.lost or self.lost_exchanges or unsure)
 
 
 class Neighbours(list[str]):
@@ -81,13 +95,71 @@ class Questions(Mapping[str, Agent]):
     def _feeders(self, taken: MessageBodySchema) -> Neighbours:
         """Return the agents whose every body a schema accepts, in order."""
 
-    def check(self, sender: str, taker: str) -> Compatibility:
+    def check(self, sender: str, taker: str) -> AgentCompatibility:
         """Return the full answer for a pair of agents, with bodies and reasons.
+
+        It has an answer for each kind of exchange, too.
 
         Raises:
             AgentNotFound: there is no such agent.
         """
-        return self._check(self[sender].output, self[taker].input)
+        return check(self[sender], self[taker], lenient=self._lenient, steps=self._steps)
+
+    def answerers(self, of: str, kind: str = "interrupt") -> Neighbours:
+        """Return the other agents that can answer what an agent asks.
+
+        They surely take whatever it sends of that kind, and what they answer is surely what it
+        expects.
+
+        Arguments:
+            of: the name of the agent that asks.
+            kind: the kind of exchange.
+
+        Raises:
+            AgentNotFound: there is no such agent.
+
+        Examples:
+            >>> from messagebody.agents import Exchange, Registry
+            >>> nothing = MessageBodySchema()
+            >>> text = MessageBodySchema([(None, "text/*", True)])
+            >>> asks = {"interrupt": Exchange(sends=text, answers=text)}
+            >>> helps = {"interrupt": Exchange(takes=text, answers=text)}
+            >>> registry = Registry([
+            ...     Agent("editor", nothing, nothing, exchanges=asks),
+            ...     Agent("desk", nothing, nothing, exchanges=helps),
+            ... ])
+            >>> registry.answerers("editor")
+            ['desk']
+        """
+        asked = self[of].exchanges.get(kind, Exchange())
+        found = Neighbours()
+        for name, agent in self.items():
+            taken = agent.exchanges.get(kind)
+            if name == of or taken is None:
+                continue
+            way = way_of((of, asked), (name, taken), lenient=self._lenient, steps=self._steps)
+            if way:
+                found.append(name)
+            elif way is not None and way.verdict is Verdict.UNDECIDED:
+                found.undecided.append(name)
+        return found
+
+    def broken(self, route: Iterable[str] | None = None) -> Iterator[tuple[str, str, str]]:
+        """Yield the exchanges (speaker, taker, kind) that do not surely work.
+
+        Arguments:
+            route: the agents of a route, in order, of which each talks to the next one; else all
+                pairs whose outputs fit.
+
+        Raises:
+            AgentNotFound: there is no such agent.
+        """
+        pairs = self.pairs() if route is None else pairwise(route)
+        for sender, taker in dict.fromkeys(pairs):
+            if sender != taker:
+                for answer in self.check(sender, taker).exchanges.values():
+                    broken = (way for way in answer.ways if not way)
+                    yield from ((way.speaker, way.taker, answer.kind) for way in broken)
 
     def takers(self, of: str | MessageBodySchema) -> Neighbours:
         """Return the agents that accept every body an agent sends, or every body of a schema.
@@ -172,12 +244,35 @@ class Questions(Mapping[str, Agent]):
         before = self._around(self[agent.name]) if agent.name in self else _Around()
         after = self._around(agent)
         undecided = before.undecided | after.undecided
+        was, will = self._kinds_around(self.get(agent.name)), self._kinds_around(agent)
+        unsure = was.undecided | will.undecided
         return Impact(
             # Where the budget ended, a pair is neither lost nor gained.
             tuple(sorted(before.fitting - after.fitting - undecided)),
             tuple(sorted(after.fitting - before.fitting - undecided)),
             tuple(sorted(undecided)),
+            tuple(sorted(was.fitting - will.fitting - unsure)),
+            tuple(sorted(will.fitting - was.fitting - unsure)),
+            tuple(sorted(unsure)),
         )
+
+    def _kinds_around(self, agent: Agent | None) -> "_KindsAround":
+        """Return the exchanges of an agent with all others."""
+        found = _KindsAround()
+        if agent is None or not agent.exchanges:
+            return found
+        for name, other in self.items():
+            if name == agent.name:
+                continue
+            for kind in agent.exchanges.keys() & other.exchanges.keys():
+                ends = (agent.name, agent.exchanges[kind]), (name, other.exchanges[kind])
+                for speaker, taker in (ends, ends[::-1]):
+                    way = way_of(speaker, taker, lenient=self._lenient, steps=self._steps)
+                    if way:
+                        found.fitting.add((way.speaker, way.taker, kind))
+                    elif way is not None and way.verdict is Verdict.UNDECIDED:
+                        found.undecided.add((way.speaker, way.taker, kind))
+        return found
 
     def _around(self, agent: Agent) -> "_Around":
         """Return the pairs that an agent is in, or would be in the place of one of its name."""
@@ -247,6 +342,14 @@ class _Around:
 
     fitting: set[tuple[str, str]] = attrs.field(factory=set)
     undecided: set[tuple[str, str]] = attrs.field(factory=set)
+
+
+@attrs.frozen
+class _KindsAround:
+    """The exchanges of one agent: those that surely work, and the undecided ones."""
+
+    fitting: set[tuple[str, str, str]] = attrs.field(factory=set)
+    undecided: set[tuple[str, str, str]] = attrs.field(factory=set)
 
 
 def not_found(name: str, names: Iterable[str]) -> AgentNotFound:

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, overload
 
 import attrs
 
@@ -156,10 +156,24 @@ class Compatibility:
         return Decision(self.producer.profile, self.consumer.profile, Budget(self.steps))
 
 
+@overload
+def check(
+    producer: MessageBodySchema, consumer: MessageBodySchema, *, lenient: bool = False,
+    certificate: bool = False, steps: int = DEFAULT_STEPS,
+) -> Compatibility: ...  # fmt: skip
+
+
+@overload
+def check(
+    producer: "messagebody.agents.Agent", consumer: "messagebody.agents.Agent", *,
+    lenient: bool = False, certificate: bool = False, steps: int = DEFAULT_STEPS,
+) -> "messagebody.agents.AgentCompatibility": ...  # fmt: skip
+
+
 @guided
 def check(
-    producer: MessageBodySchema,
-    consumer: MessageBodySchema,
+    producer: "MessageBodySchema | messagebody.agents.Agent",
+    consumer: "MessageBodySchema | messagebody.agents.Agent",
     *,
     lenient: bool = False,
     certificate: bool = False,
@@ -171,9 +185,12 @@ def check(
     that no body can meet is always compatible with every consumer. If the budget ends first, the
     verdict is *undecided*, which counts as false.
 
+    Of two agents, the output of the first is compared with the input of the second; the answer
+    then has one more answer for each kind of exchange, in `exchanges`.
+
     Arguments:
-        producer: the schema of the bodies that are sent.
-        consumer: the schema of the bodies that are accepted.
+        producer: the schema of the bodies that are sent, or an agent.
+        consumer: the schema of the bodies that are accepted, or an agent.
         lenient: the consumer ignores parts it does not know.
         certificate: make the certificate of an *always* at once; by default, it is made on first
             access.
@@ -190,8 +207,9 @@ def check(
         >>> bool(check(agent, reader, lenient=True))
         True
     """
-    require_schema(producer)
-    require_schema(consumer)
+    if not isinstance(producer, MessageBodySchema) or not isinstance(consumer, MessageBodySchema):
+        settings = {"lenient": lenient, "certificate": certificate, "steps": steps}
+        return _check_agents(producer, consumer, settings)
     if not isinstance(lenient, bool):
         # Any text is true, "no" and "false" as well.
         raise InvalidArgument("lenient, True or False", lenient)
@@ -205,6 +223,13 @@ def check(
     if certificate:
         _ = answer.certificate
     return answer
+
+
+def _check_agents(producer: Any, consumer: Any, settings: dict[str, Any]) -> Compatibility:
+    for each in (producer, consumer):
+        if not hasattr(each, "exchanges"):
+            require_schema(each)
+    return leaf("check_agents")(producer, consumer, **settings)  # type: ignore[no-any-return]
 
 
 def lenient_schema(schema: MessageBodySchema) -> MessageBodySchema:

@@ -26,7 +26,7 @@ from tests.compatibility.test_inclusion import schema
 from tests.effort import calls, examples
 
 UNKNOWN = "agent 'bad': unknown members"
-KNOWN = "an agent has description, input, interrupts, name, notifications, output"
+KNOWN = "an agent has description, exchanges, input, interrupts, name, notifications, output"
 TEXT = schema((None, "text/plain", True))
 ANY_TEXT = schema((None, "text/*", True))
 IMAGE = schema((None, "image/png", True))

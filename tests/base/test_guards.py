@@ -107,7 +107,7 @@ def test_hints_say_what_to_write() -> None:
         with pytest.raises(InvalidArgument, match=hint):
             SCHEMA.is_valid(value)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="this is a body"):
-        check(BODY, SCHEMA)  # type: ignore[arg-type]
+        check(BODY, SCHEMA)  # type: ignore[call-overload]
 
 
 def test_parts_that_are_no_body_are_fine() -> None:

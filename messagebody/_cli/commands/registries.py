@@ -345,33 +345,39 @@ def _say_names(terminal: Terminal, names: list[str] | None, *, as_json: bool) ->
 def impact(
     terminal: Terminal, directory: str, agent: str, *, lenient: bool, as_json: bool
 ) -> ExitCode:
-    """Print the pairs that a change would lose and gain.
+    """Print the pairs and exchanges that a change would lose and gain.
 
-    AGENT.json is the new version of an agent. Exit code 1: a pair would be lost.
+    AGENT.json is the new version of an agent. Exit code 1: a pair or an exchange would be lost.
     """
     registry = _registry(directory, lenient=lenient)
     result = registry.impact(_agent(agent))
     if as_json:
         terminal.say_json({
             "lost": result.lost, "gained": result.gained, "undecided": result.undecided,
+            "lostExchanges": result.lost_exchanges, "gainedExchanges": result.gained_exchanges,
+            "undecidedExchanges": result.undecided_exchanges,
         })  # fmt: skip
         return _of_impact(result)
     paint = terminal.palette
     for role, sign, found in _signs(result):
-        terminal.say(paint(f"{sign} {_arrow(pair)}", role) for pair in found)
+        terminal.say(paint(f"{sign} {each}", role) for each in found)
     return _of_impact(result)
 
 
-def _signs(impact: Impact) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...]]]:
-    yield "no", "-", impact.lost
-    yield "yes", "+", impact.gained
-    yield "maybe", "?", impact.undecided
+def _signs(impact: Impact) -> Iterator[tuple[str, str, list[str]]]:
+    for role, sign, pairs, kinds in (
+        ("no", "-", impact.lost, impact.lost_exchanges),
+        ("yes", "+", impact.gained, impact.gained_exchanges),
+        ("maybe", "?", impact.undecided, impact.undecided_exchanges),
+    ):
+        shown = [f"{_arrow((speaker, taker))}: {escape(kind)}" for speaker, taker, kind in kinds]
+        yield role, sign, [*map(_arrow, pairs), *shown]
 
 
 def _of_impact(impact: Impact) -> ExitCode:
-    if impact.lost:
+    if impact.lost or impact.lost_exchanges:
         return ExitCode.NO
-    return ExitCode.UNDECIDED if impact.undecided else ExitCode.YES
+    return ExitCode.YES if impact else ExitCode.UNDECIDED
 
 
 def _agent(path: str) -> Agent:
