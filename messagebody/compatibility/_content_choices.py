@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Any, Final, NamedTuple
 
 from messagebody._wire import exact_json
@@ -169,10 +169,10 @@ def _rule(kind: str, is_met: bool, keyword: str, node: SchemaNode) -> Iterator[_
         yield from _of_values(kind, is_met, value if keyword == "enum" else [value])
     elif keyword in _OF_KIND.get(kind, {}):
         yield from _OF_KIND[kind][keyword](is_met, keyword, node)
-    elif is_met and (keyword in _SILENT or keyword in _ABOUT_OTHERS):
-        yield []
-    elif keyword not in _SILENT and keyword not in _ABOUT_OTHERS:
+    elif keyword in _UNFOLLOWED:
         yield from _unfollowed(is_met, keyword, node)
+    elif is_met:
+        yield []  # about values of another type, or an annotation: neither is ever broken
 
 
 def _of_type(kind: str, is_met: bool, types: Sequence[str]) -> Iterator[_Way]:
@@ -332,7 +332,7 @@ def _plain(is_met: bool, keyword: str, node: SchemaNode) -> Iterator[_Way]:
 
 # Keywords that count as well, and words whose meaning depends on those beside them.
 _SAME: Final = {"contains": ["contains", "minContains", "maxContains"]}
-_BESIDE: Final = {"$dynamicRef", "unevaluatedItems", "unevaluatedProperties"}
+_BESIDE: Final = {"$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties"}
 
 
 def _unfollowed(is_met: bool, keyword: str, node: SchemaNode) -> Iterator[_Way]:
@@ -403,12 +403,8 @@ _OF_KIND: Final[dict[str, dict[str, Callable[[bool, str, SchemaNode], Iterator[_
         **dict.fromkeys(_MEMBERS, _rule_inside),
     },
 }  # fmt: skip
-_ABOUT_OTHERS: Final = {
-    *chain.from_iterable(_OF_KIND.values()), "minContains", "maxContains", "then", "else",
-}  # fmt: skip
-# Annotations and definitions: they are never broken.
-_SILENT: Final = {
-    "$comment", "$defs", "$schema", "contentEncoding", "contentMediaType", "contentSchema",
-    "default", "definitions", "deprecated", "description", "examples", "format", "readOnly",
-    "title", "writeOnly",
+# The other keywords of the standard, now and before, that may refuse a value.
+_UNFOLLOWED: Final = {
+    "$dynamicRef", "$recursiveRef", "additionalItems", "dependencies", "unevaluatedItems",
+    "unevaluatedProperties",
 }  # fmt: skip

@@ -16,8 +16,9 @@ that is unmet, some keyword is broken, and each is an alternative. `allOf`, `any
 keywords by their names, and of the schemas in them. Of `oneOf`, one is met and the others are not;
 if it is broken, none is met, or two of them. Of `if`, `then` is met with it, or `else` without it.
 An array or object that `enum` names is described by `items` or `properties`. A leaf is what one
-choice of alternatives asserts; a choice in which a schema is both met and unmet is none. A keyword
-that is not named here asserts nothing, whether it is met or broken.
+choice of alternatives asserts; a choice in which a schema is both met and unmet is none. Other
+keywords of the standard that may refuse a value assert nothing, whether they are met or broken. All
+other words are never broken.
 
 **Closed at sight** is a leaf whose type its `type` excludes, whose bounds, lengths or counts leave
 nothing, whose values are few and all excluded, that requires a member it forbids, or in which a

@@ -79,7 +79,7 @@ class Said:
         """Begin a message: links in texts find its parts by their names from now on."""
         self._bodies[number] = body
         self._cited[number] = {
-            str(cited.get("source")) for part in body for cited in _citations(part)
+            str(cited.get("part")) for part in body for cited in _citations(part)
         }
         for position, part in enumerate(body):
             if part.name is not None:
@@ -107,7 +107,7 @@ class Said:
         if part.name in self._cited[number] and part.is_reference:
             return Html()  # it is among the sources of its text
         if part.url is not None and _SOURCE.fullmatch(part.name or "") and not self._reads:
-            return self._sources(number, [{"source": part.name}])
+            return self._sources(number, [{"part": part.name}])
         return self._card(number, part)
 
     def result(self, number: int, step: Step) -> Iterator[Html]:
@@ -209,9 +209,13 @@ class Said:
 
     def _source(self, number: int, cited: dict[str, Any]) -> Html:
         """Return a source: its title as a link if it has a URL, and the text that is quoted."""
-        source = self._bodies[number].get(str(cited.get("source")))
+        source = self._bodies[number].get(str(cited.get("part")))
         about = {} if source is None else source.metadata or {}
-        url = source.url if source is not None else cited.get("url", cited.get("source"))
+        url = (
+            source.url
+            if source is not None
+            else cited.get("url", cited.get("part", cited.get("source")))
+        )
         title = _first_text([*(cited.get(name) for name in _TITLES), about.get("title")])
         quoted = _quoted_in(cited)
         words = element("q", cut(quoted)) if quoted else Html()
@@ -334,7 +338,7 @@ def _quoted_in(cited: dict[str, Any]) -> str:
     texts = [each.get("text") for each in pieces if isinstance(each, dict)] if isinstance(
         pieces, list
     ) else []  # fmt: skip
-    return _first_text([cited.get("cited_text"), " ".join(map(str, filter(None, texts)))])
+    return _first_text([cited.get("quote"), " ".join(map(str, filter(None, texts)))])
 
 
 def marks_of(step: Step) -> Iterator[Html]:

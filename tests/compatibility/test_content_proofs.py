@@ -110,6 +110,7 @@ FITTING: list[tuple[Any, Any]] = [
     ({"propertyNames": {"maxLength": 3}}, {"propertyNames": {"maxLength": 3}}),
     ({**TREE, **IN}, {**WIDE, **IN}),
     ({"format": "email", "title": "a"}, {"description": "b", "format": "date"}),
+    ({"oneOf": [A, B], "x-note": 1}, {"anyOf": [A, B], "discriminator": {"propertyName": "kind"}}),
 ]  # fmt: skip
 
 
@@ -139,6 +140,7 @@ OPEN: list[tuple[Any, Any]] = [
     ({"dependentRequired": {"a": ["b"]}}, {"required": ["b"]}),
     ({"enum": [True, 1]}, {"const": 1}), ({"enum": ["1"]}, {"enum": [1]}),
     ({**WIDE, **IN}, {**TREE, **IN}), ({"unevaluatedProperties": A}, {"unevaluatedProperties": B}),
+    ({"$defs": {"t": A}}, {"$dynamicRef": "#/$defs/t", "$defs": {"t": A}}),
     ({"minimum": 1e300}, A), ("{\"minimum\": 1e99999999}", A),
 ]  # fmt: skip
 

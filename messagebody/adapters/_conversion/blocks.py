@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from messagebody._core import Part
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversion import stand_ins
+from messagebody.adapters._conversion.citations import written_citation
 from messagebody.adapters._conversion.copies import copy_of, may_say, with_copy
 from messagebody.adapters._conversion.kinds import fits, kind_for, kinds_at, media_of
 from messagebody.adapters._conversion.plan import KeptBlock, MessagePlan, PlanStep
@@ -204,12 +205,12 @@ class BlockWriter(NamedTuple):
             return []
         found = []
         for each in said:
-            name = each.get("source")
+            name = each.get("part")
             source = self.plan.body.get(name) if isinstance(name, str) else None
             if source is not None and source.url is not None:
-                each = {key: value for key, value in each.items() if key != "source"}  # noqa: PLW2901
+                each = {key: value for key, value in each.items() if key != "part"}  # noqa: PLW2901
                 each["url"] = source.url
-            found.append(each)
+            found.append(written_citation(each))
         return found
 
     def _has_value(self, part: Part) -> bool:

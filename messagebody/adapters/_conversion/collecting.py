@@ -22,6 +22,7 @@ from messagebody._core import (
     strict_json,
 )
 from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._conversion.citations import read_citation
 from messagebody.adapters._conversion.copies import as_carried, may_say
 from messagebody.adapters._vocabulary.items import (
     Call,
@@ -143,7 +144,9 @@ class Collector:
         metadata: dict[str, Any] = {} if item.role is None else {"role": item.role}
         sources: list[Part] = []
         if item.citations and "citations" in self.keep:
-            metadata["citations"] = [self._cited(each, sources) for each in item.citations]
+            metadata["citations"] = [
+                self._cited(read_citation(each), sources) for each in item.citations
+            ]
         about = {"name": name, "content_type": item.media_type, "metadata": metadata or None}
         self._append(item, item.text, **about)
         self.parts += sources
@@ -169,7 +172,7 @@ class Collector:
             self.named[str(part.name)] = part
             sources.append(part)
         rest = {key: value for key, value in citation.items() if key != "url"}
-        return {"source": self._sources[url], **rest}
+        return {"part": self._sources[url], **rest}
 
     def _add_media(self, item: Media, where: object, directory: str) -> None:
         content, stated = self._content(item)

@@ -218,10 +218,10 @@ def _resolved(citation: Any, named: Mapping[str, Part] | MessageBody) -> dict[st
     """Return a citation with the URL of the source that it names."""
     if not isinstance(citation, dict):
         return {"citation": citation}
-    source = named.get(str(citation.get("source")))
+    source = named.get(str(citation.get("part")))
     if source is None or source.url is None:
         return citation
-    return {**{key: citation[key] for key in citation if key != "source"}, "url": source.url}
+    return {**{key: citation[key] for key in citation if key != "part"}, "url": source.url}
 
 
 def _is_held(value: Any, held: Any) -> bool:

@@ -36,9 +36,7 @@ def test_names_differ_in_results_too() -> None:
 
 
 def test_citations_name_their_source() -> None:
-    part = Part(
-        "Cats purr.", metadata={"citations": [{"source": "/sources/1", "cited_text": "purr"}]}
-    )
+    part = Part("Cats purr.", metadata={"citations": [{"part": "/sources/1", "quote": "purr"}]})
     source = Part(url="https://e.com/c", name="/sources/1", content_type="text/html")
     done = bedrock.from_body(MessageBody([part, source]))
     (block,) = done.value["content"]

@@ -1,12 +1,17 @@
 """Citations: those of each text arrive, with ranges in that text, and nothing else is a loss."""
 
+import json
+from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from messagebody import MessageBody, Part
 from messagebody.adapters import adapter
+from messagebody.adapters._conversion.citations import read_citation, written_citation
 from messagebody.errors import EnvelopeError
+from tests.effort import examples
 
 CHAT: Any = adapter("openai-chat")
 RESPONSES: Any = adapter("openai-responses")
@@ -59,8 +64,8 @@ def test_a_citation_without_a_range_gets_that_of_its_text() -> None:
         "Cats purr. ", "dogs bark.", "dogs bark.",
     ]  # fmt: skip
     assert [str(loss) for loss in done.losses] == [
-        "downgraded part 0: its citations go out without 'cited_text'",
-        "downgraded part 3: its citations go out without 'cited_text'",
+        "downgraded part 0: its citations go out without 'quote'",
+        "downgraded part 3: its citations go out without 'quote'",
     ]
     items = RESPONSES.from_body(there.value, rest=there.rest).value
     contents = [content for item in items for content in item["content"]]
@@ -114,7 +119,7 @@ def test_annotations_come_back_as_they_were(annotations: list[dict[str, Any]]) -
 
 def test_sources_under_any_name_are_no_loss() -> None:
     """A body states where its sources are; other formats only have their URLs."""
-    note = {"source": "/wiki", "start": 0, "end": 4}
+    note = {"part": "/wiki", "start": 0, "end": 4}
     body = MessageBody([
         Part("Cats", metadata={"citations": [note]}),
         Part(url="https://en.wikipedia.org/wiki/Cat", name="/wiki", content_type="text/html"),
@@ -174,7 +179,7 @@ def test_a_new_document_shifts_the_numbers_and_a_changed_one_does_not() -> None:
     there.value[0]["/bbb.txt"] = Part("bbb, too", name="/bbb.txt")
     done = target.from_bodies(there.value, rest=there.rest).value
     assert done[1] == CITING[1]
-    assert there.value[1][0].metadata["citations"][0]["document_index"] == 1
+    assert there.value[1][0].metadata["citations"][0]["document"]["index"] == 1
 
 
 def test_bedrock_counts_documents_as_well() -> None:
@@ -206,3 +211,85 @@ def test_messages_may_come_one_by_one() -> None:
     del there.value[0][0]
     done = target.from_bodies(there.value, rest=there.rest).value
     assert done[1]["content"][0]["citations"] == [counted("bbb", 0)]
+
+
+# One form inside
+
+VECTORS = Path(__file__).parents[2] / "vectors" / "links" / "citations.jsonl"
+ROWS = [json.loads(line) for line in VECTORS.read_text("utf-8").splitlines()]
+GROUNDED = "grounding is in the candidate around a content, which is not read yet"
+
+
+def includes(whole: Any, wanted: Any) -> bool:
+    """Return whether a JSON value has another one somewhere in it, with more members perhaps."""
+    if isinstance(wanted, dict) and isinstance(whole, dict):
+        if all(key in whole and whole[key] == value for key, value in wanted.items()):
+            return True
+    elif whole == wanted:
+        return True
+    inner = whole.values() if isinstance(whole, dict) else whole if isinstance(whole, list) else ()
+    return any(includes(each, wanted) for each in inner)
+
+
+@pytest.mark.parametrize("row", [
+    pytest.param(row, id=row["id"], marks=[pytest.mark.xfail(reason=GROUNDED, strict=True)]
+                 if row["format"] == "gemini" else [])
+    for row in ROWS
+])  # fmt: skip
+def test_citations_of_the_vectors(row: dict[str, Any]) -> None:
+    source: Any = adapter(row["format"])
+    there = source.to_body(row["message"])
+    if "inside" in row:
+        [part] = [each for each in there.value if each.text == row["text"]]
+        held = (part.metadata or {})["citations"]
+        for mine, wanted in zip(held, row["inside"], strict=True):
+            cited = there.value.get(mine.get("part", ""))
+            known = {} if cited is None else {"url": cited.url, **(cited.metadata or {})}
+            assert {**known, **mine}.items() >= wanted.items()
+        assert source.from_body(there.value, rest=there.rest).value == row["message"]
+    if "to" in row:
+        target: Any = adapter(row["to"])
+        done = target.from_body(there.value, role="assistant")
+        assert all(includes(done.value, each) for each in row["found"])
+        assert sum("citation" in loss.why for loss in done.losses) == row["losses"]
+
+
+@pytest.mark.parametrize(
+    ("said", "held"),
+    [
+        ({"type": "char_location", "start_char_index": 9, "end_char_index": 16},
+         {"at": {"chars": [9, 16]}}),
+        ({"type": "page_location", "start_page_number": 3, "end_page_number": 4},
+         {"at": {"page": 3}}),
+        ({"type": "page_location", "start_page_number": 3, "end_page_number": 5},
+         {"at": {"pages": [3, 5]}}),
+        ({"type": "content_block_location", "start_block_index": 2, "end_block_index": 3,
+          "document_index": 1, "document_title": "a"},
+         {"at": {"block": 2}, "document": {"index": 1, "title": "a"}, "title": "a"}),
+        ({"type": "documentPage", "documentIndex": 0, "start": 3, "end": 3, "title": "T"},
+         {"at": {"page": 3}, "document": {"index": 0}, "title": "T"}),
+        ({"type": "documentChar", "start": 3, "end": 4}, {"at": {"chars": [3, 4]}}),
+        ({"type": "char_location", "start_char_index": "9", "end_char_index": 1},
+         {"start_char_index": "9", "end_char_index": 1}),
+        ({"type": "char_location", "document_title": None}, {"document_title": None}),
+        ({"type": "url_citation", "start": 1, "end": 2}, {"start": 1, "end": 2}),
+    ],
+)  # fmt: skip
+def test_where_a_quote_stands(said: dict[str, Any], held: dict[str, Any]) -> None:
+    found = read_citation({**said, "cited_text": "so"})
+    assert found == {"type": said["type"], "quote": "so", **held}
+    assert written_citation(found) == {**said, "cited_text": "so"}
+
+
+def test_every_citation_comes_back_whole() -> None:
+    """Whatever members it has, and of whatever kind their values are."""
+    rng = Random(1)
+    kinds = ["char_location", "page_location", "documentPage", "documentChar", "web", 7, None]
+    names = ["cited_text", "quote", "at", "document", "title", "document_title", "document_index",
+             "documentIndex", "start", "end", "start_char_index", "end_char_index",
+             "start_page_number", "end_page_number"]  # fmt: skip
+    values = [0, 1, 2, True, "a", None, {}, {"index": 1}, {"page": 1}, [1, 2], 1.5]
+    for _ in range(examples(5000)):
+        said = {name: rng.choice(values) for name in rng.sample(names, rng.randint(0, 8))}
+        said["type"] = rng.choice(kinds)
+        assert written_citation(read_citation(said)) == said, said

@@ -242,8 +242,12 @@ def _cited(block: Any) -> Text | None:
         where = optional(each, "location", dict) or {}
         kind = next(iter(where), "citation")
         about = {key: value for key, value in each.items() if key != "location"}
-        # Our own member of this name says which part is cited.
+        # Other formats have a member of this name with something else.
         about = renamed(about, {"source": "cited_source"})
+        match about.get("sourceContent"):
+            case [{"text": str(quoted), **others}] if not others and "cited_text" not in about:
+                about = {**about, "cited_text": quoted}
+                del about["sourceContent"]
         citations.append({"type": kind, **about, **(optional(where, kind, dict) or {})})
     return Text("".join(texts), citations=citations, form=[*map(len, texts)]) if texts else None
 
