@@ -57,7 +57,7 @@ def edited(old: bytes, edits: Iterable[Splice]) -> bytes:
 
 
 @attrs.frozen
-class _Piece:
+class _Fragment:
     """A piece of the content in the middle: copied from the old one, or new.
 
     Arguments:
@@ -70,13 +70,13 @@ class _Piece:
     at: int | None = None
     data: bytes = b""
 
-    def after(self, start: int, end: int | None) -> "_Piece":
+    def after(self, start: int, end: int | None) -> "_Fragment":
         """Return a piece of the piece."""
         stop = self.size if end is None else end
         size = None if stop is None else stop - start
         if self.at is not None:
-            return _Piece(size, self.at + start)
-        return _Piece(size, None, self.data[start:stop])
+            return _Fragment(size, self.at + start)
+        return _Fragment(size, None, self.data[start:stop])
 
 
 def composed(first: Sequence[Splice], second: Sequence[Splice]) -> list[Splice]:
@@ -89,20 +89,20 @@ def composed(first: Sequence[Splice], second: Sequence[Splice]) -> list[Splice]:
     return _as_edits(_cut(_pieces(first), second))
 
 
-def _pieces(edits: Iterable[Splice]) -> Iterator[_Piece]:
+def _pieces(edits: Iterable[Splice]) -> Iterator[_Fragment]:
     place = 0
     for edit in edits:
         if edit.at > place:
-            yield _Piece(edit.at - place, place)
+            yield _Fragment(edit.at - place, place)
         if edit.data:
-            yield _Piece(len(edit.data), None, edit.data)
+            yield _Fragment(len(edit.data), None, edit.data)
         place = edit.at + edit.cut
-    yield _Piece(None, place)
+    yield _Fragment(None, place)
 
 
-def _cut(pieces: Iterator[_Piece], edits: Iterable[Splice]) -> Iterator[_Piece]:
+def _cut(pieces: Iterator[_Fragment], edits: Iterable[Splice]) -> Iterator[_Fragment]:
     """Yield pieces after edits of the content that they are."""
-    left: _Piece | None = next(pieces, None)
+    left: _Fragment | None = next(pieces, None)
     place = 0
     for edit in edits:
         for is_kept, end in ((True, edit.at), (False, edit.at + edit.cut)):
@@ -114,13 +114,13 @@ def _cut(pieces: Iterator[_Piece], edits: Iterable[Splice]) -> Iterator[_Piece]:
                 is_whole = left.size is not None and taken == left.size
                 left = next(pieces, None) if is_whole else left.after(taken, None)
         if edit.data:
-            yield _Piece(len(edit.data), None, edit.data)
+            yield _Fragment(len(edit.data), None, edit.data)
     if left is not None:
         yield left
         yield from pieces
 
 
-def _as_edits(pieces: Iterable[_Piece]) -> list[Splice]:
+def _as_edits(pieces: Iterable[_Fragment]) -> list[Splice]:
     edits: list[Splice] = []
     data: list[bytes] = []
     place = 0

@@ -33,7 +33,7 @@ from messagebody.adapters import (
     write,
 )
 from messagebody.adapters._formats.gemini.message import FORMAT
-from messagebody.adapters.streams import part_lines, sse
+from messagebody.adapters.streams import part_lines, sent_events, sse, to_stream
 from messagebody.archives import directory, mime, tar, zip  # noqa: A004 - what it is called
 from messagebody.bulk import tables as tables_module
 from messagebody.envelopes import agents_api, channel, olympus, sentient
@@ -41,6 +41,7 @@ from messagebody.errors import MissingDependency
 from messagebody.filesystem import MessageBodyFileSystem
 from messagebody.frameworks.values import to_values
 from messagebody.links import each_link
+from messagebody.patches import AddedPart, ChangedPart, diff
 from messagebody.prompts import Draft, Reader, line_of, to_prompt
 from messagebody.rendering import listing, page, run_page, tree
 from messagebody.storage import Bodies, queues
@@ -372,6 +373,17 @@ CALLS: dict[str, Call] = {
     "Format.from_body": FORMAT.from_body,
     "Format.from_bodies": lambda body: FORMAT.from_bodies([body]),
     "adapters.streams.part_lines": lambda body: [*part_lines(body)],
+    "adapters.streams.sent_events": lambda body: [*sent_events(body)],
+    "adapters.streams.to_stream": lambda body: [*to_stream(body)],
+    "patches.diff": lambda body: [diff(MessageBody(), body), diff(body, body)],
+    "Patch": lambda body: diff(body, body),
+    "Patch.apply": lambda body: diff(body, body).apply(body),
+    "Patch.invert": lambda body: diff(body, MessageBody()).invert(body),
+    "AddedPart": lambda body: [AddedPart(part) for part in body],
+    "ChangedPart.apply": lambda body: [
+        ChangedPart(0, {"name": f"/{index}"}).apply(part, m.Limits())
+        for index, part in enumerate(body)
+    ],
     "adapters.streams.sse": lambda body: [*sse(body)],
     "bulk.tables.to_table": lambda body: tables_module.to_table([body]),
     **{f"MessageBodyFileSystem.{name}": for_paths(name) for name in BY_PATH},

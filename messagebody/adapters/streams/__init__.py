@@ -1,6 +1,7 @@
 """Messages that still arrive, and bodies that are sent part by part.
 
-`Assembler` builds a body from the stream of a format; `part_lines` and `sse` send a body.
+`Assembler` builds a body from the stream of a format; `to_stream` sends a body in pieces, and
+`part_lines` and `sse` whole parts.
 """
 
 from messagebody.adapters.streams._accumulator import (
@@ -13,17 +14,34 @@ from messagebody.adapters.streams._accumulator import (
 )
 from messagebody.adapters.streams._assembler import Assembler, register_stream, stream_names
 from messagebody.adapters.streams._lines import part_lines, sse
+from messagebody.adapters.streams._restreaming import arestream, restream
+from messagebody.adapters.streams._sending import (
+    Sent,
+    positions,
+    sent_events,
+    stream_lines,
+    stream_sse,
+    to_stream,
+)
 
 __all__ = [
     "Accumulator",
     "Assembler",
     "OutOfPlace",
     "Pieces",
+    "Sent",
     "UnknownEvent",
+    "arestream",
     "member",
     "part_lines",
     "plain",
+    "positions",
     "register_stream",
+    "restream",
+    "sent_events",
     "sse",
+    "stream_lines",
     "stream_names",
+    "stream_sse",
+    "to_stream",
 ]

@@ -84,6 +84,10 @@ class Accumulator:
         """Return whether an event may come after the end, because it is about more than this."""
         return False
 
+    def open_parts(self) -> frozenset[int]:
+        """Return the parts, by index, whose content must not be judged yet."""
+        return frozenset()
+
     def message(self) -> Any:
         """Return the message so far, as JSON."""
         raise NotImplementedError

@@ -12,6 +12,7 @@ from messagebody._core import (
     FoundTuple,
     Limits,
     MessageBody,
+    Part,
     plugins,
     quote,
     require_limits,
@@ -20,6 +21,7 @@ from messagebody.adapters._contract import Converted, Loss, LossKind
 from messagebody.adapters._registry import adapter, require_format_name
 from messagebody.adapters._vocabulary.values import json_value
 from messagebody.adapters.streams._accumulator import Accumulator, OutOfPlace, UnknownEvent
+from messagebody.adapters.streams._own import OwnEvents
 from messagebody.compatibility import Status
 from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.findings import Finding
@@ -34,7 +36,7 @@ _streams: dict[str, str | type[Accumulator]] = {
     "anthropic": "messagebody.adapters._formats.anthropic.stream:AnthropicEvents",
     "gemini": "messagebody.adapters._formats.gemini.stream:GeminiChunks",
     "langchain": "messagebody.adapters._formats.langchain.stream:MessagePieces",
-    "messagebody": "messagebody.adapters.streams._lines:PartLines",
+    "messagebody": "messagebody.adapters.streams._own:OwnEvents",
     "openai-chat": "messagebody.adapters._formats.openai_chat.stream:ChatChunks",
     "openai-responses": "messagebody.adapters._formats.openai_responses.stream:ResponsesEvents",
     "pydantic-ai": "messagebody.adapters._formats.pydantic_ai.stream:ResponseEvents",
@@ -43,7 +45,7 @@ _streams: dict[str, str | type[Accumulator]] = {
 """The class that accumulates the stream of each format, loaded on first use."""
 
 _OWN: Final = "messagebody"
-"""The format of `part_lines`, whose message is a body as it is."""
+"""The format of `to_stream`, whose message is a body as it is."""
 
 _BUILT_IN: Final = frozenset(_streams)
 
@@ -117,7 +119,7 @@ class Assembler:
     """Make the body of a message from the events that its format streams.
 
     Arguments:
-        format: the name of the format, such as "anthropic"; "messagebody" for `part_lines`.
+        format: the name of the format, such as "anthropic"; "messagebody" for `to_stream`.
         join: whether neighbouring texts of one part become one, if the protocol's own reducer keeps
             every chunk apart (A2A, ACP, Agent Client).
         schema: the schema of the body; it is needed for `status`.
@@ -208,6 +210,17 @@ class Assembler:
             yield Loss(LossKind.OMITTED, "stream", why)
 
     @property
+    def position(self) -> str:
+        """What has arrived of the own stream: `to_stream(body, start=position)` goes on there.
+
+        Raises:
+            InvalidArgument: the stream is of another format, which can't be resumed.
+        """
+        if isinstance(self._accumulator, OwnEvents):
+            return self._accumulator.position
+        raise InvalidArgument('an assembler of "messagebody"', self)
+
+    @property
     def status(self) -> Status:
         """The status of the message by the schema: "invalid" and "hopeless" are final.
 
@@ -230,8 +243,11 @@ class Assembler:
     def _checked(self) -> "_ArrivingCheck":
         if self._verdict is None:
             raise InvalidArgument("an assembler with a schema", self)
+        accumulator = self._accumulator
         self._verdict.update(
-            self._accumulator.shape, lambda: self._converted(self._accumulator).value
+            accumulator.shape,
+            lambda: self._converted(accumulator).value,
+            accumulator.open_parts(),
         )
         return self._verdict
 
@@ -315,6 +331,7 @@ class _ArrivingCheck:
 
     def __init__(self, schema: MessageBodySchema) -> None:
         self._stream = schema.stream()
+        self._checker = schema.checker
         self._shape = -1
         self._fed: dict[tuple[str | None, str], int] = {}
 
@@ -325,17 +342,26 @@ class _ArrivingCheck:
     def finish(self) -> list[Violation]:
         return self._stream.finish()
 
-    def update(self, shape: int, body: Callable[[], MessageBody]) -> None:
-        """Take the parts that are new since the last call."""
+    def update(self, shape: int, body: Callable[[], MessageBody], growing: frozenset[int]) -> None:
+        """Take the parts that are new since the last call.
+
+        A part that still grows waits, and so do those after it, if the schema asks what is in it.
+        """
         # Most events only bring more text for a part, which changes no verdict.
         if shape == self._shape:
             return
         self._shape = shape
         counts: dict[tuple[str | None, str], int] = {}
-        for part in body():
+        for index, part in enumerate(body()):
+            if index in growing and self._asks_inside(part):
+                return
             # Counted, because several parts may be equal in both.
             key = (part.name, part.content_type)
             counts[key] = counts.get(key, 0) + 1
             if counts[key] > self._fed.get(key, 0):
                 self._fed[key] = counts[key]
                 self._stream.feed(part)
+
+    def _asks_inside(self, part: Part) -> bool:
+        hits = self._checker.accepting(part.name, part.content_type)
+        return bool(hits & self._checker.inside)

@@ -1,12 +1,10 @@
-"""Bodies part by part: lines of JSON and server-sent events, to send and to read."""
+"""Bodies part by part: lines of JSON and server-sent events, to send."""
 
 import json
 from collections.abc import Iterator
 from typing import Any
 
 from messagebody._core import MessageBody
-from messagebody.adapters.streams._accumulator import Accumulator, OutOfPlace, member
-from messagebody.errors import MessageBodyError
 
 
 def part_lines(body: MessageBody, *, start: int = 0) -> Iterator[str]:
@@ -56,39 +54,3 @@ def _values(body: MessageBody, start: int) -> Iterator[tuple[int | None, dict[st
 
 def _dumped(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-class PartLines(Accumulator):
-    """Whole parts, one after the other; the last line has their number."""
-
-    format = "messagebody"
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._parts: list[Any] = []
-        self._names: set[str] = set()
-
-    def feed(self, event: dict[str, Any]) -> None:
-        """Take a line."""
-        if "end" in event:
-            if event["end"] != len(self._parts):
-                raise OutOfPlace(f"it says {event['end']} parts, and {len(self._parts)} came")
-            self.end()
-            return
-        index = member(event, "index", int)
-        if index != len(self._parts):
-            raise OutOfPlace(f"part {index} came, where {len(self._parts)} is next")
-        part = member(event, "part", dict)
-        try:
-            [made] = MessageBody.from_dicts([part], limits=self._limits)
-        except MessageBodyError as error:
-            raise OutOfPlace(f"its part is not one: {error}") from error
-        # Reported here with its line; otherwise the whole body would be refused at the end.
-        if made.name in self._names:
-            raise OutOfPlace(f"a part before has its name, {made.name}")
-        self._names |= {made.name} if made.name is not None else set()
-        self.begin(self._parts, part)
-
-    def message(self) -> Any:
-        """Return the parts so far."""
-        return [*self._parts]

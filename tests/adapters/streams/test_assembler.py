@@ -166,8 +166,8 @@ ODD = [
     ("pydantic-ai", [1], "part 0 has not begun"),
     ("pydantic-ai", [0, 5], "part 1 has not begun"),
     ("pydantic-ai", [0, 2, 1], "part 0 has ended"),
-    ("messagebody", [1], "part 1 came, where 0 is next"),
-    ("messagebody", [0, 0], "part 0 came, where 1 is next"),
+    ("messagebody", [1], "part 1 begins, where 0 is next"),
+    ("messagebody", [0, 0], "part 0 begins, where 1 is next"),
     ("messagebody", [0, 2], "it says 2 parts, and 1 came"),
 ]  # fmt: skip
 
