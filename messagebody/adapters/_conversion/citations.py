@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 
-class _Spot(NamedTuple):
+class _Where(NamedTuple):
     """What a service calls where a quote stands.
 
     Arguments:
@@ -38,15 +38,15 @@ _ONE: Final = {"pages": "page", "blocks": "block"}
 _DOCUMENT: Final = ("document_index", "document_title")
 _KINDS: Final = {
     # Anthropic
-    "char_location": _Spot("chars", "start_char_index", "end_char_index", *_DOCUMENT),
-    "page_location": _Spot("pages", "start_page_number", "end_page_number", *_DOCUMENT),
-    "content_block_location": _Spot("blocks", "start_block_index", "end_block_index", *_DOCUMENT),
-    "search_result_location": _Spot("blocks", "start_block_index", "end_block_index"),
+    "char_location": _Where("chars", "start_char_index", "end_char_index", *_DOCUMENT),
+    "page_location": _Where("pages", "start_page_number", "end_page_number", *_DOCUMENT),
+    "content_block_location": _Where("blocks", "start_block_index", "end_block_index", *_DOCUMENT),
+    "search_result_location": _Where("blocks", "start_block_index", "end_block_index"),
     # Bedrock
-    "documentChar": _Spot("chars", "start", "end", "documentIndex"),
-    "documentPage": _Spot("pages", "start", "end", "documentIndex", is_exclusive=False),
-    "documentChunk": _Spot("blocks", "start", "end", "documentIndex", is_exclusive=False),
-    "searchResultLocation": _Spot("blocks", "start", "end", is_exclusive=False),
+    "documentChar": _Where("chars", "start", "end", "documentIndex"),
+    "documentPage": _Where("pages", "start", "end", "documentIndex", is_exclusive=False),
+    "documentChunk": _Where("blocks", "start", "end", "documentIndex", is_exclusive=False),
+    "searchResultLocation": _Where("blocks", "start", "end", is_exclusive=False),
 }  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def read_citation(said: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, "document": document} if document else found
 
 
-def _at(kind: _Spot, start: int, end: int) -> dict[str, Any]:
+def _at(kind: _Where, start: int, end: int) -> dict[str, Any]:
     is_one = end == start + kind.is_exclusive
     return {_ONE[kind.unit]: start} if is_one and kind.unit in _ONE else {kind.unit: [start, end]}
 
@@ -98,7 +98,7 @@ def written_citation(held: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, **others} if isinstance(others, dict) else found
 
 
-def _write_place(kind: _Spot, found: dict[str, Any]) -> None:
+def _write_place(kind: _Where, found: dict[str, Any]) -> None:
     place = _range(kind, found.get("at"))
     if place is not None:
         del found["at"]
@@ -114,7 +114,7 @@ def _write_place(kind: _Spot, found: dict[str, Any]) -> None:
                 del found["title"]
 
 
-def _range(kind: _Spot, at: Any) -> tuple[int, int] | None:
+def _range(kind: _Where, at: Any) -> tuple[int, int] | None:
     if not isinstance(at, dict) or len(at) != 1:
         return None
     if type(one := at.get(_ONE.get(kind.unit, ""))) is int:
