@@ -82,7 +82,7 @@ def _is_answer(value: Any) -> bool:
 
 
 _ANSWERS: Final = {
-    "choices": "choices[0].message", "candidates": "candidates[0].content",
+    "choices": "choices[0].message", "candidates": "candidates[0]",
     "output.message": "output.message", "message": "message", "task": "task", "result": "result",
 }  # fmt: skip
 """Members of whole answers of services, and the place of the message in each."""

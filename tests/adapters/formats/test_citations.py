@@ -11,7 +11,7 @@ from messagebody import MessageBody, Part
 from messagebody.adapters import adapter
 from messagebody.adapters._conversion.citations import read_citation, written_citation
 from messagebody.errors import EnvelopeError
-from tests.effort import examples
+from tests.effort import calls, examples
 
 CHAT: Any = adapter("openai-chat")
 RESPONSES: Any = adapter("openai-responses")
@@ -217,7 +217,6 @@ def test_messages_may_come_one_by_one() -> None:
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "links" / "citations.jsonl"
 ROWS = [json.loads(line) for line in VECTORS.read_text("utf-8").splitlines()]
-GROUNDED = "grounding is in the candidate around a content, which is not read yet"
 
 
 def includes(whole: Any, wanted: Any) -> bool:
@@ -231,11 +230,7 @@ def includes(whole: Any, wanted: Any) -> bool:
     return any(includes(each, wanted) for each in inner)
 
 
-@pytest.mark.parametrize("row", [
-    pytest.param(row, id=row["id"], marks=[pytest.mark.xfail(reason=GROUNDED, strict=True)]
-                 if row["format"] == "gemini" else [])
-    for row in ROWS
-])  # fmt: skip
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
 def test_citations_of_the_vectors(row: dict[str, Any]) -> None:
     source: Any = adapter(row["format"])
     there = source.to_body(row["message"])
@@ -293,3 +288,59 @@ def test_every_citation_comes_back_whole() -> None:
         said = {name: rng.choice(values) for name in rng.sample(names, rng.randint(0, 8))}
         said["type"] = rng.choice(kinds)
         assert written_citation(read_citation(said)) == said, said
+
+
+GEMINI: Any = adapter("gemini")
+
+
+def candidate(text: str, *supports: Any, chunks: Any = None) -> dict[str, Any]:
+    """Return an answer of Gemini that rests on one page."""
+    page = {"web": {"uri": "https://e.com/a", "title": "A"}}
+    return {
+        "content": {"parts": [{"text": text}], "role": "model"}, "finishReason": "STOP",
+        "groundingMetadata": {"groundingChunks": [page] if chunks is None else chunks,
+                              "groundingSupports": list(supports)},
+    }  # fmt: skip
+
+
+def support(start: Any, end: Any, *chunks: Any) -> dict[str, Any]:
+    return {"segment": {"startIndex": start, "endIndex": end}, "groundingChunkIndices": [*chunks]}
+
+
+def test_grounding_is_of_the_text_and_goes_out_with_its_candidate_only() -> None:
+    message = candidate("aé🐈b", support(1, 3, 0), support(3, 7, 0))
+    there = GEMINI.to_body(message)
+    [text, page] = there.value
+    assert [(c["start"], c["end"]) for c in text.metadata["citations"]] == [(1, 2), (2, 3)]
+    assert (page.url, page.metadata) == ("https://e.com/a", {"title": "A"})
+    done = GEMINI.from_body(there.value, rest=there.rest)
+    assert (done.value, done.losses) == (message, ())
+    alone = GEMINI.from_body(there.value)
+    assert "citations" not in str(alone.value)
+    assert sum("citation" in loss.why for loss in alone.losses) == 1
+    assert GEMINI.detect(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        candidate("aé", support(2, 3, 0), support(0, 99, 0), support(-1, 1, 0)),
+        candidate("aé", support("0", None, 0), support(0, 1, 7), support(0, 1, "0"), 5, None),
+        candidate("aé", support(0, 1, 0), chunks=[5]),
+        candidate("aé", support(0, 1, 0), chunks=[{"web": {"uri": 5}}]),
+        candidate("aé", support(0, 1, 0), chunks=[{"web": {"uri": "not a url"}}]),
+        {**candidate("aé"), "groundingMetadata": 7},
+        {"content": {"parts": [{"text": "a", "citations": [5, {"url": "https://e.com"}]}]}},
+        {"content": {"parts": [{"text": "a", "citations": 5}], "role": "model"}},
+        {"content": {"parts": []}, "grounding_metadata": {}},
+    ],
+)
+def test_odd_grounding_comes_back_whole(message: Any) -> None:
+    there = GEMINI.to_body(message)
+    assert GEMINI.from_body(there.value, rest=there.rest).value == message
+
+
+def test_much_grounding_takes_linear_time() -> None:
+    text = "é" * 200_000
+    supports = [support(2 * index, 2 * index + 2, 0) for index in range(20_000)]
+    calls(lambda: GEMINI.to_body(candidate(text, *supports)), most=10_000_000)

@@ -7,6 +7,11 @@ from typing import Any, Final
 
 from messagebody._core import JSON, MIB, strict_json
 from messagebody.adapters._format import Format
+from messagebody.adapters._formats.gemini.grounding import (
+    content_of,
+    with_citations,
+    without_citations,
+)
 from messagebody.adapters._vocabulary.capabilities import Kind, Spelling
 from messagebody.adapters._vocabulary.dialect import join_texts, need, optional, some, split_texts
 from messagebody.adapters._vocabulary.items import (
@@ -41,6 +46,9 @@ _INSIDE: Final = {
 """Members inside of such parts."""
 _PYTHON: Final = "underscores"
 """The form of a part that Python has written."""
+
+_CANDIDATE: Final = "candidate"
+"""The form of a content that was in a candidate."""
 
 _ASSISTANT: Final = frozenset({"assistant"})
 
@@ -80,11 +88,22 @@ class Gemini(Format):
     tools = Spelling("a-zA-Z0-9_.:-", 64)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
-        """Return the parts of a content, or of a list of them."""
-        return split_texts(message, "parts")
+        """Return the parts of a content, of a candidate, or of a list of them."""
+        content = content_of(message)
+        if content is None:
+            return split_texts(message, "parts")
+        blocks, _ = split_texts(content, "parts")
+        return with_citations(blocks, message), _CANDIDATE
+
+    def role_of(self, message: Any) -> str | None:
+        """Return who says a content, or that of a candidate."""
+        content = content_of(message)
+        return super().role_of(message if content is None else content)
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
         """Return a content, or its parts alone."""
+        if form == _CANDIDATE:
+            return {"content": {"parts": without_citations(blocks), "role": role}}
         alone = join_texts(blocks, form)
         return {"parts": blocks, "role": role} if alone is None else alone
 
@@ -98,7 +117,9 @@ class Gemini(Format):
         if isinstance(block.get("text"), str):
             # In Gemini's JSON, a thought is text with a flag.
             is_thought = block.get("thought") is True
-            return Reasoning(block["text"]) if is_thought else Text(block["text"])
+            said = block.get("citations")  # those of its candidate
+            cited = [each for each in said if isinstance(each, dict)] if type(said) is list else []
+            return Reasoning(block["text"]) if is_thought else Text(block["text"], citations=cited)
         if "inlineData" in block:
             data = need(block, "inlineData", dict)
             name, kind = optional(data, "displayName"), optional(data, "mimeType")
@@ -157,6 +178,8 @@ class Gemini(Format):
             return some(value, _is_part)
         if not isinstance(value, dict):
             return False
+        if (content := content_of(value)) is not None:
+            return self.detect(content)
         is_role = value.get("role") in (None, "user", "model", "function")
         return is_role and some(value.get("parts"), _is_part, may_be_empty=True)
 
