@@ -56,7 +56,7 @@ BASES = {
     "frameworks": {"adapters", "payloads", "prompts"},
     "prompts": {"adapters", "links"},
     "rendering": {"adapters", "links"},
-    "serving": {"adapters", "rendering"},
+    "serving": {"adapters", "adapters.streams", "rendering"},
     "testing": {"adapters", "adapters.streams"},
 }
 # The command line and the program are made of everything.

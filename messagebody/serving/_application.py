@@ -119,8 +119,8 @@ def _middleware(access: Access, origins: list[str]) -> list[Middleware]:
     shared = Middleware(
         CORSMiddleware,
         allow_origins=origins,
-        allow_methods=["GET", "HEAD", "PUT", "POST"],
-        allow_headers=["Authorization", "If-Match", "If-None-Match", "Range"],
+        allow_methods=["GET", "HEAD", "PUT", "PATCH", "POST"],
+        allow_headers=["Authorization", "If-Match", "If-None-Match", "Last-Event-ID", "Range"],
         expose_headers=["ETag", "Link", "Repr-Digest", "Content-Range"],
     )
     return [guard, shared]
@@ -132,6 +132,7 @@ def _routes(site: Site, edits: Edits | None) -> list[Route]:
     uploads = []
     if edits is not None:
         message["PUT"] = edits.put_message
+        message["PATCH"] = edits.patch_message
         part["PUT"] = edits.put_part
         uploads = [
             _route(f"/{UPLOADS}", {"POST": edits.authorise}),

@@ -17,19 +17,21 @@ from messagebody._core import (
     MessageBody,
     Part,
     SpoolBlob,
+    essence,
     hex_digits,
     human_size,
     is_digest,
     strict_json,
 )
-from messagebody.errors import DuplicateName, PartNotFound
+from messagebody.errors import DigestMismatch, DuplicateName, PartNotFound
 from messagebody.names import is_name
+from messagebody.patches import MEDIA_TYPE, Patch
 from messagebody.schema import MessageBodySchema
 from messagebody.serving._access import Access
-from messagebody.serving._addresses import stored_body
+from messagebody.serving._addresses import public_json, stored_body
 from messagebody.serving._conditions import check_change
 from messagebody.serving._limits import ServingLimits
-from messagebody.serving._messages import UPLOADS, ServedBody, StoredBodies
+from messagebody.serving._messages import UPLOADS, ServedBody, StoredBodies, not_found
 from messagebody.serving._problems import HttpProblem
 from messagebody.serving._requests import content_type_of, read, require_type, spooled
 from messagebody.serving._uploads import Ticket, Tickets
@@ -73,6 +75,33 @@ class Edits:
         write = partial(self._put_message, name, data, str(request.base_url), request.headers)
         served, is_new = await run_in_threadpool(write)
         return _written(served.state, f"./{name}" if is_new else "")
+
+    async def patch_message(self, request: Request) -> Response:
+        """Change the message that If-Match names by a patch of it."""
+        self.access.check_writer(request)
+        name = request.path_params["id"]
+        if essence(content_type_of(request)) != MEDIA_TYPE:
+            detail = f"{MEDIA_TYPE} is expected"
+            raise HttpProblem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, detail, Accept_Patch=MEDIA_TYPE)
+        await run_in_threadpool(self._check_message, name, request.headers)
+        data = await read(request, self.limits.message.json_bytes, self.limits)
+        change = partial(self._patch_message, name, data, str(request.base_url), request.headers)
+        served = await run_in_threadpool(change)
+        return _written(served.state, "")
+
+    def _patch_message(
+        self, name: str, data: bytes, base: str, headers: Mapping[str, str]
+    ) -> ServedBody:
+        patch = Patch.from_json(data, limits=self.limits.message)
+        with self.messages.lock():
+            old = self._check_message(name, headers)
+            if old is None:
+                raise not_found()
+            # A patch is for the message as clients see it, with the URLs of this server.
+            seen = MessageBody.from_json(public_json(old, base), limits=self.limits.message)
+            new = _patched(patch, seen, self.limits)
+            body = stored_body(new, base, self.messages.store, self.tickets.read)
+            return self._write(name, body, is_new=False)
 
     def _check_message(self, name: str, headers: Mapping[str, str]) -> ServedBody | None:
         old = self.messages.find_old(name)
@@ -190,6 +219,14 @@ class Edits:
             await run_in_threadpool(self._store, spool, kind)
         spool.close()
         return Response(status_code=HTTPStatus.NO_CONTENT.value)
+
+
+def _patched(patch: Patch, body: MessageBody, limits: ServingLimits) -> MessageBody:
+    try:
+        return patch.apply(body, limits=limits.message)
+    except DigestMismatch as error:
+        # The fault of the client: elsewhere it is that of a store.
+        raise HttpProblem(HTTPStatus.UNPROCESSABLE_ENTITY, error.statement) from error
 
 
 def _asked(data: bytes) -> tuple[int, str]:

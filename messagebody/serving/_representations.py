@@ -13,12 +13,22 @@ from starlette.responses import Response, StreamingResponse
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
-from messagebody._core import CHUNK, JSON, MIB, digest_of_stream, hex_digits, quote, sha256_of
+from messagebody._core import (
+    CHUNK,
+    JSON,
+    MIB,
+    MessageBody,
+    digest_of_stream,
+    hex_digits,
+    quote,
+    sha256_of,
+)
 from messagebody.adapters import Archive, Loss, adapter, adapter_names, write
 from messagebody.errors import DecodeError, EnvelopeError, InvalidPart, MissingDependency
 from messagebody.rendering import page
 from messagebody.serving._answers import tagged
 from messagebody.serving._conditions import check
+from messagebody.serving._events import EVENTS, of_events
 from messagebody.serving._messages import ServedBody
 from messagebody.serving._problems import HttpProblem
 from messagebody.storage import Resolver
@@ -31,8 +41,10 @@ _ARCHIVES: Final = {
     "application/zip": "zip",
     "application/x-tar": "tar",
 }
-OFFERS: Final = (JSON, HTML, *_ARCHIVES)
-_TYPES: Final = {BODY: JSON, "html": HTML} | {name: kind for kind, name in _ARCHIVES.items()}
+OFFERS: Final = (JSON, HTML, *_ARCHIVES, EVENTS)
+_TYPES: Final = {BODY: JSON, "html": HTML, "events": EVENTS} | {
+    name: kind for kind, name in _ARCHIVES.items()
+}
 # Styles of the page, pictures and sound in it, and links that save a part; nothing runs.
 _PAGE_POLICY: Final = (
     "sandbox allow-downloads; default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
@@ -101,6 +113,8 @@ async def of_message(
     choice = chosen(request)
     if choice == Choice(JSON):
         return tagged(request, data, served.state, JSON, Vary="Accept")
+    if choice.kind == EVENTS:
+        return of_events(request, await run_in_threadpool(MessageBody.from_json, data))
     if choice.kind in _ARCHIVES:
         return await _archive(request, choice.kind, served, resolver)
     # Each form has the tag of its bytes, which are the same each time.
