@@ -7,6 +7,7 @@ accept the output of an agent, by which route a message reaches one, and what a 
 from messagebody.agents._agents import Agent, AgentFiles, read_agents
 from messagebody.agents._agreement import AgentCompatibility
 from messagebody.agents._exchanges import Exchange, KindAnswer, Way
+from messagebody.agents._negotiation import Agreement, Conflict, negotiate
 from messagebody.agents._questions import Impact, Neighbours
 from messagebody.agents._registry import Registry
 
@@ -14,11 +15,14 @@ __all__ = [
     "Agent",
     "AgentCompatibility",
     "AgentFiles",
+    "Agreement",
+    "Conflict",
     "Exchange",
     "Impact",
     "KindAnswer",
     "Neighbours",
     "Registry",
     "Way",
+    "negotiate",
     "read_agents",
 ]

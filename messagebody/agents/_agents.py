@@ -10,8 +10,9 @@ import attrs
 from messagebody._core import DEFAULT_LIMITS, Limits, exact_json, quote, read_regular
 from messagebody.agents._cards import is_card, read_card
 from messagebody.agents._exchanges import Exchange, exchanges_of, require_exchanges
-from messagebody.agents._tools import is_tool, read_tool, tools_in
-from messagebody.errors import InvalidPattern, InvalidSchema
+from messagebody.agents._extension import Stated, on_card, on_tool, written
+from messagebody.agents._tools import BLOCKS, is_tool, read_tool, tools_in
+from messagebody.errors import InvalidArgument, InvalidPattern, InvalidSchema
 from messagebody.findings import Finding, pointer
 from messagebody.schema import MessageBodySchema
 
@@ -120,6 +121,9 @@ class Agent:
         words that are no content types have a meaning, such as `text`. Of any other nothing is
         known: then an agent may send anything, and takes nothing more. `findings` names them all.
 
+        A card with the extension that `extension` writes states schemas: then these are exact, and
+        modes stand only for what it leaves out.
+
         Arguments:
             card: the object.
             skill: the id of the one skill that is used. Else the schemas are those of the card and
@@ -140,7 +144,78 @@ class Agent:
         """
         stated = _name_of(card, name)
         said = read_card(card, agent=stated, skill=skill)
-        return cls(stated, said.input, said.output, findings=said.findings)
+        exact = on_card(card, agent=stated, skill=skill)
+        return cls(
+            stated,
+            said.input if exact.input is None else exact.input,
+            said.output if exact.output is None else exact.output,
+            exchanges=exact.exchanges,
+            findings=said.findings,
+        )
+
+    def extension(
+        self, *, skills: "Mapping[str, Agent] | None" = None, required: bool = False
+    ) -> dict[str, Any]:
+        """Return the entry of the extensions of an A2A card that states the schemas.
+
+        `from_card` reads it.
+
+        Arguments:
+            skills: for skills with schemas of their own, an agent by the id of the skill.
+            required: whether clients have to declare the extension.
+
+        Raises:
+            InvalidArgument: `skills` are no agents, or `required` is neither True nor False.
+
+        Examples:
+            >>> text = MessageBodySchema([(None, "text/*", True)])
+            >>> entry = Agent("echo", text, text).extension()
+            >>> entry["uri"], entry["params"]["input"]
+            ('https://messagebody.readthedocs.io/a2a/schemas/1', \
+[{'contentType': 'text/*', 'required': True}])
+            >>> card = {"name": "echo", "defaultInputModes": ["text/plain"], "skills": [],
+            ...         "defaultOutputModes": ["text/plain"],
+            ...         "capabilities": {"extensions": [entry]}}
+            >>> Agent.from_card(card).input == text
+            True
+        """
+        for each in (skills or {}).values():
+            if not isinstance(each, Agent):
+                raise InvalidArgument("an Agent for each skill", each)
+        own = {each: agent._statement() for each, agent in (skills or {}).items()}
+        return written(self._statement(), own, required=required)
+
+    def _statement(self) -> Stated:
+        return Stated(self.input, self.output, self.exchanges)
+
+    @classmethod
+    def from_mcp_tool(cls, tool: Any) -> Self:
+        """Read a tool of an MCP server: as `from_tool`, and by what MCP says of its results.
+
+        Where its `_meta` or `annotations` name schemas of this package, these are exact. A tool
+        that states no schema of its result sends blocks: texts, pictures, sounds and resources.
+
+        Arguments:
+            tool: a tool of `tools/list`, as parsed JSON or an object of the SDK.
+
+        Raises:
+            InvalidSchema: it is none, or a schema in it is not legal.
+            MissingDependency: the extra `json` is not installed.
+
+        Examples:
+            >>> tool = {"name": "draw", "inputSchema": {"type": "object"}}
+            >>> Agent.from_mcp_tool(tool).output
+            MessageBodySchema(2 parts: {text,image,audio}/*, '/**' */*)
+        """
+        made, found = cls.from_tool(tool), read_tool(tool)
+        exact = on_tool(found.members, name=found.name)
+        blocks = MessageBodySchema(BLOCKS) if found.sent is None else made.output
+        return cls(
+            made.name,
+            made.input if exact.input is None else exact.input,
+            blocks if exact.output is None else exact.output,
+            exchanges=exact.exchanges,
+        )
 
     @classmethod
     def from_tool(cls, tool: Any) -> Self:

@@ -101,14 +101,14 @@ class _CardReader:
                 problem = f"no {member} are stated, so {_UNKNOWN[way]}"
                 self.findings.append(Finding("mode", "", problem, Severity.WARNING))
                 modes += [(_ANYTHING, "")] if way == "Output" else []
-        return [*self._types(modes, way)]
+        return [*self.types_of(modes, way)]
 
     def of_manifest(self, manifest: Mapping[str, Any], way: str) -> list[str]:
         """Return the types of one way of a manifest, "input" or "output"."""
         member = f"{way}_content_types"
         if manifest.get(member) is None:
             return [_ANYTHING]  # the default of the protocol
-        return [*self._types(self._modes(manifest, member), way.title())]
+        return [*self.types_of(self._modes(manifest, member), way.title())]
 
     def _skills(self, card: Mapping[str, Any], wanted: str | None) -> Iterator[tuple[Any, str]]:
         """Yield the skills that are used, each with its place."""
@@ -131,7 +131,7 @@ class _CardReader:
         )
         return [(each, f"{where}/{at}") for at, each in enumerate(found or ())]
 
-    def _types(self, modes: Iterable[tuple[Any, str]], way: str) -> Iterator[str]:
+    def types_of(self, modes: Iterable[tuple[Any, str]], way: str) -> Iterator[str]:
         """Yield the types that modes mean."""
         for mode, where in modes:
             self.require(isinstance(mode, str), f"a mode is text, got {quote(mode)}", where)
@@ -167,3 +167,14 @@ def _schema_of(types: Iterable[str]) -> MessageBodySchema:
     """Return the schema of unnamed and named parts of these content types."""
     kinds = dict.fromkeys(types)
     return MessageBodySchema(SchemaPart(n, kind) for kind in kinds for n in (None, _ALL_NAMES))
+
+
+def taken_by_modes(modes: Iterable[str]) -> MessageBodySchema:
+    """Return what a caller takes who accepts these modes, read as on a card.
+
+    A word of which nothing is known adds nothing. Without any mode, nothing is stated, so
+    everything is taken.
+    """
+    listed = [(mode, "") for mode in modes]
+    types = _CardReader("").types_of(listed, "Input") if listed else [_ANYTHING]
+    return _schema_of(types)

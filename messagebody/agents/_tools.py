@@ -19,6 +19,8 @@ _BESIDE: Final = (
     SchemaPart("/**"),
 )  # fmt: skip
 """What a result may hold beside structured content: texts, pictures, sounds, and resources."""
+BLOCKS: Final = (SchemaPart(None, "{text,image,audio}/*"), SchemaPart("/**"))
+"""What a result of MCP without structured content may hold."""
 _ANYTHING: Final = (SchemaPart(), SchemaPart("/**"))
 _LISTS: Final = ("tools", "functionDeclarations", "function_declarations")
 """Members of objects that hold tools: a list of MCP or a request, and a tool of Gemini."""
@@ -40,11 +42,13 @@ class Tool:
         name: how models call it.
         taken: the JSON Schema of its arguments.
         sent: the JSON Schema of its structured result; None if it states none.
+        members: all that it states.
     """
 
     name: str
     taken: Any
     sent: Any = None
+    members: Mapping[str, Any] = attrs.field(factory=dict, hash=False)
 
     @property
     def input(self) -> MessageBodySchema:
@@ -103,7 +107,8 @@ def read_tool(tool: Any) -> Tool:
     name = data.get("name")
     if not isinstance(name, str) or not name:
         raise InvalidSchema(f"a tool's name is text, got {quote(name)}")
-    return Tool(name, _first(data, _TAKEN, {"type": "object"}), _first(data, _SENT, None))
+    taken, sent = _first(data, _TAKEN, {"type": "object"}), _first(data, _SENT, None)
+    return Tool(name, taken, sent, data)
 
 
 def _first(data: Mapping[str, Any], members: tuple[str, ...], default: Any) -> Any:

@@ -92,6 +92,7 @@ def _required_in_meet(
         if part.required:
             ways = [_intersection(part, each, budget) for each in other]
             pieces = _merged(dict.fromkeys(piece for way in ways for piece in way or ()))
+            pieces = _widest(pieces, budget)
             # A schema can't require one of several parts: it requires each part on its own.
             if None in ways or len(pieces) > 1:
                 return None
@@ -99,6 +100,16 @@ def _required_in_meet(
             # valid for both.
             needed += [attrs.evolve(piece, required=True) for piece in pieces or (_IMPOSSIBLE,)]
     return needed
+
+
+def _widest(pieces: list[SchemaPart], budget: Budget) -> list[SchemaPart]:
+    """Return the one part that contains all others, if there is one; else all."""
+    for each in pieces if len(pieces) > 1 else ():
+        wide = Profile([each])
+        budget.spend(PART * len(pieces))
+        if all(Decision(Profile([p]), wide, budget).answer(0).is_refuted for p in pieces):
+            return [each]
+    return pieces
 
 
 def _merged(parts: Iterable[SchemaPart]) -> list[SchemaPart]:

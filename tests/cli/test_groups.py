@@ -151,7 +151,8 @@ class TestRegistry:
         assert read("chain", agents, "text.json", "audio.json") == ["painter", "teller"]
         assert read("chain", agents, "audio.json", "text.json") is None
         assert read("impact", agents, "agents/painter.json") == {
-            "lost": [], "gained": [], "undecided": [],
+            "lost": [], "gained": [], "undecided": [], "lostExchanges": [],
+            "gainedExchanges": [], "undecidedExchanges": [],
         }  # fmt: skip
 
     def test_no_agents(self, shell: Shell, tmp_path: Path) -> None:

@@ -1,0 +1,184 @@
+"""Negotiation: what an agent can send and a caller takes, exactly, and why there may be nothing."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import combinations
+
+import attrs
+
+import messagebody  # noqa: TC001 - annotations are evaluated on demand
+from messagebody._core import quote
+from messagebody.agents._agents import Agent
+from messagebody.agents._cards import taken_by_modes
+from messagebody.compatibility import DEFAULT_STEPS, Verdict, check, disjoint, meet, simplify
+from messagebody.errors import InvalidArgument
+from messagebody.schema import MessageBodySchema, SchemaPart
+
+_SEARCHED = 500
+"""How many sets of requirements are tried for the smallest one that conflicts."""
+
+
+@attrs.frozen
+class Conflict:
+    """A required schema part that, with the others of its answer, leaves no common body.
+
+    Arguments:
+        side: "output" or "accepts", whose part it is.
+        index: its index there.
+        part: the part.
+    """
+
+    side: str
+    index: int
+    part: SchemaPart
+
+    def __str__(self) -> str:
+        whose = "the agent always sends" if self.side == "output" else "the caller requires"
+        name = "an unnamed part" if self.part.name is None else quote(self.part.name)
+        return f"{whose} {name} of type {self.part.content_type} (schema part {self.index})"
+
+
+@attrs.frozen
+class Agreement:
+    """The answer to `negotiate`; true if there is a body that both sides agree on.
+
+    Arguments:
+        output: what the agent can send.
+        accepts: what the caller takes.
+        schema: the schema of exactly the bodies that satisfy both. None if there are none, if no
+            single schema says it, or if the budget ended first.
+        refused: if no body satisfies both, the smallest set of requirements that conflict.
+        verdict: *always* if the caller takes whatever the agent can send, *never* if no body
+            satisfies both, else *sometimes*; *undecided* if the budget ended first.
+    """
+
+    output: MessageBodySchema
+    accepts: MessageBodySchema
+    schema: MessageBodySchema | None
+    refused: tuple[Conflict, ...]
+    verdict: Verdict
+
+    def __bool__(self) -> bool:
+        return self.verdict in {Verdict.ALWAYS, Verdict.SOMETIMES}
+
+    def is_valid(
+        self,
+        body: "Iterable[messagebody.Part]",
+        *,
+        resolver: "messagebody.Resolver | None" = None,
+    ) -> bool:
+        """Return whether a body satisfies both sides.
+
+        Arguments:
+            body: the body.
+            resolver: reads references whose content decides.
+        """
+        parts = list(body)
+        sides = (self.output, self.accepts)
+        return all(each.is_valid(parts, resolver=resolver) for each in sides)
+
+
+def negotiate(
+    agent: "Agent | MessageBodySchema",
+    accepts: "Agent | MessageBodySchema | Iterable[str]",
+    *,
+    steps: int = DEFAULT_STEPS,
+) -> Agreement:
+    """Return what an agent can send and a caller takes.
+
+    Arguments:
+        agent: the agent, or the schema of its output.
+        accepts: what the caller takes: a schema, an agent (its input), or A2A's
+            `acceptedOutputModes`; an empty list of those states nothing, so everything is taken.
+        steps: the budget of each question.
+
+    Raises:
+        InvalidArgument: one of both is something else.
+
+    Examples:
+        >>> files = MessageBodySchema([(None, "text/*", True), ("/**", "{image,video}/*")])
+        >>> negotiate(files, ["text/plain", "image/png"]).schema
+        MessageBodySchema(2 parts: required text/plain, '/**' image/png)
+        >>> print(negotiate(files, ["image/png"]).refused[0])
+        the agent always sends an unnamed part of type text/* (schema part 0)
+    """
+    output = agent.output if isinstance(agent, Agent) else _schema(agent)
+    taken = _accepted(accepts)
+    if _is_empty(output, taken, steps):
+        conflicts = tuple(_smallest(output, taken, steps))
+        return Agreement(output, taken, None, conflicts, Verdict.NEVER)
+    verdict = check(output, taken, steps=steps).verdict
+    agreed = meet(output, taken, steps=steps)
+    # In the canonical order, so that it is the same whoever is asked first.
+    schema = None if agreed is None else simplify(agreed, steps=steps)
+    return Agreement(output, taken, schema, (), verdict)
+
+
+def _schema(value: object) -> MessageBodySchema:
+    if not isinstance(value, MessageBodySchema):
+        raise InvalidArgument("an Agent or a MessageBodySchema", value)
+    return value
+
+
+def _accepted(accepts: object) -> MessageBodySchema:
+    if isinstance(accepts, Agent):
+        return accepts.input
+    if isinstance(accepts, MessageBodySchema):
+        return accepts
+    if isinstance(accepts, list | tuple) and all(isinstance(each, str) for each in accepts):
+        return taken_by_modes(accepts)
+    raise InvalidArgument("a MessageBodySchema, an Agent, or a list of modes", accepts)
+
+
+def _is_empty(output: MessageBodySchema, taken: MessageBodySchema, steps: int) -> bool:
+    return bool(disjoint(output, taken, steps=steps))
+
+
+_Place = tuple[str, int]
+
+
+def _smallest(
+    output: MessageBodySchema, taken: MessageBodySchema, steps: int
+) -> Iterator[Conflict]:
+    """Yield the requirements of the smallest set that leaves no body."""
+    sides = {"output": output, "accepts": taken}
+    places = [
+        (side, at) for side, schema in sides.items() for at, part in enumerate(schema)
+        if part.required
+    ]  # fmt: skip
+
+    def conflict(kept: Iterable[_Place]) -> bool:
+        needed = {*kept}
+        relaxed = [_relaxed(side, schema, needed) for side, schema in sides.items()]
+        return _is_empty(relaxed[0], relaxed[1], steps)
+
+    for side, at in _found(places, conflict):
+        yield Conflict(side, at, sides[side][at])
+
+
+def _relaxed(side: str, schema: MessageBodySchema, needed: set[_Place]) -> MessageBodySchema:
+    """Return a schema whose only requirements are some of its own."""
+    return MessageBodySchema(
+        attrs.evolve(part, required=(side, at) in needed) for at, part in enumerate(schema)
+    )
+
+
+def _found(places: list[_Place], conflict: Callable[[Iterable[_Place]], bool]) -> list[_Place]:
+    tried = 0
+    for size in range(1, len(places)):
+        for some in combinations(places, size):
+            tried += 1
+            if tried > _SEARCHED:
+                return _reduced(places, conflict)
+            if conflict(some):
+                return list(some)
+    return places
+
+
+def _reduced(places: list[_Place], conflict: Callable[[Iterable[_Place]], bool]) -> list[_Place]:
+    """Return a set of which none can be left out; a smaller one may exist."""
+    kept = list(places)
+    for each in places:
+        fewer = [other for other in kept if other != each]
+        if conflict(fewer):
+            kept = fewer
+    return kept

@@ -1,0 +1,129 @@
+"""Negotiation: the meet of both sides, by the vectors and by trying bodies."""
+
+import json
+import random
+from itertools import chain, combinations, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from messagebody import Agent, MessageBody, MessageBodySchema
+from messagebody.agents import Agreement, negotiate
+from messagebody.compatibility import Verdict, equivalent
+from messagebody.errors import InvalidArgument
+
+VECTORS = Path(__file__).parents[1] / "vectors" / "agreement" / "negotiations.jsonl"
+ROWS: list[dict[str, Any]] = [json.loads(line) for line in VECTORS.read_text("utf-8").splitlines()]
+NOTHING = MessageBodySchema()
+
+
+def schema(parts: list[list[Any]]) -> MessageBodySchema:
+    return MessageBodySchema(map(tuple, parts))
+
+
+def body(parts: Any) -> MessageBody:
+    return MessageBody.from_dicts(
+        [{**({"name": name} if name else {}), "contentType": kind, "content": ""}
+         for name, kind in parts]
+    )  # fmt: skip
+
+
+def asked(row: dict[str, Any]) -> Agreement:
+    accepts = row["accepts"] if row["accepts_is"] == "modes" else schema(row["accepts"])
+    if row["accepts_is"] == "agent":
+        accepts = Agent("caller", accepts, NOTHING)
+    return negotiate(Agent("agent", NOTHING, schema(row["output"])), accepts)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
+def test_vectors(row: dict[str, Any]) -> None:
+    agreed = asked(row)
+    assert agreed.verdict.value == row["verdict"]
+    assert bool(agreed) is not row["empty"]
+    assert bool(agreed.refused) is row["empty"]
+    if row["one_schema_says_it"] and not row["empty"]:
+        assert agreed.schema is not None
+    for way, is_agreed in (("in", True), ("out", False)):
+        for parts in row[way]:
+            assert agreed.is_valid(body(parts)) is is_agreed
+            if agreed.schema is not None:
+                assert agreed.schema.is_valid(body(parts)) is is_agreed
+
+
+NAMES = (None, "/a", "/b.md")
+TYPES = ("text/plain", "text/markdown", "image/png")
+CANDIDATES = [
+    body(parts)
+    for parts in chain.from_iterable(combinations(product(NAMES, TYPES), n) for n in range(4))
+    if len({name for name, _ in parts if name}) == sum(name is not None for name, _ in parts)
+]
+
+
+def test_all_bodies_over_a_small_pool() -> None:
+    """The agreed schema takes exactly what both take, whoever is asked first."""
+    pick = random.Random(5)
+    names, types = (None, "/a", "/*.md", "/**"), (*TYPES, "text/*", "*/*")
+    for _ in range(150):
+        one, other = (
+            MessageBodySchema({
+                (pick.choice(names), pick.choice(types), pick.random() < 0.4)
+                for _ in range(pick.randint(1, 3))
+            })
+            for _ in range(2)
+        )  # fmt: skip
+        agreed = negotiate(one, other)
+        for each in CANDIDATES:
+            is_both = one.is_valid(each) and other.is_valid(each)
+            assert agreed.is_valid(each) is is_both
+            if agreed.schema is not None:
+                assert agreed.schema.is_valid(each) is is_both
+            assert not (is_both and agreed.refused)
+        again = negotiate(other, one)
+        assert (again.schema, bool(again)) == (agreed.schema, bool(agreed))
+        if agreed.schema is not None:
+            twice = negotiate(agreed.schema, agreed.schema).schema
+            assert twice is not None
+            assert equivalent(agreed.schema, twice)
+
+
+class TestRefused:
+    def test_one_requirement(self) -> None:
+        output = MessageBodySchema([(None, "text/*", True), ("/a.png", "image/png", True)])
+        accepts = MessageBodySchema([(None, "text/plain", True), ("/*", "audio/*")])
+        agreed = negotiate(output, accepts)
+        assert (agreed.verdict, agreed.schema) == (Verdict.NEVER, None)
+        assert [(each.side, each.index) for each in agreed.refused] == [("output", 1)]
+        assert str(agreed.refused[0]) == (
+            "the agent always sends '/a.png' of type image/png (schema part 1)"
+        )
+
+    def test_two_requirements(self) -> None:
+        output = MessageBodySchema([("/a", "{text/plain,image/png}", True), ("/b", "*/*", True)])
+        accepts = MessageBodySchema([("/a", "image/png", True), ("/**", "text/plain")])
+        agreed = negotiate(
+            MessageBodySchema([("/a", "text/plain", True), ("/b", "*/*")]),
+            MessageBodySchema([("/a", "image/png", True), ("/**", "*/*")]),
+        )
+        assert [(each.side, each.index) for each in agreed.refused] == [
+            ("output", 0), ("accepts", 0),
+        ] or len(agreed.refused) == 1  # fmt: skip
+        assert negotiate(output, accepts)
+
+
+def test_modes_of_a_request() -> None:
+    text = MessageBodySchema([(None, "text/plain", True)])
+    assert negotiate(text, []).verdict is Verdict.ALWAYS
+    assert negotiate(text, ["text"]).verdict is Verdict.ALWAYS
+    assert negotiate(text, ["MESSAGES"]).verdict is Verdict.NEVER
+
+
+@pytest.mark.parametrize("wrong", [3, "text/plain", [3], None])
+def test_what_is_no_answer(wrong: Any) -> None:
+    with pytest.raises(InvalidArgument):
+        negotiate(NOTHING, wrong)
+
+
+def test_what_is_no_agent() -> None:
+    with pytest.raises(InvalidArgument):
+        negotiate([], NOTHING)  # type: ignore[arg-type]
