@@ -177,6 +177,7 @@ class Comparison(NamedTuple):
             without |= {
                 key for key, value in each.items()
                 if not is_unmissed(key) and not _is_held(value, back)
+                and not (key == "domain" and str(value) in str(back.get("url")))
             }  # fmt: skip
         if gone:
             yield LossKind.OMITTED, f"there is no place for {gone} of its citations"

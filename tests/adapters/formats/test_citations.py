@@ -249,6 +249,37 @@ def test_citations_of_the_vectors(row: dict[str, Any]) -> None:
         assert sum("citation" in loss.why for loss in done.losses) == row["losses"]
 
 
+HOLDING = ["acp", "anthropic", "bedrock", "langchain", "llamaindex", "openai-chat",
+           "openai-responses", "pydantic-ai", "vercel-ai"]  # fmt: skip
+
+
+def claims(body: MessageBody) -> list[dict[str, Any]]:
+    """Return what the citations of a body say: the range, the quote, the page and its title."""
+    found = []
+    for part in body:
+        for held in (part.metadata or {}).get("citations", ()):
+            source = body.get(held.get("part", ""))
+            about = {} if source is None else {"url": source.url, **(source.metadata or {})}
+            said = {**about, **held, "text": part.text}
+            names = ("url", "title", "start", "end", "quote", "text")
+            found.append({name: said[name] for name in names if said.get(name)})
+    return found
+
+
+@pytest.mark.parametrize("to", HOLDING)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
+def test_citations_go_out_whole_or_a_loss_names_them(row: dict[str, Any], to: str) -> None:
+    source, target = adapter(row["format"]), adapter(to)
+    body = source.to_body(row["message"]).value
+    write: Any = target.from_body
+    done = write(body, role="assistant")
+    back = claims(target.to_body(done.value).value)
+    before = claims(body)
+    assert before
+    is_whole = all(any(said.items() <= other.items() for other in back) for said in before)
+    assert is_whole is not any("citation" in loss.why for loss in done.losses)
+
+
 @pytest.mark.parametrize(
     ("said", "held"),
     [

@@ -344,8 +344,12 @@ def _cited(citation: Any) -> Iterator[dict[str, Any]]:
     where |= {key: anchor[key] for key in ("start", "end") if key in anchor}
     for source in need(citation, "sources", list):
         kind = need(source, "kind")
-        yield {"type": kind, **{key: value for key, value in source.items() if key != "kind"},
-               **where}  # fmt: skip
+        about = {key: value for key, value in source.items() if key != "kind"}
+        match about.get("excerpts"):
+            case [str(quoted)] if "cited_text" not in about:
+                about["cited_text"] = quoted
+                del about["excerpts"]
+        yield {"type": kind, **about, **where}
 
 
 # Writing
