@@ -1,6 +1,7 @@
 """What changed between two bodies, as a value: made, sent, applied, composed and inverted."""
 
 from messagebody.patches._edits import Splice
+from messagebody.patches._json_patch import to_json_patch
 from messagebody.patches._operations import AddedPart, ChangedPart, KeptParts, Operation
 from messagebody.patches._patch import MEDIA_TYPE, Patch, diff
 
@@ -13,4 +14,5 @@ __all__ = [
     "Patch",
     "Splice",
     "diff",
+    "to_json_patch",
 ]

@@ -168,7 +168,7 @@ def _by_place(side: _Compared, index: int) -> Hashable:
 
 
 def _match_alike(mine: _Compared, theirs: _Compared, found: list[int | None]) -> None:
-    """Find origins among parts of the same type, in order, if at most half of one is new."""
+    """Find origins among parts of the same type, in order, if half of one stays."""
     used = {*found}
     free: dict[str, deque[int]] = defaultdict(deque)
     for index, entry in enumerate(mine.entries):
@@ -181,5 +181,6 @@ def _match_alike(mine: _Compared, theirs: _Compared, found: list[int | None]) ->
             continue
         before = mine.parts[waiting[0]].read_bytes()
         edits = edits_between(before, theirs.parts[index].read_bytes())
-        if 2 * sum(len(edit.data) for edit in edits) <= entry["size"]:
+        is_kept = 2 * sum(edit.cut for edit in edits) <= len(before) > 0
+        if is_kept or 2 * sum(len(edit.data) for edit in edits) <= entry["size"]:
             found[index] = waiting.popleft()

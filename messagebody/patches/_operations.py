@@ -19,6 +19,8 @@ from messagebody.patches._edits import Splice, check_order, edited
 
 _CONTENT: Final = frozenset({"content", "contentEncoding"})
 _OF_REFERENCES: Final = frozenset({"contentUrl", "size", "digest"})
+_NOTHING: Final = {"content": "", "contentEncoding": "base64"}
+"""Content that any type may have."""
 _ALWAYS_THERE: Final = frozenset({"contentType", "contentUrl"})
 
 
@@ -91,15 +93,14 @@ class ChangedPart:
             InvalidPatch: the part can't have them.
             DigestMismatch: its new content is not the promised one.
         """
-        changed = self._described(part, limits)
         if not self.edits:
-            return changed
+            return self._described(part, limits)
         if part.is_reference:
             raise InvalidPatch(f"{part.label} is a reference, which has no content to edit")
         data = edited(part.read_bytes(), self.edits)
         if (digest := sha256_of(data)) != self.digest:
             raise DigestMismatch(f"{part.label} after the patch", str(self.digest), digest)
-        return changed.evolve(content=data)
+        return self._described(part.evolve(content=data), limits)
 
     def _described(self, part: Part, limits: Limits) -> Part:
         if not self.set and not self.unset:
@@ -109,7 +110,7 @@ class ChangedPart:
             problem = f"{part.label} is no reference, so its {min(foreign)} can't be changed"
             raise InvalidPatch(problem)
         members = {key: each for key, each in members_of(part).items() if key not in self.unset}
-        content = {} if part.is_reference else {"content": ""}
+        content = {} if part.is_reference else _NOTHING
         try:
             [made] = MessageBody.from_dicts([{**members, **self.set, **content}], limits=limits)
         except MessageBodyError as error:
@@ -117,7 +118,8 @@ class ChangedPart:
         if part.is_reference:
             return made
         about = {"name": made.name, "content_type": made.content_type, "metadata": made.metadata}
-        return part.evolve(**about, extra=made.extra)
+        # As bytes, because the text may have another encoding by its new type.
+        return part.evolve(**about, extra=made.extra, content=part.read_bytes())
 
 
 Operation = KeptParts | AddedPart | ChangedPart

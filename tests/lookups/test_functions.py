@@ -33,7 +33,7 @@ from messagebody.adapters import (
     write,
 )
 from messagebody.adapters._formats.gemini.message import FORMAT
-from messagebody.adapters.streams import part_lines, sent_events, sse, to_stream
+from messagebody.adapters.streams import part_lines, patch_events, sent_events, sse, to_stream
 from messagebody.archives import directory, mime, tar, zip  # noqa: A004 - what it is called
 from messagebody.bulk import tables as tables_module
 from messagebody.envelopes import agents_api, channel, olympus, sentient
@@ -41,7 +41,7 @@ from messagebody.errors import MissingDependency
 from messagebody.filesystem import MessageBodyFileSystem
 from messagebody.frameworks.values import to_values
 from messagebody.links import each_link
-from messagebody.patches import AddedPart, ChangedPart, diff
+from messagebody.patches import AddedPart, ChangedPart, diff, to_json_patch
 from messagebody.prompts import Draft, Reader, line_of, to_prompt
 from messagebody.rendering import listing, page, run_page, tree
 from messagebody.storage import Bodies, queues
@@ -375,6 +375,11 @@ CALLS: dict[str, Call] = {
     "adapters.streams.part_lines": lambda body: [*part_lines(body)],
     "adapters.streams.sent_events": lambda body: [*sent_events(body)],
     "adapters.streams.to_stream": lambda body: [*to_stream(body)],
+    "adapters.streams.patch_events": lambda body: [
+        patch_events(diff(MessageBody(), body), MessageBody(), name)
+        for name in ("a2a", "a2a-0.3", "ag-ui", "vercel-ai")
+    ],
+    "patches.to_json_patch": lambda body: to_json_patch(diff(body, body), body),
     "patches.diff": lambda body: [diff(MessageBody(), body), diff(body, body)],
     "Patch": lambda body: diff(body, body),
     "Patch.apply": lambda body: diff(body, body).apply(body),

@@ -293,3 +293,12 @@ def test_wrong_arguments_are_named() -> None:
     with pytest.raises(InvalidArgument):
         Patch.from_json({})  # type: ignore[arg-type]
     assert MEDIA_TYPE == "application/vnd.messagebody.patch+json"
+
+
+def test_the_encoding_of_a_text_may_change() -> None:
+    kind = "text/plain; charset=windows-1252"
+    old = MessageBody([Part("Look: é", name="/a")])
+    for content in ("Look: é".encode(), "Look: é".encode("cp1252")):
+        new = MessageBody([Part(content, name="/a", content_type=kind)])
+        for before, after in ((old, new), (new, old)):
+            assert Patch.from_json(diff(before, after).to_json()).apply(before) == after

@@ -14,6 +14,7 @@ from messagebody.adapters.streams._accumulator import (
 )
 from messagebody.adapters.streams._assembler import Assembler, register_stream, stream_names
 from messagebody.adapters.streams._lines import part_lines, sse
+from messagebody.adapters.streams._patching import patch_events
 from messagebody.adapters.streams._restreaming import arestream, restream
 from messagebody.adapters.streams._sending import (
     Sent,
@@ -34,6 +35,7 @@ __all__ = [
     "arestream",
     "member",
     "part_lines",
+    "patch_events",
     "plain",
     "positions",
     "register_stream",

@@ -1,7 +1,7 @@
 """The own stream, read: parts that arrive in pieces, or whole, and are verified at their end."""
 
 import hashlib
-from typing import Any
+from typing import Any, Final
 
 from messagebody._core import Limits, MessageBody, base64, check_text, is_digest, quote
 from messagebody.adapters.streams._accumulator import (
@@ -13,6 +13,9 @@ from messagebody.adapters.streams._accumulator import (
     next_of,
 )
 from messagebody.errors import DecodeError, DigestMismatch, MessageBodyError
+
+_NOTHING: Final = {"content": "", "contentEncoding": "base64"}
+"""Content that any type may have."""
 
 
 class _ArrivingPart:
@@ -110,7 +113,7 @@ class OwnEvents(Accumulator):
         is_reference = "contentUrl" in part
         if not is_reference and (wrong := {"size", "digest"} & part.keys()):
             raise OutOfPlace(f"its part has {min(wrong)}, which its end states")
-        made = _read(part if is_reference else {**part, "content": ""}, self._limits)
+        made = _read(part if is_reference else part | _NOTHING, self._limits)
         self._begin(part, made)
 
     def _begin(self, part: dict[str, Any], made: MessageBody) -> None:
@@ -164,7 +167,7 @@ class OwnEvents(Accumulator):
         members = {key: value for key, value in part.members.items() if key != "metadata"}
         if event["metadata"] is not None:
             members["metadata"] = event["metadata"]
-        _read(members if part.is_reference else {**members, "content": ""}, self._limits)
+        _read(members if part.is_reference else members | _NOTHING, self._limits)
         part.members = members
 
     def _take_done(self, event: dict[str, Any]) -> None:

@@ -220,5 +220,5 @@ def members_without_content(part: Part) -> dict[str, Any]:
     """Return a part as in a message, without content."""
     if part.is_reference:
         return MessageBody([part]).to_dicts()[0]
-    members = MessageBody([part.evolve(content="")]).to_dicts()[0]
+    members = MessageBody([part.evolve(content=b"")]).to_dicts()[0]
     return {key: members[key] for key in members if key not in {"content", "contentEncoding"}}

@@ -211,3 +211,13 @@ def test_a_stream_that_breaks_off_gives_what_came_and_a_loss() -> None:
         assembler.feed(event)
     body, losses = assembler.finish()
     assert (body.text, len(losses)) == ("one", 1)
+
+
+def test_text_of_another_encoding_is_sent_as_bytes() -> None:
+    kind = "text/plain; charset=windows-1252"
+    body = MessageBody([Part("é".encode("cp1252"), content_type=kind)])
+    assembler = Assembler("messagebody")
+    for event in to_stream(body):
+        assembler.feed(event)
+    assert assembler.finish().value == body
+    assert body.text == "é"
