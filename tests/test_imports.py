@@ -53,7 +53,7 @@ BASES = {
     "archives": {"adapters"},
     "bulk": {"adapters"},
     "envelopes": {"adapters", "adapters.dialects"},
-    "frameworks": {"adapters", "payloads", "prompts"},
+    "frameworks": {"adapters", "agents", "payloads", "prompts"},
     "prompts": {"adapters", "links"},
     "rendering": {"adapters", "links"},
     "serving": {"adapters", "adapters.streams", "rendering"},
@@ -72,7 +72,7 @@ SHARED = {
     "archives": {"_entries", "_multipart"},
     "envelopes": {"_attachments", "_carrier", "_embedding", "_format", "_json_schema", "_php",
                   "_values"},
-    "frameworks": {"langgraph", "values"},
+    "frameworks": {"gate", "langgraph", "values"},
     "storage._stores": {"base", "owners"},
 }  # fmt: skip
 # Tables of modules by name, which are loaded on first use.

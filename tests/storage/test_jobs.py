@@ -11,7 +11,7 @@ import pytest
 
 from messagebody import MessageBody, Part, offload
 from messagebody._base.threads import Interrupted, Pool, Stop
-from messagebody.storage._offloading._jobs import Gate, run_all
+from messagebody.storage._offloading._jobs import MemoryGate, run_all
 from messagebody.storage._stores.directory import FileStore
 
 MIB = 1024 * 1024
@@ -39,7 +39,7 @@ class TestGate:
     )
     def test_what_is_held_fits(self, size: int, most: int) -> None:
         """Of ten bytes; what never fits goes alone."""
-        gate, crowd = Gate(10), Crowd()
+        gate, crowd = MemoryGate(10), Crowd()
 
         def work() -> None:
             with gate.hold(size):
@@ -53,7 +53,7 @@ class TestGate:
         assert crowd.most <= most
 
     def test_nothing_waits_for_no_reason(self) -> None:
-        gate, both = Gate(10), threading.Barrier(2)
+        gate, both = MemoryGate(10), threading.Barrier(2)
 
         def work() -> None:
             with gate.hold(5):
@@ -67,7 +67,7 @@ class TestGate:
         assert not both.broken
 
     def test_what_fails_gives_back_what_it_held(self) -> None:
-        gate = Gate(10)
+        gate = MemoryGate(10)
         for _ in range(3):
             with pytest.raises(ZeroDivisionError), gate.hold(10):
                 _ = 1 // 0

@@ -23,7 +23,7 @@ _GATE = 64 * 1024 * 1024
 """Bytes of content that all workers may hold at a time."""
 
 
-class Gate:
+class MemoryGate:
     """A limit on the memory of concurrent work; work that is larger than the limit runs alone."""
 
     def __init__(self, capacity: int = _GATE) -> None:

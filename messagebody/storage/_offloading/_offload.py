@@ -23,7 +23,13 @@ from messagebody._wire import data_urls
 from messagebody._wire.members import PartRecord, RichRecord
 from messagebody.errors import LimitExceeded, StoreError
 from messagebody.globs import content_type_pattern, name_pattern
-from messagebody.storage._offloading._jobs import Gate, about, replace_parts, reporter, subject_of
+from messagebody.storage._offloading._jobs import (
+    MemoryGate,
+    about,
+    replace_parts,
+    reporter,
+    subject_of,
+)
 from messagebody.storage._offloading._transfer import FileBlob, Watched
 from messagebody.storage._stores import Blob, Bytes, Store, open_store
 from messagebody.storage._stores.objects import Verify, ensure
@@ -243,7 +249,7 @@ class _Sender:
     verify: Verify | None
     stop: Stop
     progress: Callable[[int], None]
-    gate: Gate = attrs.Factory(Gate)
+    gate: MemoryGate = attrs.Factory(MemoryGate)
     lock: threading.Lock = attrs.Factory(threading.Lock)
     sent: dict[str, "Future[str]"] = attrs.Factory(dict)
 

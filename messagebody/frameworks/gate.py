@@ -1,0 +1,283 @@
+"""A gate before an agent that is served over HTTP: what breaks its schemas does not pass.
+
+`BodyGate` is ASGI middleware, for FastAPI and every other such application whose requests and
+answers are bodies as JSON. It needs no library.
+"""
+
+import asyncio
+import json
+import logging
+import uuid
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from typing import Any, Final, Literal
+
+from messagebody._core import MIB, MessageBody
+from messagebody.agents import Agent
+from messagebody.errors import InvalidArgument, MessageBodyError
+from messagebody.schema import MessageBodySchema
+from messagebody.storage import Resolver
+
+LOG: Final = logging.getLogger("messagebody.gate")
+"""The findings about what an agent sends, each with the id that its caller got."""
+MOST: Final = 16 * MIB
+_JSON: Final = b"application/json"
+_SHOWN: Final = 20
+"""How many violations an answer has."""
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Message, Receive, Send], Awaitable[None]]
+OnOutput = Literal["refuse", "log"]
+
+
+class NotPassed(MessageBodyError):
+    """Report a message that does not pass a gate.
+
+    Arguments:
+        problems: the violations, each with the index of its part; None for a missing part.
+    """
+
+    _fields = ("problems",)
+
+    def __init__(self, problems: Iterable[tuple[int | None, str]]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(problem for _, problem in self.problems))
+
+
+class RequestTooLarge(MessageBodyError):
+    """Report a request that is longer than a gate reads."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"a request has at most {most} bytes here")
+
+
+class BodyGate:
+    """Middleware that passes only bodies that keep the schemas of an agent.
+
+    A request with another body is answered with 422 and its violations, as FastAPI does it, and
+    the application is not called. An answer that breaks the agent's output is replaced by 500
+    with an id, under which the log has the finding. Only content that is JSON, or states no type,
+    is looked at, and successful answers of JSON; with `paths`, all content that is sent there.
+
+    Arguments:
+        app: the application.
+        agent: the agent that it is.
+        paths: the paths that take and send bodies; None for all.
+        resolver: reads references whose content decides.
+        on_output: "refuse" what breaks the output, or "log" it only.
+        most: the bytes of a request and of an answer that are held.
+
+    Raises:
+        InvalidArgument: `agent` or `on_output` is something else.
+
+    Examples:
+        >>> from fastapi import Body, FastAPI
+        >>> from fastapi.testclient import TestClient
+        >>> text = MessageBodySchema([(None, "text/*", True)])
+        >>> application = FastAPI()
+        >>> _ = application.add_middleware(BodyGate, agent=Agent("echo", text, text))
+        >>> @application.post("/")
+        ... def echo(body: list[dict[str, str]] = Body()) -> list[dict[str, str]]:
+        ...     return body
+        >>> client = TestClient(application)
+        >>> client.post("/", json=[{"content": "Hello"}]).status_code
+        200
+        >>> client.post("/", json=[{"contentType": "image/png", "content": ""}]).status_code
+        422
+    """
+
+    def __init__(
+        self, app: Application, agent: Agent, *, paths: Iterable[str] | None = None,
+        resolver: Resolver | None = None, on_output: OnOutput = "refuse", most: int = MOST,
+    ) -> None:  # fmt: skip
+        self._app = app
+        self._door = Door(agent, resolver, on_output)
+        self._paths = None if paths is None else frozenset(paths)
+        self._most = most
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer a request, or hand it on."""
+        if not self._is_meant(scope):
+            await self._app(scope, receive, send)
+            return
+        try:
+            content = await read_whole(receive, self._most)
+            await self._door.judge(lambda: self._door.enter(MessageBody.from_json(content)))
+        except RequestTooLarge as error:
+            await answer(send, 413, {"detail": str(error)})
+        except NotPassed as refused:
+            listed = refused.problems[:_SHOWN]
+            details = [
+                {"type": "value_error", "loc": ["body"] if at is None else ["body", at], "msg": msg}
+                for at, msg in listed
+            ]
+            await answer(send, 422, {"detail": details})
+        except MessageBodyError as error:
+            problem = {"type": "value_error", "loc": ["body"], "msg": str(error)}
+            await answer(send, 422, {"detail": [problem]})
+        else:
+            out = HeldAnswer(send, self._leave, self._most)
+            await self._app(scope, replayed(content, receive), out)
+
+    def _is_meant(self, scope: Message) -> bool:
+        if not has_content(scope):
+            return False
+        # Some frameworks read JSON whatever type is stated.
+        return is_json(scope["headers"]) if self._paths is None else scope["path"] in self._paths
+
+    async def _leave(self, content: bytes) -> tuple[int, bytes] | None:
+        problem = await self._door.leaves(lambda: MessageBody.from_json(content))
+        if problem is None:
+            return None
+        return 500, json.dumps({"detail": "internal error", "id": problem}).encode()
+
+
+class Door:
+    """The decisions of a gate, whatever the protocol.
+
+    Arguments:
+        agent: the agent behind it.
+        resolver: reads references whose content decides.
+        on_output: "refuse" or "log".
+    """
+
+    def __init__(self, agent: Agent, resolver: Resolver | None, on_output: OnOutput) -> None:
+        if not isinstance(agent, Agent):
+            raise InvalidArgument("an Agent", agent)
+        if on_output not in {"refuse", "log"}:
+            raise InvalidArgument('on_output, "refuse" or "log"', on_output)
+        self.agent = agent
+        self._resolver, self._on_output = resolver, on_output
+
+    def enter(self, body: MessageBody) -> None:
+        """Raise `NotPassed` unless a body keeps the input."""
+        self._require(self.agent.input, body)
+
+    async def judge(self, decide: Callable[[], None]) -> None:
+        """Decide here, or in a thread if references may be read."""
+        if self._resolver is None:
+            decide()
+        else:
+            await asyncio.to_thread(decide)
+
+    async def leaves(self, read: Callable[[], MessageBody]) -> str | None:
+        """Return None if a body may leave, else the id under which the log says why not."""
+        try:
+            await self.judge(lambda: self._require(self.agent.output, read()))
+        except MessageBodyError as error:
+            found = uuid.uuid4().hex
+            LOG.error(  # noqa: TRY400 - the finding says it all
+                "the output of %r, id %s: %s", self.agent.name, found, error
+            )
+            return found if self._on_output == "refuse" else None
+        return None
+
+    def _require(self, schema: MessageBodySchema, body: MessageBody) -> None:
+        stream = schema.stream(resolver=self._resolver)
+        for part in body:
+            if stream.feed(part) in {"invalid", "hopeless"}:
+                break  # what follows can't make it valid, and need not be looked at
+        if not stream.status:
+            found = schema.iter_violations(body, resolver=self._resolver)
+            raise NotPassed((each.part_index, str(each)) for each in found)
+
+
+def has_content(scope: Message) -> bool:
+    """Return whether a request may hold a message."""
+    return scope["type"] == "http" and scope["method"] in {"POST", "PUT", "PATCH"}
+
+
+def is_json(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Return whether headers state JSON that is not encoded further."""
+    stated = {name.lower(): value for name, value in headers}
+    kind = stated.get(b"content-type", _JSON).partition(b";")[0].strip().lower()
+    is_one = kind == _JSON or kind.endswith(b"+json")
+    return is_one and b"content-encoding" not in stated
+
+
+async def read_whole(receive: Receive, most: int) -> bytes:
+    """Return the content of a request.
+
+    Raises:
+        RequestTooLarge: it has more bytes; no more of them were held.
+    """
+    gathered = bytearray()
+    while True:
+        message = await receive()
+        gathered += message.get("body", b"")
+        if len(gathered) > most:
+            raise RequestTooLarge(most)
+        # A client that is gone sends nothing more; the application hears of it afterwards.
+        if not message.get("more_body"):
+            return bytes(gathered)
+
+
+def replayed(content: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that first gives content that was read already."""
+    waiting = [content]
+
+    async def again() -> Message:
+        if waiting:
+            return {"type": "http.request", "body": waiting.pop(), "more_body": False}
+        return await receive()
+
+    return again
+
+
+async def answer(send: Send, status: int, value: Any) -> None:
+    """Send an answer of JSON."""
+    content = json.dumps(value).encode()
+    headers = [(b"content-type", b"application/json"),
+               (b"content-length", str(len(content)).encode())]  # fmt: skip
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": content})
+
+
+class HeldAnswer:
+    """A `send` that holds an answer of JSON until it is whole and may leave.
+
+    Arguments:
+        send: where it goes.
+        judge: returns None for content that may leave, else the status and content instead.
+        most: the bytes that are held; a longer answer may not leave.
+    """
+
+    def __init__(
+        self, send: Send, judge: Callable[[bytes], Awaitable[tuple[int, bytes] | None]], most: int
+    ) -> None:
+        self._send, self._judge, self._most = send, judge, most
+        self._start: Message | None = None
+        self._held = bytearray()
+        self._is_over = False
+
+    async def __call__(self, message: Message) -> None:
+        """Take a message of the application."""
+        if self._is_over:
+            return
+        if message["type"] == "http.response.start":
+            is_good = message["status"] < 300
+            if is_good and is_json(message.get("headers", ())):
+                self._start = message
+                return
+        if self._start is None or message["type"] != "http.response.body":
+            await self._send(message)
+            return
+        self._held += message.get("body", b"")
+        if len(self._held) > self._most:
+            self._is_over = True
+            LOG.error("an answer has more than %d bytes", self._most)
+            await answer(self._send, 500, {"detail": "internal error"})
+        elif not message.get("more_body"):
+            await self._finish(self._start)
+
+    async def _finish(self, start: Message) -> None:
+        content = bytes(self._held)
+        instead = await self._judge(content)
+        status = start["status"]
+        if instead is not None:
+            status, content = instead
+        kept = [each for each in start["headers"] if each[0].lower() != b"content-length"]
+        length = (b"content-length", str(len(content)).encode())
+        await self._send({**start, "status": status, "headers": [*kept, length]})
+        await self._send({"type": "http.response.body", "body": content})

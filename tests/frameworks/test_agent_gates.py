@@ -1,0 +1,221 @@
+"""Gates before agents: what breaks a schema does not pass, and nothing else changes."""
+
+import asyncio
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from messagebody import Agent, MessageBodySchema
+from messagebody.errors import InvalidArgument
+from messagebody.frameworks import a2a
+from messagebody.frameworks.gate import BodyGate
+
+TEXT = MessageBodySchema([(None, "text/*", True), ("/**", "text/*")])
+ECHO = Agent("echo", TEXT, TEXT)
+JSON = (b"content-type", b"application/json")
+PICTURE = {"raw": "aGk=", "filename": "a.png", "mediaType": "image/png"}
+
+
+class Server:
+    """An application that notes what it gets, and answers with one content."""
+
+    def __init__(self, content: bytes = b"{}", kind: bytes = b"application/json") -> None:
+        self.content, self.kind = content, kind
+        self.got: list[bytes] = []
+        self.scope: Any = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.scope = scope
+        self.got.append((await receive()).get("body", b""))
+        await send({"type": "http.response.start", "status": 200,
+                    "headers": [(b"content-type", self.kind), (b"x-more", b"1")]})  # fmt: skip
+        half = len(self.content) // 2
+        await send({"type": "http.response.body", "body": self.content[:half], "more_body": True})
+        await send({"type": "http.response.body", "body": self.content[half:]})
+
+
+def ask(
+    app: Any, content: bytes, path: str = "/", *headers: tuple[bytes, bytes],
+    method: str = "POST", pieces: int = 7,
+) -> tuple[int, bytes]:  # fmt: skip
+    """Send a request in small pieces, and return the status and content of the answer."""
+    waiting = [content[at : at + pieces] for at in range(0, len(content), pieces)] or [b""]
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        piece = waiting.pop(0)
+        return {"type": "http.request", "body": piece, "more_body": bool(waiting)}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": method, "path": path, "headers": headers or [JSON]}
+    asyncio.run(app(scope, receive, send))
+    return sent[0]["status"], b"".join(each.get("body", b"") for each in sent[1:])
+
+
+def message(*parts: Any, **more: Any) -> dict[str, Any]:
+    return {"messageId": "m", "role": "ROLE_USER", "parts": [*parts], **more}
+
+
+def rpc(*parts: Any, method: str = "SendMessage", **params: Any) -> bytes:
+    params = {"message": message(*parts), **params}
+    return json.dumps({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}).encode()
+
+
+class TestA2A:
+    def test_a_valid_message_is_handed_on_byte_for_byte(self) -> None:
+        server = Server()
+        content = rpc({"text": "Hi"})
+        assert ask(a2a.Gate(server, ECHO), content) == (200, b"{}")
+        assert server.got == [content]
+
+    def test_a_picture_is_refused_by_json_rpc(self) -> None:
+        server = Server()
+        status, content = ask(a2a.Gate(server, ECHO), rpc({"text": "Hi"}, PICTURE))
+        found = json.loads(content)
+        assert (status, found["id"], found["error"]["code"]) == (200, 7, -32005)
+        info, bad = found["error"]["data"]
+        assert info["reason"] == "CONTENT_TYPE_NOT_SUPPORTED"
+        assert [each["field"] for each in bad["fieldViolations"]] == ["message.parts[1]"]
+        assert server.got == []
+
+    @pytest.mark.parametrize("path", ["/message:send", "/v1/message:stream"])
+    def test_a_picture_is_refused_by_http(self, path: str) -> None:
+        server = Server()
+        content = json.dumps({"message": message(PICTURE)}).encode()
+        status, answer = ask(a2a.Gate(server, ECHO), content, path)
+        assert (status, json.loads(answer)["error"]["code"]) == (415, 415)
+        assert server.got == []
+
+    def test_the_older_protocol(self) -> None:
+        server = Server()
+        old = {"kind": "file", "file": {"bytes": "aGk=", "name": "a.png", "mimeType": "image/png"}}
+        asked = json.loads(rpc(old, method="message/send"))
+        asked["params"]["message"] |= {"role": "user", "kind": "message"}
+        _, answer = ask(a2a.Gate(server, ECHO), json.dumps(asked).encode())
+        assert json.loads(answer)["error"]["code"] == -32005
+        assert server.got == []
+
+    def test_a_type_that_is_not_stated_does_not_help(self) -> None:
+        server = Server()
+        for kind in (b"text/plain", b"application/octet-stream"):
+            _, answer = ask(a2a.Gate(server, ECHO), rpc(PICTURE), "/", (b"content-type", kind))
+            assert json.loads(answer)["error"]["code"] == -32005
+        assert server.got == []
+
+    @pytest.mark.parametrize(
+        ("content", "code"),
+        [
+            (b"{", -32700),
+            (b"[" + rpc(PICTURE) + b"]", -32700),
+            (rpc(3), -32602),
+            (b'{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {}}', -32602),
+        ],
+    )
+    def test_what_can_not_be_read(self, content: bytes, code: int) -> None:
+        server = Server()
+        _, answer = ask(a2a.Gate(server, ECHO), content)
+        assert json.loads(answer)["error"]["code"] == code
+        assert server.got == []
+
+    @pytest.mark.parametrize(
+        ("content", "method"),
+        [(b'{"jsonrpc": "2.0", "method": "GetTask", "id": 1}', "POST"), (b"", "GET"),
+         (b'{"any": 1.50}', "POST"), (b"3", "POST")],
+    )  # fmt: skip
+    def test_other_requests_pass_untouched(self, content: bytes, method: str) -> None:
+        server = Server(b"[1, 2]")
+        assert ask(a2a.Gate(server, ECHO), content, method=method, pieces=99) == (200, b"[1, 2]")
+        assert server.got == [content]
+
+    def test_the_size_is_bounded(self) -> None:
+        server = Server()
+        assert ask(a2a.Gate(server, ECHO, most=50), rpc({"text": "Hi"}))[0] == 413
+        assert server.got == []
+
+    def test_accepted_modes_are_agreed_on(self) -> None:
+        server = Server()
+        wishes = {"acceptedOutputModes": ["text/plain"]}
+        ask(a2a.Gate(server, ECHO), rpc({"text": "Hi"}, configuration=wishes))
+        agreement = server.scope[a2a.AGREEMENT]
+        assert agreement.schema == MessageBodySchema([(None, "text/plain", True),
+                                                      ("/**", "text/plain")])  # fmt: skip
+
+    def test_a_required_extension(self) -> None:
+        server, uri = Server(), "https://messagebody.readthedocs.io/a2a/schemas/1"
+        gate = a2a.Gate(server, ECHO, required_extension=uri)
+        _, answer = ask(gate, rpc({"text": "Hi"}))
+        assert json.loads(answer)["error"]["code"] == -32008
+        declared = (b"A2A-Extensions", b"x, " + uri.encode())
+        assert ask(gate, rpc({"text": "Hi"}), "/", JSON, declared) == (200, b"{}")
+
+    @pytest.mark.parametrize(
+        "result",
+        [
+            message(PICTURE),
+            {"message": message(PICTURE)},
+            {"task": {"id": "t", "status": {"state": "TASK_STATE_COMPLETED"},
+                      "artifacts": [{"artifactId": "a", "parts": [{"text": "x"}, PICTURE]}]}},
+            {"task": {"id": "t", "status": {"state": "TASK_STATE_COMPLETED",
+                                            "message": message(PICTURE)}}},
+        ],
+    )  # fmt: skip
+    def test_what_goes_out(self, result: Any, caplog: pytest.LogCaptureFixture) -> None:
+        sent = json.dumps({"jsonrpc": "2.0", "id": 7, "result": result}).encode()
+        with caplog.at_level(logging.ERROR):
+            _, answer = ask(a2a.Gate(Server(sent), ECHO), rpc({"text": "Hi"}))
+        error = json.loads(answer)["error"]
+        assert error["code"] == -32603
+        assert error["message"].removeprefix("internal error, id ") in caplog.text
+        assert "image/png" in caplog.text
+        assert b"image/png" not in answer
+        logged = a2a.Gate(Server(sent), ECHO, on_output="log")
+        assert ask(logged, rpc({"text": "Hi"})) == (200, sent)
+
+    def test_what_may_go_out(self) -> None:
+        for result in (message({"text": "x"}), {"task": {"status": {"state": "working"}}}, None, 3):
+            sent = json.dumps({"jsonrpc": "2.0", "id": 7, "result": result}).encode()
+            assert ask(a2a.Gate(Server(sent), ECHO), rpc({"text": "Hi"})) == (200, sent)
+
+    def test_an_answer_that_is_too_long(self) -> None:
+        server = Server(b"[" + b" " * 500 + b"]")
+        assert ask(a2a.Gate(server, ECHO, most=300), rpc({"text": "Hi"}))[0] == 500
+
+
+class TestBodies:
+    GOOD = b'[{"content": "Hi"}]'
+    BAD = b'[{"content": "Hi"}, {"contentType": "image/png", "content": "aGk=", "x": 1}]'
+
+    def test_in_and_out(self) -> None:
+        server = Server(self.GOOD)
+        assert ask(BodyGate(server, ECHO), self.GOOD) == (200, self.GOOD)
+        status, answer = ask(BodyGate(server, ECHO), b'[{"name": "/a", "content": "x"}]')
+        assert status == 422
+        assert json.loads(answer)["detail"][0]["loc"] == ["body"]
+        assert ask(BodyGate(server, ECHO), b"{")[0] == 422
+        assert ask(BodyGate(server, ECHO, most=3), self.GOOD)[0] == 413
+        assert server.got == [self.GOOD]
+
+    def test_what_goes_out(self) -> None:
+        status, answer = ask(BodyGate(Server(b"[]"), ECHO), self.GOOD)
+        assert (status, sorted(json.loads(answer))) == (500, ["detail", "id"])
+        assert ask(BodyGate(Server(b"[]"), ECHO, on_output="log"), self.GOOD) == (200, b"[]")
+        assert ask(BodyGate(Server(b"[]", b"text/plain"), ECHO), self.GOOD) == (200, b"[]")
+
+    def test_only_some_paths(self) -> None:
+        server = Server(self.GOOD)
+        gate = BodyGate(server, ECHO, paths=["/run"])
+        assert ask(gate, b"x", "/other", pieces=9) == (200, self.GOOD)
+        assert ask(gate, b"[]", "/run", (b"content-type", b"text/plain"))[0] == 422
+        assert server.got == [b"x"]
+
+
+@pytest.mark.parametrize("kind", [BodyGate, a2a.Gate])
+def test_wrong_arguments(kind: Any) -> None:
+    with pytest.raises(InvalidArgument):
+        kind(Server(), TEXT)
+    with pytest.raises(InvalidArgument):
+        kind(Server(), ECHO, on_output="maybe")
