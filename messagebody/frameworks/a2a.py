@@ -4,13 +4,14 @@ It needs no library: it is ASGI middleware around any server.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
 import attrs
 
-from messagebody._core import DEFAULT_LIMITS, MessageBody, exact_json
+from messagebody._core import DEFAULT_LIMITS, MessageBody, Part, exact_json
 from messagebody.adapters import adapter
 from messagebody.agents import Agent, negotiate
 from messagebody.errors import MessageBodyError
@@ -32,6 +33,7 @@ from messagebody.frameworks.gate import (
     read_whole,
     replayed,
 )
+from messagebody.schema import MessageBodySchema
 from messagebody.storage import Resolver
 
 AGREEMENT: Final = "messagebody.agreement"
@@ -93,8 +95,9 @@ class Gate:
     A message that the agent's input does not take is answered with the protocol's
     `ContentTypeNotSupportedError` and its violations, and the server is not called. A whole answer
     that breaks the agent's output is replaced by an internal error with an id, under which the log
-    has the finding: a message, and the artifacts of a completed task. Answers that are streamed
-    pass. All other requests pass as they are.
+    has the finding: a message, and the artifacts of a completed task. A streamed answer ends with
+    such an error at the first event that breaks it; what is inside its parts is not looked at,
+    because they come in pieces. All other requests pass as they are.
 
     Arguments:
         app: the server.
@@ -142,6 +145,7 @@ class Gate:
                 return
             self._agree(scope, call)
             send = HeldAnswer(send, _WholeAnswer(self._door, call), self._most)
+            send = _EventsOut(send, _StreamedAnswer(self._door, call), self._most)
         await self._app(scope, replayed(content, receive), send)
 
     async def _refusal(self, scope: Message, call: _Asking) -> tuple[int, Any] | None:
@@ -185,6 +189,133 @@ class _WholeAnswer:
         return None
 
 
+class _StreamedAnswer:
+    """The judgment of the events of an answer, one after the other.
+
+    Arguments:
+        door: the gate's decisions.
+        call: the call that is answered.
+    """
+
+    def __init__(self, door: Door, call: _Asking) -> None:
+        self._door, self._call = door, call
+        # Chunks of a part are no whole content, so only names and types are held against these.
+        self._schema = MessageBodySchema(
+            attrs.evolve(part, content_schema=None) for part in door.agent.output
+        )
+        # Each pair once, however many chunks there are.
+        self._seen: dict[tuple[str | None, str], Part] = {}
+
+    async def __call__(self, event: bytes) -> bytes | None:
+        """Return None if an event may leave, else the event that is sent instead."""
+        lines = (line.rstrip(b"\r") for line in event.split(b"\n"))
+        data = b"\n".join(line[5:] for line in lines if line.startswith(b"data:"))
+        try:
+            sent = exact_json.loads(data, depth=DEFAULT_LIMITS.depth)
+        except ValueError:
+            return None  # a comment, or an event that is none of the protocol
+        if self._call.is_rpc and isinstance(sent, Mapping):
+            sent = sent.get("result")
+        found = await self._finding(sent) if isinstance(sent, Mapping) else None
+        if found is None:
+            return None
+        _, value = _error(self._call, _INTERNAL, f"internal error, id {found}")
+        return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+    async def _finding(self, sent: Mapping[str, Any]) -> str | None:
+        kind = sent.get("kind")
+        update = sent if kind == "artifact-update" else sent.get("artifactUpdate")
+        if isinstance(update, Mapping):
+            return await self._door.leaves(partial(self._grown, update.get("artifact")), self._may)
+        ending = sent if kind == "status-update" else sent.get("statusUpdate")
+        if isinstance(ending, Mapping):
+            if self._seen and _state_of(ending) in _COMPLETED:
+                return await self._door.leaves(self._whole, self._schema)
+            sent = {"task": ending}
+        for message in _sent(sent):
+            found = await self._door.leaves(partial(_body_of, message))
+            if found is not None:
+                return found
+        return None
+
+    @property
+    def _may(self) -> MessageBodySchema:
+        """What artifacts may hold before all are there."""
+        return MessageBodySchema(attrs.evolve(part, required=False) for part in self._schema)
+
+    def _grown(self, artifact: Any) -> MessageBody:
+        """Return the parts that were not seen before, and keep their names and types."""
+        body = _body_of({"messageId": "a", **_spoken(artifact)})
+        new = {(part.name, part.content_type): part for part in body}
+        fresh = {key: part for key, part in new.items() if key not in self._seen}
+        for name, kind in fresh:
+            self._seen[name, kind] = Part("", name=name, content_type=kind)
+        if len(self._seen) > _MOST_KINDS:
+            raise NotPassed([(None, f"artifacts have more than {_MOST_KINDS} names and types")])
+        return MessageBody(self._seen[key] for key in fresh)
+
+    def _whole(self) -> MessageBody:
+        return MessageBody(self._seen.values())
+
+
+def _spoken(artifact: Any) -> dict[str, Any]:
+    """Return the members of an artifact with which it is a message."""
+    parts = artifact.get("parts") if isinstance(artifact, Mapping) else None
+    first = parts[0] if isinstance(parts, list) and parts else None
+    is_old = isinstance(first, Mapping) and "kind" in first
+    return {"role": _ROLES[is_old], "parts": parts or []}
+
+
+class _EventsOut:
+    """A `send` that holds each server-sent event until it is whole and may leave.
+
+    Arguments:
+        send: where it goes.
+        judge: returns None for an event that may leave, else the last event instead of it.
+        most: the bytes of one event that are held.
+    """
+
+    def __init__(self, send: Send, judge: _StreamedAnswer, most: int) -> None:
+        self._send, self._judge, self._most = send, judge, most
+        self._is_stream = self._is_over = False
+        self._held = bytearray()
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            stated = {name.lower(): value for name, value in message.get("headers", ())}
+            self._is_stream = stated.get(b"content-type", b"").startswith(b"text/event-stream")
+        if not self._is_stream or message["type"] != "http.response.body":
+            await self._send(message)
+        elif not self._is_over:
+            self._held += message.get("body", b"")
+            await self._pass(is_last=not message.get("more_body"))
+
+    async def _pass(self, *, is_last: bool) -> None:
+        *events, rest = _BETWEEN.split(bytes(self._held))
+        self._held[:] = rest
+        if is_last and rest:
+            events.append(rest)
+        for event in events:
+            instead = await self._judge(event)
+            if instead is not None:
+                await self._end(instead)
+                return
+            await self._send(_piece(event + b"\n\n"))
+        if len(self._held) > self._most:
+            LOG.error("an event has more than %d bytes", self._most)
+            await self._end(b"")
+        elif is_last:
+            await self._send(_piece(b"", more_body=False))
+
+    async def _end(self, last: bytes) -> None:
+        self._is_over = True
+        await self._send(_piece(last, more_body=False))
+
+
+def _piece(content: bytes, *, more_body: bool = True) -> Message:
+    return {"type": "http.response.body", "body": content, "more_body": more_body}
+
+
 def _call_of(path: str, content: bytes) -> _Asking | None:
     """Return the call that sends a message; None for any other request.
 
@@ -225,8 +356,7 @@ def _sent(result: Any) -> Iterator[Any]:
         yield result["message"]
     task = result.get("task", result)
     status = task.get("status") if isinstance(task, Mapping) else None
-    state = status.get("state") if isinstance(status, Mapping) else None
-    if state in {"completed", "TASK_STATE_COMPLETED"}:
+    if _state_of(task) in _COMPLETED:
         artifacts = [each for each in task.get("artifacts") or () if isinstance(each, Mapping)]
         parts = [part for each in artifacts for part in each.get("parts") or ()]
         if artifacts:
@@ -235,6 +365,16 @@ def _sent(result: Any) -> Iterator[Any]:
             yield status["message"]
 
 
+def _state_of(task: Any) -> Any:
+    status = task.get("status") if isinstance(task, Mapping) else None
+    state = status.get("state") if isinstance(status, Mapping) else None
+    return state if isinstance(state, str) else None
+
+
+_COMPLETED: Final = {"completed", "TASK_STATE_COMPLETED"}
+_MOST_KINDS: Final = 10_000
+"""How many different names and types the artifacts of a stream may have."""
+_BETWEEN: Final = re.compile(rb"\r?\n\r?\n")
 _ROLES: Final = {False: "ROLE_AGENT", True: "agent"}
 
 

@@ -161,10 +161,18 @@ class Door:
         else:
             await asyncio.to_thread(decide)
 
-    async def leaves(self, read: Callable[[], MessageBody]) -> str | None:
-        """Return None if a body may leave, else the id under which the log says why not."""
+    async def leaves(
+        self, read: Callable[[], MessageBody], schema: MessageBodySchema | None = None
+    ) -> str | None:
+        """Return None if a body may leave, else the id under which the log says why not.
+
+        Arguments:
+            read: returns the body.
+            schema: what it has to keep; None for the agent's output.
+        """
+        kept = self.agent.output if schema is None else schema
         try:
-            await self.judge(lambda: self._require(self.agent.output, read()))
+            await self.judge(lambda: self._require(kept, read()))
         except MessageBodyError as error:
             found = uuid.uuid4().hex
             LOG.error(  # noqa: TRY400 - the finding says it all

@@ -5,7 +5,7 @@ A chosen agent is the target of a link, and the style shows its connections.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -68,7 +68,11 @@ class _Adjacency:
 
 
 def graph_page(
-    agents: Iterable[str], pairs: Iterable[tuple[str, str]], *, title: str = "Agents"
+    agents: Iterable[str],
+    pairs: Iterable[tuple[str, str]],
+    *,
+    title: str = "Agents",
+    exchanges: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
     """Return the graph of a registry as an HTML page, without a script and under a policy.
 
@@ -76,6 +80,7 @@ def graph_page(
         agents: the agents.
         pairs: senders, each with an agent that accepts all it sends.
         title: the title of the page.
+        exchanges: what else agents say to each other, such as "sends interrupt", by agent.
 
     Examples:
         >>> text = graph_page(["scout", "writer"], [("scout", "writer")])
@@ -88,7 +93,11 @@ def graph_page(
     drawing = _Drawing.of(graph) if count and len(graph.names) <= MOST_DRAWN else None
     if drawing is not None and len(drawing.layered.edges) > _MOST_LINES:
         drawing = None
-    panels = [_panel(graph, number) for number in range(min(len(graph.names), _MOST_LISTED))]
+    said = exchanges or {}
+    panels = [
+        _panel(graph, number, said.get(graph.names[number], ()))
+        for number in range(min(len(graph.names), _MOST_LISTED))
+    ]
     hint = element("p", "Choose an agent to see what fits before and after it.", class_="note")
     return document(
         title,
@@ -135,15 +144,23 @@ def _link(number: int, name: str) -> Html:
     return element("a", element("bdi", name), href=f"#agent-{number}", title=name)
 
 
-def _panel(graph: _Adjacency, number: int) -> Html:
+def _panel(graph: _Adjacency, number: int, exchanges: Sequence[str]) -> Html:
     return element(
         "section",
         element("h2", element("bdi", graph.names[number])),
         *_neighbours(graph, "sends to", graph.takers[number]),
         *_neighbours(graph, "takes from", graph.senders[number]),
+        *_exchanges(exchanges),
         id=f"agent-{number}",
         class_="panel",
     )
+
+
+def _exchanges(exchanges: Sequence[str]) -> Iterator[Html]:
+    if exchanges:
+        yield element("h3", count_of(len(exchanges), "exchange"), class_="exchanges")
+        shown = exchanges[:_MOST_NEIGHBOURS]
+        yield element("ul", *(element("li", element("bdi", each)) for each in shown))
 
 
 def _neighbours(graph: _Adjacency, role: str, numbers: Sequence[int]) -> Iterator[Html]:

@@ -185,6 +185,52 @@ class TestA2A:
         assert ask(a2a.Gate(server, ECHO, most=300), rpc({"text": "Hi"}))[0] == 500
 
 
+def events(*results: Any, end: str = "\n\n") -> bytes:
+    made = (json.dumps({"jsonrpc": "2.0", "id": 7, "result": each}) for each in results)
+    return "".join(f"data: {each}{end}" for each in made).encode()
+
+
+def artifact(*parts: Any, **more: Any) -> dict[str, Any]:
+    return {"artifactUpdate": {"artifact": {"artifactId": "a", "parts": [*parts]}, **more}}
+
+
+class TestStreams:
+    DONE: dict[str, Any] = {"statusUpdate": {"status": {"state": "TASK_STATE_COMPLETED"}}}  # noqa: RUF012
+    NAMED: dict[str, Any] = {"text": "x", "filename": "a.txt"}  # noqa: RUF012
+    BAD: tuple[Any, ...] = (
+        [artifact({"text": "a"}), artifact(PICTURE), artifact({"text": "b"})],
+        [artifact(NAMED), DONE],
+        [message(PICTURE)],
+        [{"statusUpdate": {"status": {"state": "TASK_STATE_COMPLETED",
+                                      "message": message(PICTURE)}}}],
+    )  # fmt: skip
+
+    def through(self, content: bytes, **settings: Any) -> bytes:
+        gate = a2a.Gate(Server(content, b"text/event-stream"), ECHO, **settings)
+        return ask(gate, rpc({"text": "Hi"}, method="SendStreamingMessage"))[1]
+
+    def test_what_may_leave(self) -> None:
+        for end in ("\n\n", "\r\n\r\n"):
+            content = events(
+                {"task": {"id": "t", "status": {"state": "TASK_STATE_WORKING"}}},
+                artifact({"text": "a"}), artifact({"text": "b"}, append=True),
+                artifact(self.NAMED), artifact(self.NAMED, append=True), self.DONE, end=end,
+            )  # fmt: skip
+            assert self.through(content) == content.replace(b"\r\n", b"\n")
+        assert self.through(b": a comment\n\n") == b": a comment\n\n"
+
+    @pytest.mark.parametrize("results", BAD)
+    def test_what_may_not(self, results: list[Any]) -> None:
+        before, _, last = self.through(events(*results)).rstrip().rpartition(b"data: ")
+        assert json.loads(last)["error"]["code"] == -32603
+        assert events(*results).startswith(before)
+        assert b"image/png" not in before + last
+        assert self.through(events(*results), on_output="log") == events(*results)
+
+    def test_an_endless_event(self) -> None:
+        assert self.through(b"data: " + b"x" * 1000, most=400) == b""
+
+
 class TestBodies:
     GOOD = b'[{"content": "Hi"}]'
     BAD = b'[{"content": "Hi"}, {"contentType": "image/png", "content": "aGk=", "x": 1}]'

@@ -184,3 +184,11 @@ def test_a_long_chain_and_a_large_circle_are_laid_out() -> None:
     assert list(chain.column_of) == [*range(2_000)]
     circle = layered([[(number + 1) % 60] for number in range(60)])
     assert len(circle.columns) == 5
+
+
+def test_exchanges_stand_in_the_panel_of_their_agent() -> None:
+    said = {"a": ["sends interrupt", "takes <b>"]}
+    page = graph_page(["a", "b"], [("a", "b")], exchanges=said)
+    assert page.count("2 exchanges") == 1
+    assert "sends interrupt" in page
+    assert "takes &lt;b&gt;" in page

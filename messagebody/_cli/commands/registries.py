@@ -250,13 +250,27 @@ def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool
     elif form == "mermaid":
         terminal.say(graphs.mermaid(registry, found))
     elif form == "html":
-        click.echo(graph_page(registry, found), nl=False)
+        click.echo(graph_page(registry, found, exchanges=_exchanges(registry)), nl=False)
     elif form == "json":
         terminal.say_json({"agents": [*registry], "pairs": found, "undecided": undecided})
     else:
         terminal.say(map(_arrow, found))
     terminal.remark(f"{count_of(len(found), 'pair')} of {count_of(len(registry), 'agent')}")
     return _tell_undecided(undecided)
+
+
+def _exchanges(registry: Registry) -> dict[str, list[str]]:
+    """Return what agents say beside input and output, in words."""
+    return {
+        name: [
+            f"{way} {kind}"
+            for kind, each in agent.exchanges.items()
+            for way, schema in (("sends", each.sends), ("takes", each.takes))
+            if schema is not None
+        ]
+        for name, agent in registry.items()
+        if agent.exchanges
+    }
 
 
 def _tell_undecided(pairs: Sequence[tuple[str, str]]) -> ExitCode:
