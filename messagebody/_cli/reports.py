@@ -16,7 +16,14 @@ import click
 from messagebody._cli.application import ExitCode
 from messagebody._cli.options import JSON_HELP
 from messagebody._cli.terminal import Terminal
-from messagebody._core import MessageBody, escape, xml_attribute, xml_content
+from messagebody._core import (
+    MessageBody,
+    escape,
+    is_url,
+    redact_url,
+    xml_attribute,
+    xml_content,
+)
 from messagebody.compatibility import Compatibility, Reason, Suggestion
 from messagebody.rendering import explanation
 from messagebody.rendering._verdicts import REASONS
@@ -169,7 +176,9 @@ def _sarif_result(message: FileProblem, rule: int, fingerprint: str) -> dict[str
 
 
 def _uri(path: str) -> str:
-    """Return a path as a relative reference; bytes that are not text stay unchanged."""
+    """Return a path as a relative reference; URLs, and bytes that are no text, stay unchanged."""
+    if is_url(path):
+        return path
     return quote(path.encode("utf-8", "surrogateescape"), safe="/")
 
 
@@ -500,6 +509,9 @@ def from_here(path: str) -> str:
     """Return a path in the form for CI: relative to the working directory if it is below."""
     if path == "-":
         return path
+    if is_url(path):
+        # A signed URL is a credential, and reports end up in logs.
+        return redact_url(path)
     shorter = os.path.relpath(path)
     return path if shorter.startswith(os.pardir) else shorter
 

@@ -135,23 +135,28 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
         *,
         limits: Limits = DEFAULT_LIMITS,
         storage_options: Mapping[str, Any] | None = None,
+        resolver: "messagebody.Resolver | None" = None,
     ) -> Self:
         """Read a schema from a JSON file; see `from_json`.
 
         Arguments:
             path: the file, or its URL in a store, such as "s3://bucket/schema.json". The program
                 names it, so it is read with the program's own credentials, without a resolver.
+                The URL of a web server is read through the resolver.
             limits: the limits of a document.
-            storage_options: the options of `open_store`, for a URL.
+            storage_options: the options of `open_store`, for the URL of a store.
+            resolver: must allow the URL of a web server.
 
         Raises:
             OSError: the file can't be read.
-            StoreError: the store can't be read.
+            StoreError: the store or the server can't be read.
+            UnsafeReference: the resolver does not allow the URL.
             InvalidSchema: the file is not a schema.
         """
         from messagebody._base.documents import name_in, not_json, read_document
 
-        data = read_document(path, require_limits(limits).json_bytes, storage_options)
+        most = require_limits(limits).json_bytes
+        data = read_document(path, most, storage_options, require_resolver(resolver))
         try:
             return cls.from_json(data, limits=limits)
         except InvalidSchema as error:

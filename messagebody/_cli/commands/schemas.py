@@ -143,6 +143,7 @@ def schema_command() -> None:
 @schema_command.command("show")
 @click.argument("schema", default="-", metavar="[SCHEMA]", shell_complete=complete_file)
 @click.option("--json", "as_json", is_flag=True, help="Print the schema as JSON, formatted.")
+@servers_option
 @pass_terminal
 def show_command(terminal: Terminal, schema: str, *, as_json: bool) -> None:
     """Describe a schema in words."""
@@ -255,6 +256,7 @@ _SHOWN = 3
 @click.option("--suggest", "wants_help", is_flag=True, help="Suggest changes that make it fit.")
 @click.option("--certificate", metavar="FILE", help="Write the proof of an always to FILE.")
 @format_option
+@servers_option
 @pass_terminal
 def check_command(
     terminal: Terminal, producer: str, consumer: str, form: str, steps: int, *,
@@ -272,6 +274,7 @@ def check_command(
       messagebody check researcher.schema.json summariser.schema.json --suggest
       messagebody check out.json in.json --format sarif > check.sarif
       messagebody check out.json in.json --certificate proof.json
+      messagebody check https://agent.example/out.json in.json --allow https://agent.example/
     """
     if producer == consumer == "-":
         raise click.UsageError("PRODUCER and CONSUMER cannot both come from standard input")
@@ -301,6 +304,7 @@ def _write_certificate(terminal: Terminal, result: Compatibility, path: str) -> 
 @click.argument("producer", metavar="PRODUCER")
 @click.argument("consumer", metavar="CONSUMER")
 @click.argument("certificate", metavar="CERTIFICATE")
+@servers_option
 @pass_terminal
 def verify_certificate_command(
     terminal: Terminal, producer: str, consumer: str, certificate: str
@@ -338,6 +342,7 @@ def verify_certificate_command(
 @lenient_option
 @_steps
 @format_option
+@servers_option
 @pass_terminal
 def evolve_command(
     terminal: Terminal, old: str, new: str, mode: str, form: str, steps: int, *, lenient: bool
