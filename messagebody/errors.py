@@ -23,6 +23,8 @@
     │   └── LimitExceeded (ValueError)      a limit of a reader or resolver ended the work
     ├── DigestMismatch (ValueError)         bytes that are not the ones promised
     ├── DigestUnknown (ValueError)          a digest is needed that is not stated
+    ├── InvalidPatch (ValueError)           a patch that is none, or can't change the body
+    ├── OtherBase (ValueError)              a patch for another state of the body
     ├── LocalFileNotSent (ValueError)       a local file on its way into JSON
     ├── LocalFileChanged (OSError)          a local file changed while it was read
     ├── UnsafeReference (PermissionError, ValueError)   a reference no resolver allows

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         DIGEST_PATTERN,
         KEY_PREFIX,
         NO_DIGEST,
+        Hasher,
         digest_of_stream,
         from_hex_digits,
         hex_digits,
@@ -161,6 +162,7 @@ __all__ = [
     "FileStore",
     "FoundTuple",
     "GuidedABC",
+    "Hasher",
     "Interrupted",
     "Limits",
     "LocalFile",
@@ -296,7 +298,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             ".._base.hints": "GuidedABC guided missing_attribute",
             ".._base.leaves": "FoundTuple",
             # Digests, files, threads, and packages that add something.
-            ".._base.digests": "DIGEST_PATTERN KEY_PREFIX NO_DIGEST digest_of_stream "
+            ".._base.digests": "DIGEST_PATTERN Hasher KEY_PREFIX NO_DIGEST digest_of_stream "
             "from_hex_digits hex_digits is_digest key_of raw_digest "
             "sha256_of",
             ".._base.files": "APPEND CREATE DIRECTORY NO_LINKS TEMPORARY_PATTERN "

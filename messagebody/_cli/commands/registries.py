@@ -359,7 +359,7 @@ def _say_names(terminal: Terminal, names: list[str] | None, *, as_json: bool) ->
 def impact(
     terminal: Terminal, directory: str, agent: str, *, lenient: bool, as_json: bool
 ) -> ExitCode:
-    """Print the pairs and exchanges that a change would lose and gain.
+    """Print what pairs and exchanges a change would lose and gain.
 
     AGENT.json is the new version of an agent. Exit code 1: a pair or an exchange would be lost.
     """

@@ -1,9 +1,8 @@
 """The own stream, read: parts that arrive in pieces, or whole, and are verified at their end."""
 
-import hashlib
 from typing import Any, Final
 
-from messagebody._core import Limits, MessageBody, base64, check_text, is_digest, quote
+from messagebody._core import Hasher, Limits, MessageBody, base64, check_text, is_digest, quote
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
@@ -31,18 +30,18 @@ class _ArrivingPart:
         self.is_open = True
         self.size = 0
         self._pieces: list[bytes] = []
-        self._hash = hashlib.sha256()
+        self._hasher = Hasher()
 
     def append(self, data: bytes) -> None:
         """Take more content."""
         self._pieces.append(data)
-        self._hash.update(data)
+        self._hasher.update(data)
         self.size += len(data)
 
     @property
     def digest(self) -> str:
         """The digest of the content so far."""
-        return f"sha256:{self._hash.hexdigest()}"
+        return self._hasher.digest
 
     def to_dict(self) -> dict[str, Any]:
         """Return the part so far, as in a message."""
