@@ -336,3 +336,28 @@ class TestUnreadable:
         agent = Agent.from_card(card(["text/plain"] * 50, ["text"] * 50))
         assert (len(agent.input), len(agent.findings)) == (2, 50)
         assert agent.input.is_valid(MessageBody.from_json("[]"))
+
+
+class TestAnswersBetweenCards:
+    SENDER = Agent.from_card(card(["text"], ["text", "image/png"]))
+    TAKER = Agent.from_card({**card(["text/plain", "sketch"], ["text/plain"]), "name": "b"})
+
+    def test_each_fact_is_said_once(self) -> None:
+        answer = check(self.SENDER, self.TAKER)
+        assert [each.part.name for each in answer.reasons if each.part] == [None]
+        assert str(answer).count("is accepted by no consumer part") == 1
+        schemas = check(self.SENDER.output, self.TAKER.input)
+        assert (answer.verdict, len(schemas.reasons)) == (schemas.verdict, 2)
+
+    def test_other_facts_stay(self) -> None:
+        """A named part of a type that is only taken unnamed has a reason of its own."""
+        taker = Agent("c", MessageBodySchema([(None, "*/*")]), MessageBodySchema())
+        answer = check(self.SENDER, taker)
+        assert {each.part.name is None for each in answer.reasons if each.part} == {False}
+
+    def test_the_findings_of_both_cards(self) -> None:
+        answer = check(self.SENDER, self.TAKER)
+        places = [finding.place for finding in answer.findings]
+        assert places == ["a/defaultInputModes/0", "a/defaultOutputModes/0",
+                          "b/defaultInputModes/1"]  # fmt: skip
+        assert "the mode 'sketch' is no content type" in str(answer)
