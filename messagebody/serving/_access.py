@@ -149,6 +149,11 @@ def _check_headers(request: HTTPConnection) -> None:
     if len(headers) > _MOST_HEADERS or sum(len(k) + len(v) for k, v in headers) > _HEADER_BYTES:
         status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
         raise HttpProblem(status, f"at most {_MOST_HEADERS} headers are read")
+    if "content-length" in request.headers and "transfer-encoding" in request.headers:
+        # A proxy may have read the other one, and then what follows is no request of its client
+        # (RFC 9112, 6.3).
+        detail = "a request has either Content-Length or Transfer-Encoding"
+        raise HttpProblem(HTTPStatus.BAD_REQUEST, detail, Connection="close")
 
 
 def _unauthorised(detail: str) -> HttpProblem:
