@@ -336,3 +336,36 @@ def test_references_that_are_not_followed() -> None:
     assert proof_of(named, A) is None
     for pointer in ("#/$defs/a", "#/%24defs/a"):
         assert proof_of({"$defs": {"a": {"not": B}}, "$ref": pointer}, A) is None
+
+
+def random_schema(rng: random.Random) -> MessageBodySchema:
+    """Return a schema of a few parts, most of which say what is inside."""
+    parts = []
+    for _ in range(rng.randint(1, 3)):
+        one, other = random_pair(random.Random(rng.randrange(10**6)))
+        name = rng.choice(["/r.json", "/*.json", "/**", None])
+        kind = rng.choice(["application/json", "application/{json,*+json}", "*/*", "application/*"])
+        content = rng.choice([one, other, None, True])
+        required = rng.random() < 0.3
+        parts.append(SchemaPart(name, kind, required=required, content_schema=content))
+    return MessageBodySchema(parts)
+
+
+def test_certificates_of_random_schemas() -> None:
+    """Each that is made is verified, and none for others proves what is wrong."""
+    rng = random.Random(1)
+    made, refused, proof = 0, 0, None
+    for _ in range(examples(1500)):
+        sent, taken = random_schema(rng), random_schema(rng)
+        if rng.random() < 0.5:
+            taken = MessageBodySchema([*sent.parts[:2], *taken.parts])
+        result = check(sent, taken, certificate=True)
+        if result.certificate is not None:
+            proof = json.loads(json.dumps(result.certificate))
+            assert verify(sent, taken, proof)
+            made += 1
+        elif result.compatible is False and proof is not None:
+            assert not verify(sent, taken, forged(proof, sent, taken))
+            refused += 1
+    assert made
+    assert refused
