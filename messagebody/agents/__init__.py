@@ -4,7 +4,7 @@ A `Registry` holds the schemas of agents, decides each pair once, and answers wh
 accept the output of an agent, by which route a message reaches one, and what a change would break.
 """
 
-from messagebody.agents._agents import Agent, AgentFiles, read_agents
+from messagebody.agents._agents import Agent, AgentFiles, read_agents, read_cards
 from messagebody.agents._agreement import AgentCompatibility
 from messagebody.agents._exchanges import Exchange, KindAnswer, Way
 from messagebody.agents._negotiation import Agreement, Conflict, negotiate
@@ -25,4 +25,5 @@ __all__ = [
     "Way",
     "negotiate",
     "read_agents",
+    "read_cards",
 ]

@@ -1,20 +1,31 @@
 """Agents: a name and the schemas of what each takes and sends, as files state them."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, Self
 
 import attrs
 
-from messagebody._core import DEFAULT_LIMITS, Limits, exact_json, quote, read_regular
+from messagebody._core import (
+    DEFAULT_LIMITS,
+    Limits,
+    exact_json,
+    quote,
+    read_regular,
+    redact_url,
+    require_iterable,
+    require_resolver,
+)
 from messagebody.agents._cards import is_card, read_card
 from messagebody.agents._exchanges import Exchange, exchanges_of, require_exchanges
 from messagebody.agents._extension import Stated, on_card, on_tool, written
 from messagebody.agents._tools import BLOCKS, is_tool, read_tool, tools_in
-from messagebody.errors import InvalidArgument, InvalidPattern, InvalidSchema
+from messagebody.errors import InvalidArgument, InvalidPattern, InvalidSchema, MessageBodyError
 from messagebody.findings import Finding, pointer
 from messagebody.schema import MessageBodySchema
+from messagebody.storage import Resolver
 
 _SCHEMAS: Final = ("input", "output", "notifications", "interrupts")
 _SHORT: Final = {"notifications": "notification", "interrupts": "interrupt"}
@@ -287,14 +298,35 @@ class AgentFiles(list[Agent]):
         super().__init__()
         self.findings: list[Finding] = []
         self._are_lists: list[bool] = []
+        self._names: set[str] = set()
 
     @property
     def are_tools(self) -> bool:
         return bool(self._are_lists) and all(self._are_lists)
 
-    def note_file(self, *, is_list: bool) -> None:
-        """Note whether another file is a list of tools."""
-        self._are_lists.append(is_list)
+    def read(self, data: Any, place: str, name: str, limits: Limits) -> None:
+        """Add the agents of another file, or findings about them.
+
+        Arguments:
+            data: its parsed JSON.
+            place: where it is.
+            name: the name of an agent that states none.
+            limits: what to take before refusing.
+        """
+        tools = tools_in(data)
+        self._are_lists.append(tools is not None)
+        for where, each in _listed(data) if tools is None else tools:
+            try:
+                agent = Agent.from_dict(each, name=name, limits=limits)
+                if agent.name in self._names:
+                    raise InvalidSchema(f"another agent is called {quote(agent.name)}")
+            except InvalidSchema as error:
+                at = where + getattr(error, "where", "")
+                self.findings.append(_left_out(place, at, str(error)))
+                continue
+            self._names.add(agent.name)
+            self.append(agent)
+            self.findings += [_placed(finding, place, where) for finding in agent.findings]
 
 
 def read_agents(
@@ -327,29 +359,55 @@ def read_agents(
         ['two.json']
     """
     found = AgentFiles()
-    names: set[str] = set()
     place = Path(directory)
     for path in [place] if place.is_file() else sorted(place.glob("*.json")):
         try:
             data = exact_json.loads(read_regular(path, limits.json_bytes), depth=limits.depth)
         except ValueError as error:
             problem = error.strerror if isinstance(error, OSError) else error
-            found.findings.append(_left_out(path, "", str(problem)))
+            found.findings.append(_left_out(path.name, "", str(problem)))
             continue
-        tools = tools_in(data)
-        found.note_file(is_list=tools is not None)
-        for where, each in _listed(data) if tools is None else tools:
-            try:
-                agent = Agent.from_dict(each, name=path.stem, limits=limits)
-                if agent.name in names:
-                    raise InvalidSchema(f"another agent is called {quote(agent.name)}")
-            except InvalidSchema as error:
-                at = where + getattr(error, "where", "")
-                found.findings.append(_left_out(path, at, str(error)))
-                continue
-            names.add(agent.name)
-            found.append(agent)
-            found.findings += [_placed(each, path, where) for each in agent.findings]
+        found.read(data, path.name, path.stem, limits)
+    return found
+
+
+def read_cards(
+    urls: Iterable[str], *, resolver: Resolver | None, limits: Limits = DEFAULT_LIMITS
+) -> AgentFiles:
+    """Read the agents at some URLs, of cards and of all else that `read_agents` reads.
+
+    One that can't be read is left out, and `findings` says which and why.
+
+    Arguments:
+        urls: where they are.
+        resolver: reads them, if it allows it.
+        limits: what to take before refusing.
+
+    Raises:
+        InvalidArgument: `resolver` is none, or the URLs are one text.
+
+    Examples:
+        >>> from messagebody.storage import Resolver
+        >>> found = read_cards(["https://example.com/card.json"], resolver=Resolver())
+        >>> found, found.findings[0].place
+        ([], 'https://example.com/card.json')
+    """
+    allowed: Any = require_resolver(resolver, optional=False)
+    found = AgentFiles()
+    for url in require_iterable(urls, "URLs in a list"):
+        # What signs a URL stands behind the question mark.
+        if not isinstance(url, str):
+            raise InvalidArgument("URLs as texts", url)
+        shown = redact_url(url).partition("?")[0]
+        try:
+            with closing(allowed.fetch(url, subject="a card")) as content:
+                if content.size > limits.json_bytes:
+                    raise InvalidSchema(f"it has more than {limits.json_bytes} bytes")
+                data = exact_json.loads(content.read(), depth=limits.depth)
+        except (MessageBodyError, ValueError) as error:
+            found.findings.append(_left_out(shown, "", str(error)))
+            continue
+        found.read(data, shown, shown, limits)
     return found
 
 
@@ -361,10 +419,10 @@ def _listed(data: Any) -> Iterator[tuple[str, Any]]:
     yield from ((pointer(at), each) for at, each in enumerate(data))
 
 
-def _left_out(path: Path, where: str, problem: str) -> Finding:
-    return Finding("agent", where, problem, place=path.name + where)
+def _left_out(place: str, where: str, problem: str) -> Finding:
+    return Finding("agent", where, problem, place=place + where)
 
 
-def _placed(finding: Finding, path: Path, where: str) -> Finding:
+def _placed(finding: Finding, place: str, where: str) -> Finding:
     at = where + finding.where
-    return attrs.evolve(finding, where=at, place=path.name + at)
+    return attrs.evolve(finding, where=at, place=place + at)

@@ -26,7 +26,7 @@ from messagebody._core import (
     require_path,
 )
 from messagebody.agents import _classes, _proofs
-from messagebody.agents._agents import Agent, read_agents
+from messagebody.agents._agents import Agent, read_agents, read_cards
 from messagebody.agents._blocks import PairSettings, chunks
 from messagebody.agents._classes import Classes, Side
 from messagebody.agents._matrix import VerdictRow
@@ -47,6 +47,7 @@ from messagebody.compatibility._solver.languages import members
 from messagebody.errors import InvalidArgument, InvalidSchema
 from messagebody.findings import Finding
 from messagebody.schema import MessageBodySchema
+from messagebody.storage import Resolver
 
 STEPS_A_PAIR: Final = 50_000
 """The work that a pair may take."""
@@ -170,6 +171,36 @@ class Registry(Questions, metaclass=GuidedABC):
             OSError: a file can't be read.
         """
         agents = read_agents(directory, limits=limits)
+        registry = cls(agents, lenient=lenient or agents.are_tools, steps=steps)
+        registry.findings = tuple(agents.findings)
+        return registry
+
+    @classmethod
+    def from_cards(
+        cls,
+        where: Iterable[str] | os.PathLike[str],
+        *,
+        resolver: Resolver | None = None,
+        lenient: bool = False,
+        steps: int = STEPS_A_PAIR,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> Self:
+        """Read the agents at URLs, or in the files of a directory; see `from_directory`.
+
+        Arguments:
+            where: the URLs of cards in a list, or a directory.
+            resolver: reads the URLs, if it allows it.
+            lenient: agents ignore parts they do not know.
+            steps: the work a pair may take.
+            limits: what to take before refusing.
+
+        Raises:
+            InvalidArgument: there are URLs and no resolver.
+            OSError: a file can't be read.
+        """
+        if isinstance(where, str | os.PathLike):
+            return cls.from_directory(where, lenient=lenient, steps=steps, limits=limits)
+        agents = read_cards(where, resolver=resolver, limits=limits)
         registry = cls(agents, lenient=lenient or agents.are_tools, steps=steps)
         registry.findings = tuple(agents.findings)
         return registry

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from messagebody import MessageBody
+from messagebody import MessageBody, Resolver, put_content
 from messagebody.adapters import adapter
 from messagebody.agents import Agent, Registry, read_agents
 from messagebody.compatibility import check
-from messagebody.errors import InvalidCard, MessageBodyError
+from messagebody.errors import InvalidArgument, InvalidCard, MessageBodyError
 from messagebody.findings import Severity
 from messagebody.schema import MessageBodySchema
+from messagebody.storage import open_store
 from tests.effort import examples
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "agreement" / "cards.jsonl"
@@ -361,3 +362,29 @@ class TestAnswersBetweenCards:
         assert places == ["a/defaultInputModes/0", "a/defaultOutputModes/0",
                           "b/defaultInputModes/1"]  # fmt: skip
         assert "the mode 'sketch' is no content type" in str(answer)
+
+
+class TestCardsAtUrls:
+    def test_cards_are_references(self, tmp_path: Path) -> None:
+        """Those that the resolver does not allow, or that can't be read, are findings."""
+        store = open_store(f"file://{tmp_path}")
+        other = {**card(["image/*"], ["text"]), "name": "b"}
+        urls = [
+            put_content(store, json.dumps(each).encode()).url
+            for each in (card(["text"], ["image/png"]), other, 3, card([], []))
+        ]
+        refused = "https://example.com/card.json?signature=secret"
+        registry = Registry.from_cards([*urls, refused], resolver=Resolver(allow=[store]))
+        assert [*registry] == ["a", "b"]
+        places = [finding.place for finding in registry.findings]
+        assert places[-1] == "https://example.com/card.json"
+        assert len(places) > 3
+        assert "secret" not in " ".join(map(str, registry.findings))
+
+    def test_a_directory(self, tmp_path: Path) -> None:
+        (tmp_path / "a.json").write_text(json.dumps(card(["text/plain"], ["text/plain"])))
+        assert [*Registry.from_cards(tmp_path)] == ["a"]
+
+    def test_a_resolver_is_needed(self) -> None:
+        with pytest.raises(InvalidArgument):
+            Registry.from_cards(["https://example.com/card.json"])
