@@ -182,11 +182,7 @@ class Door:
         return None
 
     def _require(self, schema: MessageBodySchema, body: MessageBody) -> None:
-        stream = schema.stream(resolver=self._resolver)
-        for part in body:
-            if stream.feed(part) in {"invalid", "hopeless"}:
-                break  # what follows can't make it valid, and need not be looked at
-        if not stream.status:
+        if not schema.is_valid(body, resolver=self._resolver):
             found = schema.iter_violations(body, resolver=self._resolver)
             raise NotPassed((each.part_index, str(each)) for each in found)
 
