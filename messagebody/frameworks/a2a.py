@@ -16,6 +16,7 @@ from messagebody.adapters import adapter
 from messagebody.agents import Agent, negotiate
 from messagebody.errors import MessageBodyError
 from messagebody.frameworks.gate import (
+    COMPRESSED,
     LOG,
     MOST,
     Application,
@@ -29,6 +30,7 @@ from messagebody.frameworks.gate import (
     Send,
     answer,
     has_content,
+    is_compressed,
     is_json,
     read_whole,
     replayed,
@@ -123,6 +125,9 @@ class Gate:
         """Answer a request, or hand it on."""
         if not has_content(scope):
             await self._app(scope, receive, send)
+            return
+        if is_compressed(scope["headers"]):
+            await answer(send, 415, {"error": {"code": 415, "message": COMPRESSED}})
             return
         try:
             content = await read_whole(receive, self._most)
@@ -316,6 +321,10 @@ def _piece(content: bytes, *, more_body: bool = True) -> Message:
     return {"type": "http.response.body", "body": content, "more_body": more_body}
 
 
+def _is_sending(method: Any) -> bool:
+    return isinstance(method, str) and method in _SENDING
+
+
 def _call_of(path: str, content: bytes) -> _Asking | None:
     """Return the call that sends a message; None for any other request.
 
@@ -327,12 +336,14 @@ def _call_of(path: str, content: bytes) -> _Asking | None:
         raise ValueError("the protocol has no batches")  # noqa: TRY004 - it is a wrong value
     if not isinstance(value, Mapping):
         return None
-    is_rpc = "jsonrpc" in value
-    if value.get("method") not in _SENDING if is_rpc else not path.endswith(_PATHS):
+    # A server may take a call that does not state its protocol, and a path with a slash at its end.
+    is_sending = _is_sending(value.get("method"))
+    is_rpc = is_sending or "jsonrpc" in value
+    if not (is_sending if is_rpc else path.rstrip("/").endswith(_PATHS)):
         return None
     asked = value.get("params") if is_rpc else value
     if not isinstance(asked, Mapping):
-        return None
+        asked = {}  # refused, because it has no message
     wishes = asked.get("configuration")
     modes = wishes.get("acceptedOutputModes") if isinstance(wishes, Mapping) else None
     return _Asking(asked.get("message"), modes, is_rpc, value.get("id"))

@@ -101,6 +101,9 @@ class BodyGate:
         if not self._is_meant(scope):
             await self._app(scope, receive, send)
             return
+        if is_compressed(scope["headers"]):
+            await answer(send, 415, {"detail": COMPRESSED})
+            return
         try:
             content = await read_whole(receive, self._most)
             await self._door.judge(lambda: self._door.enter(MessageBody.from_json(content)))
@@ -187,17 +190,27 @@ class Door:
             raise NotPassed((each.part_index, str(each)) for each in found)
 
 
+COMPRESSED: Final = "a compressed request can't be checked; send it as it is"
+
+
 def has_content(scope: Message) -> bool:
     """Return whether a request may hold a message."""
     return scope["type"] == "http" and scope["method"] in {"POST", "PUT", "PATCH"}
 
 
 def is_json(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Return whether headers state JSON that is not encoded further."""
+    """Return whether headers state JSON."""
     stated = {name.lower(): value for name, value in headers}
     kind = stated.get(b"content-type", _JSON).partition(b";")[0].strip().lower()
-    is_one = kind == _JSON or kind.endswith(b"+json")
-    return is_one and b"content-encoding" not in stated
+    return kind == _JSON or kind.endswith(b"+json")
+
+
+def is_compressed(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Return whether headers state that content is encoded, so that nobody can look at it."""
+    return any(
+        name.lower() == b"content-encoding" and value.strip().lower() not in {b"", b"identity"}
+        for name, value in headers
+    )
 
 
 async def read_whole(receive: Receive, most: int) -> bytes:
@@ -261,7 +274,8 @@ class HeldAnswer:
             return
         if message["type"] == "http.response.start":
             is_good = message["status"] < 300
-            if is_good and is_json(message.get("headers", ())):
+            headers = message.get("headers", ())
+            if is_good and is_json(headers) and not is_compressed(headers):
                 self._start = message
                 return
         if self._start is None or message["type"] != "http.response.body":

@@ -1,6 +1,7 @@
 """Gates before agents: what breaks a schema does not pass, and nothing else changes."""
 
 import asyncio
+import gzip
 import json
 import logging
 from typing import Any
@@ -113,6 +114,8 @@ class TestA2A:
             (b"[" + rpc(PICTURE) + b"]", -32700),
             (rpc(3), -32602),
             (b'{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {}}', -32602),
+            (b'{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": [{}]}', -32602),
+            (b'{"id": 1, "method": "message/send", "params": {"message": {}}}', -32602),
         ],
     )
     def test_what_can_not_be_read(self, content: bytes, code: int) -> None:
@@ -130,6 +133,20 @@ class TestA2A:
         server = Server(b"[1, 2]")
         assert ask(a2a.Gate(server, ECHO), content, method=method, pieces=99) == (200, b"[1, 2]")
         assert server.got == [content]
+
+    def test_no_server_reads_more_leniently(self) -> None:
+        """A call that does not state its protocol, a path with a slash, content that is packed."""
+        server = Server()
+        gate = a2a.Gate(server, ECHO)
+        call = json.loads(rpc(PICTURE))
+        del call["jsonrpc"]
+        _, answer = ask(gate, json.dumps(call).encode())
+        assert json.loads(answer)["error"]["code"] == -32005
+        content = json.dumps(call["params"]).encode()
+        assert ask(gate, content, "/v1/message:send/")[0] == 415
+        packed = gzip.compress(rpc(PICTURE))
+        assert ask(gate, packed, "/", JSON, (b"Content-Encoding", b"gzip"))[0] == 415
+        assert server.got == []
 
     def test_the_size_is_bounded(self) -> None:
         server = Server()
@@ -250,6 +267,14 @@ class TestBodies:
         assert (status, sorted(json.loads(answer))) == (500, ["detail", "id"])
         assert ask(BodyGate(Server(b"[]"), ECHO, on_output="log"), self.GOOD) == (200, b"[]")
         assert ask(BodyGate(Server(b"[]", b"text/plain"), ECHO), self.GOOD) == (200, b"[]")
+
+    def test_packed_content_is_refused(self) -> None:
+        server = Server(b'[{"content": "Hi"}]')
+        gate, content = BodyGate(server, ECHO), b'[{"content": "Hi"}]'
+        packed = gzip.compress(content)
+        assert ask(gate, packed, "/", JSON, (b"content-encoding", b"gzip"))[0] == 415
+        assert server.got == []
+        assert ask(gate, content, "/", JSON, (b"content-encoding", b"identity"))[0] == 200
 
     def test_only_some_paths(self) -> None:
         server = Server(self.GOOD)
