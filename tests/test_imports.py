@@ -28,7 +28,7 @@ CORE = [
 ]
 LEAVES = [
     {"adapters", "agents", "links", "payloads", "s3", "samples", "views"},
-    {"archives", "bulk", "envelopes", "prompts", "rendering", "testing"},
+    {"archives", "bulk", "envelopes", "prompts", "rendering", "testing", "workflows"},
     {"frameworks", "serving"},
     {"_cli"},
     {"__main__"},
@@ -58,6 +58,7 @@ BASES = {
     "rendering": {"adapters", "links"},
     "serving": {"adapters", "adapters.streams", "rendering"},
     "testing": {"adapters", "adapters.streams"},
+    "workflows": {"adapters", "links"},
 }
 # The command line and the program are made of everything.
 PROGRAMS = {"_cli", "__main__"}

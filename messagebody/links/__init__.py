@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 from messagebody._core import face
 
 if TYPE_CHECKING:
+    from messagebody.links._composition import unmount
     from messagebody.links._destinations import TextRange
     from messagebody.links._links import Link, each_link
     from messagebody.links._targets import target_of
 
-__all__ = ["Link", "TextRange", "each_link", "target_of"]
+__all__ = ["Link", "TextRange", "each_link", "target_of", "unmount"]
 
 if not TYPE_CHECKING:  # for a type checker, a name is there only if it is listed above
     __getattr__, __dir__ = face(
         __name__,
         {
+            "._composition": "unmount",
             "._destinations": "TextRange",
             "._links": "Link each_link",
             "._targets": "target_of",

@@ -52,3 +52,30 @@ def mount(
     with edit(body) as parts:
         parts.extend([record_of(part) for part in guests])
     return body
+
+
+def unmount(body: MessageBody, prefix: str) -> MessageBody:
+    """Return the parts below a directory, without its name; the inverse of `MessageBody.mount`.
+
+    Links between them still lead to the same parts.
+
+    Arguments:
+        body: the body, which does not change.
+        prefix: the directory, such as "/research".
+
+    Raises:
+        InvalidName: `prefix` is no legal name.
+        MissingDependency: there is Markdown or HTML, and the extra `links` is not installed.
+
+    Examples:
+        >>> body = MessageBody([Part("a", name="/research/a.txt"), Part("b", name="/b.txt")])
+        >>> unmount(body, "/research").names()
+        ['/a.txt']
+    """
+    base = f"{check_name(prefix.rstrip('/') if isinstance(prefix, str) else prefix)}/"
+
+    def rename(target: str) -> str:
+        return target[len(base) - 1 :] if target.startswith(base) else target
+
+    below = [part for part in require_body(body) if part.name and part.name.startswith(base)]
+    return MessageBody(relinked(part, rename(part.name or ""), rename) for part in below)
