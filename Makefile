@@ -12,6 +12,8 @@ APART := borders libraries sdks deepagents newest
 VENV ?= .venv$(addprefix -,$(filter $(APART),$(ENV:mcp=borders)))
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# What is imported is compiled then, and most is never imported: installing takes half the time.
+INSTALL := $(PIP) install --no-compile
 PYTEST := $(BIN)/python -m pytest -q
 
 # Every version that pip installs, build tools included, is pinned; `make constraints` renews them.
@@ -34,19 +36,19 @@ demo: $(VENV)/.core ## Build, query, validate, check and offload a real message
 
 $(VENV)/.core: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --editable .
+	$(INSTALL) --editable .
 	@touch $@
 
 # One stamp a dependency group, so that `make test` never waits for what only `make docs` needs.
 # Pip learned about groups in 25.1; an older one is replaced first.
 $(VENV)/.%: $(VENV)/.core
-	$(PIP) install "pip>=25.3"
-	$(PIP) install --group $*
+	$(INSTALL) "pip>=25.3"
+	$(INSTALL) --group $*
 	@touch $@
 
 $(VENV)/.deepagents: $(VENV)/.core
-	$(PIP) install "pip>=25.3"
-	$(PIP) install --group deepagents --editable .[deepagents]
+	$(INSTALL) "pip>=25.3"
+	$(INSTALL) --group deepagents --editable .[deepagents]
 	@touch $@
 
 # LangGraph's own tests, which pass with our serializer in the place of its own.
