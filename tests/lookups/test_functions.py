@@ -20,7 +20,16 @@ from typing import Any
 import pytest
 
 import messagebody as m
-from messagebody import MessageBody, MessageBodyError, MessageBodySchema, Part, Resolver, findings
+from messagebody import (
+    Agent,
+    MessageBody,
+    MessageBodyError,
+    MessageBodySchema,
+    Part,
+    Resolver,
+    findings,
+    workflows,
+)
 from messagebody import bulk as bulk_module
 from messagebody.adapters import (
     ChatMessage,
@@ -34,13 +43,15 @@ from messagebody.adapters import (
 )
 from messagebody.adapters._formats.gemini.message import FORMAT
 from messagebody.adapters.streams import part_lines, patch_events, sent_events, sse, to_stream
+from messagebody.agents import negotiate
 from messagebody.archives import directory, mime, tar, zip  # noqa: A004 - what it is called
 from messagebody.bulk import tables as tables_module
 from messagebody.envelopes import agents_api, channel, olympus, sentient
 from messagebody.errors import MissingDependency
 from messagebody.filesystem import MessageBodyFileSystem
+from messagebody.frameworks.gate import Door
 from messagebody.frameworks.values import to_values
-from messagebody.links import each_link
+from messagebody.links import each_link, unmount
 from messagebody.patches import AddedPart, ChangedPart, diff, to_json_patch
 from messagebody.prompts import Draft, Reader, line_of, to_prompt
 from messagebody.rendering import listing, page, run_page, tree
@@ -159,6 +170,19 @@ def on_fs(act: Callable[[Any], Any]) -> Call:
     return lambda body: each(act, [body.filesystem(), body.filesystem(resolver=Resolver())])
 
 
+ANY_BODY = MessageBodySchema([(None,), ("/**",)])
+
+
+def through_steps(body: MessageBody) -> Any:
+    steps = [
+        workflows.mount("/x"), workflows.unmount("/sources"), workflows.select(["/**", None]),
+        workflows.drop("/a"), workflows.rename("/a", "/b"), workflows.show("/a"),
+        workflows.name("/z"), workflows.retype("text/html", "text/plain"),
+        workflows.through("openai-chat"),
+    ]  # fmt: skip
+    return each(lambda step: step.before(ANY_BODY).is_valid(body), steps)
+
+
 def through_formats(body: MessageBody) -> Any:
     for name in adapter_names():
         found = adapter(name)
@@ -264,6 +288,15 @@ CALLS: dict[str, Call] = {
     "MessageBody.mount": lambda body: MessageBody().mount("/in", body),
     "MessageBody.select": lambda body: body.select("/**"),
     "links.each_link": lambda body: [*each_link(body)],
+    "links.unmount": lambda body: [unmount(body, "/sources"), unmount(body, "/a")],
+    "Agreement.is_valid": lambda body: negotiate(ANY_BODY, ANY_BODY).is_valid(body),
+    "Door.enter": lambda body: Door(Agent("a", ANY_BODY, ANY_BODY), None, "log").enter(body),
+    "Door.leaves": lambda body: asyncio.run(
+        Door(Agent("a", ANY_BODY, ANY_BODY), None, "log").leaves(lambda: body)
+    ),
+    "Condition.is_valid": through_steps,
+    "OwnStep": workflows.step(MessageBody.copy, ANY_BODY, ANY_BODY),
+    "workflows.merged": lambda body: workflows.merged([MessageBody(), body]),
     "MessageBody.move": lambda body: each(lambda name: body.move(name, "/x" + name), body.names()),
     "MessageBody.names": lambda body: body.names(),
     "MessageBody.path": lambda body: each(lambda name: body.path(name).read_bytes(), body.names()),
