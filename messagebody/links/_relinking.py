@@ -73,8 +73,12 @@ def _edit(
     written = text[slice(*span)]
     new = spelled(url, target, name) + rest_of(written, markup)
     if markup == "autolink" and not new.startswith("source:"):
-        # Only a URL with a scheme can stand between angle brackets alone.
-        return TextRange(span.start - 1, span.end + 1), link.format(words=_plain(written), url=new)
+        # Only a URL with a scheme can stand between angle brackets alone. After `[a]`, `!` or `(`,
+        # brackets would be read together with that.
+        whole = TextRange(span.start - 1, span.end + 1)
+        if text.endswith(("]", "!", "("), 0, whole.start):
+            link = _HTML_LINK
+        return whole, link.format(words=_plain(written), url=new)
     return span, new
 
 

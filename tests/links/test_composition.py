@@ -126,6 +126,24 @@ def test_autolinks_keep_what_stands_around_them(new: str) -> None:
         assert [link.target for link in body.links()] == before, text
 
 
+@pytest.mark.parametrize("before", ["[q]", "[r][q][q]", "!", "[q][]", "[q](("])
+def test_an_autolink_is_never_read_together_with_what_is_before_it(before: str) -> None:
+    """Uses of definitions that lead to no part of the body are kept as well."""
+    pytest.importorskip("markdown_it")
+    from markdown_it import MarkdownIt
+
+    body = MessageBody([Part(f"[q]: /z\n\n{before}<source:1>", content_type="text/markdown")])
+    body.add("x", name="/sources/1")
+
+    def shown() -> tuple[int, int]:
+        page = MarkdownIt().render(body[0].text or "")
+        return page.count("<a "), page.count("<img")
+
+    expected = shown()
+    body.move("/sources/1", "/a", relink=True)
+    assert shown() == expected
+
+
 def test_a_link_that_brackets_would_change_is_written_in_html() -> None:
     body = MessageBody([Part("[q]<source:1>\n\n[q]: /z", content_type="text/markdown")])
     body.add("x", name="/sources/1")
