@@ -89,7 +89,7 @@ CORE_DOORS = {
     "msgspec": {"_wire/"},
     "pybase64": {"_wire/base64.py"},
     "pylibmagic": {"_base/sniffing.py"},
-    "rfc8785": {"envelopes/olympus/_signature.py"},
+    "rfc8785": {"_wire/state.py", "envelopes/olympus/_signature.py"},
     "urllib3": {"storage/_references/http.py", "s3/_faults.py"},
     "wcmatch": {"globs/_wide.py", "testing/_patterns.py"},
 }  # fmt: skip

@@ -176,7 +176,7 @@ def _sarif_result(message: FileProblem, rule: int, fingerprint: str) -> dict[str
 
 
 def _uri(path: str) -> str:
-    """Return a path as a relative reference; URLs, and bytes that are no text, stay unchanged."""
+    """Return a path as a relative reference; URLs and bytes that are not text stay unchanged."""
     if is_url(path):
         return path
     return quote(path.encode("utf-8", "surrogateescape"), safe="/")

@@ -120,7 +120,10 @@ if TYPE_CHECKING:
         check_extra,
         check_text,
         inline_size,
+        piece_members,
+        piece_of,
     )
+    from messagebody._wire.state import members_of
     from messagebody._wire.walk import (
         NESTED,
         TooDeep,
@@ -217,6 +220,7 @@ __all__ = [
     "leaf_problem",
     "lines",
     "manifest",
+    "members_of",
     "missing_attribute",
     "nearest",
     "not_json",
@@ -227,6 +231,8 @@ __all__ = [
     "parse_size",
     "part_of",
     "parts_of",
+    "piece_members",
+    "piece_of",
     "plugins",
     "quote",
     "raw_digest",
@@ -273,7 +279,8 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             ".._model.access": "access_of body_of body_of_text columns edit only_text "
             "part_of parts_of record_of resolver_of",
             ".._wire.members": "MEMBERS PartRecord RichRecord check_about check_extra "
-            "check_text inline_size",
+            "check_text inline_size piece_members piece_of",
+            ".._wire.state": "members_of",
             # JSON, read strictly and written exactly.
             ".._wire": "base64 data_urls exact_json lines manifest reader strict_json",
             ".._wire.data_urls": "is_data_url",

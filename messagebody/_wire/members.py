@@ -28,7 +28,7 @@ from messagebody._base.media_types import (
     stated_charset,
 )
 from messagebody._base.text import count_of, escape, nearest, plain_text, quote, redact_url
-from messagebody._wire import data_urls, strict_json
+from messagebody._wire import base64, data_urls, strict_json
 from messagebody.errors import (
     DecodeError,
     InvalidContentType,
@@ -66,6 +66,25 @@ def check_text(text: str) -> str:
             ) from error
     # A subclass of `str` may answer differently later, so a plain string is kept.
     return plain_text(text)
+
+
+def piece_members(data: bytes) -> dict[str, str]:
+    """Return a piece of content as JSON has it: text if it is UTF-8, else base64."""
+    try:
+        return {"text": data.decode()}
+    except UnicodeDecodeError:
+        return {"base64": base64.encode(data)}
+
+
+def piece_of(members: Mapping[str, Any]) -> bytes:
+    """Return a piece of content; the inverse of `piece_members`.
+
+    Raises:
+        ValueError: its text or base64 is not legal.
+    """
+    if "text" in members:
+        return check_text(members["text"]).encode()
+    return base64.decode(check_text(members["base64"]))
 
 
 def check_url(url: str) -> str:

@@ -9,27 +9,30 @@ from messagebody._wire.manifest import measures_of
 from messagebody._wire.members import MEMBERS, PartRecord, RichRecord
 
 _INLINE_ONLY: Final = frozenset({"content", "contentEncoding"})
-# Where ECMAScript begins to write numbers with an exponent.
-_LARGE: Final = 1e21
-_SMALL: Final = 1e-6
 
 
-def state_entry(record: PartRecord) -> dict[str, Any]:
-    """Return the members of a part as written, with size and digest in place of content.
+def members_of(record: PartRecord) -> dict[str, Any]:
+    """Return the members of a part as written, without its content.
 
     A reference keeps its own size and digest, or none. Members that the format does not define are
     there too.
     """
-    entry = {
+    members = {
         member.key: value
         for member in MEMBERS
         if member.key not in _INLINE_ONLY
         and (value := getattr(record, member.argument)) is not None
     }
+    if isinstance(record, RichRecord) and record.extra:
+        members |= record.extra
+    return members
+
+
+def state_entry(record: PartRecord) -> dict[str, Any]:
+    """Return the members of a part, with size and digest in place of content."""
+    entry = members_of(record)
     if record.url is None:
         entry["size"], entry["digest"] = measures_of(record)
-    if isinstance(record, RichRecord) and record.extra:
-        entry |= record.extra
     return entry
 
 
@@ -83,21 +86,6 @@ def _utf_16(key: str) -> bytes:
 
 def _number(value: float) -> str:
     """Return a number as ECMAScript writes it."""
-    if value == 0:
-        return "0"
-    if value.is_integer() and abs(value) < _LARGE:
-        # Not `int`: the shortest digits that mean this number, and zeros after them.
-        digits, _, exponent = f"{value!r}".partition("e")
-        if not exponent:
-            return digits.removesuffix(".0")
-        whole, _, fraction = digits.partition(".")
-        return whole + fraction.ljust(int(exponent), "0")
-    sign = "-" if value < 0 else ""
-    shortest = repr(abs(value))
-    if "e" not in shortest:
-        return sign + shortest
-    mantissa, _, exponent = shortest.partition("e")
-    if abs(value) < _SMALL or abs(value) >= _LARGE:
-        return f"{sign}{mantissa}e{'+' if int(exponent) > 0 else '-'}{abs(int(exponent))}"
-    zeros = -int(exponent) - 1
-    return f"{sign}0.{'0' * zeros}{mantissa.replace('.', '')}"
+    import rfc8785  # few parts have fractions in their metadata
+
+    return rfc8785.dumps(value).decode()

@@ -106,6 +106,7 @@ class _Maker:
         self._sure = [part for part in self._senders if part.required]
         # N required parts compete for at most N² names.
         self._most_names = len(self._sure) ** 2
+        self._content: dict[tuple[int, tuple[int, ...]], Proof | None] = {}
         self._smalls: dict[tuple[Box, ...], dict[int, tuple[list[str], Words]]] = {}
 
     def proof(self) -> dict[str, Any]:
@@ -172,12 +173,12 @@ class _Maker:
 
     def _accepted(self, i: int, covers: Iterable[int]) -> Proof | None:
         """Return the proof that one or another of some parts accepts what part i holds."""
-        sends, takes = self._sends[i], [self._takes[j] for j in covers]
-        if sends is None:
-            return None
-        return content_proof(
-            case_of([sends.exact], [each.exact for each in takes if each]), self._budget
-        )
+        asked = i, tuple(covers)
+        sends, takes = self._sends[i], [self._takes[j] for j in asked[1]]
+        if sends is not None and asked not in self._content:
+            case = case_of([sends.exact], [each.exact for each in takes if each])
+            self._content[asked] = content_proof(case, self._budget)
+        return self._content.get(asked)
 
     def _union(self, i: int, rivals: Sequence[int]) -> dict[str, Any] | None:
         """Return the claim that parts with content schemas accept a part together."""

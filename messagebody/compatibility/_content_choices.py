@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import Any, Final, NamedTuple
 
 from messagebody._wire import exact_json
+from messagebody.schema._dialects import at
 
 _LARGEST_EXPONENT: Final = 400
 _MEMBERS: Final = ("additionalProperties", "patternProperties", "properties")
@@ -86,7 +87,8 @@ def node_of(schema: Any) -> SchemaNode:
     return SchemaNode(schema, SchemaDocument(schema))
 
 
-def _need(condition: bool) -> None:
+def need(condition: bool) -> None:
+    """Refuse a proof unless a condition holds."""
     if not condition:
         raise NoProof
 
@@ -235,7 +237,7 @@ def _number(value: Any) -> Fraction:
         return Fraction(value)
     decimal = Decimal(repr(value)) if isinstance(value, float) else value
     # A number of a few characters may have millions of digits.
-    _need(abs(decimal.adjusted()) <= _LARGEST_EXPONENT)
+    need(abs(decimal.adjusted()) <= _LARGEST_EXPONENT)
     return Fraction(decimal)
 
 
@@ -282,16 +284,13 @@ def _if(is_met: bool, node: SchemaNode) -> Iterator[_Way]:
 
 
 def _reference(is_met: bool, node: SchemaNode) -> Iterator[_Way]:
-    pointer, found = node.value["$ref"], node.document.value
+    pointer = node.value["$ref"]
     if not re.fullmatch(r"#[^%]*", pointer) or (len(pointer) > 1 and pointer[1] != "/"):
         yield []  # a name, or a spelling that is not followed
     elif node.document.has_names:
         yield []
     else:
-        for written in pointer.split("/")[1:]:
-            step = written.replace("~1", "/").replace("~0", "~")
-            found = found[int(step)] if isinstance(found, list) else found[step]
-        yield [ContentFact(is_met, SchemaNode(found, node.document))]
+        yield [ContentFact(is_met, SchemaNode(at(node.document.value, pointer[1:]), node.document))]
 
 
 _APPLICATORS: Final[dict[str, Callable[[bool, SchemaNode], Iterator[_Way]]]] = {

@@ -51,9 +51,9 @@ from typing import Any, Final, NamedTuple
 from messagebody.compatibility._content_choices import (
     Atom,
     ContentFact,
-    NoProof,
     SchemaNode,
     choices,
+    need,
     node_of,
 )
 from messagebody.schema import ContentSchema, content_schema_of
@@ -107,20 +107,15 @@ def verify_contents(case: ContentCase, proof: Any, spend: _Spend) -> None:
 
 
 def _verify(path: tuple[ContentCase, ...], proof: Any, spend: _Spend) -> None:
-    _need(len(path) <= _DEEPEST)
+    need(len(path) <= _DEEPEST)
     if isinstance(proof, int) and not isinstance(proof, bool):
-        _need(0 < proof < len(path) and path[-1].includes(path[-1 - proof]))
+        need(0 < proof < len(path) and path[-1].includes(path[-1 - proof]))
         return
     steps = iter(proof)
     for leaf in open_leaves(path[-1], spend):
         for case, inner in leaf.cases(next(steps, None)):
             _verify((*path, case), inner, spend)
-    _need(next(steps, None) is None)
-
-
-def _need(condition: bool) -> None:
-    if not condition:
-        raise NoProof
+    need(next(steps, None) is None)
 
 
 # Leaves
@@ -310,7 +305,7 @@ class ContentLeaf:
             if not self.forbids(name):
                 yield partial(_for_member, name=name)
         patterns = {each for rule in rules for each in rule.value.get("patternProperties", ())}
-        _need(len(patterns) <= _MOST_PATTERNS)
+        need(len(patterns) <= _MOST_PATTERNS)
         for count in range(len(patterns) + 1):
             for matched in combinations(sorted(patterns), count):
                 yield partial(_for_others, matched=matched)
@@ -323,13 +318,13 @@ class ContentLeaf:
         Raises:
             NoProof: the step is none of this leaf.
         """
-        _need(isinstance(step, dict))
+        need(isinstance(step, dict))
         if "member" in step:
-            _need(self.kind == "object" and step["member"] in self.present)
+            need(self.kind == "object" and step["member"] in self.present)
             yield self.at_member(step["member"]), step["in"]
         elif "item" in step:
             index = _index(step["item"])
-            _need(self.kind == "array" and index < self.items)
+            need(self.kind == "array" and index < self.items)
             yield self.at_item(index), step["in"]
         else:
             if "broken" in step:
@@ -361,7 +356,7 @@ class ContentLeaf:
 
 
 def _index(value: Any) -> int:
-    _need(type(value) is int and value >= 0)
+    need(type(value) is int and value >= 0)
     return value  # type: ignore[no-any-return]
 
 

@@ -139,8 +139,8 @@ class Gate:
         except ValueError as error:
             if is_json(scope["headers"]):
                 # A server that reads it more leniently would get what nobody has looked at.
-                is_rpc = not scope["path"].endswith(_PATHS)
-                await answer(send, *_error(_Asking(None, None, is_rpc), _PARSING, str(error)))
+                call = _Asking(None, None, not _is_http(scope["path"]))
+                await answer(send, *_error(call, _PARSING, str(error)))
                 return
             call = None
         if call is not None:
@@ -321,6 +321,11 @@ def _piece(content: bytes, *, more_body: bool = True) -> Message:
     return {"type": "http.response.body", "body": content, "more_body": more_body}
 
 
+def _is_http(path: str) -> bool:
+    """Return whether a path is that of HTTP+JSON; a server may take one with a slash at its end."""
+    return path.rstrip("/").endswith(_PATHS)
+
+
 def _is_sending(method: Any) -> bool:
     return isinstance(method, str) and method in _SENDING
 
@@ -336,10 +341,10 @@ def _call_of(path: str, content: bytes) -> _Asking | None:
         raise ValueError("the protocol has no batches")  # noqa: TRY004 - it is a wrong value
     if not isinstance(value, Mapping):
         return None
-    # A server may take a call that does not state its protocol, and a path with a slash at its end.
+    # A server may take a call that does not state its protocol.
     is_sending = _is_sending(value.get("method"))
     is_rpc = is_sending or "jsonrpc" in value
-    if not (is_sending if is_rpc else path.rstrip("/").endswith(_PATHS)):
+    if not (is_sending if is_rpc else _is_http(path)):
         return None
     asked = value.get("params") if is_rpc else value
     if not isinstance(asked, Mapping):

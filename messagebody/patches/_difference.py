@@ -33,10 +33,12 @@ class _Compared:
     Arguments:
         parts: its parts.
         entries: their entries in its state.
+        keys: these as canonical JSON, the same for equal entries.
     """
 
     parts: Sequence[Part]
     entries: Sequence[dict[str, Any]]
+    keys: Sequence[bytes]
 
     @classmethod
     def of(cls, body: MessageBody) -> "_Compared":
@@ -44,7 +46,8 @@ class _Compared:
             if part.local_file is not None:
                 file = part.local_file
                 raise LocalFileNotSent(part.label, file.path.name, human_size(file.size))
-        return cls(list(body), [state_entry(record) for record in columns(body).records])
+        entries = [state_entry(record) for record in columns(body).records]
+        return cls(list(body), entries, [*map(canonical_json, entries)])
 
     def is_reference(self, index: int) -> bool:
         return "contentUrl" in self.entries[index]
@@ -71,9 +74,9 @@ def _operations(
 
 
 def _change(mine: _Compared, origin: int, theirs: _Compared, index: int) -> Operation:
-    before, after = mine.entries[origin], theirs.entries[index]
-    if canonical_json(before) == canonical_json(after):
+    if mine.keys[origin] == theirs.keys[index]:
         return KeptParts(origin, 1)
+    before, after = mine.entries[origin], theirs.entries[index]
     is_inline = not mine.is_reference(origin)
     ignored = _NOT_SET if is_inline else frozenset()
     changed = {
@@ -103,15 +106,14 @@ def _origins(mine: _Compared, theirs: _Compared) -> list[int | None]:
 
 def _same(mine: _Compared, theirs: _Compared) -> list[int | None]:
     """Return the old parts that stay as they are, in as long runs as they have."""
-    keys = [canonical_json(entry) for entry in mine.entries]
+    keys = mine.keys
     free: dict[bytes, deque[int]] = defaultdict(deque)
     for index, key in enumerate(keys):
         free[key].append(index)
     found: list[int | None] = []
     used: set[int] = set()
     following = 0
-    for entry in theirs.entries:
-        key = canonical_json(entry)
+    for key in theirs.keys:
         if following < len(keys) and following not in used and keys[following] == key:
             origin: int | None = following
         else:

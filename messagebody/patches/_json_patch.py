@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from messagebody._base.guards import require_body
 from messagebody._model.body import MessageBody
+from messagebody.findings import pointer
 from messagebody.patches._operations import AddedPart, ChangedPart, KeptParts
 from messagebody.patches._patch import Patch
 
@@ -70,7 +71,7 @@ def _origins(patch: Patch) -> list[int | None]:
 def _members(path: str, old: dict[str, Any], new: dict[str, Any]) -> list[dict[str, Any]]:
     if old == new:
         return []
-    where = {key: f"{path}/{key.replace('~', '~0').replace('/', '~1')}" for key in {**old, **new}}
+    where = {key: path + pointer(key) for key in {**old, **new}}
     found: list[dict[str, Any]] = [
         {"op": "remove", "path": where[key]} for key in old if key not in new
     ]

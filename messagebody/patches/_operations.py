@@ -11,9 +11,8 @@ from messagebody._base.text import quote
 from messagebody._model.access import record_of
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
-from messagebody._wire import base64
-from messagebody._wire.members import KEYS, check_text, refuse_near_misses
-from messagebody._wire.state import state_entry
+from messagebody._wire.members import KEYS, piece_members, piece_of, refuse_near_misses
+from messagebody._wire.state import members_of
 from messagebody.errors import DigestMismatch, InvalidPart, InvalidPatch, MessageBodyError
 from messagebody.patches._edits import Splice, check_order, edited
 
@@ -82,7 +81,9 @@ class ChangedPart:
         if self.unset:
             written["unset"] = [*self.unset]
         if self.edits:
-            written["edits"] = [_edit_to_json(edit) for edit in self.edits]
+            written["edits"] = [
+                {"at": edit.at, "cut": edit.cut, **piece_members(edit.data)} for edit in self.edits
+            ]
             written["digest"] = self.digest
         return written
 
@@ -109,7 +110,8 @@ class ChangedPart:
         if foreign:
             problem = f"{part.label} is no reference, so its {min(foreign)} can't be changed"
             raise InvalidPatch(problem)
-        members = {key: each for key, each in members_of(part).items() if key not in self.unset}
+        stated = members_of(record_of(part))
+        members = {key: each for key, each in stated.items() if key not in self.unset}
         content = {} if part.is_reference else _NOTHING
         try:
             [made] = MessageBody.from_dicts([{**members, **self.set, **content}], limits=limits)
@@ -140,14 +142,6 @@ def joined(operations: Iterator[Operation]) -> tuple[Operation, ...]:
         else:
             found.append(each)
     return tuple(found)
-
-
-def members_of(part: Part) -> dict[str, Any]:
-    """Return the members of a part that `set` and `unset` may name."""
-    entry = state_entry(record_of(part))
-    if part.is_reference:
-        return entry
-    return {key: value for key, value in entry.items() if key not in _OF_REFERENCES}
 
 
 def operation_of(value: Any, limits: Limits) -> Operation:
@@ -227,18 +221,9 @@ def _edit(value: Any) -> Splice:
     if ("text" in value) == ("base64" in value):
         raise InvalidPatch("an edit has either text or base64")
     try:
-        if "text" in value:
-            return Splice(at, cut, check_text(value["text"]).encode())
-        return Splice(at, cut, base64.decode(check_text(value["base64"])))
+        return Splice(at, cut, piece_of(value))
     except ValueError as error:
         raise InvalidPatch(f"what an edit puts in: {error}") from error
-
-
-def _edit_to_json(edit: Splice) -> dict[str, Any]:
-    try:
-        return {"at": edit.at, "cut": edit.cut, "text": edit.data.decode()}
-    except UnicodeDecodeError:
-        return {"at": edit.at, "cut": edit.cut, "base64": base64.encode(edit.data)}
 
 
 def _only(value: Mapping[str, Any], known: Collection[str]) -> None:

@@ -1,4 +1,4 @@
-"""Citations: one form inside, whatever the members of a format are called.
+"""Citations in one form inside, and in the words of each service outside.
 
 A citation of a text has the name of its `part`, or a `url` or `document` that is no part; `start`
 and `end` in the text; the `quote`; and `at`, where that stands in the source. Formats read and
@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 
 class _Where(NamedTuple):
-    """What a service calls where a quote stands.
+    """The words of a service for the place of a quote.
 
     Arguments:
         unit: what is counted there.

@@ -21,7 +21,7 @@ def part_lines(body: MessageBody, *, start: int = 0) -> Iterator[str]:
         {"end":1}
     """
     for index, value in _values(body, start):
-        yield _dumped(value if index is None else {"index": index, **value})
+        yield dumped(value if index is None else {"index": index, **value})
 
 
 def sse(body: MessageBody, *, start: int = 0) -> Iterator[str]:
@@ -39,9 +39,9 @@ def sse(body: MessageBody, *, start: int = 0) -> Iterator[str]:
     """
     for index, value in _values(body, start):
         if index is None:
-            yield f"event: end\ndata: {_dumped(value)}\n\n"
+            yield f"event: end\ndata: {dumped(value)}\n\n"
         else:
-            yield f"id: {index}\nevent: part\ndata: {_dumped({'index': index, **value})}\n\n"
+            yield f"id: {index}\nevent: part\ndata: {dumped({'index': index, **value})}\n\n"
 
 
 def _values(body: MessageBody, start: int) -> Iterator[tuple[int | None, dict[str, Any]]]:
@@ -52,5 +52,6 @@ def _values(body: MessageBody, start: int) -> Iterator[tuple[int | None, dict[st
     yield None, {"end": len(body)}
 
 
-def _dumped(value: Any) -> str:
+def dumped(value: Any) -> str:
+    """Return compact JSON, in one line."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

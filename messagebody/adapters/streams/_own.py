@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from messagebody._core import Hasher, Limits, MessageBody, base64, check_text, is_digest, quote
+from messagebody._core import Hasher, Limits, MessageBody, base64, is_digest, piece_of, quote
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
@@ -225,9 +225,7 @@ def _data_of(event: dict[str, Any]) -> bytes:
     if ("text" in event) == ("base64" in event):
         raise OutOfPlace("it has either text or base64")
     try:
-        if "text" in event:
-            return check_text(event["text"]).encode()
-        return base64.decode(check_text(event["base64"]))
+        return piece_of(event)
     except ValueError as error:
         raise OutOfPlace(f"its content: {error}") from error
 

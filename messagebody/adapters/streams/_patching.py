@@ -56,9 +56,9 @@ def patch_events(
         >>> event["artifactUpdate"]["append"], event["artifactUpdate"]["artifact"]["parts"]
         (True, [{'text': ' sunny.'}])
     """
-    new = patch.apply(old)
     if format == _AG_UI:
         return Converted([{"type": "STATE_DELTA", "delta": json_patch(patch, old)}])
+    new = patch.apply(old)
     if format in _A2A:
         return _updates(_growth(patch, old), new, format, id, dict(about or {}))
     if format == _VERCEL:

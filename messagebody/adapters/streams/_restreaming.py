@@ -1,18 +1,26 @@
 """Streams of any format, sent on as the own one while they arrive."""
 
-import contextlib
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import Any, Final
 
 import attrs
 
-from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody, Part, base64, is_json
+from messagebody._core import (
+    DEFAULT_LIMITS,
+    Limits,
+    MessageBody,
+    Part,
+    is_json,
+    members_of,
+    piece_members,
+    record_of,
+)
 from messagebody.adapters.streams._assembler import Assembler
-from messagebody.adapters.streams._sending import members_without_content
-from messagebody.errors import DigestUnknown, EnvelopeError
+from messagebody.adapters.streams._sending import begin_event, done_event, end_event
+from messagebody.errors import EnvelopeError
 
 _EAGER: Final = 64
-"""Events after each of which the body is looked at; of more, one in so many."""
+"""Up to so many events, the body is looked at after each; later, less often."""
 
 
 def restream(
@@ -102,20 +110,15 @@ class _Restream:
             raise _taken_back(len(body))
         yield from self._new(body, is_last=True)
         for index, part in enumerate(body):
-            told = {"size": part.size, "digest": part.digest}
-            stated = {key: value for key, value in told.items() if value is not None}
-            yield {"event": "end", "index": index, **stated}
-        done: dict[str, Any] = {"event": "done", "parts": len(body)}
-        with contextlib.suppress(DigestUnknown):
-            done["digest"] = body.digest
-        yield done
+            yield end_event(index, part)
+        yield done_event(body)
 
     def _new(self, body: MessageBody, *, is_last: bool) -> Iterator[dict[str, Any]]:
         for index, part in enumerate(body):
-            members = members_without_content(part)
+            members = members_of(record_of(part))
             if index == len(self._begun):
                 self._begun.append(_Begun(members))
-                yield {"event": "begin", "index": index, "part": members}
+                yield begin_event(index, part)
             begun = self._begun[index]
             if members != begun.members:
                 yield from self._described(begun, index, members)
@@ -136,7 +139,7 @@ class _Restream:
         piece, offset = data[len(begun.data) :], len(begun.data)
         if piece:
             begun.data = data
-            yield {"event": "append", "index": index, "offset": offset, **_told(piece)}
+            yield {"event": "append", "index": index, "offset": offset, **piece_members(piece)}
 
 
 def _lasting(members: dict[str, Any]) -> dict[str, Any]:
@@ -145,13 +148,6 @@ def _lasting(members: dict[str, Any]) -> dict[str, Any]:
 
 def _only_grows(part: Part) -> bool:
     return part.is_text and not is_json(part.content_type)
-
-
-def _told(piece: bytes) -> dict[str, str]:
-    try:
-        return {"text": piece.decode()}
-    except UnicodeDecodeError:
-        return {"base64": base64.encode(piece)}
 
 
 def _taken_back(index: int) -> EnvelopeError:

@@ -1,12 +1,21 @@
 """The own stream, written: events for pieces of parts, from any position."""
 
 import contextlib
-import json
+import copy
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from messagebody._core import MessageBody, Part, base64, require_body
+from messagebody._core import (
+    MessageBody,
+    Part,
+    base64,
+    members_of,
+    piece_of,
+    record_of,
+    require_body,
+)
+from messagebody.adapters.streams._lines import dumped
 from messagebody.adapters.streams._own import position_of
 from messagebody.errors import DigestUnknown, InvalidArgument
 
@@ -76,7 +85,7 @@ def stream_lines(events: Iterable[dict[str, Any]]) -> Iterator[str]:
         {"event":"append","index":0,"offset":0,"text":"Hi"}
     """
     for event in events:
-        yield _dumped(event) + "\n"
+        yield dumped(event) + "\n"
 
 
 def stream_sse(events: Iterable[Sent]) -> Iterator[str]:
@@ -87,7 +96,7 @@ def stream_sse(events: Iterable[Sent]) -> Iterator[str]:
         'id: 1;0:0\ndata: {"event":"begin","index":0,"part":{"contentType":"text/plain"}}\n\n'
     """
     for position, event in events:
-        yield f"id: {position}\ndata: {_dumped(event)}\n\n"
+        yield f"id: {position}\ndata: {dumped(event)}\n\n"
 
 
 def positions(events: Iterable[dict[str, Any]]) -> Iterator[Sent]:
@@ -99,21 +108,11 @@ def positions(events: Iterable[dict[str, Any]]) -> Iterator[Sent]:
                 opened[begun] = 0
                 begun += 1
             case "append":
-                opened[event["index"]] = event["offset"] + _size_of(event)
+                opened[event["index"]] = event["offset"] + len(piece_of(event))
             case "end":
                 del opened[event["index"]]
         is_done = event["event"] == _DONE
         yield Sent(_DONE if is_done else position_of(begun, opened), event)
-
-
-def _size_of(event: dict[str, Any]) -> int:
-    if "text" in event:
-        return len(event["text"].encode())
-    return len(base64.decode(event["base64"]))
-
-
-def _dumped(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _read_position(body: MessageBody, start: str) -> tuple[int, dict[int, int]]:
@@ -150,13 +149,9 @@ def _sent(
     for index in range(begun, len(body)):
         opened[index] = 0
         begun += 1
-        event = {"event": "begin", "index": index, "part": members_without_content(body[index])}
-        yield Sent(position_of(begun, opened), event)
+        yield Sent(position_of(begun, opened), begin_event(index, body[index]))
         yield from _rest(body[index], index, piece, begun, opened)
-    done: dict[str, Any] = {"event": _DONE, "parts": len(body)}
-    with contextlib.suppress(DigestUnknown):
-        done["digest"] = body.digest
-    yield Sent(_DONE, done)
+    yield Sent(_DONE, done_event(body))
 
 
 def _rest(part: Part, index: int, piece: int, begun: int, opened: dict[int, int]) -> Iterator[Sent]:
@@ -169,13 +164,7 @@ def _rest(part: Part, index: int, piece: int, begun: int, opened: dict[int, int]
                 opened[index] += data.size
                 yield Sent(position_of(begun, opened), event)
     del opened[index]
-    event = {"event": "end", "index": index}
-    event |= {
-        key: value
-        for key, value in (("size", part.size), ("digest", part.digest))
-        if value is not None
-    }
-    yield Sent(position_of(begun, opened), event)
+    yield Sent(position_of(begun, opened), end_event(index, part))
 
 
 class _Piece(NamedTuple):
@@ -216,9 +205,22 @@ def _cut(data: bytes, piece: int) -> int:
     return 0
 
 
-def members_without_content(part: Part) -> dict[str, Any]:
-    """Return a part as in a message, without content."""
-    if part.is_reference:
-        return MessageBody([part]).to_dicts()[0]
-    members = MessageBody([part.evolve(content=b"")]).to_dicts()[0]
-    return {key: members[key] for key in members if key not in {"content", "contentEncoding"}}
+def begin_event(index: int, part: Part) -> dict[str, Any]:
+    """Return the event that begins a part."""
+    # A copy, because whoever gets it may change it.
+    return {"event": "begin", "index": index, "part": copy.deepcopy(members_of(record_of(part)))}
+
+
+def end_event(index: int, part: Part) -> dict[str, Any]:
+    """Return the event that ends a part, with what is known of its size and digest."""
+    told = {"size": part.size, "digest": part.digest}
+    stated = {key: value for key, value in told.items() if value is not None}
+    return {"event": "end", "index": index, **stated}
+
+
+def done_event(body: MessageBody) -> dict[str, Any]:
+    """Return the event that ends a body, with its digest if it has one."""
+    done: dict[str, Any] = {"event": _DONE, "parts": len(body)}
+    with contextlib.suppress(DigestUnknown):
+        done["digest"] = body.digest
+    return done
