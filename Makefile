@@ -148,12 +148,13 @@ FUZZ_SECONDS ?= 3600
 NEEDS.fuzz := .test .integrations
 RUN.fuzz = $(BIN)/python -m tests.fuzz.campaign --seconds $(FUZZ_SECONDS)
 
-## campaign     compares PAIRS verdicts (a million) with brute force, CONTENTS too, verifies CERTIFICATES
+## campaign     compares PAIRS verdicts (a million) with brute force, CONTENTS and WORKFLOWS too, verifies CERTIFICATES
 PAIRS ?= 1000000
 CERTIFICATES ?= 100000
 CONTENTS ?= 1000000
+WORKFLOWS ?= 10000
 NEEDS.campaign := .test
-RUN.campaign = $(BIN)/python -m tests.compatibility.campaign --processes $$(nproc) --pairs $(PAIRS) --always $(CERTIFICATES) --contents $(CONTENTS)
+RUN.campaign = $(BIN)/python -m tests.compatibility.campaign --processes $$(nproc) --pairs $(PAIRS) --always $(CERTIFICATES) --contents $(CONTENTS) && $(BIN)/python -m tests.workflows.brute_force --processes $$(nproc) --workflows $(WORKFLOWS)
 
 test: $(NEEDS.$(ENV):%=$(VENV)/%) ## Run the tests
 	$(or $(RUN.$(ENV)),$(error ENV=$(ENV) is none of those that make help shows))

@@ -15,6 +15,7 @@
     ├── InvalidPattern (ValueError)         a glob that breaks the rules
     ├── InvalidSchema (ValueError)          a schema that breaks the rules
     │   └── InvalidCard                     an agent card that can't be read; names the place
+    ├── InvalidWorkflow (ValueError)        a workflow that breaks the rules
     ├── InvalidBody (ValueError)            a body that breaks a schema; holds the violations
     ├── StoreError                          a store failed; names store and key
     │   ├── ObjectNotFound (FileNotFoundError)
@@ -376,6 +377,10 @@ class DigestUnknown(MessageBodyError, ValueError):
 
 class InvalidPatch(MessageBodyError, ValueError):
     """Report a patch that is none, or that can't change the body; the text says why."""
+
+
+class InvalidWorkflow(MessageBodyError, ValueError):
+    """Report a workflow that breaks the rules; the text says why."""
 
 
 class OtherBase(MessageBodyError, ValueError):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         raw_digest,
         sha256_of,
     )
-    from messagebody._base.documents import not_json
+    from messagebody._base.documents import name_in, not_json, read_document
     from messagebody._base.files import (
         APPEND,
         CREATE,
@@ -222,6 +222,7 @@ __all__ = [
     "manifest",
     "members_of",
     "missing_attribute",
+    "name_in",
     "nearest",
     "not_json",
     "only_text",
@@ -237,6 +238,7 @@ __all__ = [
     "quote",
     "raw_digest",
     "read_at_most",
+    "read_document",
     "read_regular",
     "reader",
     "rebuild",
@@ -286,7 +288,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             ".._wire.data_urls": "is_data_url",
             ".._wire.manifest": "UNLISTED unlisted",
             ".._wire.walk": "NESTED TooDeep containers leaf_problem rebuild text_problem",
-            ".._base.documents": "not_json",
+            ".._base.documents": "name_in not_json read_document",
             # Limits, sizes and media types.
             ".._base.limits": "CHUNK DEFAULT_LIMITS Limits MIB parse_size",
             ".._base.media_types": "EXTENSIONS JSON MAX_LENGTH OCTET_STREAM "

@@ -31,17 +31,23 @@ _ANY_LENGTH: Final = Limits(name_length=sys.maxsize)
 _BY_SUFFIX: Final = {"json": "{}", "xml": "<example/>", "yaml": "example: 1\n"}
 
 
-def body_of(types: Sequence[PartType]) -> MessageBody | None:
+def body_of(types: Sequence[PartType], *, in_order: bool = False) -> MessageBody | None:
     """Return a body whose parts have these names and content types, with small contents.
 
     None if a content type is longer than the limit, which patterns don't know.
 
-    Unnamed parts come first, because they are the content to show. Names may be longer than readers
-    accept, because the decision is about names of any length.
+    Names may be longer than readers accept, because the decision is about names of any length.
+
+    Arguments:
+        types: the names and content types.
+        in_order: keep the order; else unnamed parts come first, because they are the content to
+            show.
     """
     if not exists(types):
         return None
-    ordered = sorted(types, key=lambda part: (part.name is not None, part))
+    ordered = types
+    if not in_order:
+        ordered = sorted(types, key=lambda part: (part.name is not None, part))
     parts = MessageBody(Part(_content(kind), content_type=kind) for _, kind in ordered).to_dicts()
     named = [
         part if name is None else {"name": name, **part}

@@ -1,21 +1,19 @@
-"""Steps between agents: small changes of a body, and the condition under which they are right.
+"""Workflows: agents with steps between them, proved before the first message is sent.
 
 A step is called with a body and returns another one. `before` says what must come in, so that what
-goes out is valid.
+goes out is valid. `Workflow.check` says of each agent whether what reaches it is always valid.
 """
 
+from messagebody.workflows._answers import (
+    AgentAnswer,
+    Breach,
+    BreachKind,
+    Edge,
+    Passage,
+    WorkflowAnswer,
+)
 from messagebody.workflows._steps import (
     Condition,
-    Drop,
-    Mount,
-    Name,
-    OwnStep,
-    Rename,
-    Retype,
-    Select,
-    Show,
-    Through,
-    Unmount,
     WorkflowStep,
     drop,
     merged,
@@ -30,19 +28,17 @@ from messagebody.workflows._steps import (
     through,
     unmount,
 )
+from messagebody.workflows._workflow import Workflow
 
 __all__ = [
+    "AgentAnswer",
+    "Breach",
+    "BreachKind",
     "Condition",
-    "Drop",
-    "Mount",
-    "Name",
-    "OwnStep",
-    "Rename",
-    "Retype",
-    "Select",
-    "Show",
-    "Through",
-    "Unmount",
+    "Edge",
+    "Passage",
+    "Workflow",
+    "WorkflowAnswer",
     "WorkflowStep",
     "drop",
     "merged",

@@ -1,16 +1,26 @@
 """Steps: what each does to a body, its form in a file, and the condition that it sets."""
 
+import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 import attrs
 
 from messagebody import links
-from messagebody._core import MessageBody, Part, essence, quote, require_body, require_schema
+from messagebody._core import (
+    MessageBody,
+    essence,
+    extension_of,
+    quote,
+    require_body,
+    require_schema,
+)
 from messagebody.adapters import adapter
+from messagebody.compatibility._solver.profile import PartType
+from messagebody.compatibility._witnesses import body_of
 from messagebody.errors import DuplicateName, InvalidArgument, InvalidBody
-from messagebody.globs import content_type_pattern, name_pattern
+from messagebody.globs import ContentTypePattern, NamePattern, content_type_pattern, name_pattern
 from messagebody.names import check_name
 from messagebody.schema import MessageBodySchema
 
@@ -23,6 +33,20 @@ class Valid(Protocol):
 
     def is_valid(self, body: MessageBody) -> bool:
         """Return whether a body is valid."""
+
+
+class Rewrite(NamedTuple):
+    """How a step changes names.
+
+    Arguments:
+        old: a name, or with a slash at its end what names begin with.
+        new: what stands there instead; None if the part has no name any more.
+        others_go: whether parts with other names go.
+    """
+
+    old: str
+    new: str | None
+    others_go: bool = False
 
 
 class WorkflowStep:
@@ -42,9 +66,33 @@ class WorkflowStep:
                 `links` is not installed.
         """
 
-    @abstractmethod
-    def argument(self) -> Any:
-        """Return what stands beside the word in a file: text, or a list."""
+    @property
+    def tested_names(self) -> Sequence[NamePattern]:
+        """The patterns of names that decide what happens to a part."""
+        return ()
+
+    @property
+    def tested_types(self) -> Sequence[ContentTypePattern]:
+        """The patterns of types that decide what happens to a part."""
+        return ()
+
+    @property
+    def rewrite(self) -> Rewrite | None:
+        """How names change; None if they stay."""
+        return None
+
+    def follow(self, part: PartType) -> PartType | None:
+        """Return what a part is after the step; None if it goes."""
+        return part
+
+    def types(self, parts: Sequence[PartType]) -> list[PartType]:
+        """Return what the parts of a body are after the step.
+
+        Raises:
+            DuplicateName: two parts would have the same name.
+        """
+        moved = [after for after in map(self.follow, parts) if after is not None]
+        return distinct(moved)
 
     def before(self, after: Valid) -> "Condition":
         """Return what a body has to be, so that it is valid after the step.
@@ -53,7 +101,7 @@ class WorkflowStep:
             after: a schema, or the condition of the next step.
 
         Examples:
-            >>> from messagebody import MessageBodySchema
+            >>> from messagebody import MessageBodySchema, Part
             >>> taken = MessageBodySchema([("/research/*", "text/*", True)])
             >>> condition = mount("/research").before(taken)
             >>> condition.is_valid(MessageBody([Part("found")]))
@@ -63,7 +111,27 @@ class WorkflowStep:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the step as it stands in a file."""
-        return {self.word: self.argument()}
+        return {self.word: self._argument()}
+
+    def _argument(self) -> Any:
+        """Return what stands beside the word in a file: a text, or a list."""
+        values = attrs.astuple(self, recurse=False)  # type: ignore[arg-type]
+        return values[0] if len(values) == 1 else list(values)
+
+
+def distinct(parts: list[PartType]) -> list[PartType]:
+    """Return parts, all of which have different names.
+
+    Raises:
+        DuplicateName: two parts have the same name.
+    """
+    taken: set[str] = set()
+    for part in parts:
+        if part.name is not None:
+            if part.name in taken:
+                raise DuplicateName(part.name)
+            taken.add(part.name)
+    return parts
 
 
 @attrs.frozen
@@ -106,8 +174,22 @@ class Mount(WorkflowStep):
     def __call__(self, body: MessageBody) -> MessageBody:
         return MessageBody().mount(self.prefix, require_body(body))
 
-    def argument(self) -> str:
-        return self.prefix
+    @property
+    def rewrite(self) -> Rewrite:
+        return Rewrite("/", f"{self.prefix}/", others_go=True)
+
+    def follow(self, part: PartType) -> PartType:
+        return self.numbered(part, 1)
+
+    def numbered(self, part: PartType, number: int | str) -> PartType:
+        """Return what a part is after the step; a number names one without a name."""
+        extension = extension_of(part.content_type, default="")
+        below = part.name or f"/{number}{extension}"
+        return part._replace(name=self.prefix + below)
+
+    def types(self, parts: Sequence[PartType]) -> list[PartType]:
+        unnamed = itertools.count(1)
+        return distinct([self.numbered(each, 0 if each.name else next(unnamed)) for each in parts])
 
 
 @attrs.frozen
@@ -120,8 +202,15 @@ class Unmount(WorkflowStep):
     def __call__(self, body: MessageBody) -> MessageBody:
         return links.unmount(require_body(body), self.prefix)
 
-    def argument(self) -> str:
-        return self.prefix
+    @property
+    def rewrite(self) -> Rewrite:
+        return Rewrite(f"{self.prefix}/", "/", others_go=True)
+
+    def follow(self, part: PartType) -> PartType | None:
+        below = f"{self.prefix}/"
+        if part.name is None or not part.name.startswith(below):
+            return None
+        return part._replace(name=part.name[len(self.prefix) :])
 
 
 def _globs(value: Any) -> tuple[Glob, ...]:
@@ -149,46 +238,71 @@ def _pair(value: Any) -> tuple[str | None, str]:
     raise InvalidArgument("a pattern of names, or a list of that and a pattern of types", value)
 
 
-def _matches(globs: Sequence[Glob], part: Part) -> bool:
-    for glob in globs:
-        name, kind = glob if isinstance(glob, tuple) else (glob, "**")
-        is_named = part.name is not None and name is not None
-        fits = name_pattern(name or "").matches(part.name or "") if is_named else part.name is name
-        if fits and content_type_pattern(kind).matches_essence(essence(part.content_type)):
-            return True
-    return False
+class _ByPattern(WorkflowStep):
+    """Parts are chosen by patterns of names and types."""
+
+    globs: tuple[Glob, ...]
+
+    @property
+    def tested_names(self) -> Sequence[NamePattern]:
+        names = [glob[0] if isinstance(glob, tuple) else glob for glob in self.globs]
+        return [name_pattern(name) for name in names if name is not None]
+
+    @property
+    def tested_types(self) -> Sequence[ContentTypePattern]:
+        return [content_type_pattern(glob[1]) for glob in self.globs if isinstance(glob, tuple)]
+
+    def _is_chosen(self, name: str | None, content_type: str) -> bool:
+        for glob in self.globs:
+            names, kinds = glob if isinstance(glob, tuple) else (glob, "*/*")
+            if _fits(names, name) and _is_of(kinds, content_type):
+                return True
+        return False
+
+    def _argument(self) -> list[Any]:
+        return [list(glob) if isinstance(glob, tuple) else glob for glob in self.globs]
 
 
-def _listed(globs: Sequence[Glob]) -> list[Any]:
-    return [list(glob) if isinstance(glob, tuple) else glob for glob in globs]
+def _fits(pattern: str | None, name: str | None) -> bool:
+    if pattern is None or name is None:
+        return pattern is name
+    return name_pattern(pattern).matches(name)
+
+
+def _is_of(pattern: str, content_type: str) -> bool:
+    return content_type_pattern(pattern).matches_essence(essence(content_type))
 
 
 @attrs.frozen
-class Select(WorkflowStep):
+class Select(_ByPattern):
     """Only the parts stay that some pattern matches."""
 
     word: ClassVar[str] = "select"
     globs: tuple[Glob, ...] = attrs.field(converter=_globs)
 
     def __call__(self, body: MessageBody) -> MessageBody:
-        return MessageBody(part for part in require_body(body) if _matches(self.globs, part))
+        return MessageBody(
+            part for part in require_body(body) if self._is_chosen(part.name, part.content_type)
+        )
 
-    def argument(self) -> list[Any]:
-        return _listed(self.globs)
+    def follow(self, part: PartType) -> PartType | None:
+        return part if self._is_chosen(*part) else None
 
 
 @attrs.frozen
-class Drop(WorkflowStep):
+class Drop(_ByPattern):
     """The parts go that some pattern matches."""
 
     word: ClassVar[str] = "drop"
     globs: tuple[Glob, ...] = attrs.field(converter=_globs)
 
     def __call__(self, body: MessageBody) -> MessageBody:
-        return MessageBody(part for part in require_body(body) if not _matches(self.globs, part))
+        return MessageBody(
+            part for part in require_body(body) if not self._is_chosen(part.name, part.content_type)
+        )
 
-    def argument(self) -> list[Any]:
-        return _listed(self.globs)
+    def follow(self, part: PartType) -> PartType | None:
+        return None if self._is_chosen(*part) else part
 
 
 _BELOW: Final = "/**"
@@ -217,8 +331,19 @@ class Rename(WorkflowStep):
             changed.move(self.old.removesuffix("**"), self.new.removesuffix("**"), relink=True)
         return changed
 
-    def argument(self) -> list[str]:
-        return [self.old, self.new]
+    @property
+    def rewrite(self) -> Rewrite:
+        if not self.old.endswith(_BELOW):
+            return Rewrite(self.old, self.new)
+        return Rewrite(self.old.removesuffix("**"), self.new.removesuffix("**"))
+
+    def follow(self, part: PartType) -> PartType:
+        old, new, _ = self.rewrite
+        if old.endswith("/"):
+            is_moved = part.name is not None and part.name.startswith(old)
+        else:
+            is_moved = part.name == old
+        return part._replace(name=f"{new}{(part.name or '')[len(old) :]}") if is_moved else part
 
 
 @attrs.frozen
@@ -234,8 +359,12 @@ class Show(WorkflowStep):
             for part in require_body(body)
         )
 
-    def argument(self) -> str:
-        return self.name
+    @property
+    def rewrite(self) -> Rewrite:
+        return Rewrite(self.name, None)
+
+    def follow(self, part: PartType) -> PartType:
+        return part._replace(name=None) if part.name == self.name else part
 
 
 @attrs.frozen
@@ -244,20 +373,26 @@ class Name(WorkflowStep):
 
     word: ClassVar[str] = "name"
     name: str = attrs.field(converter=check_name)
-    types: str = "*/*"
+    kinds: str = "*/*"
 
     def __attrs_post_init__(self) -> None:
-        content_type_pattern(self.types).require_matches()
+        content_type_pattern(self.kinds).require_matches()
 
     def __call__(self, body: MessageBody) -> MessageBody:
-        chosen = ((None, self.types),)
         return MessageBody(
-            part.evolve(name=self.name) if _matches(chosen, part) else part
+            part.evolve(name=self.name) if self._is_meant(part.name, part.content_type) else part
             for part in require_body(body)
         )
 
-    def argument(self) -> list[str]:
-        return [self.name, self.types]
+    @property
+    def tested_types(self) -> Sequence[ContentTypePattern]:
+        return [content_type_pattern(self.kinds)]
+
+    def follow(self, part: PartType) -> PartType:
+        return part._replace(name=self.name) if self._is_meant(*part) else part
+
+    def _is_meant(self, name: str | None, content_type: str) -> bool:
+        return name is None and _is_of(self.kinds, content_type)
 
 
 @attrs.frozen
@@ -270,17 +405,23 @@ class Retype(WorkflowStep):
 
     def __attrs_post_init__(self) -> None:
         for each in (self.old, self.new):
-            if not isinstance(each, str) or not essence(each).startswith("text/"):
+            if not isinstance(each, str) or essence(each) != each or not each.startswith("text/"):
                 raise InvalidArgument("a type of text, which another type of text can say", each)
 
     def __call__(self, body: MessageBody) -> MessageBody:
         return MessageBody(
-            part.evolve(content_type=self.new) if part.content_type == self.old else part
+            part.evolve(content_type=self.new + part.content_type[len(self.old) :])
+            if essence(part.content_type) == self.old
+            else part
             for part in require_body(body)
         )
 
-    def argument(self) -> list[str]:
-        return [self.old, self.new]
+    @property
+    def tested_types(self) -> Sequence[ContentTypePattern]:
+        return [content_type_pattern(self.old)]
+
+    def follow(self, part: PartType) -> PartType:
+        return part._replace(content_type=self.new) if part.content_type == self.old else part
 
 
 @attrs.frozen
@@ -297,8 +438,13 @@ class Through(WorkflowStep):
         target = adapter(self.format)
         return target.to_body(target.from_body(require_body(body)).value).value
 
-    def argument(self) -> str:
-        return self.format
+    def types(self, parts: Sequence[PartType]) -> list[PartType]:
+        body = body_of(parts, in_order=True)
+        # No message has a type that is longer than the limit.
+        if body is None:
+            return list(parts)
+        body = self(body)
+        return [PartType(part.name, essence(part.content_type)) for part in body]
 
 
 @attrs.frozen
@@ -326,7 +472,7 @@ class OwnStep(WorkflowStep):
         self.gives.validate(made)
         return made
 
-    def argument(self) -> Any:
+    def _argument(self) -> Any:
         raise InvalidArgument("a step that a file can hold", self.function)
 
 
@@ -337,17 +483,16 @@ def merged(bodies: Iterable[MessageBody]) -> MessageBody:
         DuplicateName: two of them have a part of the same name.
 
     Examples:
+        >>> from messagebody import Part
         >>> merged([MessageBody([Part("a")]), MessageBody([Part("b", name="/b")])]).names()
         ['/b']
     """
     return MessageBody(part for body in bodies for part in require_body(body))
 
 
-_STEPS: Final[dict[str, Callable[..., WorkflowStep]]] = {
+_STEPS: Final[dict[str, Any]] = {
     each.word: each for each in (Mount, Unmount, Select, Drop, Rename, Show, Name, Retype, Through)
 }
-_SPREAD: Final = frozenset({"rename", "name", "retype"})
-"""Steps whose argument is a list of several."""
 
 mount, unmount, select, drop = Mount, Unmount, Select, Drop
 rename, show, name, retype = Rename, Show, Name, Retype
@@ -371,9 +516,10 @@ def read_step(value: Any) -> WorkflowStep:
     match value:
         case {**members} if len(members) == 1:
             [(word, argument)] = members.items()
-            if word in _SPREAD and isinstance(argument, list) and len(argument) == 2:
-                return _STEPS[word](*argument)
-            if word in _STEPS and word not in _SPREAD:
-                return _STEPS[word](argument)
+            made = _STEPS.get(word) if isinstance(word, str) else None
+            if made is not None and len(attrs.fields(made)) == 1:
+                return made(argument)  # type: ignore[no-any-return]
+            if made is not None and isinstance(argument, list) and len(argument) == 2:
+                return made(*argument)  # type: ignore[no-any-return]
     known = ", ".join(_STEPS)
     raise InvalidArgument(f"a step, an object with one of {known}", value)

@@ -28,6 +28,7 @@ from messagebody.errors import (
     InvalidPattern,
     InvalidSchema,
     InvalidSize,
+    InvalidWorkflow,
     LimitExceeded,
     LocalFileChanged,
     LocalFileNotSent,
@@ -94,6 +95,7 @@ EXAMPLES: list[tuple[MessageBodyError, tuple[type, ...], str]] = [
     ),
     (DigestMismatch("part 1", "a", "b"), (Exception,), "part 1: expected a, got b"),
     (InvalidPatch("it is no JSON"), (ValueError,), "it is no JSON"),
+    (InvalidWorkflow("it is no JSON"), (ValueError,), "it is no JSON"),
     (OtherBase("a", "b"), (ValueError,), "the patch is for the state a, and the body has b"),
     (
         DigestUnknown(["part 1", "part 3 '/a'"]),

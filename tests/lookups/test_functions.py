@@ -173,6 +173,14 @@ def on_fs(act: Callable[[Any], Any]) -> Call:
 ANY_BODY = MessageBodySchema([(None,), ("/**",)])
 
 
+EDGE = workflows.Edge("a", "b", [workflows.mount("/x"), workflows.drop("/x/sources/**")])
+
+
+def breach_of(body: MessageBody) -> workflows.Breach:
+    kind = workflows.BreachKind.REFUSED
+    return workflows.Breach(kind, "b", "it is refused", {"a": body}, (EDGE,))
+
+
 def through_steps(body: MessageBody) -> Any:
     steps = [
         workflows.mount("/x"), workflows.unmount("/sources"), workflows.select(["/**", None]),
@@ -296,6 +304,12 @@ CALLS: dict[str, Call] = {
     ),
     "Condition.is_valid": through_steps,
     "OwnStep": workflows.step(MessageBody.copy, ANY_BODY, ANY_BODY),
+    "Edge.passage": lambda body: str(EDGE.passage(body)),
+    "Passage": lambda body: workflows.Passage(EDGE, (body,)).arrived,
+    "Breach": lambda body: [str(breach_of(body)), breach_of(body).to_dict()],
+    "AgentAnswer": lambda body: str(
+        workflows.AgentAnswer("b", m.Verdict.SOMETIMES, (breach_of(body),), {"a": body})
+    ),
     "workflows.merged": lambda body: workflows.merged([MessageBody(), body]),
     "MessageBody.move": lambda body: each(lambda name: body.move(name, "/x" + name), body.names()),
     "MessageBody.names": lambda body: body.names(),

@@ -13,7 +13,7 @@ from typing import Final
 from messagebody.compatibility._solver.budget import Budget
 from messagebody.compatibility._solver.languages import (
     Key,
-    Language,
+    WordLanguage,
     bits,
     key_of,
     members,
@@ -35,7 +35,7 @@ _HEAVY: Final = 64
 
 
 def search(
-    labelled: Iterable[tuple[int, Language]],
+    labelled: Iterable[tuple[int, WordLanguage]],
     budget: Budget,
     *,
     good: int,
@@ -58,7 +58,7 @@ def search(
     Raises:
         OutOfBudget: the search ended early, so that signatures may be missing.
     """
-    joined = _Joined(labelled, budget)
+    joined = Joined(labelled, budget)
     needed = [joined.of(group) for group in need]
     kept = _Antichain(joined, good, bad, budget)
     # With a single good language, its states can be followed one at a time; see `_split`.
@@ -107,7 +107,7 @@ def _split(states: int, single: int) -> Iterable[int]:
     return [others | bit for bit in bits(here)]
 
 
-class _Joined:
+class Joined:
     """Several languages in parallel: the states of all of them in one int, at different offsets.
 
     Comparing or looking up a set of states is one operation for any number of languages.
@@ -117,9 +117,9 @@ class _Joined:
         budget: the budget for following them.
     """
 
-    def __init__(self, labelled: Iterable[tuple[int, Language]], budget: Budget) -> None:
+    def __init__(self, labelled: Iterable[tuple[int, WordLanguage]], budget: Budget) -> None:
         self._budget = budget
-        self._languages: list[tuple[int, Language, int]] = []  # label, language, offset
+        self._languages: list[tuple[int, WordLanguage, int]] = []  # label, language, offset
         self._offsets: list[int] = []
         self.start = self._accepting = size = 0
         for label, language in labelled:
@@ -181,7 +181,7 @@ class _Joined:
             self._budget.spend(self.handling)
             yield character, ordinary ^ changes.get(character, 0)
 
-    def _among(self, states: int) -> Iterator[tuple[int, Language, int, int]]:
+    def _among(self, states: int) -> Iterator[tuple[int, WordLanguage, int, int]]:
         """Yield label, language and offset, and its own states, for each language with some."""
         # From one language that has states to the next, because often most of them have none.
         shifted = 0
@@ -193,7 +193,7 @@ class _Joined:
             states >>= language.size
             shifted = offset + language.size
 
-    def _first_cost(self, language: Language, offset: int, here: int) -> int:
+    def _first_cost(self, language: WordLanguage, offset: int, here: int) -> int:
         """Return the steps for following a set of a long pattern; 0 if it was followed before."""
         if language.size <= _HEAVY or (key := (offset, key_of(here))) in self._followed:
             return 0
@@ -213,7 +213,7 @@ class _Antichain:
         "_bad", "_budget", "_comparing", "_good", "_held", "_kept", "_met", "_waiting", "beaten",
     )  # fmt: skip
 
-    def __init__(self, joined: _Joined, good: int, bad: int, budget: Budget) -> None:
+    def __init__(self, joined: Joined, good: int, bad: int, budget: Budget) -> None:
         self._budget = budget
         self._held = 0
         self._good, self._bad = joined.of(good), joined.of(bad)

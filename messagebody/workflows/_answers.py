@@ -1,0 +1,219 @@
+"""Answers about a workflow: what breaks, with messages that show it, and their way."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+import attrs
+
+from messagebody._core import MessageBody, quote
+from messagebody.compatibility import Verdict
+from messagebody.errors import MessageBodyError
+from messagebody.workflows._steps import WorkflowStep
+
+
+def _as_steps(steps: Iterable[WorkflowStep]) -> tuple[WorkflowStep, ...]:
+    return tuple(steps)
+
+
+@attrs.frozen
+class Edge:
+    """A connection of a workflow: who sends to whom, and what happens in between.
+
+    Arguments:
+        source: the name of the agent that sends.
+        target: the name of the agent that takes.
+        steps: the steps in between, in order.
+    """
+
+    source: str
+    target: str
+    steps: tuple[WorkflowStep, ...] = attrs.field(default=(), converter=_as_steps)
+
+    def __str__(self) -> str:
+        return f"{quote(self.source)} → {quote(self.target)}"
+
+    def passage(self, body: MessageBody) -> "Passage":
+        """Return what becomes of a message on its way."""
+        bodies = [body]
+        for step in self.steps:
+            try:
+                bodies.append(step(bodies[-1]))
+            except MessageBodyError as error:
+                return Passage(self, tuple(bodies), error)
+        return Passage(self, tuple(bodies))
+
+
+@attrs.frozen
+class Passage:
+    """A message on its way along an edge.
+
+    Arguments:
+        edge: the edge.
+        bodies: the message as it is sent, and after each step.
+        error: why a step does not let it through; None if it arrives.
+    """
+
+    edge: Edge
+    bodies: tuple[MessageBody, ...]
+    error: MessageBodyError | None = None
+
+    @property
+    def arrived(self) -> MessageBody | None:
+        """What arrives; None if a step does not let it through."""
+        return None if self.error is not None else self.bodies[-1]
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        words = [f"{quote(self.edge.source)} sends"]
+        words += [_step_text(step) for step in self.edge.steps]
+        width = max(map(len, words))
+        for word, body in zip(words, self.bodies, strict=False):
+            yield f"{word:{width}}  {_parts_text(body)}"
+        if self.error is not None:
+            yield f"{words[len(self.bodies)]:{width}}  {self.error}"
+
+
+def _step_text(step: WorkflowStep) -> str:
+    try:
+        ((word, argument),) = step.to_dict().items()
+    except MessageBodyError:
+        return "a step of your own"
+    listed = argument if isinstance(argument, list) else [argument]
+    return f"{word} {' '.join(each if isinstance(each, str) else quote(each) for each in listed)}"
+
+
+def _parts_text(body: MessageBody) -> str:
+    parts = [f"{part.name or 'unnamed'} {part.content_type}" for part in body]
+    return ", ".join(parts) or "nothing"
+
+
+class BreachKind(StrEnum):
+    """What is wrong with a message for an agent."""
+
+    REFUSED = "refused"
+    """A part arrives that the agent does not take."""
+
+    MISSING = "missing"
+    """A part that the agent requires does not arrive."""
+
+    COLLISION = "collision"
+    """Two parts would have the same name."""
+
+    NOT_TAKEN = "not-taken"
+    """A step of one's own does not take the message."""
+
+
+@attrs.frozen
+class Breach:
+    """Something that can break at an agent, with messages that show it.
+
+    Arguments:
+        kind: what is wrong.
+        agent: the agent that is reached by it.
+        problem: one clause, for a person.
+        messages: a message of each agent that sends to it; each is valid for its own schema.
+        edges: the edges that the messages take.
+        edge: the number of the edge that is at fault; None if all edges together are.
+        required: the schema part that nothing meets; None if something else is wrong.
+    """
+
+    kind: BreachKind
+    agent: str
+    problem: str
+    messages: Mapping[str, MessageBody] = attrs.field(hash=False)
+    edges: tuple[Edge, ...]
+    edge: int | None = None
+    required: int | None = None
+
+    @property
+    def passages(self) -> list[Passage]:
+        """The ways of the messages, step by step."""
+        return [edge.passage(self.messages[edge.source]) for edge in self.edges]
+
+    def __str__(self) -> str:
+        return f"{quote(self.agent)}: {self.problem}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the breach as JSON."""
+        return {
+            "kind": self.kind.value,
+            "agent": self.agent,
+            "problem": self.problem,
+            "edge": self.edge,
+            "messages": {name: body.to_dicts() for name, body in self.messages.items()},
+        }
+
+
+@attrs.frozen
+class AgentAnswer:
+    """Whether what reaches an agent is always valid for it.
+
+    Arguments:
+        agent: its name.
+        verdict: *always*, *sometimes*, *never*, or *undecided*.
+        breaches: what can break, each with messages that show it.
+        example: messages that get through, one of each agent that sends to it; None if none do, or
+            none were found.
+    """
+
+    agent: str
+    verdict: Verdict
+    breaches: tuple[Breach, ...] = ()
+    example: Mapping[str, MessageBody] | None = attrs.field(default=None, hash=False)
+
+    def __bool__(self) -> bool:
+        return self.verdict is Verdict.ALWAYS
+
+    def __str__(self) -> str:
+        return "\n".join([f"{quote(self.agent)}: {self.verdict}", *map(_indented, self.breaches)])
+
+
+def _indented(breach: Breach) -> str:
+    lines = [breach.problem]
+    lines += [line for passage in breach.passages for line in f"{passage}".splitlines()]
+    return "\n".join([f"  {lines[0]}", *(f"    {line}" for line in lines[1:])])
+
+
+@attrs.frozen
+class WorkflowAnswer(Mapping[str, AgentAnswer]):
+    """The answer to `Workflow.check`: one for each agent that something reaches.
+
+    It is true if what reaches each agent is always valid for it.
+
+    Arguments:
+        agents: the answers by the name of the agent.
+    """
+
+    agents: Mapping[str, AgentAnswer] = attrs.field(hash=False)
+
+    def __getitem__(self, name: str) -> AgentAnswer:
+        return self.agents[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.agents)
+
+    def __len__(self) -> int:
+        return len(self.agents)
+
+    def __bool__(self) -> bool:
+        return all(self.agents.values())
+
+    @property
+    def breaches(self) -> list[Breach]:
+        """What can break, at all agents."""
+        return [breach for answer in self.agents.values() for breach in answer.breaches]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of all agents."""
+        found = {answer.verdict for answer in self.agents.values()}
+        return next((each for each in _WORST_FIRST if each in found), Verdict.ALWAYS)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.agents.values()))
+
+
+_WORST_FIRST: Sequence[Verdict] = (Verdict.NEVER, Verdict.SOMETIMES, Verdict.UNDECIDED)

@@ -1,0 +1,207 @@
+"""Check of an agent in a workflow: what reaches it, and what of that breaks."""
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from messagebody._core import MessageBody, quote
+from messagebody.agents import Agent
+from messagebody.compatibility import Verdict
+from messagebody.compatibility._solver.budget import Budget, OutOfBudget
+from messagebody.compatibility._solver.profile import PartType
+from messagebody.compatibility._witnesses import body_of
+from messagebody.errors import DuplicateName
+from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.workflows._answers import AgentAnswer, Breach, BreachKind, Edge
+from messagebody.workflows._decision import Bodies, Break, JointDecision
+from messagebody.workflows._steps import OwnStep, WorkflowStep, merged
+
+_Steps = tuple[WorkflowStep, ...]
+
+
+@attrs.frozen
+class Incoming:
+    """An edge into an agent.
+
+    Arguments:
+        number: its number in the workflow.
+        edge: the edge.
+        sent: the schema of what is sent.
+    """
+
+    number: int
+    edge: Edge
+    sent: MessageBodySchema
+
+
+@attrs.frozen
+class _Leg:
+    """Senders up to where a message has to be valid: a step of one's own, or the end.
+
+    Arguments:
+        takes: the schema there.
+        senders: what is sent, with the edges that it takes from there and the steps to there.
+        step: the step of one's own; None at the end.
+    """
+
+    takes: MessageBodySchema
+    senders: Sequence[tuple[MessageBodySchema, Sequence[tuple[Incoming, _Steps]]]]
+    step: OwnStep | None = None
+
+
+def answer_for(agent: Agent, incoming: Sequence[Incoming], budget: Budget) -> AgentAnswer:
+    """Return whether all that reaches an agent is valid for it."""
+    found = _Inspection(agent)
+    verdict = _joined([found.verdict(leg, budget) for leg in _legs(agent, incoming)])
+    if verdict is Verdict.SOMETIMES and _is_split(incoming):
+        verdict = Verdict.UNDECIDED
+    return AgentAnswer(agent.name, verdict, tuple(found.breaches), found.example)
+
+
+def _is_split(incoming: Sequence[Incoming]) -> bool:
+    """Return whether one message has to be right for a step of one's own and for another edge."""
+    sources = [each.edge.source for each in incoming]
+    return any(
+        sources.count(each.edge.source) > 1
+        for each in incoming
+        if any(isinstance(step, OwnStep) for step in each.edge.steps)
+    )
+
+
+def _joined(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return the verdict of legs, each of which has to let a message through."""
+    for worst in (Verdict.NEVER, Verdict.UNDECIDED, Verdict.SOMETIMES):
+        if worst in verdicts:
+            return worst
+    return Verdict.ALWAYS
+
+
+def _legs(agent: Agent, incoming: Sequence[Incoming]) -> Iterator[_Leg]:
+    senders: dict[object, tuple[MessageBodySchema, list[tuple[Incoming, _Steps]]]] = {}
+    for each in incoming:
+        sent, start = each.sent, 0
+        for place, step in enumerate(each.edge.steps):
+            if isinstance(step, OwnStep):
+                rest = each.edge.steps[start:place]
+                yield _Leg(step.takes, [(sent, [(each, rest)])], step)
+                sent, start = step.gives, place + 1
+        # What an agent sends goes along all of its edges; what a step makes, along its own.
+        key: object = each.number if start else each.edge.source
+        rest = each.edge.steps[start:]
+        senders.setdefault(key, (sent, []))[1].append((each, rest))
+    yield _Leg(agent.input, list(senders.values()))
+
+
+class _Inspection:
+    """What was found about an agent."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self.example: dict[str, MessageBody] | None = None
+        self.breaches: list[Breach] = []
+
+    def verdict(self, leg: _Leg, budget: Budget) -> Verdict:
+        """Return the verdict of a leg, and keep what breaks there."""
+        senders = [(sent, [steps for _, steps in edges]) for sent, edges in leg.senders]
+        is_broken = False
+        try:
+            decision = JointDecision(senders, leg.takes, budget)
+            for each in decision.breaks():
+                is_broken |= self._keep(leg, decision, each)
+            valid = decision.valid()
+        except OutOfBudget:
+            return Verdict.UNDECIDED
+        self.example = None if valid is None else _messages(leg, valid)
+        if not is_broken:
+            return Verdict.ALWAYS if decision.is_exact else Verdict.UNDECIDED
+        if valid is None:
+            return Verdict.NEVER if decision.is_exact else Verdict.UNDECIDED
+        return Verdict.SOMETIMES
+
+    def _keep(self, leg: _Leg, decision: JointDecision, found: Break) -> bool:
+        """Keep what breaks; return whether it really does, which only a sender may leave open."""
+        messages = _messages(leg, found.bodies)
+        edges = tuple(_rest(leg, *each) for _, listed in leg.senders for each in listed)
+        breach = Breach(
+            kind=_kind(leg, found),
+            agent=self._agent.name,
+            problem=_problem(leg, found),
+            messages=messages or {},
+            edges=edges if messages else (),
+            edge=_edge_at(leg, found),
+            required=found.required,
+        )
+        if messages is not None and _gets_through(leg, breach):
+            if decision.is_exact:
+                raise AssertionError("a message gets through that should not; please report this")
+            return False
+        self.breaches.append(breach)
+        return True
+
+
+def _messages(leg: _Leg, bodies: Bodies) -> dict[str, MessageBody] | None:
+    """Return a message of each sender; None if a type is too long for any message."""
+    found = {}
+    for (_, edges), types in zip(leg.senders, bodies, strict=True):
+        body = body_of(types, in_order=True)
+        if body is None:
+            return None
+        found[edges[0][0].edge.source] = body
+    return found
+
+
+def _rest(leg: _Leg, incoming: Incoming, steps: _Steps) -> Edge:
+    """Return the edge from where a leg begins, to where it ends."""
+    own: _Steps = () if leg.step is None else (leg.step,)
+    return Edge(incoming.edge.source, incoming.edge.target, steps + own)
+
+
+def _gets_through(leg: _Leg, breach: Breach) -> bool:
+    arrived = [passage.arrived for passage in breach.passages]
+    if None in arrived:
+        return False
+    try:
+        body = merged(each for each in arrived if each is not None)
+    except DuplicateName:
+        return False
+    return leg.step is not None or leg.takes.is_valid(body)
+
+
+def _kind(leg: _Leg, found: Break) -> BreachKind:
+    if found.name is not None:
+        return BreachKind.COLLISION
+    if leg.step is not None:
+        return BreachKind.NOT_TAKEN
+    return BreachKind.REFUSED if found.required is None else BreachKind.MISSING
+
+
+def _edge_at(leg: _Leg, found: Break) -> int | None:
+    """Return the number of the edge that is at fault, if one alone is."""
+    edges = [each for _, listed in leg.senders for each, _ in listed]
+    if found.sender is not None and not found.is_shared:
+        edges = [each for each, _ in leg.senders[found.sender][1]]
+    return edges[0].number if len(edges) == 1 else None
+
+
+def _problem(leg: _Leg, found: Break) -> str:
+    """Return one clause about what breaks."""
+    taker = "it" if leg.step is None else "a step of your own"
+    if found.name is not None:
+        return f"two parts would be named {quote(found.name)}"
+    if found.required is not None:
+        return f"{taker} requires {_wanted(leg.takes[found.required])}, which need not arrive"
+    if found.part is None or found.sender is None:
+        raise AssertionError(found)
+    sent = _described(found.part)
+    arrived = ", ".join(map(_described, found.arrived))
+    source = leg.senders[found.sender][1][0][0].edge.source
+    came = "" if arrived == sent else f", which arrives as {arrived},"
+    return f"{quote(source)} may send {sent}{came} and {taker} does not take that"
+
+
+def _described(part: PartType) -> str:
+    return f"{'an unnamed part' if part.name is None else part.name} of {part.content_type}"
+
+
+def _wanted(part: SchemaPart) -> str:
+    return f"{'an unnamed part' if part.name is None else part.name} of {part.content_type}"

@@ -1,0 +1,301 @@
+"""Whether what senders send gets through steps to a taker, with bodies that show it."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
+
+import attrs
+
+from messagebody.compatibility._solver.budget import Budget
+from messagebody.compatibility._solver.languages import members
+from messagebody.compatibility._solver.profile import PartType, Types
+from messagebody.errors import DuplicateName
+from messagebody.schema import MessageBodySchema
+from messagebody.workflows._producers import END, Chain, PartOption, SteppedProducer, hits
+from messagebody.workflows._steps import distinct
+
+Bodies = list[Types]
+"""A body of each sender."""
+
+
+@attrs.frozen
+class Break:
+    """Bodies that break something.
+
+    Arguments:
+        bodies: a body of each sender.
+        sender: the number of the sender whose part is refused, or collides; None if a required
+            part is missing.
+        part: the part that is refused, or whose name is taken.
+        sent: the first schema part of that sender that accepts it.
+        required: the schema part of the taker that nothing meets; None if something else breaks.
+        name: the name that two parts would have; None if none collide.
+        is_shared: whether parts of several senders collide.
+        arrived: what arrives of the part that is refused.
+    """
+
+    bodies: Bodies
+    sender: int | None = None
+    part: PartType | None = None
+    sent: int | None = None
+    required: int | None = None
+    name: str | None = None
+    is_shared: bool = False
+    arrived: Types = attrs.field(factory=list)
+
+
+class JointDecision:
+    """A decision about what senders send to one taker.
+
+    Arguments:
+        senders: the schema of each sender, with the steps of each of its edges.
+        taker: the schema of what the taker takes.
+        budget: the budget.
+    """
+
+    def __init__(
+        self,
+        senders: Sequence[tuple[MessageBodySchema, Sequence[Chain]]],
+        taker: MessageBodySchema,
+        budget: Budget,
+    ) -> None:
+        self._taker = taker
+        self._budget = budget
+        self._required = sum(1 << i for i, part in enumerate(taker) if part.required)
+        self._senders = [
+            SteppedProducer(schema, chains, taker, budget) for schema, chains in senders
+        ]
+        for one in self._senders:
+            for other in self._senders:
+                if one is not other:
+                    one.meet(other)
+        self._options: dict[int, list[list[PartOption]]] = {}
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether *no bodies found* means that there are none."""
+        return all(sender.is_exact for sender in self._senders)
+
+    def valid(self) -> Bodies | None:
+        """Return a body of each sender, so that what arrives is valid; None if there are none.
+
+        Raises:
+            OutOfBudget: none were found before the budget ended.
+        """
+        widths = [len(sender.schema) for sender in self._senders]
+        shifts = [sum(widths[:i]) for i in range(len(widths) + 1)]
+        needs = self._required << shifts[-1]
+        for sender, shift in zip(self._senders, shifts, strict=False):
+            needs |= sender.required << shift
+
+        def meets(at: int, option: PartOption) -> int:
+            return (option.sent << shifts[at] | option.taken << shifts[-1]) & needs
+
+        for most in self._sizes:
+            candidates = [
+                (at, option, meets(at, option))
+                for at, options in enumerate(self._options_of(most))
+                for option in options
+                if option.refused != 1
+            ]
+            fit = self._get_through if self.is_exact else self._are_taken
+            chosen = _choose(needs, [], candidates, fit, self._budget)
+            if chosen is not None:
+                return self._bodies(chosen)
+        return None
+
+    def breaks(self) -> Iterator[Break]:
+        """Yield bodies that break something, for each thing that can break.
+
+        Raises:
+            OutOfBudget: some may be missing.
+        """
+        if any(self._body(at) is None for at in range(len(self._senders))):
+            return
+        yield from self._refused()
+        yield from self._missing()
+        yield from self._collisions()
+
+    # What can break
+
+    def _refused(self) -> Iterator[Break]:
+        for at, options in enumerate(self._options_of(1)):
+            found: set[int] = set()
+            for option in options:
+                sent = (option.sent & -option.sent).bit_length() - 1
+                if not option.refused or sent in found:
+                    continue
+                copies = [option] * option.refused
+                bodies = self._around({at: copies})
+                if bodies is not None:
+                    found.add(sent)
+                    arrived = self._senders[at].arrive([each.part for each in copies])
+                    refused = [each for each in arrived if not hits(self._taker, each)]
+                    yield Break(bodies, at, option.part, sent, arrived=refused)
+
+    def _missing(self) -> Iterator[Break]:
+        for required in members(self._required):
+            bodies = self._around({}, without=1 << required)
+            if bodies is not None:
+                yield Break(bodies, required=required)
+
+    def _collisions(self) -> Iterator[Break]:
+        bearers: dict[tuple[int, tuple[int, int], str], list[tuple[int, PartOption, int]]] = {}
+        for at, options in enumerate(self._options_of(1)):
+            for option in options:
+                for (stage, name), copies in option.names.items():
+                    place = -1 if stage == END else at
+                    bearers.setdefault((place, stage, name), []).append((at, option, copies))
+        found: set[tuple[int, int, tuple[int, int]]] = set()
+        for (_, stage, name), listed in bearers.items():
+            for one, other in product(listed, repeat=2):
+                key = (one[0], other[0], stage)
+                if key in found or one[0] > other[0]:
+                    continue
+                bodies = self._colliding(one, other)
+                if bodies is not None:
+                    found.add(key)
+                    part = other[1].part
+                    yield Break(bodies, other[0], part, name=name, is_shared=one[0] != other[0])
+
+    def _colliding(
+        self, one: tuple[int, PartOption, int], other: tuple[int, PartOption, int]
+    ) -> Bodies | None:
+        """Return bodies with two parts that get one name on their way; None if there are none."""
+        self._budget.spend(1)
+        (at, option, copies), (where, another, more) = one, other
+        fixed = {at: [option] * copies}
+        if option is not another or at != where or copies > 1:
+            fixed.setdefault(where, []).extend([another] * more)
+        if _is_alone(fixed) and option.part.name is None:
+            fixed[at].append(option)
+        chosen = [(each, part) for each, parts in fixed.items() for part in parts]
+        if self._have_names(chosen) and not self._get_through(chosen):
+            return self._around(fixed)
+        return None
+
+    # Bodies
+
+    def _around(
+        self,
+        fixed: dict[int, list[PartOption]],
+        without: int = 0,
+    ) -> Bodies | None:
+        """Return a valid body of each sender, some with certain parts; None if there are none."""
+        bodies = []
+        for at in range(len(self._senders)):
+            body = self._body(at, fixed.get(at, ()), without)
+            if body is None:
+                return None
+            bodies.append(body)
+        return bodies
+
+    def _body(
+        self,
+        at: int,
+        fixed: Sequence[PartOption] = (),
+        without: int = 0,
+    ) -> Types | None:
+        needs = self._senders[at].required
+        for most in self._sizes:
+            candidates = [
+                (at, option, option.sent & needs)
+                for option in self._options_of(most)[at]
+                if not option.taken & without
+            ]
+            start = [(at, option, option.sent & needs) for option in fixed]
+            chosen = _choose(needs, start, candidates, self._have_names, self._budget)
+            if chosen is not None:
+                return [option.part for _, option in chosen]
+        return None
+
+    @property
+    def _sizes(self) -> tuple[int, int]:
+        """How many names of a class to try: one, or enough for all that is required."""
+        required = self._required.bit_count()
+        required += sum(sender.required.bit_count() for sender in self._senders)
+        return 1, 2 * required + 2
+
+    def _options_of(self, most: int) -> list[list[PartOption]]:
+        if most not in self._options:
+            self._options[most] = [sender.options(most) for sender in self._senders]
+        return self._options[most]
+
+    def _bodies(self, chosen: Iterable[tuple[int, PartOption]]) -> Bodies:
+        bodies: Bodies = [[] for _ in self._senders]
+        for at, option in chosen:
+            bodies[at].append(option.part)
+        return bodies
+
+    def _have_names(self, chosen: Sequence[tuple[int, PartOption]]) -> bool:
+        """Return whether the parts of each sender have different names."""
+        named = [(at, option.part.name) for at, option in chosen if option.part.name is not None]
+        return len(set(named)) == len(named)
+
+    def _get_through(self, chosen: Sequence[tuple[int, PartOption]]) -> bool:
+        """Return whether no two parts have one name, on their way and at its end."""
+        return self._arrived(chosen) is not None
+
+    def _are_taken(self, chosen: Sequence[tuple[int, PartOption]]) -> bool:
+        """Return whether parts get through together, and the taker accepts all that arrives."""
+        arrived = self._arrived(chosen)
+        return arrived is not None and all(hits(self._taker, part) for part in arrived)
+
+    def _arrived(self, chosen: Sequence[tuple[int, PartOption]]) -> Types | None:
+        """Return what arrives; None if two parts have one name, on their way or at its end."""
+        if not self._have_names(chosen):
+            return None
+        try:
+            return distinct(
+                [
+                    part
+                    for sender, body in zip(self._senders, self._bodies(chosen), strict=True)
+                    for part in sender.arrive(body)
+                ]
+            )
+        except DuplicateName:
+            return None
+
+
+def _is_alone(fixed: dict[int, list[PartOption]]) -> bool:
+    return sum(map(len, fixed.values())) == 1
+
+
+_Candidate = tuple[int, PartOption, int]
+
+
+def _choose(
+    needs: int,
+    start: Sequence[_Candidate],
+    candidates: Sequence[_Candidate],
+    fit: Callable[[Sequence[tuple[int, PartOption]]], bool],
+    budget: Budget,
+) -> list[tuple[int, PartOption]] | None:
+    """Return parts that meet all needs and fit together; None if there are none.
+
+    Arguments:
+        needs: what has to be met, as bits.
+        start: the parts that are chosen already.
+        candidates: the parts to choose from, each with its sender and what it meets.
+        fit: whether parts fit together; if some don't, more of them don't either.
+        budget: the budget.
+    """
+    met = 0
+    for _, _, meets in start:
+        met |= meets
+    useful = [each for each in candidates if each[2]]
+    stack = [([(at, option) for at, option, _ in start], needs & ~met)]
+    while stack:
+        chosen, unmet = stack.pop()
+        budget.spend(1 + len(useful) // 8)
+        if not fit(chosen):
+            continue
+        if not unmet:
+            return chosen
+        rarest = min(
+            members(unmet), key=lambda need: sum(meets >> need & 1 for _, _, meets in useful)
+        )
+        ways = [each for each in useful if each[2] >> rarest & 1]
+        # The way that meets most is tried first.
+        for at, option, meets in sorted(ways, key=lambda each: (each[2] & unmet).bit_count()):
+            stack.append(([*chosen, (at, option)], unmet & ~meets))
+    return None

@@ -1,0 +1,207 @@
+"""A workflow: agents, and edges with steps between them."""
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Self
+
+import attrs
+
+from messagebody._core import (
+    DEFAULT_LIMITS,
+    Limits,
+    did_you_mean,
+    name_in,
+    quote,
+    read_document,
+    require_iterable,
+    require_limits,
+    require_resolver,
+    strict_json,
+)
+from messagebody.agents import Agent
+from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget
+from messagebody.errors import InvalidArgument, InvalidWorkflow, MessageBodyError
+from messagebody.storage import Resolver
+from messagebody.workflows._answers import Edge, WorkflowAnswer
+from messagebody.workflows._checking import Incoming, answer_for
+from messagebody.workflows._steps import WorkflowStep, read_step
+
+_MEMBERS: Final = {"agents", "edges"}
+
+
+@attrs.frozen(init=False)
+class Workflow:
+    """Agents, and edges with steps between them.
+
+    Several edges into one agent are merged: the agent gets the parts of all that arrives.
+
+    Arguments:
+        agents: the agents.
+        edges: for each edge the name of the agent that sends, the name of the one that takes, and
+            the steps in between, if there are any.
+
+    Raises:
+        InvalidArgument: an agent or an edge has another form.
+        InvalidWorkflow: two agents have one name, or an edge names an agent that is not there.
+
+    Examples:
+        >>> from messagebody import Agent, MessageBodySchema
+        >>> from messagebody.workflows import mount
+        >>> report = MessageBodySchema([("/report.md", "text/markdown", True)])
+        >>> research = MessageBodySchema([("/research/**", "text/*")])
+        >>> agents = [Agent("scout", report, report), Agent("writer", research, report)]
+        >>> print(Workflow(agents, [("scout", "writer")]).check())
+        'writer': never
+          'scout' may send /report.md of text/markdown and it does not take that
+            'scout' sends  /report.md text/markdown
+        >>> bool(Workflow(agents, [("scout", "writer", [mount("/research")])]).check())
+        True
+    """
+
+    agents: Mapping[str, Agent] = attrs.field(hash=False)
+    edges: tuple[Edge, ...]
+
+    def __init__(self, agents: Iterable[Agent], edges: Iterable[Any]) -> None:
+        named: dict[str, Agent] = {}
+        for agent in require_iterable(agents, "agents"):
+            if not isinstance(agent, Agent):
+                raise InvalidArgument("an Agent", agent)
+            if agent.name in named:
+                raise InvalidWorkflow(f"two agents are called {quote(agent.name)}")
+            named[agent.name] = agent
+        listed = tuple(_edge(each, named) for each in require_iterable(edges, "edges"))
+        self.__attrs_init__(named, listed)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Self:
+        """Read a workflow from parsed JSON or TOML.
+
+        Arguments:
+            data: an object with `agents`, a list of agents as `Agent.from_dict` reads them, and
+                `edges`, a list of lists of source, target, and steps.
+
+        Raises:
+            InvalidWorkflow: it has another form, or breaks the rules.
+            InvalidArgument: a step has another form.
+            InvalidSchema: an agent breaks the rules.
+            InvalidName, InvalidPattern: a name or a pattern in a step breaks the rules.
+        """
+        match data:
+            case {"agents": list(agents), "edges": list(edges)} if data.keys() == _MEMBERS:
+                return cls(map(Agent.from_dict, agents), map(_read_edge, edges))
+        raise InvalidWorkflow("a workflow is an object with the lists 'agents' and 'edges'")
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        storage_options: Mapping[str, Any] | None = None,
+        resolver: Resolver | None = None,
+    ) -> Self:
+        """Read a workflow from a file of JSON or TOML; see `from_dict`.
+
+        Arguments:
+            path: the file, or its URL in a store; TOML if it ends in `.toml`. The URL of a web
+                server is read through the resolver.
+            limits: the limits of a document.
+            storage_options: the options of `open_store`, for the URL of a store.
+            resolver: must allow the URL of a web server.
+
+        Raises:
+            InvalidWorkflow: the file is neither, or breaks the rules.
+            InvalidArgument, InvalidSchema, InvalidName, InvalidPattern: see `from_dict`.
+            OSError: the file can't be read.
+            StoreError: the store or the server can't be read.
+            UnsafeReference: the resolver does not allow the URL.
+        """
+        most = require_limits(limits).json_bytes
+        data = read_document(path, most, storage_options, require_resolver(resolver))
+        if len(data) > most:
+            raise InvalidWorkflow(f"it has more than {most:,} bytes (limit json_bytes)")
+        try:
+            read = _toml if f"{path}".endswith(".toml") else _json
+            return cls.from_dict(read(data, limits))
+        except MessageBodyError as error:
+            name_in(error, path)
+            raise
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the workflow as `from_dict` reads it.
+
+        Raises:
+            InvalidArgument: a step is a function, which no file can hold.
+        """
+        return {
+            "agents": [agent.to_dict() for agent in self.agents.values()],
+            "edges": [
+                [edge.source, edge.target, [step.to_dict() for step in edge.steps]]
+                for edge in self.edges
+            ],
+        }
+
+    def check(self, *, steps: int = DEFAULT_STEPS) -> WorkflowAnswer:
+        """Decide for each agent whether what reaches it is always valid for it.
+
+        The answer is exact: an agent may send any body that is valid for its output, whatever came
+        in. It is *undecided* if the budget of an agent ends first, if a step is a message format,
+        or if somebody asks for a particular number among those that `mount` gives.
+
+        Arguments:
+            steps: the budget of each agent; see `messagebody.check`.
+        """
+        found = {}
+        for name, agent in self.agents.items():
+            incoming = [
+                Incoming(number, edge, self.agents[edge.source].output)
+                for number, edge in enumerate(self.edges)
+                if edge.target == name
+            ]
+            if incoming:
+                found[name] = answer_for(agent, incoming, Budget(steps))
+        return WorkflowAnswer(found)
+
+
+def _json(data: bytes, limits: Limits) -> Any:
+    try:
+        return strict_json.loads(data, depth=limits.depth, values=limits.values)
+    except strict_json.InvalidJson as error:
+        raise InvalidWorkflow(f"it is not JSON: {error}") from error
+
+
+def _toml(data: bytes, _: Limits) -> Any:
+    try:
+        return tomllib.loads(data.decode())
+    except (ValueError, RecursionError) as error:
+        raise InvalidWorkflow(f"it is not TOML: {error}") from error
+
+
+def _edge(value: Any, agents: Mapping[str, Agent]) -> Edge:
+    if isinstance(value, Edge):
+        edge = value
+    else:
+        match value:
+            case [str(source), str(target)]:
+                edge = Edge(source, target)
+            case [str(source), str(target), [*steps]]:
+                edge = Edge(source, target, steps)
+            case _:
+                raise InvalidArgument("an edge: source, target, and a list of steps", value)
+    for step in edge.steps:
+        if not isinstance(step, WorkflowStep):
+            raise InvalidArgument("a step, such as mount('/research')", step)
+    for name in (edge.source, edge.target):
+        if name not in agents:
+            raise InvalidWorkflow(
+                f"an edge names {quote(name)}, which is no agent{did_you_mean(name, agents)}"
+            )
+    return edge
+
+
+def _read_edge(value: Any) -> Any:
+    match value:
+        case [source, target, [*steps]]:
+            return source, target, [read_step(each) for each in steps]
+    return value

@@ -1,0 +1,210 @@
+"""Workflows: what breaks, with messages that show it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from messagebody import Agent, MessageBodySchema, SchemaPart
+from messagebody.errors import DuplicateName, InvalidWorkflow, MessageBodyError
+from messagebody.workflows import (
+    Breach,
+    BreachKind,
+    Workflow,
+    drop,
+    merged,
+    mount,
+    read_step,
+    rename,
+    step,
+    through,
+)
+
+VECTORS = Path(__file__).parents[1] / "vectors" / "workflows"
+ROWS = [json.loads(line) for line in (VECTORS / "workflows.jsonl").read_text("utf-8").splitlines()]
+
+
+def schema_of(parts: list[Any]) -> MessageBodySchema:
+    return MessageBodySchema(tuple(part) for part in parts)
+
+
+def workflow_of(row: dict[str, Any]) -> Workflow:
+    agents = [
+        Agent(each["name"], schema_of(each["input"]), schema_of(each["output"]))
+        for each in row["agents"]
+    ]
+    edges = [(a, b, [read_step(each) for each in steps]) for a, b, steps in row["edges"]]
+    return Workflow(agents, edges)
+
+
+def breaks(workflow: Workflow, breach: Breach) -> bool:
+    """Replay the messages of a breach by the steps themselves."""
+    arrived = []
+    for edge in workflow.edges:
+        if edge.target != breach.agent:
+            continue
+        body = breach.messages[edge.source]
+        assert workflow.agents[edge.source].output.is_valid(body)
+        try:
+            for each in edge.steps:
+                body = each(body)
+        except DuplicateName:
+            return True
+        arrived.append(body)
+    try:
+        return not workflow.agents[breach.agent].input.is_valid(merged(arrived))
+    except DuplicateName:
+        return True
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
+def test_vectors(row: dict[str, Any]) -> None:
+    workflow = workflow_of(row)
+    assert Workflow.from_dict(json.loads(json.dumps(workflow.to_dict()))) == workflow
+    answers = workflow.check()
+    assert {name: answer.verdict.value for name, answer in answers.items()} == row["verdicts"]
+    assert bool(answers) is (set(row["verdicts"].values()) == {"always"})
+    for breach in answers.breaches:
+        assert breaks(workflow, breach)
+    for number, is_broken in enumerate(row["edge_breaks"]):
+        if is_broken is not None:
+            assert is_broken is any(breach.edge == number for breach in answers.breaches)
+    for name, answer in answers.items():
+        assert (answer.example is not None) is (answer.verdict != "never")
+        assert all(breach.agent == name for breach in answer.breaches)
+
+
+def test_kinds() -> None:
+    kinds = {breach.kind for row in ROWS for breach in workflow_of(row).check().breaches}
+    assert kinds >= {BreachKind.REFUSED, BreachKind.MISSING}
+
+
+ANYTHING = schema_of([["/**", "*/*", False], [None, "*/*", False]])
+TEXT = schema_of([[None, "text/*", True]])
+PICTURE = schema_of([["/chart.png", "image/png", True]])
+
+
+def test_a_step_of_ones_own_is_held_to_what_it_states() -> None:
+    draw = step(lambda body: body, takes=TEXT, gives=PICTURE)
+    agents = [Agent("writer", ANYTHING, TEXT), Agent("painter", ANYTHING, PICTURE)]
+    gallery = Agent("gallery", PICTURE, ANYTHING)
+
+    def verdict(source: str, *steps: Any, taker: Agent = gallery) -> str:
+        return str(
+            Workflow([*agents, taker], [(source, "gallery", steps)]).check()["gallery"].verdict
+        )
+
+    assert verdict("writer", draw) == "always"
+    assert verdict("writer") == "never"
+    assert verdict("painter", draw) == "never"
+    assert verdict("writer", draw, rename("/chart.png", "/x.png")) == "never"
+    answer = Workflow([*agents, gallery], [("painter", "gallery", [draw])]).check()["gallery"]
+    assert {breach.kind for breach in answer.breaches} == {BreachKind.NOT_TAKEN}
+    assert "a step of your own" in str(answer)
+    # The same message has to be right on both edges, which is not followed.
+    both = [("writer", "gallery", [draw]), ("writer", "gallery", [drop(["/**", None])])]
+    assert Workflow([*agents, gallery], both).check()["gallery"].verdict == "always"
+
+
+def test_a_message_format_leaves_the_answer_open() -> None:
+    agents = [Agent("writer", ANYTHING, TEXT), Agent("reader", TEXT, ANYTHING)]
+    assert Workflow(agents, [("writer", "reader", [through("openai-chat")])]).check()[
+        "reader"
+    ].verdict in ("undecided", "sometimes")
+
+
+def test_numbers() -> None:
+    sender = Agent("a", ANYTHING, schema_of([[None, "text/plain", True]]))
+
+    def verdict(*parts: Any) -> str:
+        taker = Agent("b", schema_of([*parts]), ANYTHING)
+        return str(Workflow([sender, taker], [("a", "b", [mount("/in")])]).check()["b"].verdict)
+
+    assert verdict(["/in/*.txt", "text/*", True]) == "always"
+    assert verdict(["/in/1.txt", "text/*", True]) == "sometimes"
+    assert verdict(["/in/{1,2}.txt", "text/*", False]) == "sometimes"
+    assert verdict(["/in/1*.txt", "text/*", False]) == "sometimes"
+    assert verdict(["/in/*", "text/*", False], ["/in/2.txt", "text/*", True]) == "undecided"
+
+
+def test_one_message_along_two_edges() -> None:
+    agents = [Agent("a", ANYTHING, schema_of([["/x", "text/plain", False]])),
+              Agent("b", ANYTHING, ANYTHING)]  # fmt: skip
+    twice = Workflow(agents, [("a", "b"), ("a", "b", [])]).check()["b"]
+    assert twice.verdict == "sometimes"
+    assert [breach.kind for breach in twice.breaches] == [BreachKind.COLLISION]
+    assert Workflow(agents, [("a", "b"), ("a", "b", [mount("/copy")])]).check()
+
+
+def test_an_agent_that_sends_nothing_breaks_nothing() -> None:
+    nothing = schema_of([["/{a,b}", "text/plain", True], ["/a", "image/png", True],
+                         ["/b", "image/png", True]])  # fmt: skip
+    agents = [Agent("a", ANYTHING, nothing), Agent("b", PICTURE, ANYTHING)]
+    assert Workflow(agents, [("a", "b")]).check()["b"].verdict == "always"
+
+
+def test_contents_decide_too() -> None:
+    def json_part(name: str, content: dict[str, Any]) -> MessageBodySchema:
+        return MessageBodySchema([SchemaPart(name, required=True, content_schema=content)])
+
+    sent = json_part("/a.json", {"type": "object", "required": ["id"]})
+    for taken, verdict in (({"required": ["id"]}, "always"), ({"required": ["no"]}, "sometimes"),
+                           ({"type": "array"}, "never")):  # fmt: skip
+        agents = [Agent("a", ANYTHING, sent), Agent("b", json_part("/in/a.json", taken), ANYTHING)]
+        answer = Workflow(agents, [("a", "b", [mount("/in")])]).check()["b"]
+        assert answer.verdict == verdict
+        for breach in answer.breaches:
+            assert breaks(Workflow(agents, [("a", "b", [mount("/in")])]), breach)
+
+
+def test_what_breaks_is_told_step_by_step() -> None:
+    agents = [
+        Agent("scout", ANYTHING, schema_of([["/report.md", "text/markdown", True],
+                                            ["/raw/*.pdf", "application/pdf", False]])),
+        Agent("writer", schema_of([["/research/**", "text/*", True]]), ANYTHING),
+    ]  # fmt: skip
+    answers = Workflow(agents, [("scout", "writer", [mount("/research")])]).check()
+    assert str(answers) == (
+        "'writer': sometimes\n"
+        "  'scout' may send /raw/.pdf of application/pdf, which arrives as /research/raw/.pdf of "
+        "application/pdf, and it does not take that\n"
+        "    'scout' sends    /raw/.pdf application/pdf, /report.md text/markdown\n"
+        "    mount /research  /research/raw/.pdf application/pdf, /research/report.md text/markdown"
+    )
+    assert answers.verdict == "sometimes"
+    assert answers.breaches[0].to_dict()["kind"] == "refused"
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        ([], "an object with the lists"),
+        ({"agents": [], "edges": [], "more": 1}, "an object with the lists"),
+        ({"agents": [], "edges": [["a", "b"]]}, "'a', which is no agent"),
+        ({"agents": [{"name": "a", "input": []}] * 2, "edges": []}, "two agents are called 'a'"),
+        ({"agents": [{"name": "a", "input": []}], "edges": [["a"]]}, "an edge"),
+        ({"agents": [{"name": "a", "input": []}], "edges": [["a", "a", [{"jump": 1}]]]}, "a step"),
+    ],
+)
+def test_wrong_workflows_say_what_is_wrong(data: Any, problem: str) -> None:
+    with pytest.raises(MessageBodyError, match=problem):
+        Workflow.from_dict(data)
+
+
+def test_files(tmp_path: Path) -> None:
+    path = tmp_path / "flow.json"
+    path.write_text(json.dumps(workflow_of(ROWS[1]).to_dict()), "utf-8")
+    assert Workflow.load(path) == workflow_of(ROWS[1])
+    toml = tmp_path / "flow.toml"
+    toml.write_text(
+        'edges = [["a", "b", [{mount = "/x"}]]]\n'
+        '[[agents]]\nname = "a"\noutput = [{contentType = "text/*"}]\n'
+        '[[agents]]\nname = "b"\ninput = [{name = "/x/**"}]\n',
+        "utf-8",
+    )
+    assert Workflow.load(toml).check()
+    for text, name in (("{", "flow.json"), ("=", "flow.toml"), ("\0", "flow.toml")):
+        (tmp_path / name).write_text(text, "utf-8")
+        with pytest.raises(InvalidWorkflow):
+            Workflow.load(tmp_path / name)
