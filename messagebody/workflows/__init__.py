@@ -12,6 +12,7 @@ from messagebody.workflows._answers import (
     Passage,
     WorkflowAnswer,
 )
+from messagebody.workflows._flows import Flow
 from messagebody.workflows._steps import (
     Condition,
     WorkflowStep,
@@ -36,6 +37,7 @@ __all__ = [
     "BreachKind",
     "Condition",
     "Edge",
+    "Flow",
     "Passage",
     "Workflow",
     "WorkflowAnswer",

@@ -29,7 +29,7 @@ from messagebody.workflows._paths import (
 )
 from messagebody.workflows._steps import Mount, Name, Rewrite, Show, Through, WorkflowStep
 
-Chain = Sequence[WorkflowStep]
+Chain = tuple[WorkflowStep, ...]
 Stage = tuple[int, int]
 """The number of a chain, and how many of its steps are done."""
 END: Final[Stage] = (-1, -1)

@@ -25,6 +25,7 @@ from messagebody.errors import InvalidArgument, InvalidWorkflow, MessageBodyErro
 from messagebody.storage import Resolver
 from messagebody.workflows._answers import Edge, WorkflowAnswer
 from messagebody.workflows._checking import Incoming, answer_for
+from messagebody.workflows._flows import Flow, flow
 from messagebody.workflows._steps import WorkflowStep, read_step
 
 _MEMBERS: Final = {"agents", "edges"}
@@ -163,6 +164,37 @@ class Workflow:
                 found[name] = answer_for(agent, incoming, Budget(steps))
         return WorkflowAnswer(found)
 
+    def flows(self, names: str | None, to: str, *, steps: int = DEFAULT_STEPS) -> Flow:
+        """Decide whether a part that some agent gives a certain name can reach an agent.
+
+        It can if steps lead it there, and each agent in between takes it and may send a part of
+        that name and type: then it may pass it on unchanged. What an agent copies into another part
+        is not seen.
+
+        Arguments:
+            names: a pattern of names; None for parts without a name.
+            to: the name of the agent.
+            steps: the budget; see `messagebody.check`.
+
+        Raises:
+            InvalidWorkflow: there is no such agent.
+            InvalidPattern: the pattern breaks the rules.
+
+        Examples:
+            >>> from messagebody import Agent, MessageBodySchema
+            >>> from messagebody.workflows import drop
+            >>> anything = MessageBodySchema([("/**",), (None,)])
+            >>> agents = [Agent(name, anything, anything) for name in ("scout", "writer")]
+            >>> print(Workflow(agents, [("scout", "writer")]).flows("/private/*", "writer"))
+            parts '/private/*' can reach 'writer': 'scout' (/private/a text/plain) \
+→ 'writer' (/private/a text/plain)
+            >>> safe = Workflow(agents, [("scout", "writer", [drop("/private/**")])])
+            >>> print(safe.flows("/private/*", "writer"))
+            no parts '/private/*' can reach 'writer'
+        """
+        _require_agent(to, self.agents, "there is no agent")
+        return flow(self.agents, self.edges, names, to, Budget(steps))
+
 
 def _json(data: bytes, limits: Limits) -> Any:
     try:
@@ -193,11 +225,13 @@ def _edge(value: Any, agents: Mapping[str, Agent]) -> Edge:
         if not isinstance(step, WorkflowStep):
             raise InvalidArgument("a step, such as mount('/research')", step)
     for name in (edge.source, edge.target):
-        if name not in agents:
-            raise InvalidWorkflow(
-                f"an edge names {quote(name)}, which is no agent{did_you_mean(name, agents)}"
-            )
+        _require_agent(name, agents, "an edge names an agent that is not there:")
     return edge
+
+
+def _require_agent(name: str, agents: Mapping[str, Agent], problem: str) -> None:
+    if name not in agents:
+        raise InvalidWorkflow(f"{problem} {quote(name)}{did_you_mean(name, agents)}")
 
 
 def _read_edge(value: Any) -> Any:

@@ -13,11 +13,10 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
-from messagebody import Agent
 from messagebody.compatibility import Verdict
 from messagebody.globs import content_type_pattern, name_pattern
-from messagebody.workflows import Workflow, WorkflowAnswer, merged, read_step
-from tests.workflows.test_workflow import breaks, schema_of
+from messagebody.workflows import Workflow, WorkflowAnswer, merged
+from tests.workflows.test_workflow import breaks, workflow_of
 
 TYPES = ["text/plain", "text/markdown", "image/png", "text/html"]
 KINDS = [
@@ -152,7 +151,8 @@ def a_workflow(dice: random.Random) -> dict[str, Any]:
             agent["input"] += [["/**", "*/*", False], [None, "*/*", False]]
     edges = []
     for target in range(1, count):
-        for source in dice.sample(range(target), dice.randint(1, min(2, target))):
+        others = [each for each in range(count) if each < target or dice.random() < 0.2]
+        for source in dice.sample(others, dice.randint(1, min(2, len(others)))):
             steps = [a_step(dice) for _ in range(dice.choice([0, 1, 1, 2, 2, 3]))]
             edges.append([f"agent-{source}", f"agent-{target}", steps])
         if dice.random() < 0.1:
@@ -206,13 +206,51 @@ def outcomes(row: dict[str, Any], target: str, dice: random.Random) -> Iterator[
             yield False
 
 
-def check(row: dict[str, Any]) -> WorkflowAnswer:
-    agents = [
-        Agent(each["name"], schema_of(each["input"]), schema_of(each["output"]))
-        for each in row["agents"]
-    ]
-    edges = [(a, b, [read_step(step) for step in steps]) for a, b, steps in row["edges"]]
-    workflow = Workflow(agents, edges)
+def can_reach(row: dict[str, Any], names: str | None, to: str) -> bool:
+    """Return whether some part of the pool reaches an agent, over agents that pass it on."""
+    agents = {each["name"]: each for each in row["agents"]}
+    atoms = [(name, kind) for name in (None, *NAMES) for kind in TYPES if matches(names, name)]
+    queue = [(agent, atom) for agent, each in agents.items() for atom in atoms
+             if is_allowed(each["output"], atom)]  # fmt: skip
+    seen = set(queue)
+    for agent, atom in queue:
+        for _, target, steps in (edge for edge in row["edges"] if edge[0] == agent):
+            parts: Parts = [atom]
+            for step in steps:
+                parts = after(step, parts)
+            for part in parts:
+                if not is_allowed(agents[target]["input"], part) or len(part[0] or "") > 30:
+                    continue
+                if target == to:
+                    return True
+                if is_allowed(agents[target]["output"], part) and (target, part) not in seen:
+                    seen.add((target, part))
+                    queue.append((target, part))
+    return False
+
+
+def is_allowed(schema: list[list[Any]], part: tuple[str | None, str]) -> bool:
+    return is_valid([[*each[:2], False] for each in schema], [part])
+
+
+def check_flow(workflow: Workflow, row: dict[str, Any], names: str | None, to: str) -> None:
+    found = workflow.flows(names, to)
+    assert can_reach(row, names, to) <= bool(found), (row, names, to)
+    if not found.arrives:
+        return
+    agents = {each["name"]: each for each in row["agents"]}
+    # Each stop follows from the one before it, and each agent lets the part through.
+    assert matches(names, found.stops[0].name)
+    for edge, (stop, onward) in zip(found.edges, itertools.pairwise(found.stops), strict=True):
+        assert is_allowed(agents[edge.source]["output"], stop), (row, names, to)
+        parts: Parts = [(stop.name, stop.content_type)]
+        for step in edge.steps:
+            parts = after(step.to_dict(), parts)
+        assert parts == [tuple(onward)], (row, names, to)
+        assert is_allowed(agents[edge.target]["input"], onward), (row, names, to)
+
+
+def check(workflow: Workflow, row: dict[str, Any]) -> WorkflowAnswer:
     answers = workflow.check()
     for answer in answers.values():
         for breach in answer.breaches:
@@ -241,7 +279,12 @@ def compare(seed: int) -> Counter[str]:
     dice = random.Random(seed)
     row = a_workflow(dice)
     counts: Counter[str] = Counter()
-    for name, answer in check(row).items():
+    workflow = workflow_of(row)
+    for _ in range(2):
+        check_flow(
+            workflow, row, dice.choice([None, *PATTERNS]), dice.choice(list(workflow.agents))
+        )
+    for name, answer in check(workflow, row).items():
         seen = set(outcomes(row, name, dice))
         assert answer.verdict is not Verdict.ALWAYS or False not in seen, (row, name)
         assert answer.verdict is not Verdict.NEVER or True not in seen, (row, name)

@@ -75,6 +75,15 @@ def test_vectors(row: dict[str, Any]) -> None:
         assert all(breach.agent == name for breach in answer.breaches)
 
 
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
+def test_flows(row: dict[str, Any]) -> None:
+    workflow = workflow_of(row)
+    for case in row["flows"]:
+        found = workflow.flows(case["names"], case["to"])
+        assert found.arrives is case["answer"]
+        assert bool(found) is case["answer"]
+
+
 def test_kinds() -> None:
     kinds = {breach.kind for row in ROWS for breach in workflow_of(row).check().breaches}
     assert kinds >= {BreachKind.REFUSED, BreachKind.MISSING}
@@ -181,7 +190,7 @@ def test_what_breaks_is_told_step_by_step() -> None:
     [
         ([], "an object with the lists"),
         ({"agents": [], "edges": [], "more": 1}, "an object with the lists"),
-        ({"agents": [], "edges": [["a", "b"]]}, "'a', which is no agent"),
+        ({"agents": [], "edges": [["a", "b"]]}, "an agent that is not there: 'a'"),
         ({"agents": [{"name": "a", "input": []}] * 2, "edges": []}, "two agents are called 'a'"),
         ({"agents": [{"name": "a", "input": []}], "edges": [["a"]]}, "an edge"),
         ({"agents": [{"name": "a", "input": []}], "edges": [["a", "a", [{"jump": 1}]]]}, "a step"),

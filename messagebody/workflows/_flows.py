@@ -1,0 +1,180 @@
+"""Flows: which parts can reach which agent, through steps and agents that pass them on."""
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import attrs
+
+from messagebody._core import quote
+from messagebody.agents import Agent
+from messagebody.compatibility._solver.budget import Budget, OutOfBudget
+from messagebody.compatibility._solver.profile import PartType
+from messagebody.schema import MessageBodySchema
+from messagebody.workflows._answers import Edge
+from messagebody.workflows._producers import Chain, SteppedProducer
+from messagebody.workflows._steps import OwnStep, Select, WorkflowStep, select
+
+_LONGEST: Final = 2
+"""Walks that pass each agent more often on the average are not followed."""
+_WALK_FOLLOWED: Final = 500
+"""Steps of the budget for each step of a walk."""
+
+
+@attrs.frozen
+class Flow:
+    """Whether a part with some name can reach an agent.
+
+    It is true if one can, or if that is not known.
+
+    Arguments:
+        names: the pattern of the name that an agent gives the part; None for parts without one.
+        to: the agent.
+        arrives: whether such a part can arrive; None if that is not known.
+        edges: the edges that it takes; none if it can't arrive.
+        stops: the name and type that it has when each agent sends it, and at the end.
+    """
+
+    names: str | None
+    to: str
+    arrives: bool | None
+    edges: tuple[Edge, ...] = ()
+    stops: tuple[PartType, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.arrives is not False
+
+    def __str__(self) -> str:
+        what = "parts without a name" if self.names is None else f"parts {quote(self.names)}"
+        if self.arrives is None:
+            return f"it is not known whether {what} can reach {quote(self.to)}"
+        if not self.arrives:
+            return f"no {what} can reach {quote(self.to)}"
+        agents = [*(edge.source for edge in self.edges), self.to]
+        return f"{what} can reach {quote(self.to)}: " + " → ".join(
+            f"{quote(agent)} ({part.name or 'unnamed'} {part.content_type})"
+            for agent, part in zip(agents, self.stops, strict=True)
+        )
+
+
+@attrs.frozen
+class _Walk:
+    """A walk of parts through the graph.
+
+    Arguments:
+        edges: the edges.
+        steps: all that happens to the parts, and what agents let through, as steps.
+        marks: how many of the steps are done when each agent sends.
+    """
+
+    edges: tuple[Edge, ...]
+    steps: Chain
+    marks: tuple[int, ...]
+
+
+def flow(
+    agents: Mapping[str, Agent],
+    edges: Sequence[Edge],
+    names: str | None,
+    to: str,
+    budget: Budget,
+) -> Flow:
+    """Return whether a part of some name can reach an agent."""
+    is_open = False
+    try:
+        for walk, source in _walks(agents, edges, names, budget):
+            if len(walk.edges) > _LONGEST * len(agents):
+                is_open = True
+                break
+            producer = _producer(agents[source], walk.steps, agents[to].input, budget)
+            if walk.edges[-1].target == to:
+                arrived = next((each for each in producer.options(1) if each.taken), None)
+                if arrived is not None:
+                    stops = _stops(walk, arrived.part)
+                    return Flow(names, to, arrives=True, edges=walk.edges, stops=stops)
+            is_open |= not producer.is_exact
+    except OutOfBudget:
+        is_open = True
+    return Flow(names, to, arrives=None if is_open else False)
+
+
+def _walks(
+    agents: Mapping[str, Agent], edges: Sequence[Edge], names: str | None, budget: Budget
+) -> Iterator[tuple[_Walk, str]]:
+    """Yield the walks on which a part survives, shortest first, each with where it begins.
+
+    Raises:
+        OutOfBudget: there may be more.
+    """
+    first = select([names])
+    met: set[tuple[str, str, Chain]] = set()
+    queue = deque((_Walk((edge,), (first, *edge.steps), (1,)), edge.source) for edge in edges)
+    while queue:
+        walk, source = queue.popleft()
+        here = walk.edges[-1].target
+        # Another walk did the same to the same parts.
+        key = (source, here, walk.steps)
+        if key in met:
+            continue
+        met.add(key)
+        budget.spend(_WALK_FOLLOWED * (1 + len(walk.steps)))
+        if any(isinstance(step, OwnStep) for step in walk.edges[-1].steps):
+            continue  # what a function returns is new
+        if not _survives(agents[source], walk.steps, budget):
+            continue
+        yield walk, source
+        through = _through(walk.steps, agents[here])
+        queue.extend(
+            (
+                _Walk((*walk.edges, edge), (*through, *edge.steps), (*walk.marks, len(through))),
+                source,
+            )
+            for edge in edges
+            if edge.source == here
+        )
+
+
+def _through(steps: Chain, agent: Agent) -> Chain:
+    """Return steps, and what an agent takes and sends of what they give."""
+    for schema in (agent.input, agent.output):
+        chosen = _select(schema)
+        if not _is_done(steps, chosen):
+            steps = (*steps, chosen)
+    return steps
+
+
+def _is_done(steps: Chain, chosen: WorkflowStep) -> bool:
+    """Return whether the same was chosen before, and nothing has changed since."""
+    for step in reversed(steps):
+        if step == chosen:
+            return True
+        if not isinstance(step, Select):
+            return False
+    return False
+
+
+def _select(schema: MessageBodySchema) -> Select:
+    return select([(part.name, part.content_type) for part in schema])
+
+
+def _producer(
+    agent: Agent, steps: Chain, taker: MessageBodySchema, budget: Budget
+) -> SteppedProducer:
+    return SteppedProducer(agent.output, [steps], taker, budget)
+
+
+def _survives(agent: Agent, steps: Chain, budget: Budget) -> bool:
+    anything = MessageBodySchema([(None,), ("/**",)])
+    producer = _producer(agent, steps, anything, budget)
+    return any(option.taken for option in producer.options(1))
+
+
+def _stops(walk: _Walk, part: PartType) -> tuple[PartType, ...]:
+    """Return what a part is when each agent sends it, and at the end."""
+    found = []
+    parts = [part]
+    for done, step in enumerate((*walk.steps, None)):
+        found += parts * walk.marks.count(done)
+        if step is not None:
+            parts = step.types(parts)
+    return (*found, *parts)
