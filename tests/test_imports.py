@@ -27,7 +27,8 @@ CORE = [
     {"filesystem"},
 ]
 LEAVES = [
-    {"adapters", "agents", "links", "payloads", "s3", "samples", "views"},
+    {"links"},
+    {"adapters", "agents", "payloads", "s3", "samples", "views"},
     {"archives", "bulk", "envelopes", "prompts", "rendering", "testing", "workflows"},
     {"frameworks", "serving"},
     {"_cli"},
@@ -51,6 +52,7 @@ INSIDE = {
 }  # fmt: skip
 # The leaves that a leaf stands on. It imports their faces, and nothing else of them.
 BASES = {
+    "adapters": {"links"},
     "archives": {"adapters"},
     "bulk": {"adapters"},
     "envelopes": {"adapters", "adapters.dialects"},

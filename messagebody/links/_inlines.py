@@ -76,8 +76,10 @@ class Inlines:
 
     def __init__(self, text: str, references: Container[str]) -> None:
         self.links: list[LinkedUrl] = []
-        self.uses: list[tuple[str, str]] = []
-        """The labels of definitions that are used, and the words that are linked."""
+        self.words: list[tuple[TextRange, str]] = []
+        """Where the words of `links` stand, with the URL of each."""
+        self.uses: list[tuple[str, TextRange]] = []
+        """The labels of definitions that are used, and where the words stand that are linked."""
         self.html: list[TextRange] = []
         """Where raw HTML stands."""
         self._text = text
@@ -123,7 +125,9 @@ class Inlines:
     def _after_angle(self, start: int) -> int:
         if found := _AUTOLINK.match(self._text, start):
             url = found[1]
-            self.links.append(LinkedUrl(TextRange(*found.span(1)), url, words_of(url), "autolink"))
+            span = TextRange(*found.span(1))
+            self.links.append(LinkedUrl(span, url, words_of(url), "autolink"))
+            self.words.append((span, url))
             return found.end()
         if found := _EMAIL.match(self._text, start):
             return found.end()
@@ -188,8 +192,9 @@ class Inlines:
         if text[end : end + 1] != ")":
             return None
         span = span_of(text, start, destination.pos)
-        words = words_of(text, opening.inside, closing)
-        self.links.append(LinkedUrl(span, destination.str, words, "markdown"))
+        words = TextRange(opening.inside, closing)
+        self.links.append(LinkedUrl(span, destination.str, words_of(text, *words), "markdown"))
+        self.words.append((words, destination.str))
         return end + 1
 
     def _reference(self, opening: _Bracket, closing: int) -> int | None:
@@ -204,7 +209,7 @@ class Inlines:
             return None
         if name not in self._references:
             return None
-        self.uses.append((name, words_of(text, opening.inside, closing)))
+        self.uses.append((name, TextRange(opening.inside, closing)))
         return closing + 1 if label is None else label.end()
 
     def _skip(self, position: int) -> int:

@@ -16,7 +16,7 @@ from markdown_it.rules_block import StateBlock, reference
 from markdown_it.token import Token
 
 from messagebody.links import _html as html
-from messagebody.links._destinations import LineEnds, LinkedUrl, TextRange
+from messagebody.links._destinations import LineEnds, LinkedUrl, TextRange, words_of
 from messagebody.links._inlines import Inlines, span_of
 
 _NESTING: Final = 100
@@ -41,9 +41,12 @@ class Excerpt:
 
     def moved(self, destination: LinkedUrl) -> LinkedUrl:
         """Return a destination with its span in the document; it is within a line."""
-        shift = self._shift(destination.span.start)
-        start, end = destination.span
-        return destination._replace(span=TextRange(start + shift, end + shift))
+        return destination._replace(span=self.place(destination.span))
+
+    def place(self, span: TextRange) -> TextRange:
+        """Return where a piece of the text begins and ends in the document."""
+        last = max(span.start, span.end - 1)
+        return TextRange(span.start + self._shift(span.start), span.end + self._shift(last))
 
     def pieces(self, span: TextRange) -> Iterator[TextRange]:
         """Yield the spans in the document, one for each line."""
@@ -164,12 +167,33 @@ def destinations(text: str) -> list[LinkedUrl]:
         inlines = Inlines(excerpt.text, document.definitions)
         found += map(excerpt.moved, inlines.links)
         for label, words in inlines.uses:
-            used.setdefault(label, words)
+            used.setdefault(label, words_of(excerpt.text, *words))
         document.html += [piece for span in inlines.html for piece in excerpt.pieces(span)]
     found += [document.definitions[label]._replace(words=words) for label, words in used.items()]
     if document.html:
         found += html.destinations(_only(plain, sorted(document.html)), plain)
     return [ends.moved(each) for each in sorted(found)]
+
+
+def linked_words(text: str) -> list[tuple[TextRange, str]]:
+    r"""Return where the linked words of a text in Markdown stand, each with its URL, in order.
+
+    A definition gives as many as use it. Links in raw HTML have none.
+
+    Examples:
+        >>> linked_words("> [so\n> cute][1], <source:2>\n\n[1]: source:1")
+        [(TextRange(start=3, end=12), 'source:1'), (TextRange(start=18, end=26), 'source:2')]
+    """
+    ends = LineEnds(text)
+    document = document_of(text)
+    found: list[tuple[TextRange, str]] = []
+    for excerpt in document.excerpts:
+        inlines = Inlines(excerpt.text, document.definitions)
+        found += ((excerpt.place(words), url) for words, url in inlines.words)
+        found += (
+            (excerpt.place(words), document.definitions[label].url) for label, words in inlines.uses
+        )
+    return [(TextRange(*map(ends.place, words)), url) for words, url in sorted(found)]
 
 
 def _only(text: str, spans: Iterable[TextRange]) -> str:

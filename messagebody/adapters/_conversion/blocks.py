@@ -7,12 +7,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+import attrs
+
 from messagebody._core import Part
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversion import stand_ins
 from messagebody.adapters._conversion.citations import written_citation
 from messagebody.adapters._conversion.copies import copy_of, may_say, with_copy
 from messagebody.adapters._conversion.kinds import fits, kind_for, kinds_at, media_of
+from messagebody.adapters._conversion.linking import linked_citations
+from messagebody.adapters._conversion.losses import with_reason
 from messagebody.adapters._conversion.plan import KeptBlock, MessagePlan, PlanStep
 from messagebody.adapters._conversion.reaching import WriteOptions
 from messagebody.adapters._vocabulary import differences
@@ -28,6 +32,7 @@ from messagebody.adapters._vocabulary.items import (
     is_of_provider,
 )
 from messagebody.adapters._vocabulary.places import RESERVED, RESULT
+from messagebody.errors import MissingDependency
 
 
 class Written(NamedTuple):
@@ -164,7 +169,7 @@ class BlockWriter(NamedTuple):
             # A format that takes JSON values gets the value rather than its text.
             text = None if not entry and self._has_value(part) else stand_ins.text_of(part)
             if text is not None:
-                return Written(self._of_text(text, part, entry))
+                return self._of_text(text, part, entry)
         kinds = kinds_at(self.dialect, self.kinds, entry, step.directory)
         reached, reason = self.options.reach.of(part, kinds, self.dialect.name)
         made = self._of_media(step, reached, kinds)
@@ -186,9 +191,9 @@ class BlockWriter(NamedTuple):
         losses = [] if step.entry else self._doubts(step.part, reached, kind)
         return Written([*self._label(step, kind, block), block], losses, media=media)
 
-    def _of_text(self, text: str, part: Part, entry: dict[str, Any]) -> list[Any]:
+    def _of_text(self, text: str, part: Part, entry: dict[str, Any]) -> Written:
         if self._is_refused(text):
-            return []
+            return Written()
         said = Text(text, part.content_type, self._citations(part))
         said.form = entry.get("form")
         role = (part.metadata or {}).get("role")
@@ -196,7 +201,27 @@ class BlockWriter(NamedTuple):
         said.speaker = self.role
         if self.options.carry or entry.get("carry"):
             said.carried = {}
-        return [self.dialect.write_block(said, [])]
+        losses = self._add_links(said, part)
+        return Written([self.dialect.write_block(said, [])], losses)
+
+    def _add_links(self, said: Text, part: Part) -> list[Loss]:
+        """Add the links of a text to its citations, and return a loss if they can't be found."""
+        # What came in this format has the citations that it came with. Only what a model says
+        # cites: of what others say, it reads the text alone.
+        if self.plan.is_own or self.role != "assistant" or not self._takes_citations(said):
+            return []
+        try:
+            said.citations += linked_citations(self.plan.body, part, said.text)
+        except MissingDependency as error:
+            why = with_reason("its links to sources are no citations there", str(error))
+            return [self.plan.positions.loss(LossKind.DOWNGRADED, part, why)]
+        return []
+
+    def _takes_citations(self, said: Text) -> bool:
+        """Return whether the block of a text has a place for a page that it cites."""
+        page = {"url": "https://example.com", "start": 0, "end": 0}
+        with_page = self.dialect.write_block(attrs.evolve(said, citations=[page]), [])
+        return with_page != self.dialect.write_block(attrs.evolve(said, citations=[]), [])
 
     def _citations(self, part: Part) -> list[dict[str, Any]]:
         """Return the citations of a text, with the URLs of the parts that they name."""

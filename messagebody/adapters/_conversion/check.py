@@ -51,6 +51,11 @@ class MessageCheck:
         said = self._reader.collector.named.get(name)
         return None if said is None or said.url != step.parts[0].url else said
 
+    def is_source(self, block: Any) -> bool:
+        """Return whether a block names a source, and holds nothing."""
+        item = item_of(self._plan.dialect, block)
+        return isinstance(item, Media) and item.place == "sources"
+
     def of(self, step: PlanStep, written: Written) -> Iterator[Loss]:
         """Yield what the parts of a step have and its blocks have not."""
         items = [item_of(self._plan.dialect, block) for block in written.blocks]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -24,6 +25,7 @@ from messagebody._core import (
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversion.citations import read_citation
 from messagebody.adapters._conversion.copies import as_carried, may_say
+from messagebody.adapters._conversion.linking import linked_names
 from messagebody.adapters._vocabulary.items import (
     Call,
     Code,
@@ -144,9 +146,9 @@ class Collector:
         metadata: dict[str, Any] = {} if item.role is None else {"role": item.role}
         sources: list[Part] = []
         if item.citations and "citations" in self.keep:
-            metadata["citations"] = [
-                self._cited(read_citation(each), sources) for each in item.citations
-            ]
+            read = [*map(read_citation, item.citations)]
+            self._add_linked(item.text, read, sources)
+            metadata["citations"] = [self._cited(each, sources) for each in read]
         about = {"name": name, "content_type": item.media_type, "metadata": metadata or None}
         self._append(item, item.text, **about)
         self.parts += sources
@@ -158,21 +160,31 @@ class Collector:
             return citation
         # Many sentences may cite one page, which becomes one part.
         if url not in self._sources:
-            title = citation.get("title")
             try:
-                part = Part(
-                    url=url,
-                    name=self._next("/sources/{}"),
-                    content_type="text/html",
-                    metadata={"title": title} if isinstance(title, str) else None,
-                )
+                sources.append(self._source(citation, self._next("/sources/{}")))
             except InvalidPart:
                 return citation  # not a URL that a part can have: it stays where it is
-            self._sources[url] = str(part.name)
-            self.named[str(part.name)] = part
-            sources.append(part)
         rest = {key: value for key, value in citation.items() if key != "url"}
         return {"part": self._sources[url], **rest}
+
+    def _add_linked(self, text: str, citations: list[dict[str, Any]], sources: list[Part]) -> None:
+        """Add the sources that the links of a text call by free names."""
+        names = linked_names(text, citations)
+        for each in citations if names else ():
+            name = names.get(str(each.get("url")))
+            if name is None or name in self.named or each["url"] in self._sources:
+                continue
+            with suppress(InvalidPart):
+                sources.append(self._source(each, name))
+
+    def _source(self, citation: dict[str, Any], name: str) -> Part:
+        """Return a new part for the page that a citation is about."""
+        url, title = citation["url"], citation.get("title")
+        about = {"title": title} if isinstance(title, str) else None
+        part = Part(url=url, name=name, content_type="text/html", metadata=about)
+        self._sources[url] = name
+        self.named[name] = part
+        return part
 
     def _add_media(self, item: Media, where: object, directory: str) -> None:
         content, stated = self._content(item)

@@ -1,6 +1,7 @@
 """Losses: differences between a part and what is read back from its blocks."""
 
 import re
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -165,15 +166,18 @@ class Comparison(NamedTuple):
     def _of_citations(self, mine: Any, theirs: Any) -> Iterator[Why]:
         """Yield what the citations of a text no longer say; each format has words of its own."""
         mine = [_resolved(each, self.body) for each in (mine if isinstance(mine, list) else ())]
-        left = [_resolved(each, self.sources) for each in theirs]
+        left: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
+        for each in theirs:
+            held = _resolved(each, self.sources)
+            left[repr(held.get("url"))].append(held)
         without: set[str] = set()
         gone = 0
         for each in mine:
-            back = next((other for other in left if other.get("url") == each.get("url")), None)
-            if back is None:
+            alike = left.get(repr(each.get("url")))
+            if not alike:
                 gone += 1
                 continue
-            left.remove(back)
+            back = alike.popleft()
             without |= {
                 key for key, value in each.items()
                 if not is_unmissed(key) and not _is_held(value, back)

@@ -75,6 +75,9 @@ def _checked(plan: MessagePlan, writer: BlockWriter, check: MessageCheck) -> Wri
             blocks.append(step.block)
         elif (source := check.named_before(step)) is not None:
             losses += check.compared(step.parts[0], source)
+            # Readers of a format that lists its sources look for them there.
+            if not plan.is_own and not writer.options.carry:
+                blocks += filter(check.is_source, writer.of(step).blocks)
         else:
             made = writer.of(step)
             blocks += made.blocks

@@ -22,7 +22,8 @@ from messagebody.adapters._vocabulary.items import (
 
 _CONTENT: Final = {"content", "content_url", "content_type", "content_encoding"}
 _STEPS: Final = ("message", "tool_input", "tool_output")
-_CITED: Final = {"description": "cited_text"}
+_CITED: Final = {"description": "cited_text", "start_index": "start", "end_index": "end"}
+_CITATION: Final = {ours: theirs for theirs, ours in _CITED.items()}
 
 
 class AgentCommunication(Format):
@@ -245,7 +246,7 @@ def _citation(citations: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the metadata for citations: a part has room for only one."""
     if not citations:
         return {}
-    said = {"kind": "citation", **renamed(citations[0], {"cited_text": "description"})}
+    said = {"kind": "citation", **renamed(citations[0], _CITATION)}
     known = ("kind", "start_index", "end_index", "url", "title", "description")
     return {"metadata": {key: value for key, value in said.items() if key in known}}
 

@@ -203,8 +203,9 @@ def _without_citations(block: Any) -> list[Any]:
 def _cited(block: Any) -> dict[str, Any]:
     where = optional(block, "additional_location_info", dict) or {}
     quoted = need(need(block, "cited_content", dict), "text")
+    said = {"cited_text": quoted} if quoted else {}
     return {"type": "citation", "url": need(block, "source"), "title": optional(block, "title"),
-            "cited_text": quoted, **where}  # fmt: skip
+            **said, **where}  # fmt: skip
 
 
 def _citation(citation: dict[str, Any]) -> dict[str, Any]:

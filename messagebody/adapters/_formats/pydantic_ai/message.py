@@ -340,7 +340,8 @@ def _retry(block: Any, kind: str) -> Item | None:
 def _cited(citation: Any) -> Iterator[dict[str, Any]]:
     """Yield a citation for each of its sources."""
     anchor = optional(citation, "anchor", dict) or {}
-    where = {"anchor": anchor["kind"]} if "kind" in anchor else {}
+    # A citation is of the words in its range, if it does not say that a mark stands there.
+    where = {"anchor": anchor["kind"]} if anchor.get("kind", "content") != "content" else {}
     where |= {key: anchor[key] for key in ("start", "end") if key in anchor}
     for source in need(citation, "sources", list):
         kind = need(source, "kind")

@@ -24,7 +24,7 @@ _ROLES: Final = ("system", "user", "assistant")
 # The members of a result in a part that is both call and result.
 _OF_RESULT: Final = ("output", "errorText", "state", "preliminary", "resultProviderMetadata")
 _ANSWERED: Final = ("output-available", "output-error")
-_INDEXES: Final = {"startIndex": "start_index", "endIndex": "end_index", "citedText": "cited_text"}
+_INDEXES: Final = {"startIndex": "start", "endIndex": "end", "citedText": "cited_text"}
 
 
 class VercelAI(Format):

@@ -1,0 +1,87 @@
+"""Linking: `source:` links of Markdown, which go out as citations of the words that they link.
+
+The link stays in the text, so a format without citations loses nothing. A reader finds the same
+words, and gives the source the name that the link means.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from messagebody._core import MessageBody, Part, essence
+from messagebody.errors import MissingDependency
+from messagebody.links import source_links
+
+Citation = dict[str, Any]
+
+_MARKDOWN: Final = frozenset({"text/markdown", "text/x-markdown"})
+_WEB: Final = ("https://", "http://")
+
+
+def linked_citations(body: MessageBody, part: Part, text: str) -> list[Citation]:
+    """Return what the `source:` links of a text cite, without what its metadata cites already.
+
+    A source is cited by its URL. One whose content is in the body has none, and one in a store has
+    an address that means nothing to others: these stay links.
+
+    Arguments:
+        body: the body with the sources.
+        part: the part with the text.
+        text: its text.
+
+    Raises:
+        MissingDependency: the text has such links, and the extra `links` is not installed.
+    """
+    if essence(part.content_type) not in _MARKDOWN or not any(map(_is_page, body)):
+        return []
+    said = {*_claims(body, part, len(text))}
+    found = []
+    for (start, end), name in source_links(text):
+        source = body.get(name)
+        if source is None or not _is_page(source) or (source.url, start, end) in said:
+            continue
+        title = (source.metadata or {}).get("title")
+        titled = {"title": title} if isinstance(title, str) else {}
+        found.append({"url": source.url, **titled, "start": start, "end": end})
+    return found
+
+
+def _is_page(part: Part) -> bool:
+    name, url = part.name or "", part.url or ""
+    return name.startswith("/sources/") and url.startswith(_WEB)
+
+
+def _claims(body: MessageBody, part: Part, length: int) -> Iterator[tuple[str, int, int]]:
+    """Yield the URLs that the citations of a text name, each with the range."""
+    held = (part.metadata or {}).get("citations")
+    for each in held if isinstance(held, list) else ():
+        if not isinstance(each, dict):
+            continue
+        name = each.get("part")
+        source = body.get(name) if isinstance(name, str) else None
+        url = each.get("url") if source is None else source.url
+        start, end = each.get("start", 0), each.get("end", length)
+        if isinstance(url, str) and type(start) is type(end) is int:
+            yield url, start, end
+
+
+def linked_names(text: str, citations: Iterable[Citation]) -> dict[str, str]:
+    """Return the names that the links of a text give to the URLs of its citations.
+
+    Examples:
+        >>> linked_names("[cute](source:2)", [{"url": "https://e.com", "start": 1, "end": 5}])
+        {'https://e.com': '/sources/2'}
+    """
+    try:
+        meant: dict[tuple[int, int], str] = dict(source_links(text))
+    except MissingDependency:
+        return {}  # they get the next free names
+    ranged = [(each.get("url"), (each.get("start"), each.get("end"))) for each in citations]
+    unranged = ((None, None), (0, len(text)))
+    if len(ranged) == len(meant) and all(words in unranged for _, words in ranged):
+        # A format without ranges has them in the order of the links.
+        ranged = [(url, words) for (url, _), words in zip(ranged, meant, strict=True)]
+    found: dict[str, str] = {}
+    for url, (start, end) in ranged:
+        if isinstance(url, str) and type(start) is type(end) is int and (start, end) in meant:
+            found.setdefault(url, meant[start, end])
+    return found
