@@ -4,6 +4,7 @@ A step is called with a body and returns another one. `before` says what must co
 goes out is valid. `Workflow.check` says of each agent whether what reaches it is always valid.
 """
 
+from messagebody.workflows._adaptation import Adaptation, adapt
 from messagebody.workflows._answers import (
     AgentAnswer,
     Breach,
@@ -32,6 +33,7 @@ from messagebody.workflows._steps import (
 from messagebody.workflows._workflow import Workflow
 
 __all__ = [
+    "Adaptation",
     "AgentAnswer",
     "Breach",
     "BreachKind",
@@ -42,6 +44,7 @@ __all__ = [
     "Workflow",
     "WorkflowAnswer",
     "WorkflowStep",
+    "adapt",
     "drop",
     "merged",
     "mount",

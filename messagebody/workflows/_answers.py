@@ -33,6 +33,16 @@ class Edge:
     def __str__(self) -> str:
         return f"{quote(self.source)} → {quote(self.target)}"
 
+    def deliver(self, body: MessageBody) -> MessageBody:
+        """Return what arrives of a message.
+
+        Raises:
+            MessageBodyError: a step does not let it through.
+        """
+        for step in self.steps:
+            body = step(body)
+        return body
+
     def passage(self, body: MessageBody) -> "Passage":
         """Return what becomes of a message on its way."""
         bodies = [body]

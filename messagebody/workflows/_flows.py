@@ -16,9 +16,9 @@ from messagebody.workflows._producers import Chain, SteppedProducer
 from messagebody.workflows._steps import OwnStep, Select, WorkflowStep, select
 
 _LONGEST: Final = 2
-"""Walks that pass each agent more often on the average are not followed."""
-_WALK_FOLLOWED: Final = 500
-"""Steps of the budget for each step of a walk."""
+"""Journeys that pass each agent more often on the average are not followed."""
+_JOURNEY_FOLLOWED: Final = 500
+"""Steps of the budget for each step of a journey."""
 
 
 @attrs.frozen
@@ -58,8 +58,8 @@ class Flow:
 
 
 @attrs.frozen
-class _Walk:
-    """A walk of parts through the graph.
+class _Journey:
+    """A journey of parts through the graph.
 
     Arguments:
         edges: the edges.
@@ -82,51 +82,53 @@ def flow(
     """Return whether a part of some name can reach an agent."""
     is_open = False
     try:
-        for walk, source in _walks(agents, edges, names, budget):
-            if len(walk.edges) > _LONGEST * len(agents):
+        for journey, source in _journeys(agents, edges, names, budget):
+            if len(journey.edges) > _LONGEST * len(agents):
                 is_open = True
                 break
-            producer = _producer(agents[source], walk.steps, agents[to].input, budget)
-            if walk.edges[-1].target == to:
+            producer = _producer(agents[source], journey.steps, agents[to].input, budget)
+            if journey.edges[-1].target == to:
                 arrived = next((each for each in producer.options(1) if each.taken), None)
                 if arrived is not None:
-                    stops = _stops(walk, arrived.part)
-                    return Flow(names, to, arrives=True, edges=walk.edges, stops=stops)
+                    stops = _stops(journey, arrived.part)
+                    return Flow(names, to, arrives=True, edges=journey.edges, stops=stops)
             is_open |= not producer.is_exact
     except OutOfBudget:
         is_open = True
     return Flow(names, to, arrives=None if is_open else False)
 
 
-def _walks(
+def _journeys(
     agents: Mapping[str, Agent], edges: Sequence[Edge], names: str | None, budget: Budget
-) -> Iterator[tuple[_Walk, str]]:
-    """Yield the walks on which a part survives, shortest first, each with where it begins.
+) -> Iterator[tuple[_Journey, str]]:
+    """Yield the journeys on which a part survives, shortest first, each with where it begins.
 
     Raises:
         OutOfBudget: there may be more.
     """
     first = select([names])
     met: set[tuple[str, str, Chain]] = set()
-    queue = deque((_Walk((edge,), (first, *edge.steps), (1,)), edge.source) for edge in edges)
+    queue = deque((_Journey((edge,), (first, *edge.steps), (1,)), edge.source) for edge in edges)
     while queue:
-        walk, source = queue.popleft()
-        here = walk.edges[-1].target
-        # Another walk did the same to the same parts.
-        key = (source, here, walk.steps)
+        journey, source = queue.popleft()
+        here = journey.edges[-1].target
+        # Another journey did the same to the same parts.
+        key = (source, here, journey.steps)
         if key in met:
             continue
         met.add(key)
-        budget.spend(_WALK_FOLLOWED * (1 + len(walk.steps)))
-        if any(isinstance(step, OwnStep) for step in walk.edges[-1].steps):
+        budget.spend(_JOURNEY_FOLLOWED * (1 + len(journey.steps)))
+        if any(isinstance(step, OwnStep) for step in journey.edges[-1].steps):
             continue  # what a function returns is new
-        if not _survives(agents[source], walk.steps, budget):
+        if not _survives(agents[source], journey.steps, budget):
             continue
-        yield walk, source
-        through = _through(walk.steps, agents[here])
+        yield journey, source
+        through = _through(journey.steps, agents[here])
         queue.extend(
             (
-                _Walk((*walk.edges, edge), (*through, *edge.steps), (*walk.marks, len(through))),
+                _Journey(
+                    (*journey.edges, edge), (*through, *edge.steps), (*journey.marks, len(through))
+                ),
                 source,
             )
             for edge in edges
@@ -169,12 +171,12 @@ def _survives(agent: Agent, steps: Chain, budget: Budget) -> bool:
     return any(option.taken for option in producer.options(1))
 
 
-def _stops(walk: _Walk, part: PartType) -> tuple[PartType, ...]:
+def _stops(journey: _Journey, part: PartType) -> tuple[PartType, ...]:
     """Return what a part is when each agent sends it, and at the end."""
     found = []
     parts = [part]
-    for done, step in enumerate((*walk.steps, None)):
-        found += parts * walk.marks.count(done)
+    for done, step in enumerate((*journey.steps, None)):
+        found += parts * journey.marks.count(done)
         if step is not None:
             parts = step.types(parts)
     return (*found, *parts)

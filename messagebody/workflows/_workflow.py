@@ -1,8 +1,9 @@
 """A workflow: agents, and edges with steps between them."""
 
+import graphlib
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Self
 
 import attrs
@@ -10,6 +11,7 @@ import attrs
 from messagebody._core import (
     DEFAULT_LIMITS,
     Limits,
+    MessageBody,
     did_you_mean,
     name_in,
     quote,
@@ -23,10 +25,11 @@ from messagebody.agents import Agent
 from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget
 from messagebody.errors import InvalidArgument, InvalidWorkflow, MessageBodyError
 from messagebody.storage import Resolver
+from messagebody.workflows._adaptation import Adaptation, adaptation_for
 from messagebody.workflows._answers import Edge, WorkflowAnswer
-from messagebody.workflows._checking import Incoming, answer_for
 from messagebody.workflows._flows import Flow, flow
-from messagebody.workflows._steps import WorkflowStep, read_step
+from messagebody.workflows._inspection import Incoming, answer_for
+from messagebody.workflows._steps import WorkflowStep, merged, read_step
 
 _MEMBERS: Final = {"agents", "edges"}
 
@@ -155,14 +158,94 @@ class Workflow:
         """
         found = {}
         for name, agent in self.agents.items():
-            incoming = [
-                Incoming(number, edge, self.agents[edge.source].output)
-                for number, edge in enumerate(self.edges)
-                if edge.target == name
-            ]
+            incoming = self._incoming(name)
             if incoming:
                 found[name] = answer_for(agent, incoming, Budget(steps))
         return WorkflowAnswer(found)
+
+    def _incoming(self, name: str) -> list[Incoming]:
+        return [
+            Incoming(number, edge, self.agents[edge.source].output)
+            for number, edge in enumerate(self.edges)
+            if edge.target == name
+        ]
+
+    def suggest(self, agent: str, *, steps: int = DEFAULT_STEPS) -> Adaptation | None:
+        """Return steps after which all that reaches an agent is valid for it.
+
+        They are the fewest that were found, made of the names and types that schemas state, and
+        they are proved before they are returned. None if there are none, or if edges have steps of
+        your own.
+
+        Arguments:
+            agent: the name of the agent.
+            steps: the budget of all attempts together; see `messagebody.check`.
+
+        Raises:
+            InvalidWorkflow: there is no such agent.
+        """
+        _require_agent(agent, self.agents, "there is no agent")
+        return adaptation_for(self.agents[agent], self._incoming(agent), Budget(steps))
+
+    def apply(self, suggestion: Adaptation) -> Self:
+        """Return the workflow with the steps of a suggestion.
+
+        Examples:
+            >>> from messagebody import Agent, MessageBodySchema
+            >>> report = MessageBodySchema([("/report.md", "text/markdown", True)])
+            >>> brief = MessageBodySchema([("/brief.md", "text/*", True)])
+            >>> agents = [Agent("scout", report, report), Agent("writer", brief, brief)]
+            >>> workflow = Workflow(agents, [("scout", "writer")])
+            >>> better = workflow.apply(workflow.suggest("writer"))
+            >>> better.edges[0].steps[0].to_dict(), bool(better.check())
+            ({'rename': ['/report.md', '/brief.md']}, True)
+        """
+        if not isinstance(suggestion, Adaptation):
+            raise InvalidArgument("a Adaptation", suggestion)
+        edges = [
+            attrs.evolve(edge, steps=edge.steps + suggestion.steps.get(number, ()))
+            for number, edge in enumerate(self.edges)
+        ]
+        return type(self)(self.agents.values(), edges)
+
+    def run(
+        self,
+        agents: Mapping[str, Callable[[MessageBody], MessageBody]],
+        start: Mapping[str, MessageBody],
+    ) -> dict[str, MessageBody]:
+        """Run the steps between agents for real, and validate at each of them; for tests.
+
+        Agents run when all that leads to them has run. What arrives is validated by their input,
+        what they send by their output.
+
+        Arguments:
+            agents: what each agent does, by its name: called with what arrives.
+            start: what the agents take that nothing leads to.
+
+        Returns:
+            What each agent sent.
+
+        Raises:
+            InvalidBody: a message is not valid; a note says where.
+            DuplicateName: parts of two messages have one name; a note says where.
+            InvalidWorkflow: an agent has nothing to do or to take, or agents lead to themselves.
+        """
+        sent: dict[str, MessageBody] = {}
+        for name in _in_order(self.agents, self.edges):
+            agent, incoming = self.agents[name], self._incoming(name)
+            if name not in agents or not (incoming or name in start):
+                missing = "does" if name not in agents else "takes"
+                raise InvalidWorkflow(f"it is not said what the agent {quote(name)} {missing}")
+            try:
+                arrived = [each.edge.deliver(sent[each.edge.source]) for each in incoming]
+                body = merged(arrived) if incoming else start[name]
+                agent.input.validate(body)
+                sent[name] = agents[name](body)
+                agent.output.validate(sent[name])
+            except MessageBodyError as error:
+                error.add_note(f"at the agent {quote(name)}")
+                raise
+        return sent
 
     def flows(self, names: str | None, to: str, *, steps: int = DEFAULT_STEPS) -> Flow:
         """Decide whether a part that some agent gives a certain name can reach an agent.
@@ -194,6 +277,17 @@ class Workflow:
         """
         _require_agent(to, self.agents, "there is no agent")
         return flow(self.agents, self.edges, names, to, Budget(steps))
+
+
+def _in_order(agents: Iterable[str], edges: Iterable[Edge]) -> list[str]:
+    sorter = graphlib.TopologicalSorter({name: set[str]() for name in agents})
+    for edge in edges:
+        sorter.add(edge.target, edge.source)
+    try:
+        return list(sorter.static_order())
+    except graphlib.CycleError as error:
+        circle = " → ".join(map(quote, error.args[1]))
+        raise InvalidWorkflow(f"agents lead to themselves: {circle}") from error
 
 
 def _json(data: bytes, limits: Limits) -> Any:

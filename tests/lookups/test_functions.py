@@ -305,6 +305,10 @@ CALLS: dict[str, Call] = {
     "Condition.is_valid": through_steps,
     "OwnStep": workflows.step(MessageBody.copy, ANY_BODY, ANY_BODY),
     "Edge.passage": lambda body: str(EDGE.passage(body)),
+    "Edge.deliver": EDGE.deliver,
+    "Workflow.run": lambda body: workflows.Workflow(
+        [m.Agent("a", ANY_BODY, ANY_BODY), m.Agent("b", ANY_BODY, ANY_BODY)], [EDGE]
+    ).run({"a": MessageBody.copy, "b": MessageBody.copy}, {"a": body}),
     "Passage": lambda body: workflows.Passage(EDGE, (body,)).arrived,
     "Breach": lambda body: [str(breach_of(body)), breach_of(body).to_dict()],
     "AgentAnswer": lambda body: str(

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from messagebody import Agent, MessageBodySchema, SchemaPart
-from messagebody.errors import DuplicateName, InvalidWorkflow, MessageBodyError
+from messagebody import Agent, MessageBody, MessageBodySchema, Part, SchemaPart
+from messagebody.errors import DuplicateName, InvalidBody, InvalidWorkflow, MessageBodyError
 from messagebody.workflows import (
     Breach,
     BreachKind,
     Workflow,
+    adapt,
     drop,
     merged,
     mount,
@@ -20,9 +21,11 @@ from messagebody.workflows import (
     step,
     through,
 )
+from tests.workflows.test_steps import body_of
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "workflows"
 ROWS = [json.loads(line) for line in (VECTORS / "workflows.jsonl").read_text("utf-8").splitlines()]
+ADAPT = [json.loads(line) for line in (VECTORS / "adapt.jsonl").read_text("utf-8").splitlines()]
 
 
 def schema_of(parts: list[Any]) -> MessageBodySchema:
@@ -82,6 +85,21 @@ def test_flows(row: dict[str, Any]) -> None:
         found = workflow.flows(case["names"], case["to"])
         assert found.arrives is case["answer"]
         assert bool(found) is case["answer"]
+
+
+@pytest.mark.parametrize("row", ADAPT, ids=lambda row: row["id"])
+def test_adapt(row: dict[str, Any]) -> None:
+    taken = schema_of(row["input"])
+    found = adapt(schema_of(row["output"]), taken)
+    assert (found is not None) is row["exists"]
+    if found is None:
+        return
+    assert len(found) <= row["at_most"]
+    for parts in row["bodies"]:
+        body = body_of(parts)
+        for each in found:
+            body = each(body)
+        assert taken.is_valid(body)
 
 
 def test_kinds() -> None:
@@ -144,6 +162,57 @@ def test_one_message_along_two_edges() -> None:
     assert twice.verdict == "sometimes"
     assert [breach.kind for breach in twice.breaches] == [BreachKind.COLLISION]
     assert Workflow(agents, [("a", "b"), ("a", "b", [mount("/copy")])]).check()
+
+
+def test_suggestions_mend_several_edges() -> None:
+    report = schema_of([["/report.md", "text/markdown", True], ["/raw/**", "*/*", False]])
+    takes = schema_of([["/in/report.md", "text/*", True], ["/in/chart.png", "image/*", True]])
+    agents = [Agent("scout", ANYTHING, report), Agent("painter", ANYTHING, PICTURE),
+              Agent("writer", takes, report)]  # fmt: skip
+    workflow = Workflow(agents, [("scout", "writer"), ("painter", "writer")])
+    found = workflow.suggest("writer")
+    assert found is not None
+    assert found.to_dict() == {
+        "agent": "writer",
+        "add": [
+            {"edge": 0, "steps": [{"rename": ["/report.md", "/in/report.md"]},
+                                  {"drop": [["/raw/**", "*/*"]]}]},
+            {"edge": 1, "steps": [{"rename": ["/chart.png", "/in/chart.png"]}]},
+        ],
+    }  # fmt: skip
+    assert workflow.apply(found).check()
+    # Several unnamed pictures may come, and only one can have the name.
+    painter = Agent("painter", ANYTHING, schema_of([[None, "image/png", True]]))
+    assert Workflow([agents[0], painter, agents[2]], workflow.edges).suggest("writer") is None
+
+
+def test_run() -> None:
+    agents = [Agent("scout", TEXT, PICTURE), Agent("painter", TEXT, PICTURE),
+              Agent("gallery", ANYTHING, TEXT)]  # fmt: skip
+    edges = [("scout", "gallery", [mount("/a")]), ("painter", "gallery", [mount("/b")])]
+    workflow = Workflow(agents, edges)
+    hello = MessageBody([Part("hello")])
+
+    def draw(_: MessageBody) -> MessageBody:
+        return body_of([["/chart.png", "image/png"]])
+
+    def describe(body: MessageBody) -> MessageBody:
+        return MessageBody([Part(str(body.names()))])
+
+    acts = {"scout": draw, "painter": draw, "gallery": describe}
+    start = {"scout": hello, "painter": hello}
+    assert workflow.run(acts, start)["gallery"][0].text == "['/a/chart.png', '/b/chart.png']"
+    with pytest.raises(DuplicateName) as caught:
+        Workflow(agents, [edge[:2] for edge in edges]).run(acts, start)
+    assert caught.value.__notes__ == ["at the agent 'gallery'"]
+    with pytest.raises(InvalidBody):
+        workflow.run({**acts, "scout": describe}, start)
+    with pytest.raises(InvalidWorkflow, match="it is not said what the agent 'scout' does"):
+        workflow.run({}, start)
+    with pytest.raises(InvalidWorkflow, match="it is not said what the agent 'scout' takes"):
+        workflow.run(acts, {})
+    with pytest.raises(InvalidWorkflow, match="lead to themselves"):
+        Workflow(agents, [("scout", "painter"), ("painter", "scout")]).run(acts, start)
 
 
 def test_an_agent_that_sends_nothing_breaks_nothing() -> None:
