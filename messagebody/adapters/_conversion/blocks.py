@@ -15,10 +15,11 @@ from messagebody.adapters._conversion import stand_ins
 from messagebody.adapters._conversion.citations import written_citation
 from messagebody.adapters._conversion.copies import copy_of, may_say, with_copy
 from messagebody.adapters._conversion.kinds import fits, kind_for, kinds_at, media_of
-from messagebody.adapters._conversion.linking import linked_citations
+from messagebody.adapters._conversion.linking import again_as, linked_citations
 from messagebody.adapters._conversion.losses import with_reason
 from messagebody.adapters._conversion.plan import KeptBlock, MessagePlan, PlanStep
 from messagebody.adapters._conversion.reaching import WriteOptions
+from messagebody.adapters._conversion.rest import member_of
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import Dialect
@@ -201,17 +202,20 @@ class BlockWriter(NamedTuple):
         said.speaker = self.role
         if self.options.carry or entry.get("carry"):
             said.carried = {}
-        losses = self._add_links(said, part)
+        losses = self._add_links(said, part, entry)
         return Written([self.dialect.write_block(said, [])], losses)
 
-    def _add_links(self, said: Text, part: Part) -> list[Loss]:
+    def _add_links(self, said: Text, part: Part, entry: dict[str, Any]) -> list[Loss]:
         """Add the links of a text to its citations, and return a loss if they can't be found."""
         # What came in this format has the citations that it came with. Only what a model says
         # cites: of what others say, it reads the text alone.
-        if self.plan.is_own or self.role != "assistant" or not self._takes_citations(said):
+        known = member_of(entry, "linked", list)
+        is_new = not self.plan.is_own and self.role == "assistant" and self._takes_citations(said)
+        if not is_new and known is None:
             return []
         try:
-            said.citations += linked_citations(self.plan.body, part, said.text)
+            found = linked_citations(self.plan.body, part, said.text)
+            said.citations += found if known is None else again_as(known, found)
         except MissingDependency as error:
             why = with_reason("its links to sources are no citations there", str(error))
             return [self.plan.positions.loss(LossKind.DOWNGRADED, part, why)]

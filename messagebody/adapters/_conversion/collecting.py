@@ -25,7 +25,7 @@ from messagebody._core import (
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversion.citations import read_citation
 from messagebody.adapters._conversion.copies import as_carried, may_say
-from messagebody.adapters._conversion.linking import linked_names
+from messagebody.adapters._conversion.linking import linked_names, repeats_links
 from messagebody.adapters._vocabulary.items import (
     Call,
     Code,
@@ -64,6 +64,8 @@ class Collector:
         """The named parts, and the sources of the text that is being read."""
         self.speaker: str | None = None
         """The stated role of the message, in our words."""
+        self.keeps_repeated = False
+        """Whether citations stay that say what the links of their text say."""
         self.takes_files = False
         """Whether a file may be a call, a result or a thought, because the format has no blocks."""
         self.known: Media | None = None
@@ -148,7 +150,9 @@ class Collector:
         if item.citations and "citations" in self.keep:
             read = [*map(read_citation, item.citations)]
             self._add_linked(item.text, read, sources)
-            metadata["citations"] = [self._cited(each, sources) for each in read]
+            cited = [self._cited(each, sources) for each in read]
+            if self.keeps_repeated or not repeats_links(item, cited, self.named):
+                metadata["citations"] = cited
         about = {"name": name, "content_type": item.media_type, "metadata": metadata or None}
         self._append(item, item.text, **about)
         self.parts += sources
@@ -170,12 +174,13 @@ class Collector:
     def _add_linked(self, text: str, citations: list[dict[str, Any]], sources: list[Part]) -> None:
         """Add the sources that the links of a text call by free names."""
         names = linked_names(text, citations)
-        for each in citations if names else ():
-            name = names.get(str(each.get("url")))
-            if name is None or name in self.named or each["url"] in self._sources:
-                continue
-            with suppress(InvalidPart):
-                sources.append(self._source(each, name))
+        called = [(names[url], each) for each in citations
+                  if isinstance(url := each.get("url"), str) and url in names]  # fmt: skip
+        # Most often numbers, which is the order that they had.
+        for name, each in sorted(called, key=lambda pair: (len(pair[0]), pair[0])):
+            if name not in self.named and each["url"] not in self._sources:
+                with suppress(InvalidPart):
+                    sources.append(self._source(each, name))
 
     def _source(self, citation: dict[str, Any], name: str) -> Part:
         """Return a new part for the page that a citation is about."""

@@ -4,16 +4,18 @@ The link stays in the text, so a format without citations loses nothing. A reade
 words, and gives the source the name that the link means.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from messagebody._core import MessageBody, Part, essence
+from messagebody.adapters._vocabulary.items import Text
 from messagebody.errors import MissingDependency
 from messagebody.links import source_links
 
 Citation = dict[str, Any]
 
 _MARKDOWN: Final = frozenset({"text/markdown", "text/x-markdown"})
+_OF_LINKS: Final = frozenset({"part", "start", "end", "title", "kind", "type"})
 _WEB: Final = ("https://", "http://")
 
 
@@ -62,6 +64,51 @@ def _claims(body: MessageBody, part: Part, length: int) -> Iterator[tuple[str, i
         start, end = each.get("start", 0), each.get("end", length)
         if isinstance(url, str) and type(start) is type(end) is int:
             yield url, start, end
+
+
+def again_as(known: list[Any], found: list[Citation]) -> list[Citation]:
+    """Return those of the citations that links give which a message had, in its order.
+
+    Arguments:
+        known: URL, start and end of each that it had.
+        found: what the links of the text cite now.
+    """
+    by_claim = {(each["url"], each["start"], each["end"]): each for each in found}
+    claims = (tuple(each) for each in known if isinstance(each, list) and _is_claim(each))
+    return [by_claim[claim] for claim in claims if claim in by_claim]
+
+
+def _is_claim(value: list[Any]) -> bool:
+    return [type(each) for each in value] == [str, int, int]
+
+
+def repeats_links(item: Text, citations: Iterable[Citation], named: Mapping[str, Part]) -> bool:
+    """Return whether the citations of a text in Markdown say only what its links say.
+
+    Arguments:
+        item: the text.
+        citations: its citations, with the names of their sources.
+        named: the named parts.
+    """
+    if essence(item.media_type) not in _MARKDOWN:
+        return False
+    try:
+        meant = {(name, *words) for words, name in source_links(item.text)}
+    except MissingDependency:
+        return False
+    return all(
+        each.keys() <= _OF_LINKS
+        and type(each.get("start")) is type(each.get("end")) is int
+        and isinstance(each.get("part"), str)
+        and (each["part"], each["start"], each["end"]) in meant
+        and all(each.get(key) in (None, "citation") for key in ("kind", "type"))
+        and _title(each) == _title(named[each["part"]].metadata or {})
+        for each in citations
+    )
+
+
+def _title(said: Mapping[str, Any]) -> list[Any]:
+    return [said["title"]] if "title" in said else []
 
 
 def linked_names(text: str, citations: Iterable[Citation]) -> dict[str, str]:

@@ -41,6 +41,7 @@ class BlockReader:
 
     def __attrs_post_init__(self) -> None:
         self.collector.takes_files = self.dialect.takes_files
+        self.collector.keeps_repeated = self.is_check
 
     def read(self, message: Any) -> dict[str, Any]:
         """Collect the parts of a message, and return the rest of it."""
@@ -188,6 +189,8 @@ class BlockReader:
         if part is not None and item.carried is not None:
             # Anything in the slot except our copy stays as it is.
             entry["carry"] = differences.difference(copy_of(part), item.carried) or True
+        if part is not None and (linked := _linked(item, part)):
+            entry["linked"] = linked
         if difference:
             entry["patch"] = difference
             if names := missed_in(difference, self.dialect.unmissed):
@@ -196,6 +199,13 @@ class BlockReader:
 
     def _lose(self, spot: Spot, why: str) -> None:
         self.collector.losses.append(Loss(LossKind.OMITTED, str(spot), why))
+
+
+def _linked(item: Item, part: Part) -> list[Any]:
+    """Return what a text cites if its part has no citations: they go out again by its links."""
+    if not isinstance(item, Text) or "citations" in (part.metadata or {}):
+        return []
+    return [[each.get(key) for key in ("url", "start", "end")] for each in item.citations]
 
 
 def item_of(dialect: Dialect, block: Any, spot: Spot | None = None) -> Item | None:

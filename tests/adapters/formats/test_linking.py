@@ -52,7 +52,11 @@ def test_a_link_goes_out_as_a_citation_and_stays_in_the_text(to: str) -> None:
     done = there(report(), to)
     body = back(done.value, to)
     assert body[0].text == TEXT
-    wanted: Any = WANTED[:1] if to == "acp" else WANTED
+    if to == "acp":  # it has room for one, and states the type: the link is one again
+        about = {"kind": "citation", "url": "https://e.com/2", "title": "T2"}
+        said = done.value["parts"][0]["metadata"]
+        assert said == about | {"start_index": 3, "end_index": 7}
+    wanted: Any = [] if to == "acp" else WANTED
     wanted = [(*each[:2], None, None) for each in wanted] if to == "bedrock" else wanted
     assert claims(body) == wanted
     assert body["/sources/1"].url == "https://e.com/1"
@@ -90,9 +94,34 @@ def test_a_citation_that_is_there_already_goes_out_once(to: str) -> None:
     held = [{"part": "/sources/2", "start": 3, "end": 7, "quote": "so cute"},
             {"url": "https://e.com/1", "start": 26, "end": 34}]  # fmt: skip
     said = there(report(citations=held), to).value
-    assert [each[1] for each in claims(back(said, to))] == [
-        each[1] for each in (WANTED[:1] if to == "acp" else WANTED)
-    ]
+    pages = [each[1] for each in claims(back(said, to))]
+    assert pages == [each[1] for each in (WANTED[:1] if to == "acp" else WANTED)]
+
+
+def test_a_link_is_no_citation_after_its_way_through_a_format() -> None:
+    """Where the type of the text comes back, so does the link: it would be there twice."""
+    body = report("[cute](source:2)")
+    message = there(body, "acp").value
+    read = adapter("acp").to_body(message)
+    assert read.value.links() == body.links()
+    written: Any = adapter("acp").from_body
+    assert written(read.value, rest=read.rest).value == message
+    assert there(read.value, "acp").value == message
+    message["parts"][0]["metadata"]["description"] = "They are cute."
+    assert [link.kind for link in back(message, "acp").links()] == ["source", "citation"]
+
+
+@pytest.mark.parametrize("to", ["langchain", "vercel-ai", "acp"])
+def test_copies_of_parts_bring_the_links_back(to: str) -> None:
+    written: Any = adapter(to).from_body
+    done = written(report(), role="assistant", carry=True)
+    read = adapter(to).to_body(done.value)
+    assert [link.kind for link in read.value.links()] == ["source", "source"]
+    assert written(read.value, rest=read.rest).value == done.value
+    for odd in ([[1], 5, ["https://e.com/1", 0, []]], []):
+        read.rest["blocks"][0]["linked"] = odd
+        assert "cite" not in str(written(read.value, rest=read.rest).value)
+        assert "end" not in str(written(read.value, rest=read.rest).value)
 
 
 def test_a_citation_of_other_words_is_another_one() -> None:
@@ -165,7 +194,7 @@ def test_vercel_lists_the_sources_too() -> None:
     listed = [each["url"] for each in done.value["parts"] if each["type"] == "source-url"]
     assert listed == ["https://e.com/1", "https://e.com/2"]
     assert [part.name for part in back(done.value, "vercel-ai") if part.url] == [
-        "/sources/2", "/sources/1",
+        "/sources/1", "/sources/2",
     ]  # fmt: skip
 
 
@@ -212,3 +241,13 @@ def test_random_texts_cite_the_words_that_were_linked() -> None:
 )  # fmt: skip
 def test_hostile_texts_take_linear_time(text: str) -> None:
     calls(lambda: there(report(text), "openai-chat"), most=4_000_000)
+
+
+@pytest.mark.parametrize("odd", [["a"], {}, None, 5, True, "a"])
+@pytest.mark.parametrize("member", ["url", "title", "start_index", "end_index", "kind", "part"])
+def test_odd_citations_beside_links_come_back_whole(member: str, odd: Any) -> None:
+    message = there(report("[cute](source:2)"), "acp").value
+    message["parts"][0]["metadata"][member] = odd
+    read = adapter("acp").to_body(message)
+    written: Any = adapter("acp").from_body
+    assert written(read.value, rest=read.rest).value == message
