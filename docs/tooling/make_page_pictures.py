@@ -46,7 +46,10 @@ def main() -> None:
         "run-dark": View(run_page(make_run(), title="run.json"), 1280, 1000, True),
         "folders": View(page(make_work(), title="work.json"), 1280, 1000),
         "agents": View(
-            graph_page(*make_agents(), title="60 agents"), 1280, 1000, anchor="agent-13"
+            graph_page(*make_agents(), title="60 agents", refused=make_refused()),
+            1280,
+            1000,
+            anchor="agent-13",
         ),
         # No window of Chromium is narrower than 500 pixels.
         "phone": View(shown, 500, 1000, True),
@@ -99,6 +102,17 @@ def make_agents() -> tuple[list[str], list[tuple[str, str]]]:
         if (place // 3 + step // 2) % 5 == 0
     ]
     return agents, [*pairs, ("scout-1", "critic-1"), ("reader-7", "critic-12")]
+
+
+def make_refused() -> dict[tuple[str, str], tuple[str, str]]:
+    """Return pairs of those agents that do not always fit."""
+    picture = "sometimes", "breaks with '/figures/a' image/png"
+    nothing = "never", "an unnamed text/markdown is required, and never sent"
+    return {
+        ("reader-2", "writer-6"): picture, ("reader-8", "writer-3"): picture,
+        ("writer-4", "painter-7"): picture, ("scout-12", "reader-2"): nothing,
+        ("painter-4", "critic-3"): nothing,
+    }  # fmt: skip
 
 
 def make_older(body: MessageBody) -> MessageBody:

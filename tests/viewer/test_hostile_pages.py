@@ -151,8 +151,8 @@ def test_an_agent_that_is_chosen_shows_what_fits(tab: Tab, tmp_path: Path) -> No
         "[...document.querySelectorAll('.panel')].filter(e => e.checkVisibility()).map(e => e.id)"
     )
     assert tab.run(visible) == ["agent-2"]
-    opacity = "[...document.querySelectorAll('path')].map(e => getComputedStyle(e).opacity)"
-    assert tab.run(opacity) == ["0.06", "1"]
+    opacity = "[...document.querySelectorAll('.line')].map(e => getComputedStyle(e).opacity)"
+    assert tab.run(opacity) == ["0.07", "1"]
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1280, 1920])
