@@ -15,7 +15,7 @@ from messagebody.adapters._conversion import stand_ins
 from messagebody.adapters._conversion.citations import written_citation
 from messagebody.adapters._conversion.copies import copy_of, may_say, with_copy
 from messagebody.adapters._conversion.kinds import fits, kind_for, kinds_at, media_of
-from messagebody.adapters._conversion.linking import again_as, linked_citations
+from messagebody.adapters._conversion.linking import again_as, linked_citations, pages_of
 from messagebody.adapters._conversion.losses import with_reason
 from messagebody.adapters._conversion.plan import KeptBlock, MessagePlan, PlanStep
 from messagebody.adapters._conversion.reaching import WriteOptions
@@ -68,6 +68,7 @@ class BlockWriter(NamedTuple):
         role: who says the message, in our word.
         kinds: the kinds of block that the message may have.
         values: those of them that hold a JSON value.
+        pages: the sources that links cite, by their names.
     """
 
     plan: MessagePlan
@@ -76,6 +77,7 @@ class BlockWriter(NamedTuple):
     role: str
     kinds: Sequence[Kind]
     values: Sequence[Kind]
+    pages: Mapping[str, Part]
 
     @classmethod
     def for_plan(cls, plan: MessagePlan, options: WriteOptions) -> "BlockWriter":
@@ -83,7 +85,7 @@ class BlockWriter(NamedTuple):
         role = plan.role.name
         kinds = plan.dialect.kinds_of(role)
         values = [kind for kind in kinds if kind.is_value and kind.in_messages]
-        return cls(plan, options, plan.dialect, role, kinds, values)
+        return cls(plan, options, plan.dialect, role, kinds, values, pages_of(plan.body))
 
     def of(self, step: PlanStep | KeptBlock) -> Written:
         """Return the blocks of a step."""
@@ -214,7 +216,7 @@ class BlockWriter(NamedTuple):
         if not is_new and known is None:
             return []
         try:
-            found = linked_citations(self.plan.body, part, said.text)
+            found = linked_citations(self.plan.body, self.pages, part, said.text)
             said.citations += found if known is None else again_as(known, found)
         except MissingDependency as error:
             why = with_reason("its links to sources are no citations there", str(error))

@@ -19,37 +19,41 @@ _OF_LINKS: Final = frozenset({"part", "start", "end", "title", "kind", "type"})
 _WEB: Final = ("https://", "http://")
 
 
-def linked_citations(body: MessageBody, part: Part, text: str) -> list[Citation]:
+def pages_of(body: MessageBody) -> dict[str, Part]:
+    """Return the sources that others can be told of, which are pages of the web, by their names."""
+    sources = (part for part in body if part.name and part.name.startswith("/sources/"))
+    return {str(part.name): part for part in sources if (part.url or "").startswith(_WEB)}
+
+
+def linked_citations(
+    body: MessageBody, pages: Mapping[str, Part], part: Part, text: str
+) -> list[Citation]:
     """Return what the `source:` links of a text cite, without what its metadata cites already.
 
     A source is cited by its URL. One whose content is in the body has none, and one in a store has
     an address that means nothing to others: these stay links.
 
     Arguments:
-        body: the body with the sources.
+        body: the body.
+        pages: its sources that can be cited.
         part: the part with the text.
         text: its text.
 
     Raises:
         MissingDependency: the text has such links, and the extra `links` is not installed.
     """
-    if essence(part.content_type) not in _MARKDOWN or not any(map(_is_page, body)):
+    if not pages or essence(part.content_type) not in _MARKDOWN:
         return []
     said = {*_claims(body, part, len(text))}
     found = []
     for (start, end), name in source_links(text):
-        source = body.get(name)
-        if source is None or not _is_page(source) or (source.url, start, end) in said:
+        source = pages.get(name)
+        if source is None or (source.url, start, end) in said:
             continue
         title = (source.metadata or {}).get("title")
         titled = {"title": title} if isinstance(title, str) else {}
         found.append({"url": source.url, **titled, "start": start, "end": end})
     return found
-
-
-def _is_page(part: Part) -> bool:
-    name, url = part.name or "", part.url or ""
-    return name.startswith("/sources/") and url.startswith(_WEB)
 
 
 def _claims(body: MessageBody, part: Part, length: int) -> Iterator[tuple[str, int, int]]:

@@ -251,3 +251,23 @@ def test_odd_citations_beside_links_come_back_whole(member: str, odd: Any) -> No
     read = adapter("acp").to_body(message)
     written: Any = adapter("acp").from_body
     assert written(read.value, rest=read.rest).value == message
+
+
+@pytest.mark.parametrize("to", CITING)
+def test_many_links_of_one_text(to: str) -> None:
+    text = "[a](source:1)" * 2_000
+    message = there(report(text), to).value
+    wanted = [] if to == "acp" else range(0, len(text), 13)
+    ranges = [(start, end) for _, _, start, end in claims(back(message, to))]
+    assert len(ranges) == len(wanted)
+    assert to == "bedrock" or ranges == [(start + 1, start + 2) for start in wanted]
+
+
+def test_many_texts_take_linear_time() -> None:
+    texts = [Part("[a](source:1)", content_type="text/markdown") for _ in range(500)]
+    pages = [
+        Part(url=f"https://e.com/{number}", name=f"/sources/{number}", content_type="text/html")
+        for number in range(500)
+    ]
+    for to in ("langchain", "openai-chat"):
+        calls(lambda to=to: there(MessageBody([*texts, *pages]), to), most=1_600_000)  # type: ignore[misc]

@@ -182,13 +182,19 @@ def _type_of(block: Any) -> str | None:
 def _with_citations(blocks: list[Any]) -> list[Any]:
     """Return blocks with the citations that follow a text in it."""
     found: list[Any] = []
+    said: list[Any] = []
+    """The citations of the last block."""
     for block in blocks:
         is_text = bool(found) and _type_of(found[-1]) == "text"
         quoted = block.get("cited_content") if _type_of(block) == "citation" else None
-        if is_text and _type_of(quoted) == "text":
-            found[-1] = {**found[-1], "citations": [*found[-1].get("citations", ()), block]}
-        else:
+        if not is_text or _type_of(quoted) != "text":
             found.append(block)
+            said = []
+        elif said:
+            said.append(block)
+        else:
+            said = [*found[-1].get("citations", ()), block]
+            found[-1] = {**found[-1], "citations": said}
     return found
 
 

@@ -1,5 +1,8 @@
 """The messages of OpenAI's Chat Completions, of any role."""
 
+from bisect import bisect_right
+from collections import defaultdict
+from itertools import accumulate
 from typing import Any, Final
 
 from messagebody._core import MIB, essence
@@ -205,17 +208,17 @@ def _with_annotations(blocks: list[Any], message: dict[str, Any]) -> list[Any]:
     texts = {index: block["text"] for index, block in enumerate(blocks) if _is_text(block)}
     if not texts:
         return blocks
-    made, starts, start = [*blocks], {}, 0
-    for index, text in texts.items():
-        starts[index], start = start, start + len(text)
+    places, starts = [*texts], [*accumulate(map(len, texts.values()), initial=0)][:-1]
     whose = [_text_of(each, starts) for each in said]
     if whose != sorted(whose):
-        whose = [min(texts)] * len(said)  # an order of its own, which the texts can't keep
-    for index, annotation in zip(whose, said, strict=True):
-        held = made[index].get("annotations", []) if made[index] is not blocks[index] else []
-        shifted = _shifted(annotation, -starts[index])
-        made[index] = {**blocks[index], "annotations": [*held, shifted]}
-    return made
+        whose = [0] * len(said)  # an order of its own, which the texts can't keep
+    held: dict[int, list[Any]] = defaultdict(list)
+    for number, annotation in zip(whose, said, strict=True):
+        held[places[number]].append(_shifted(annotation, -starts[number]))
+    return [
+        {**block, "annotations": held[index]} if index in held else block
+        for index, block in enumerate(blocks)
+    ]
 
 
 def _is_text(block: Any) -> bool:
@@ -223,14 +226,14 @@ def _is_text(block: Any) -> bool:
     return is_text and isinstance(block.get("text"), str)
 
 
-def _text_of(annotation: Any, starts: dict[int, int]) -> int:
-    """Return the position of the text that an annotation is about: the first if it has no range."""
+def _text_of(annotation: Any, starts: list[int]) -> int:
+    """Return the number of the text that an annotation is about: the first if it has no range."""
     about = annotation.get("url_citation") if isinstance(annotation, dict) else None
     held = about if isinstance(about, dict) else {}
     begin = held.get("start_index")
     if type(begin) is not int or type(held.get("end_index")) is not int:
-        return min(starts)
-    return max((index for index, start in starts.items() if start <= begin), default=min(starts))
+        return 0
+    return max(bisect_right(starts, begin) - 1, 0)
 
 
 def _shifted(annotation: Any, by: int) -> Any:
