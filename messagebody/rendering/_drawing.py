@@ -43,7 +43,7 @@ _MOST_PORTS: Final = 12
 
 
 @attrs.frozen
-class Node:
+class DrawnNode:
     """A node of a graph.
 
     Arguments:
@@ -59,7 +59,7 @@ class Node:
 
 
 @attrs.frozen
-class Edge:
+class DrawnEdge:
     """An edge of a graph.
 
     Arguments:
@@ -93,8 +93,8 @@ class Drawing:
 
 
 def drawn(
-    nodes: Sequence[Node],
-    edges: Sequence[Edge],
+    nodes: Sequence[DrawnNode],
+    edges: Sequence[DrawnEdge],
     *,
     shared: bool = False,
     most: int = MOST_PIECES,
@@ -105,25 +105,28 @@ def drawn(
     Arguments:
         nodes: the nodes; where they reach each other, the first one stands left.
         edges: the edges, at most one of a verdict and a label from one node to another.
-        shared: nodes with the same edges share a box, and those that send more than they take
-            stand left of those that they reach and that reach them.
+        shared: nodes with the same edges share a box, and instead of the first nodes those stand
+            left of which more edges lead away, by the edges that are always taken.
         most: the most pieces of lines.
         label: what the drawing is of, for those who cannot see it.
 
     Examples:
-        >>> found = drawn([Node("scout"), Node("writer")], [Edge(0, 1, label="mount /notes")])
+        >>> nodes = [DrawnNode("scout"), DrawnNode("writer")]
+        >>> found = drawn(nodes, [DrawnEdge(0, 1, label="mount /notes")])
         >>> "scout" in found.html, "mount /notes" in found.html
         (True, True)
     """
     if not edges:
         return None
     boxes = _boxes(nodes, edges, shared=shared)
+    if shared:
+        boxes = _downhill(boxes, edges)
     box_of = {node: box for box, members in enumerate(boxes) for node in members}
     lines = _lines(edges, box_of)
     labels = [line for line in lines if line.label]
-    routes = _Routes.along(lines, len(boxes), in_order=not shared)
+    routes = _Routes.along(lines, len(boxes))
     count = len(boxes) + len(labels)
-    found = layered(count, routes.edges, ways=routes.ways, in_order=not shared, most=most)
+    found = layered(count, routes.edges, ways=routes.ways, most=most)
     if found is None:
         return None
     scene = _Scene(nodes, boxes, lines, labels, routes.of, routes.as_they_lead(found))
@@ -141,7 +144,9 @@ class _Line:
     titles: tuple[str, ...]
 
 
-def _boxes(nodes: Sequence[Node], edges: Iterable[Edge], *, shared: bool) -> list[list[int]]:
+def _boxes(
+    nodes: Sequence[DrawnNode], edges: Iterable[DrawnEdge], *, shared: bool
+) -> list[list[int]]:
     """Return the nodes of each box; those without an edge are in none."""
     links: dict[int, set[tuple[bool, int, str, str]]] = {}
     for edge in edges:
@@ -157,7 +162,15 @@ def _boxes(nodes: Sequence[Node], edges: Iterable[Edge], *, shared: bool) -> lis
     return list(found.values())
 
 
-def _lines(edges: Iterable[Edge], box_of: dict[int, int]) -> list[_Line]:
+def _downhill(boxes: Sequence[list[int]], edges: Iterable[DrawnEdge]) -> list[list[int]]:
+    """Return boxes in an order in which few edges lead back that are always taken."""
+    box_of = {node: box for box, members in enumerate(boxes) for node in members}
+    firm = {(box_of[e.source], box_of[e.target]) for e in edges if e.verdict == VERDICTS[0]}
+    rank = ranks(len(boxes), sorted(firm))
+    return [boxes[box] for box in sorted(range(len(boxes)), key=rank.__getitem__)]
+
+
+def _lines(edges: Iterable[DrawnEdge], box_of: dict[int, int]) -> list[_Line]:
     found: dict[tuple[int, int, str, str], list[str]] = {}
     for edge in edges:
         key = box_of[edge.source], box_of[edge.target], edge.verdict, edge.label
@@ -183,7 +196,7 @@ class _Routes:
     turned: frozenset[int]
 
     @classmethod
-    def along(cls, lines: Sequence[_Line], count: int, *, in_order: bool) -> "_Routes":
+    def along(cls, lines: Sequence[_Line], count: int) -> "_Routes":
         edges: list[tuple[int, int]] = []
         ways: list[int] = []
         of: list[int] = []
@@ -198,7 +211,7 @@ class _Routes:
                 edges.append((line.source, line.target))
                 ways.append(VERDICTS.index(line.verdict))
                 of.append(place)
-        rank = ranks(nodes, edges, in_order=in_order)
+        rank = ranks(nodes, edges, in_order=True)
         turned = frozenset(
             place
             for place, line in enumerate(lines)
@@ -221,7 +234,7 @@ class _Routes:
         return attrs.evolve(layers, pieces=pieces)
 
 
-def _legend(edges: Iterable[Edge]) -> Html:
+def _legend(edges: Iterable[DrawnEdge]) -> Html:
     counts = dict.fromkeys(VERDICTS, 0)
     for edge in edges:
         counts[edge.verdict] += 1
@@ -251,7 +264,7 @@ class _Scene:
 
     def __init__(
         self,
-        nodes: Sequence[Node],
+        nodes: Sequence[DrawnNode],
         boxes: Sequence[Sequence[int]],
         lines: Sequence[_Line],
         labels: Sequence[_Line],

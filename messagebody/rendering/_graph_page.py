@@ -14,7 +14,7 @@ import attrs
 
 from messagebody._core import count_of
 from messagebody.errors import InvalidArgument
-from messagebody.rendering._drawing import VERDICTS, Drawing, Edge, Node, drawn
+from messagebody.rendering._drawing import VERDICTS, Drawing, DrawnEdge, DrawnNode, drawn
 from messagebody.rendering._elements import Html, element
 from messagebody.rendering._pages import document, style_of
 
@@ -102,7 +102,7 @@ def graph_page(
         exchanges: what else agents say to each other, such as "sends interrupt", by agent.
         refused: other pairs, each with its verdict, "sometimes", "never" or "undecided", and a
             message that breaks it, in words. If there are many of a verdict, they are not drawn,
-            only listed with their agents.
+            only listed with their agents. None if nobody compared them, and the page says so.
 
     Raises:
         InvalidArgument: there is no such verdict.
@@ -118,10 +118,12 @@ def graph_page(
     fitting = f"{count_of(count, 'pair')} that {'fits' if count == 1 else 'fit'}"
     facts = f"{count_of(len(graph.names), 'agent')}, {fitting}"
     edges, notes = _edges(graph) if len(graph.names) <= MOST_DRAWN else ([], [])
-    nodes = [Node(name, anchor=f"agent-{number}") for number, name in enumerate(graph.names)]
+    nodes = [DrawnNode(name, anchor=f"agent-{number}") for number, name in enumerate(graph.names)]
     drawing = drawn(nodes, edges, shared=True, label="Graph of agents")
     if drawing is None and (edges or len(graph.names) > MOST_DRAWN):
         notes = ["They are too many for a drawing, and are listed."]
+    if refused is None and graph.names:
+        notes = [*notes, "Only pairs that always fit are shown."]
     said = exchanges or {}
     panels = [
         _panel(graph, number, said.get(graph.names[number], ()))
@@ -139,17 +141,22 @@ def graph_page(
     )  # fmt: skip
 
 
-def _edges(graph: _Adjacency) -> tuple[list[Edge], list[str]]:
+def _edges(graph: _Adjacency) -> tuple[list[DrawnEdge], list[str]]:
     """Return the edges to draw, and what is to be said of the others."""
     edges = [
-        Edge(sender, taker, title=f"{graph.pair(sender, taker)}: always")
+        DrawnEdge(sender, taker, title=f"{graph.pair(sender, taker)}: always")
         for sender, takers in enumerate(graph.takers)
         for taker in takers
     ]
     notes = []
     shown: dict[tuple[int, int], tuple[str, str]] = {}
     for verdict in VERDICTS[1:]:
-        found = {pair: each for pair, each in graph.refused.items() if each[0] == verdict}
+        found = {
+            (sender, taker): each
+            for (sender, taker), each in graph.refused.items()
+            # Few agents are meant to answer themselves.
+            if each[0] == verdict and sender != taker
+        }
         if len(found) <= _FEW * len(graph.names):
             shown |= found
         else:
@@ -159,13 +166,13 @@ def _edges(graph: _Adjacency) -> tuple[list[Edge], list[str]]:
     for (sender, taker), (verdict, words) in shown.items():
         title = f"{graph.pair(sender, taker)}: {verdict}. {words}".removesuffix(". ")
         label = "\n".join(wrap(words, _LONGEST_LINE)) if len(shown) <= _MOST_SAID else ""
-        edges.append(Edge(sender, taker, verdict, label, title))
+        edges.append(DrawnEdge(sender, taker, verdict, label, title))
     return edges, notes
 
 
 def _drawing(
-    graph: _Adjacency, edges: Iterable[Edge], drawing: Drawing | None
-) -> Iterator[Html]:  # fmt: skip
+    graph: _Adjacency, edges: Iterable[DrawnEdge], drawing: Drawing | None
+) -> Iterator[Html]:
     if drawing is None:
         return
     joined = {number for edge in edges for number in (edge.source, edge.target)}
@@ -214,6 +221,7 @@ def _panel(graph: _Adjacency, number: int, exchanges: Sequence[str]) -> Html:
     return element(
         "section",
         element("h2", element("bdi", graph.names[number])),
+        element("a", "show all", href="#", class_="all"),
         *_neighbours(graph, "sends to", graph.takers[number]),
         *_neighbours(graph, "takes from", graph.senders[number]),
         *_refused(graph, number),

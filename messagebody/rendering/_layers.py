@@ -44,24 +44,21 @@ def layered(
     edges: Edges,
     *,
     ways: Sequence[int] | None = None,
-    in_order: bool = False,
     most: int = MOST_PIECES,
 ) -> Layers | None:
     """Return the layers of a graph, or None if its edges have too many pieces.
 
     Arguments:
-        count: the number of nodes.
+        count: the number of nodes; where they reach each other, the first ones come first.
         edges: the nodes at the beginning and the end of each edge.
         ways: a number for each edge; those of one node with one number share their way.
-        in_order: where nodes reach each other, the first ones come first; otherwise those of which
-            more edges lead away.
         most: the most pieces.
 
     Examples:
         >>> layered(3, [(0, 1), (1, 2), (0, 2)]).column_of
         [0, 1, 2, 1]
     """
-    column_of = _columns(count, edges, in_order=in_order)
+    column_of = _columns(count, edges)
     pieces: list[LinePiece] = []
     for piece in _pieces(edges, ways or [0] * len(edges), column_of):
         pieces.append(piece)
@@ -76,7 +73,8 @@ def ranks(count: int, edges: Edges, *, in_order: bool = False) -> list[int]:
     Arguments:
         count: the number of nodes.
         edges: the nodes at the beginning and the end of each edge.
-        in_order: as for `layered`.
+        in_order: where nodes reach each other, the first ones come first; otherwise those of which
+            more edges lead away.
 
     Examples:
         >>> ranks(3, [(2, 1), (1, 0), (1, 2)])
@@ -99,7 +97,7 @@ def _ordered(takers: Sequence[Sequence[int]], *, in_order: bool) -> list[list[in
     return [_downhill(each, takers, in_order=in_order) for each in components]
 
 
-def _columns(count: int, edges: Edges, *, in_order: bool) -> list[int]:
+def _columns(count: int, edges: Edges) -> list[int]:
     """Return the column of each node: right of all that lead to it, if there is no way back."""
     takers: list[list[int]] = [[] for _ in range(count)]
     near: list[list[int]] = [[] for _ in range(count)]
@@ -111,7 +109,7 @@ def _columns(count: int, edges: Edges, *, in_order: bool) -> list[int]:
     column_of = [0] * count
     # Those without a rank yet come last.
     rank, order, is_loose = [count] * count, list[int](), [True] * count
-    for ordered in _ordered(takers, in_order=in_order):
+    for ordered in _ordered(takers, in_order=True):
         for node in ordered:
             rank[node] = len(order)
             order.append(node)

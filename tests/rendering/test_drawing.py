@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody.rendering._drawing import VERDICTS, Drawing, Edge, Node, drawn
+from messagebody.rendering._drawing import VERDICTS, Drawing, drawn
+from messagebody.rendering._drawing import DrawnEdge as Edge
+from messagebody.rendering._drawing import DrawnNode as Node
 
 KEYS = ("x", "y", "width", "height")
 WORDS = ["", "mount /notes", "select /a/**\ndrop /a/b", "x" * 200]
@@ -110,7 +112,9 @@ def test_boxes_and_labels_keep_apart_and_nothing_passes_them(
 
 
 @given(graphs())
-def test_each_line_begins_and_ends_at_its_boxes(graph: tuple[list[Node], list[Edge]]) -> None:
+def test_each_line_begins_and_ends_at_its_boxes(
+    graph: tuple[list[Node], list[Edge]],
+) -> None:
     nodes, edges = graph
     drawing = of(nodes, edges)
     placed = frames(drawing)
@@ -147,7 +151,12 @@ def test_the_same_graph_is_drawn_the_same(
 
 
 def test_a_label_stands_between_its_boxes_also_on_the_way_back() -> None:
-    edges = [Edge(0, 1), Edge(1, 2), Edge(2, 1, "sometimes", "name /notes"), Edge(2, 0, label="x")]
+    edges = [
+        Edge(0, 1),
+        Edge(1, 2),
+        Edge(2, 1, "sometimes", "name /notes"),
+        Edge(2, 0, label="x"),
+    ]
     placed = dict(frames(of([Node("intake"), Node("writer"), Node("critic")], edges)))
     boxes = [frame for looks, frame in placed.items() if looks.startswith("box ")]
     back = placed["label line sometimes of-2 to-1"]

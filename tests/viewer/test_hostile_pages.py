@@ -153,6 +153,17 @@ def test_an_agent_that_is_chosen_shows_what_fits(tab: Tab, tmp_path: Path) -> No
     assert tab.run(visible) == ["agent-2"]
     opacity = "[...document.querySelectorAll('.line')].map(e => getComputedStyle(e).opacity)"
     assert tab.run(opacity) == ["0.07", "1"]
+    tab.run("document.querySelector('#agent-2 .all').click()")
+    assert tab.run(visible) == []
+    assert tab.run(opacity) == ["0.8", "0.8"]
+    # Pointing at a box, or reaching it with the keyboard, shows the same for a moment.
+    tab.run("document.querySelector('.box-0 a').focus({focusVisible: true})")
+    assert tab.run(opacity) == ["1", "0.07"]
+    tab.run("document.activeElement.blur()")
+    place = "(r => [r.x + 4, r.y + 4])(document.querySelector('.box-2').getBoundingClientRect())"
+    x, y = tab.run(place)
+    tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    assert tab.run(opacity) == ["0.07", "1"]
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1280, 1920])
@@ -172,7 +183,13 @@ def test_no_screen_has_to_scroll_sideways(
     said += [{"type": "human", "content": "word" * 200, "name": "n" * 300}]
     call = {"id": "c", "name": "t" * 300, "args": {"a" * 300: "v" * 300, "b": [["x" * 300]]}}
     said += [{"type": "ai", "content": "a" * 300, "tool_calls": [call]}]
-    pages = [page(body, title="t" * 300, against=MessageBody()), run_page([*said, body])]
+    agents = ["a" * 300, "b" * 300, "c d"]
+    refused = {(agents[0], agents[2]): ("never", "w" * 300)}
+    pages = [
+        page(body, title="t" * 300, against=MessageBody()),
+        run_page([*said, body]),
+        graph_page(agents, [(agents[0], agents[1])], title="t" * 300, refused=refused),
+    ]
     tab.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1,
              mobile=width < 500)  # fmt: skip
     features = [{"name": "prefers-color-scheme", "value": scheme}]

@@ -255,7 +255,7 @@ def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool
     elif form == "mermaid":
         terminal.say(graphs.mermaid(registry, found))
     elif form == "html":
-        refused = _refused(terminal, registry, found)
+        refused = _refused(registry, found)
         page = graph_page(registry, found, exchanges=_exchanges(registry), refused=refused)
         click.echo(page, nl=False)
     elif form == "json":
@@ -267,12 +267,14 @@ def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool
 
 
 def _refused(
-    terminal: Terminal, registry: Registry, found: Iterable[tuple[str, str]]
-) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return the pairs that do not always fit, with their verdict and what breaks them."""
+    registry: Registry, found: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], tuple[str, str]] | None:
+    """Return the pairs that do not always fit, with their verdict and what breaks them.
+
+    None for a large registry, where they would be too many.
+    """
     if len(registry) > _MOST_COMPARED:
-        terminal.remark(f"more than {_MOST_COMPARED} agents: the page shows what always fits")
-        return {}
+        return None
     fitting = set(found)
     others = (pair for pair in product(registry, registry) if pair not in fitting)
     return {pair: _breaking(registry.check(*pair)) for pair in others}
