@@ -275,7 +275,8 @@ class _Scene:
         self._of, self._layers = of, layers
         self._gaps = _gaps(layers)
         self._busy = _busy(layers)
-        level = levels(layers.columns, layers.pieces, self._height, self._is_passing, _GAP)
+        tall = [self._height(point) for point in range(len(layers.column_of))]
+        level = levels(layers.columns, layers.pieces, tall.__getitem__, self._is_passing, _GAP)
         self._spots: dict[int, _Extent] = {}
         self._edges: list[tuple[float, float]] = []
         left: float = _MARGIN
@@ -286,7 +287,7 @@ class _Scene:
                 width = self._width(point) if self._is_label(point) else wide
                 start = left + (wide - width) / 2
                 middle = level[point] + _MARGIN
-                self._spots[point] = _Extent(start, start + width, middle, self._height(point))
+                self._spots[point] = _Extent(start, start + width, middle, tall[point])
             self._edges.append((left, left + wide))
             left += wide + self._gaps[number]
         self._width_of_all = left - self._gaps[-1] + _MARGIN + (_WIDE / 4 if self._turns() else 0)

@@ -134,7 +134,15 @@ def test_each_line_begins_and_ends_at_its_boxes(
         assert any(touches(points[-1], boxes[target]) for points in mine)
         if edge.label:
             label = labels[f"line {edge.verdict} of-{source} to-{target}"]
-            assert label.right > label.left
+            ends = [(points[0], points[-1]) for points in mine]
+            assert any(on_side(end, label) for _, end in ends)
+            assert any(on_side(start, label) for start, _ in ends)
+
+
+def on_side(point: tuple[float, float], frame: Frame) -> bool:
+    """Return whether a point is on the left or the right side of a label."""
+    is_on = min(abs(point[0] - frame.left), abs(point[0] - frame.right)) <= 1
+    return is_on and frame.top <= point[1] <= frame.bottom
 
 
 def touches(point: tuple[float, float], frame: Frame) -> bool:

@@ -34,6 +34,7 @@ def test_each_edge_can_be_followed_from_column_to_column(
     found = laid(count, edges, ways=ways)
     points = [point for column in found.columns for point in column]
     assert sorted(points) == list(range(len(found.column_of)))
+    assert all(found.columns)
     assert all(
         found.column_of[point] == number
         for number, column in enumerate(found.columns)
@@ -122,6 +123,14 @@ def test_a_long_chain_and_a_large_circle_are_laid_out() -> None:
     # Where all reach each other, there is no order, and columns are filled.
     everybody = [(a, b) for a in range(60) for b in range(60)]
     assert len(laid(60, everybody).columns) == 5
+
+
+def test_no_column_is_empty() -> None:
+    """Also where a sender of the last of many that reach each other moves to the right."""
+    everybody = [(a, b) for a in range(30) for b in range(30)]
+    found = laid(31, [*everybody, (30, 29)])
+    assert found.column_of[30] == found.column_of[29] - 1
+    assert all(found.columns)
 
 
 def test_it_takes_little_time_or_is_given_up() -> None:
