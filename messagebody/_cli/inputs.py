@@ -6,7 +6,7 @@ import shlex
 import stat
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,12 +28,15 @@ from messagebody._core import (
 )
 from messagebody.adapters import detect
 from messagebody.adapters._transcripts import values_of_lines
-from messagebody.errors import DecodeError, InvalidArgument, InvalidSchema
+from messagebody.errors import DecodeError, InvalidArgument, InvalidSchema, MessageBodyError
 from messagebody.findings import iter_strangers
 from messagebody.schema import MessageBodySchema
 from messagebody.storage import Resolver
 from messagebody.storage._references.reader import read_web
 from messagebody.storage._stores.documents import read_url
+
+if TYPE_CHECKING:
+    from messagebody.workflows import Workflow
 
 BODY = "body"
 _DATABASE = b"SQLite format 3\0"
@@ -205,6 +208,17 @@ def decode_schema(data: bytes, path: str) -> MessageBodySchema:
     except (InvalidSchema, DecodeError) as error:
         problem = _IS_BODY if _is_body(data) else f"is not a valid schema: {error}"
         raise click.UsageError(f"{source_name(path)} {problem}") from error
+
+
+def read_workflow(path: str) -> "Workflow":
+    """Return the workflow in a file of JSON or TOML, or on standard input for "-"."""
+    from messagebody.workflows import Workflow  # few commands need workflows
+
+    data = read_bytes(path)
+    try:
+        return Workflow.decode(data, is_toml=path.endswith(".toml"), limits=limits())
+    except MessageBodyError as error:
+        raise click.UsageError(f"{source_name(path)} is not a valid workflow: {error}") from error
 
 
 def read_either(path: str) -> MessageBody | MessageBodySchema:

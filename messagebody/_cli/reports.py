@@ -25,12 +25,13 @@ from messagebody._core import (
     xml_content,
 )
 from messagebody.compatibility import Compatibility, Reason, Suggestion
-from messagebody.rendering import explanation
+from messagebody.rendering import explanation, flow_lines
 from messagebody.rendering._verdicts import REASONS
 
 if TYPE_CHECKING:
     from messagebody.findings import Finding
     from messagebody.schema import MessageBodySchema
+    from messagebody.workflows import Adaptation, WorkflowAnswer
 
 Outcome = Literal["passed", "failed", "undecided"]
 
@@ -233,6 +234,11 @@ _RULES: Final = {
     "text-is-a-path": "The text of a part is the path of a file, which was not read.",
     "chat-message": "A part looks like a message of a chat API.",
     "foreign-member": "A member of a part is another format's name for one of its own.",
+    "refused": "A part may arrive that the agent does not take.",
+    "missing": "A part that the agent requires may not arrive.",
+    "collision": "Two parts may arrive with one name.",
+    "not-taken": "A step does not take every message.",
+    "leak": "A part may reach an agent that it never should.",
     "lone-suffix": "The pattern leaves out the type that its suffix is named for.",
 }
 
@@ -370,6 +376,57 @@ def report_findings(
     )
 
 
+def report_workflow(
+    answers: "WorkflowAnswer", path: str, changes: "Sequence[Adaptation] | None"
+) -> CommandReport:
+    """Return the answer of `workflow check` as a report.
+
+    Arguments:
+        answers: the answers.
+        path: the file of the workflow.
+        changes: steps that mend it; None without --suggest.
+    """
+    problems = [
+        FileProblem(
+            each.kind.value, _RULES[each.kind.value], escape(str(each), limit=_LONGEST), path,
+            is_error=True, identity=(each.agent, each.problem),
+        )
+        for each in answers.breaches
+    ]  # fmt: skip
+    problems += [
+        FileProblem(
+            "leak", _RULES["leak"], escape(str(each), limit=_LONGEST), path,
+            is_error=each.arrives is True, identity=(each.to, f"{each.names}"),
+        )
+        for each in answers.leaks
+    ]  # fmt: skip
+    problems += [
+        FileProblem(
+            "undecided", _RULES["undecided"], escape(f"{name!r}: undecided", limit=_LONGEST), path,
+            is_error=False, identity=(name,),
+        )
+        for name, answer in answers.items()
+        if answer.verdict == "undecided"
+    ]  # fmt: skip
+    is_broken = any(each.is_error for each in problems)
+    outcome: Outcome = "failed" if is_broken else "undecided" if problems else "passed"
+    data = {
+        "workflow": path,
+        "verdict": answers.verdict,
+        "agents": {
+            name: {
+                "verdict": answer.verdict,
+                "breaches": [each.to_dict() for each in answer.breaches],
+            }
+            for name, answer in answers.items()
+        },
+        "leaks": [str(each) for each in answers.leaks],
+        "suggestions": None if changes is None else [each.to_dict() for each in changes],
+    }
+    title = f"{path} lets every message through"
+    return CommandReport("workflow check", title, outcome, tuple(problems), data)
+
+
 def _told(reasons: "Sequence[Reason]") -> "Iterator[tuple[Reason, str]]":
     """Yield reasons with their texts: from the twenty-first on without why each part rejects.
 
@@ -498,6 +555,38 @@ def answer(
     if result.compatible is None:
         return ExitCode.UNDECIDED
     return ExitCode.YES if result.compatible else ExitCode.NO
+
+
+def answer_workflow(
+    terminal: Terminal,
+    path: str,
+    answers: "WorkflowAnswer",
+    form: str,
+    changes: "Sequence[Adaptation] | None" = None,
+) -> ExitCode:
+    """Print the answer about a workflow in the chosen format and return its exit code.
+
+    Arguments:
+        terminal: where to print it.
+        path: the file of the workflow.
+        answers: the answers.
+        form: the format.
+        changes: steps that mend it; None without --suggest.
+    """
+    report = report_workflow(answers, from_here(path), changes)
+    if form == "text":
+        terminal.say(flow_lines(answers, palette=terminal.palette))
+        for change in changes or ():
+            terminal.say(f"steps that mend {escape(change.agent)}:")
+            for number, steps in change.steps.items():
+                listed = json.dumps([step.to_dict() for step in steps])
+                terminal.say(f"  at the end of edge {number}: {listed}")
+        if changes == [] and not answers:
+            terminal.say("no steps were found that mend it")
+    else:
+        show(report, form)
+    codes = {"passed": ExitCode.YES, "failed": ExitCode.NO, "undecided": ExitCode.UNDECIDED}
+    return codes[report.outcome]
 
 
 def show(report: CommandReport, form: str) -> None:

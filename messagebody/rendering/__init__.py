@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from messagebody.rendering._pages import page
     from messagebody.rendering._run_page import run_page
     from messagebody.rendering._tables import PLAIN, Palette, directory_of, folded, listing, tree
-    from messagebody.rendering._verdicts import explanation
+    from messagebody.rendering._verdicts import explanation, flow_lines
 
 __all__ = [
     "PLAIN",
     "Palette",
     "directory_of",
     "explanation",
+    "flow_lines",
     "folded",
     "graph_page",
     "listing",
@@ -37,6 +38,6 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
             "._pages": "page",
             "._run_page": "run_page",
             "._tables": "PLAIN Palette directory_of folded listing tree",
-            "._verdicts": "explanation",
+            "._verdicts": "explanation flow_lines",
         },
     )

@@ -10,10 +10,10 @@ from messagebody.workflows._answers import (
     Breach,
     BreachKind,
     Edge,
+    Flow,
     Passage,
     WorkflowAnswer,
 )
-from messagebody.workflows._flows import Flow
 from messagebody.workflows._steps import (
     Condition,
     WorkflowStep,

@@ -104,7 +104,10 @@ def adaptation_for(agent: Agent, incoming: Sequence[Incoming], budget: Budget) -
         return _broken(list(senders.values()), agent.input, budget)
 
     # First each edge alone, with what it can bring of what is required; then all together.
-    words = {each: list(_vocabulary(each.sent, agent.input)) for each in incoming}
+    words = {
+        each: list(_vocabulary(_arriving(each.sent, each.edge.steps), agent.input))
+        for each in incoming
+    }
     for each in incoming:
         steps = _search(partial(alone, each), words[each])
         if steps:
@@ -175,6 +178,22 @@ def _search(
 def _may_mend(word: WorkflowStep, broken: Break) -> bool:
     """Return whether a last step changes what is refused."""
     return not broken.arrived or any(word.follow(part) != part for part in broken.arrived)
+
+
+def _arriving(sent: MessageBodySchema, steps: Steps) -> MessageBodySchema:
+    """Return the names and types of what arrives, as words for steps; it is no exact schema."""
+    ends = [path for step, paths in paths_of(steps) if step is None for path in paths]
+    found = []
+    for part in sent:
+        if part.name is None:
+            found.append(part)
+            continue
+        found += [
+            attrs.evolve(part, name=path.new + part.name[len(path.old) :])
+            for path in ends
+            if part.name.startswith(path.old)
+        ]
+    return MessageBodySchema(found)
 
 
 def _vocabulary(producer: MessageBodySchema, consumer: MessageBodySchema) -> Iterator[WorkflowStep]:

@@ -8,6 +8,7 @@ import attrs
 
 from messagebody._core import MessageBody, quote
 from messagebody.compatibility import Verdict
+from messagebody.compatibility._solver.profile import PartType
 from messagebody.errors import MessageBodyError
 from messagebody.workflows._steps import WorkflowStep
 
@@ -188,16 +189,55 @@ def _indented(breach: Breach) -> str:
 
 
 @attrs.frozen
+class Flow:
+    """Whether a part with some name can reach an agent.
+
+    It is true if one can, or if that is not known.
+
+    Arguments:
+        names: the pattern of the name that an agent gives the part; None for parts without one.
+        to: the agent.
+        arrives: whether such a part can arrive; None if that is not known.
+        edges: the edges that it takes; none if it can't arrive.
+        stops: the name and type that it has when each agent sends it, and at the end.
+    """
+
+    names: str | None
+    to: str
+    arrives: bool | None
+    edges: tuple[Edge, ...] = ()
+    stops: tuple[PartType, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.arrives is not False
+
+    def __str__(self) -> str:
+        what = "parts without a name" if self.names is None else f"parts {quote(self.names)}"
+        if self.arrives is None:
+            return f"it is not known whether {what} can reach {quote(self.to)}"
+        if not self.arrives:
+            return f"no {what} can reach {quote(self.to)}"
+        agents = [*(edge.source for edge in self.edges), self.to]
+        return f"{what} can reach {quote(self.to)}: " + " → ".join(
+            f"{quote(agent)} ({part.name or 'unnamed'} {part.content_type})"
+            for agent, part in zip(agents, self.stops, strict=True)
+        )
+
+
+@attrs.frozen
 class WorkflowAnswer(Mapping[str, AgentAnswer]):
     """The answer to `Workflow.check`: one for each agent that something reaches.
 
-    It is true if what reaches each agent is always valid for it.
+    It is true if what reaches each agent is always valid for it, and nothing flows where it never
+    should.
 
     Arguments:
         agents: the answers by the name of the agent.
+        leaks: what can flow, or may be able to, against a rule of the workflow.
     """
 
     agents: Mapping[str, AgentAnswer] = attrs.field(hash=False)
+    leaks: tuple[Flow, ...] = ()
 
     def __getitem__(self, name: str) -> AgentAnswer:
         return self.agents[name]
@@ -209,7 +249,7 @@ class WorkflowAnswer(Mapping[str, AgentAnswer]):
         return len(self.agents)
 
     def __bool__(self) -> bool:
-        return all(self.agents.values())
+        return all(self.agents.values()) and not self.leaks
 
     @property
     def breaches(self) -> list[Breach]:
@@ -223,7 +263,7 @@ class WorkflowAnswer(Mapping[str, AgentAnswer]):
         return next((each for each in _WORST_FIRST if each in found), Verdict.ALWAYS)
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.agents.values()))
+        return "\n".join(map(str, [*self.agents.values(), *self.leaks]))
 
 
 _WORST_FIRST: Sequence[Verdict] = (Verdict.NEVER, Verdict.SOMETIMES, Verdict.UNDECIDED)

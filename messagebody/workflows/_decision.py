@@ -161,8 +161,13 @@ class JointDecision:
         self, one: tuple[int, PartOption, int], other: tuple[int, PartOption, int]
     ) -> Bodies | None:
         """Return bodies with two parts that get one name on their way; None if there are none."""
-        self._budget.spend(1)
         (at, option, copies), (where, another, more) = one, other
+        if at == where and option.part.name is not None:
+            # One name has one part, which meets itself only if it goes several ways.
+            is_same = option.part.name == another.part.name
+            if is_same and (option is not another or len(self._senders[at].chains) == 1):
+                return None
+        self._budget.spend(1)
         fixed = {at: [option] * copies}
         if option is not another or at != where or copies > 1:
             fixed.setdefault(where, []).extend([another] * more)

@@ -6,12 +6,11 @@ from typing import Final
 
 import attrs
 
-from messagebody._core import quote
 from messagebody.agents import Agent
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.profile import PartType
 from messagebody.schema import MessageBodySchema
-from messagebody.workflows._answers import Edge
+from messagebody.workflows._answers import Edge, Flow
 from messagebody.workflows._producers import Chain, SteppedProducer
 from messagebody.workflows._steps import OwnStep, Select, WorkflowStep, select
 
@@ -19,42 +18,6 @@ _LONGEST: Final = 2
 """Journeys that pass each agent more often on the average are not followed."""
 _JOURNEY_FOLLOWED: Final = 500
 """Steps of the budget for each step of a journey."""
-
-
-@attrs.frozen
-class Flow:
-    """Whether a part with some name can reach an agent.
-
-    It is true if one can, or if that is not known.
-
-    Arguments:
-        names: the pattern of the name that an agent gives the part; None for parts without one.
-        to: the agent.
-        arrives: whether such a part can arrive; None if that is not known.
-        edges: the edges that it takes; none if it can't arrive.
-        stops: the name and type that it has when each agent sends it, and at the end.
-    """
-
-    names: str | None
-    to: str
-    arrives: bool | None
-    edges: tuple[Edge, ...] = ()
-    stops: tuple[PartType, ...] = ()
-
-    def __bool__(self) -> bool:
-        return self.arrives is not False
-
-    def __str__(self) -> str:
-        what = "parts without a name" if self.names is None else f"parts {quote(self.names)}"
-        if self.arrives is None:
-            return f"it is not known whether {what} can reach {quote(self.to)}"
-        if not self.arrives:
-            return f"no {what} can reach {quote(self.to)}"
-        agents = [*(edge.source for edge in self.edges), self.to]
-        return f"{what} can reach {quote(self.to)}: " + " → ".join(
-            f"{quote(agent)} ({part.name or 'unnamed'} {part.content_type})"
-            for agent, part in zip(agents, self.stops, strict=True)
-        )
 
 
 @attrs.frozen

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Final
 
@@ -16,7 +16,7 @@ from messagebody.compatibility._solver.containment import priced_language
 from messagebody.compatibility._solver.contents import FilledType, fillings
 from messagebody.compatibility._solver.profile import PartType, types_of
 from messagebody.errors import DuplicateName
-from messagebody.globs import NamePattern
+from messagebody.globs import ContentTypePattern, NamePattern
 from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.workflows._paths import (
     STAY,
@@ -35,6 +35,8 @@ Stage = tuple[int, int]
 END: Final[Stage] = (-1, -1)
 """The stage where the parts of all chains, and of all senders, are together."""
 
+_CACHED: Final = 4096
+_STEPS_OF_TYPES: Final = 100_000
 _MOST_COPIES: Final = 64
 """Bodies with more parts without a name are not made to show a collision."""
 
@@ -263,17 +265,9 @@ class SteppedProducer:
         """A content type for each class of types."""
         asked = [types_of(part) for part in (*self.schema, *self._taker)]
         asked += [p for chain in self.chains for step in chain for p in step.tested_types]
-        literals = dict.fromkeys(each.literal for each in asked if each.literal is not None)
-        wild = list(dict.fromkeys(each for each in asked if each.literal is None))
-        languages = [priced_language(pattern, self._budget) for pattern in wild]
-        need = (1 << len(wild)) - 1
-        words = classes(languages, self._budget, most=1, need=need, without=literals)
-        usual: dict[int, str] = {}
-        for kind in WELL_KNOWN:
-            if kind not in literals:
-                found = sum(1 << i for i, p in enumerate(wild) if p.matches_essence(kind))
-                usual.setdefault(found, kind)
-        return [*literals, *(usual.get(each, word) for each, (word, *_) in words.items())]
+        kinds, cost = _kinds(frozenset(asked))
+        self._budget.spend(cost)
+        return kinds
 
     @cached_property
     def _unnamed_types(self) -> list[str]:
@@ -384,6 +378,31 @@ class SteppedProducer:
             else:
                 if here and here[-1].name is not None:
                     yield END, here[-1].name
+
+
+@lru_cache(_CACHED)
+def _kinds(asked: frozenset[ContentTypePattern]) -> tuple[list[str], int]:
+    """Return a content type for each class of types, and the steps for finding them.
+
+    Many agents ask for the same types. The steps are charged each time, so that an answer does not
+    depend on earlier ones.
+
+    Raises:
+        OutOfBudget: there are too many.
+    """
+    budget = Budget(_STEPS_OF_TYPES)
+    patterns = sorted(asked, key=str)
+    literals = [each.literal for each in patterns if each.literal is not None]
+    wild = [each for each in patterns if each.literal is None]
+    languages = [priced_language(pattern, budget) for pattern in wild]
+    words = classes(languages, budget, most=1, need=(1 << len(wild)) - 1, without=literals)
+    usual: dict[int, str] = {}
+    for kind in WELL_KNOWN:
+        if kind not in literals:
+            found = sum(1 << i for i, each in enumerate(wild) if each.matches_essence(kind))
+            usual.setdefault(found, kind)
+    kinds = [*literals, *(usual.get(each, word) for each, (word, *_) in words.items())]
+    return kinds, _STEPS_OF_TYPES - budget.left
 
 
 _NUMBER: Final = re.compile("[1-9][0-9]*")

@@ -3,7 +3,7 @@
 import graphlib
 import os
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Self
 
 import attrs
@@ -24,14 +24,15 @@ from messagebody._core import (
 from messagebody.agents import Agent
 from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget
 from messagebody.errors import InvalidArgument, InvalidWorkflow, MessageBodyError
+from messagebody.globs import name_pattern
 from messagebody.storage import Resolver
 from messagebody.workflows._adaptation import Adaptation, adaptation_for
-from messagebody.workflows._answers import Edge, WorkflowAnswer
-from messagebody.workflows._flows import Flow, flow
+from messagebody.workflows._answers import Edge, Flow, WorkflowAnswer
+from messagebody.workflows._flows import flow
 from messagebody.workflows._inspection import Incoming, answer_for
 from messagebody.workflows._steps import WorkflowStep, merged, read_step
 
-_MEMBERS: Final = {"agents", "edges"}
+_MEMBERS: Final = {"agents", "edges", "never"}
 
 
 @attrs.frozen(init=False)
@@ -44,9 +45,10 @@ class Workflow:
         agents: the agents.
         edges: for each edge the name of the agent that sends, the name of the one that takes, and
             the steps in between, if there are any.
+        never: what must not flow: pairs of a pattern of names and an agent; see `flows`.
 
     Raises:
-        InvalidArgument: an agent or an edge has another form.
+        InvalidArgument: an agent, an edge or a pair has another form.
         InvalidWorkflow: two agents have one name, or an edge names an agent that is not there.
 
     Examples:
@@ -65,8 +67,15 @@ class Workflow:
 
     agents: Mapping[str, Agent] = attrs.field(hash=False)
     edges: tuple[Edge, ...]
+    never: tuple[tuple[str | None, str], ...] = ()
 
-    def __init__(self, agents: Iterable[Agent], edges: Iterable[Any]) -> None:
+    def __init__(
+        self,
+        agents: Iterable[Agent],
+        edges: Iterable[Any],
+        *,
+        never: Iterable[Sequence[str | None]] = (),
+    ) -> None:
         named: dict[str, Agent] = {}
         for agent in require_iterable(agents, "agents"):
             if not isinstance(agent, Agent):
@@ -75,15 +84,17 @@ class Workflow:
                 raise InvalidWorkflow(f"two agents are called {quote(agent.name)}")
             named[agent.name] = agent
         listed = tuple(_edge(each, named) for each in require_iterable(edges, "edges"))
-        self.__attrs_init__(named, listed)
+        rules = tuple(_rule(each, named) for each in require_iterable(never, "rules"))
+        self.__attrs_init__(named, listed, rules)
 
     @classmethod
     def from_dict(cls, data: Any) -> Self:
         """Read a workflow from parsed JSON or TOML.
 
         Arguments:
-            data: an object with `agents`, a list of agents as `Agent.from_dict` reads them, and
-                `edges`, a list of lists of source, target, and steps.
+            data: an object with `agents`, a list of agents as `Agent.from_dict` reads them;
+                `edges`, a list of lists of source, target, and steps; and if there are rules,
+                `never`, a list of lists of a pattern and an agent.
 
         Raises:
             InvalidWorkflow: it has another form, or breaks the rules.
@@ -92,9 +103,12 @@ class Workflow:
             InvalidName, InvalidPattern: a name or a pattern in a step breaks the rules.
         """
         match data:
-            case {"agents": list(agents), "edges": list(edges)} if data.keys() == _MEMBERS:
-                return cls(map(Agent.from_dict, agents), map(_read_edge, edges))
-        raise InvalidWorkflow("a workflow is an object with the lists 'agents' and 'edges'")
+            case {"agents": list(agents), "edges": list(edges)} if data.keys() <= _MEMBERS:
+                rules = data.get("never", [])
+                return cls(map(Agent.from_dict, agents), map(_read_edge, edges), never=rules)
+        raise InvalidWorkflow(
+            "a workflow is an object with the lists 'agents' and 'edges', and maybe 'never'"
+        )
 
     @classmethod
     def load(
@@ -123,14 +137,30 @@ class Workflow:
         """
         most = require_limits(limits).json_bytes
         data = read_document(path, most, storage_options, require_resolver(resolver))
-        if len(data) > most:
-            raise InvalidWorkflow(f"it has more than {most:,} bytes (limit json_bytes)")
         try:
-            read = _toml if f"{path}".endswith(".toml") else _json
-            return cls.from_dict(read(data, limits))
+            return cls.decode(data, is_toml=f"{path}".endswith(".toml"), limits=limits)
         except MessageBodyError as error:
             name_in(error, path)
             raise
+
+    @classmethod
+    def decode(
+        cls, data: bytes | str, *, is_toml: bool = False, limits: Limits = DEFAULT_LIMITS
+    ) -> Self:
+        """Read a workflow from JSON or TOML; see `from_dict`.
+
+        Arguments:
+            data: the document.
+            is_toml: whether it is TOML.
+            limits: the limits of a document.
+
+        Raises:
+            InvalidWorkflow: it is neither, or breaks the rules.
+            InvalidArgument, InvalidSchema, InvalidName, InvalidPattern: see `from_dict`.
+        """
+        if len(data) > limits.json_bytes:
+            raise InvalidWorkflow(f"more than {limits.json_bytes:,} bytes (limit json_bytes)")
+        return cls.from_dict(_toml(data) if is_toml else _json(data, limits))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the workflow as `from_dict` reads it.
@@ -144,6 +174,7 @@ class Workflow:
                 [edge.source, edge.target, [step.to_dict() for step in edge.steps]]
                 for edge in self.edges
             ],
+            **({"never": [list(rule) for rule in self.never]} if self.never else {}),
         }
 
     def check(self, *, steps: int = DEFAULT_STEPS) -> WorkflowAnswer:
@@ -161,7 +192,8 @@ class Workflow:
             incoming = self._incoming(name)
             if incoming:
                 found[name] = answer_for(agent, incoming, Budget(steps))
-        return WorkflowAnswer(found)
+        leaks = [flow(self.agents, self.edges, *rule, Budget(steps)) for rule in self.never]
+        return WorkflowAnswer(found, tuple(leak for leak in leaks if leak))
 
     def _incoming(self, name: str) -> list[Incoming]:
         return [
@@ -206,7 +238,7 @@ class Workflow:
             attrs.evolve(edge, steps=edge.steps + suggestion.steps.get(number, ()))
             for number, edge in enumerate(self.edges)
         ]
-        return type(self)(self.agents.values(), edges)
+        return type(self)(self.agents.values(), edges, never=self.never)
 
     def run(
         self,
@@ -290,16 +322,16 @@ def _in_order(agents: Iterable[str], edges: Iterable[Edge]) -> list[str]:
         raise InvalidWorkflow(f"agents lead to themselves: {circle}") from error
 
 
-def _json(data: bytes, limits: Limits) -> Any:
+def _json(data: bytes | str, limits: Limits) -> Any:
     try:
         return strict_json.loads(data, depth=limits.depth, values=limits.values)
     except strict_json.InvalidJson as error:
         raise InvalidWorkflow(f"it is not JSON: {error}") from error
 
 
-def _toml(data: bytes, _: Limits) -> Any:
+def _toml(data: bytes | str) -> Any:
     try:
-        return tomllib.loads(data.decode())
+        return tomllib.loads(data if isinstance(data, str) else data.decode())
     except (ValueError, RecursionError) as error:
         raise InvalidWorkflow(f"it is not TOML: {error}") from error
 
@@ -321,6 +353,16 @@ def _edge(value: Any, agents: Mapping[str, Agent]) -> Edge:
     for name in (edge.source, edge.target):
         _require_agent(name, agents, "an edge names an agent that is not there:")
     return edge
+
+
+def _rule(value: Any, agents: Mapping[str, Agent]) -> tuple[str | None, str]:
+    match value:
+        case [None | str() as names, str(agent)]:
+            if names is not None:
+                name_pattern(names).require_matches()
+            _require_agent(agent, agents, "a rule names an agent that is not there:")
+            return names, agent
+    raise InvalidArgument("a rule: a pattern of names, and an agent", value)
 
 
 def _require_agent(name: str, agents: Mapping[str, Agent], problem: str) -> None:

@@ -164,6 +164,25 @@ def test_one_message_along_two_edges() -> None:
     assert Workflow(agents, [("a", "b"), ("a", "b", [mount("/copy")])]).check()
 
 
+def test_rules_about_flows() -> None:
+    agents = [Agent(name, ANYTHING, ANYTHING) for name in ("scout", "writer", "publisher")]
+    edges = [("scout", "writer"), ("writer", "publisher", [rename("/private/**", "/public/**")])]
+    rules = [("/private/**", "publisher"), (None, "scout")]
+    workflow = Workflow(agents, edges, never=rules)
+    assert Workflow.from_dict(workflow.to_dict()) == workflow
+    answers = workflow.check()
+    assert answers["writer"]
+    assert answers["publisher"].breaches[0].kind is BreachKind.COLLISION
+    assert not answers
+    assert [leak.edges for leak in answers.leaks] == [workflow.edges[1:]]
+    assert "can reach 'publisher': 'writer' (/private/a" in str(answers)
+    safe = Workflow(agents, [edges[0], ("writer", "publisher", [drop("/private/**")])], never=rules)
+    assert safe.check()
+    for wrong in (["/x"], ["/x", "nobody"], ["x", "scout"]):
+        with pytest.raises(MessageBodyError):
+            Workflow(agents, edges, never=[wrong])
+
+
 def test_suggestions_mend_several_edges() -> None:
     report = schema_of([["/report.md", "text/markdown", True], ["/raw/**", "*/*", False]])
     takes = schema_of([["/in/report.md", "text/*", True], ["/in/chart.png", "image/*", True]])

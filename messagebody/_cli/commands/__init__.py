@@ -48,6 +48,7 @@ SECTIONS = {
         "evolve": Entry("schemas", "Check that a schema can change without breaking anybody."),
         "lint": Entry("schemas", "Report likely mistakes in a schema or a body."),
         "registry": Entry("registries", "Compare the schemas of many agents."),
+        "workflow": Entry("workflows", "Prove that messages get through the steps between agents."),
     },
     "Use stores": {
         "offload": Entry("stores", "Move large parts to a store."),

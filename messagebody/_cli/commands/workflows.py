@@ -1,0 +1,134 @@
+"""Commands for workflows: what always gets through, a page about it, and steps that mend it."""
+
+import json
+
+import click
+
+from messagebody._cli.application import ExitCode
+from messagebody._cli.inputs import read_schema, read_workflow, slashed
+from messagebody._cli.options import complete_file, json_option, servers_option
+from messagebody._cli.reports import answer_workflow, format_option
+from messagebody._cli.terminal import Terminal, pass_terminal
+from messagebody.compatibility import DEFAULT_STEPS
+from messagebody.errors import MessageBodyError
+from messagebody.workflows import Adaptation, Workflow, WorkflowAnswer, adapt
+
+_steps = click.option(
+    "--steps", type=click.IntRange(min=1), default=DEFAULT_STEPS, show_default=True,
+    help="Budget of each agent before giving up.",
+)  # fmt: skip
+_flow = click.argument("flow", metavar="FLOW", shell_complete=complete_file)
+
+
+@click.group("workflow")
+def workflow_command() -> None:
+    """Prove that what agents send gets through the steps between them.
+
+    FLOW is a file of JSON or TOML: agents, edges with steps, and what must never flow where.
+
+    \b
+      messagebody workflow check flow.json
+      messagebody workflow check flow.json --suggest
+      messagebody workflow flows flow.json '/private/**' publisher
+      messagebody workflow adapt researcher.schema.json writer.schema.json
+    """
+
+
+@workflow_command.command("check")
+@_flow
+@_steps
+@click.option("--suggest", "wants_help", is_flag=True, help="Suggest steps that mend it.")
+@format_option
+@servers_option
+@pass_terminal
+def check_workflow(
+    terminal: Terminal, flow: str, form: str, steps: int, *, wants_help: bool
+) -> ExitCode:
+    """Say of each agent whether all that can reach it is valid for it.
+
+    A no comes with messages that break it, step by step. Exit code 0: always, and nothing flows
+    where it never should. 1: not always. 3: undecided within the budget.
+
+    \b
+      messagebody workflow check flow.json
+      messagebody workflow check flow.toml --suggest
+      messagebody workflow check flow.json --format sarif > flow.sarif
+    """
+    workflow = read_workflow(flow)
+    answers = workflow.check(steps=steps)
+    changes = _changes(workflow, answers, steps) if wants_help else None
+    return answer_workflow(terminal, flow, answers, form, changes)
+
+
+def _changes(workflow: Workflow, answers: WorkflowAnswer, steps: int) -> list[Adaptation]:
+    broken = [name for name, answer in answers.items() if not answer]
+    found = [workflow.suggest(name, steps=steps) for name in broken]
+    return [each for each in found if each is not None]
+
+
+@workflow_command.command("flows")
+@_flow
+@click.argument("names", metavar="PATTERN")
+@click.argument("agent", metavar="AGENT")
+@json_option
+@servers_option
+@pass_terminal
+def flows(terminal: Terminal, flow: str, names: str, agent: str, *, as_json: bool) -> ExitCode:
+    """Say whether a part of some name can reach AGENT, and over which edges.
+
+    It can if steps lead it there, and each agent in between may pass it on unchanged. Exit code 0:
+    none can. 1: some can. 3: that is not known.
+
+    \b
+      messagebody workflow flows flow.json '/private/**' publisher
+    """
+    workflow = read_workflow(flow)
+    try:
+        found = workflow.flows(slashed(names), agent)
+    except MessageBodyError as error:
+        raise click.UsageError(str(error)) from error
+    if as_json:
+        terminal.say_json(
+            {
+                "arrives": found.arrives,
+                "agents": [*(edge.source for edge in found.edges), agent] if found.edges else [],
+                "parts": [{"name": name, "contentType": kind} for name, kind in found.stops],
+            }
+        )
+    else:
+        terminal.say(str(found))
+    if found.arrives is None:
+        return ExitCode.UNDECIDED
+    return ExitCode.NO if found.arrives else ExitCode.YES
+
+
+@workflow_command.command("adapt")
+@click.argument("producer", metavar="PRODUCER")
+@click.argument("consumer", metavar="CONSUMER")
+@_steps
+@json_option
+@servers_option
+@pass_terminal
+def adapt_schemas(
+    terminal: Terminal, producer: str, consumer: str, steps: int, *, as_json: bool
+) -> ExitCode:
+    """Print the fewest steps that make every output of PRODUCER valid input of CONSUMER.
+
+    Both are schemas. The steps are printed as an edge of a workflow has them. Exit code 1: no such
+    steps were found.
+
+    \b
+      messagebody workflow adapt researcher.schema.json writer.schema.json
+    """
+    if producer == consumer == "-":
+        raise click.UsageError("PRODUCER and CONSUMER cannot both come from standard input")
+    found = adapt(read_schema(producer), read_schema(consumer), steps=steps)
+    if as_json:
+        terminal.say_json(None if found is None else [step.to_dict() for step in found])
+    elif found is None:
+        terminal.remark("no steps were found that make it fit")
+    else:
+        terminal.say(json.dumps(step.to_dict()) for step in found)
+        if not found:
+            terminal.remark("it fits as it is")
+    return ExitCode.NO if found is None else ExitCode.YES
