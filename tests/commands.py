@@ -51,6 +51,10 @@ CALLS: dict[str, list[list[str]]] = {
             "impact": ["agents/m.json"],
         }.items()
     },
+    "workflow check": [["flow.json"], ["flow.json", "--suggest"]],
+    "workflow show": [["flow.json"]],
+    "workflow flows": [["flow.json", "/links/*", "b"]],
+    "workflow adapt": [["schema.json", "schema.json"]],
     "offload": [[BODY, "--to", "store", "--threshold", "0"]],
     "inline": [[BODY, "--all"], [BODY]],
     "fetch": [[BODY, NAME, "-o", "got"], [BODY, "--index", "1", "-o", "-"]],
@@ -97,6 +101,9 @@ def write_files(body: MessageBody) -> None:
     MessageBody(body[:9]).save("old.json")
     Path("lines.jsonl").write_bytes(body.to_json_bytes() + b"\n")
     Path("schema.json").write_text('[{"name": "/links/*"}]')
+    agents = [{"name": name, "input": [], "output": [{"name": "/links/*"}]} for name in "ab"]
+    flow = {"agents": agents, "edges": [["a", "b", [{"mount": "/x"}, {"through": "a2a"}]]]}
+    Path("flow.json").write_text(json.dumps(flow))
     envelope = olympus.build(
         body, source_agent="a", target_agent="b", message_type="report",
         correlation_id="00000000-0000-4000-8000-000000000000", task_id="t",

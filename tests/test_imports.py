@@ -29,8 +29,8 @@ CORE = [
 LEAVES = [
     {"links"},
     {"adapters", "agents", "payloads", "s3", "samples", "views"},
-    {"archives", "bulk", "envelopes", "prompts", "rendering", "testing", "workflows"},
-    {"frameworks", "serving"},
+    {"archives", "bulk", "envelopes", "prompts", "rendering", "testing"},
+    {"frameworks", "serving", "workflows"},
     {"_cli"},
     {"__main__"},
 ]
@@ -61,7 +61,7 @@ BASES = {
     "rendering": {"adapters", "links"},
     "serving": {"adapters", "adapters.streams", "rendering"},
     "testing": {"adapters", "adapters.streams"},
-    "workflows": {"adapters", "agents", "links"},
+    "workflows": {"adapters", "agents", "links", "rendering"},
 }
 # The command line and the program are made of everything.
 PROGRAMS = {"_cli", "__main__"}

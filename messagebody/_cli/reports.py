@@ -25,7 +25,7 @@ from messagebody._core import (
     xml_content,
 )
 from messagebody.compatibility import Compatibility, Reason, Suggestion
-from messagebody.rendering import explanation, flow_lines
+from messagebody.rendering import explanation
 from messagebody.rendering._verdicts import REASONS
 
 if TYPE_CHECKING:
@@ -575,7 +575,9 @@ def answer_workflow(
     """
     report = report_workflow(answers, from_here(path), changes)
     if form == "text":
-        terminal.say(flow_lines(answers, palette=terminal.palette))
+        from messagebody.workflows import report_lines  # few commands need workflows
+
+        terminal.say(report_lines(answers, terminal.palette))
         for change in changes or ():
             terminal.say(f"steps that mend {escape(change.agent)}:")
             for number, steps in change.steps.items():

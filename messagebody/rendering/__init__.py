@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING
 from messagebody._core import face
 
 if TYPE_CHECKING:
-    from messagebody.rendering._graph_page import graph_page
+    from messagebody.rendering._drawing import DrawnEdge
+    from messagebody.rendering._graph_page import Panel, drawing_page, graph_page
     from messagebody.rendering._pages import page
     from messagebody.rendering._run_page import run_page
     from messagebody.rendering._tables import PLAIN, Palette, directory_of, folded, listing, tree
-    from messagebody.rendering._verdicts import explanation, flow_lines
+    from messagebody.rendering._verdicts import explanation
 
 __all__ = [
     "PLAIN",
+    "DrawnEdge",
     "Palette",
+    "Panel",
     "directory_of",
+    "drawing_page",
     "explanation",
-    "flow_lines",
     "folded",
     "graph_page",
     "listing",
@@ -34,10 +37,11 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
     __getattr__, __dir__ = face(
         __name__,
         {
-            "._graph_page": "graph_page",
+            "._drawing": "DrawnEdge",
+            "._graph_page": "Panel drawing_page graph_page",
             "._pages": "page",
             "._run_page": "run_page",
             "._tables": "PLAIN Palette directory_of folded listing tree",
-            "._verdicts": "explanation flow_lines",
+            "._verdicts": "explanation",
         },
     )

@@ -141,6 +141,66 @@ def graph_page(
     )  # fmt: skip
 
 
+@attrs.frozen
+class Panel:
+    """What a page says of a node of its graph.
+
+    Arguments:
+        facts: short facts, each in a line of its own.
+        texts: what is told at length, each with a heading; lines and spaces are kept.
+    """
+
+    facts: Sequence[str] = ()
+    texts: Sequence[tuple[str, str]] = ()
+
+
+def drawing_page(
+    title: str, facts: str, nodes: Sequence[str], edges: Sequence[DrawnEdge],
+    panels: Sequence[Panel],
+) -> str:  # fmt: skip
+    """Return a graph as an HTML page, without a script and under a policy.
+
+    Arguments:
+        title: the title of the page.
+        facts: the line below it.
+        nodes: the names of the nodes.
+        edges: the edges between them, by the numbers of nodes.
+        panels: what to say of each node, when it is chosen.
+
+    Examples:
+        >>> text = drawing_page("Flow", "2 agents", ["scout", "writer"], [DrawnEdge(0, 1)],
+        ...                     [Panel(), Panel(["always"])])
+        >>> text.count("<h2>"), "always" in text
+        (2, True)
+    """
+    graph = _Adjacency.of(nodes, ((nodes[each.source], nodes[each.target]) for each in edges), {})
+    labels = [DrawnNode(name, anchor=f"agent-{number}") for number, name in enumerate(nodes)]
+    drawing = drawn(labels, edges, label=title)
+    told = [
+        element(
+            "section",
+            element("h2", element("bdi", nodes[number])),
+            *(element("p", fact, class_="note") for fact in panel.facts),
+            *(
+                element("div", element("h3", heading), element("pre", text))
+                for heading, text in panel.texts
+            ),
+            id=f"agent-{number}",
+            class_="panel",
+        )
+        for number, panel in enumerate(panels)
+    ]
+    hint = element("p", "Choose an agent to see what reaches it.", class_="note")
+    return document(
+        title,
+        element("header", element("h1", title), element("p", facts, class_="facts")),
+        _list(graph),
+        element("main", *_drawing(graph, edges, drawing),
+                element("div", hint, *told, class_="panels"), class_="graph wide"),
+        style=style_of("graph.css") + ("" if drawing is None else drawing.style),
+    )  # fmt: skip
+
+
 def _edges(graph: _Adjacency) -> tuple[list[DrawnEdge], list[str]]:
     """Return the edges to draw, and what is to be said of the others."""
     edges = [

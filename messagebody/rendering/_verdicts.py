@@ -1,14 +1,11 @@
 """Verdicts in words: the answer to a comparison of two schemas, and its reasons."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._core import DEFAULT_LIMITS, MAX_LENGTH, count_of, escape
 from messagebody.rendering._tables import PLAIN, Cell, Palette, align, folded, listing
-
-if TYPE_CHECKING:
-    from messagebody.workflows import WorkflowAnswer
 
 REASONS: Final = 20
 """The most reasons that are told one by one; all are in the data of the answer."""
@@ -118,23 +115,3 @@ def _indented(lines: list[str], columns: int) -> list[str]:
 
 def _less(width: int | None, columns: int) -> int | None:
     return None if width is None else width - columns
-
-
-def flow_lines(answers: "WorkflowAnswer", *, palette: Palette = PLAIN) -> Iterator[str]:
-    """Yield the lines of an answer about a workflow: verdicts, what breaks, and what shows it.
-
-    Arguments:
-        answers: the answer.
-        palette: paints what matters most.
-    """
-    for name, answer in answers.items():
-        verdict = palette(str(answer.verdict), _ROLES.get(answer.verdict, "no"))
-        yield f"{verdict}  {escape(name)}"
-        for breach in answer.breaches[:REASONS]:
-            yield f"  {escape(breach.problem, limit=_LONGEST)}"
-            for passage in breach.passages:
-                yield from (f"    {line}" for line in f"{passage}".splitlines())
-        if len(answer.breaches) > REASONS:
-            yield f"  and {len(answer.breaches) - REASONS:,} more"
-    for leak in answers.leaks:
-        yield f"{palette('leak', 'no')}  {escape(str(leak), limit=_LONGEST)}"

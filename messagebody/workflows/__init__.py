@@ -14,6 +14,7 @@ from messagebody.workflows._answers import (
     Passage,
     WorkflowAnswer,
 )
+from messagebody.workflows._report import report_lines, workflow_page
 from messagebody.workflows._steps import (
     Condition,
     WorkflowStep,
@@ -51,10 +52,12 @@ __all__ = [
     "name",
     "read_step",
     "rename",
+    "report_lines",
     "retype",
     "select",
     "show",
     "step",
     "through",
     "unmount",
+    "workflow_page",
 ]

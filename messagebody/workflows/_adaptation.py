@@ -15,6 +15,7 @@ from messagebody.globs import content_type_pattern
 from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.workflows._decision import Break, JointDecision
 from messagebody.workflows._inspection import Incoming
+from messagebody.workflows._paths import paths_of
 from messagebody.workflows._steps import (
     OwnStep,
     WorkflowStep,

@@ -79,7 +79,7 @@ class Passage:
 
     def _lines(self) -> Iterator[str]:
         words = [f"{quote(self.edge.source)} sends"]
-        words += [_step_text(step) for step in self.edge.steps]
+        words += [step_text(step) for step in self.edge.steps]
         width = max(map(len, words))
         for word, body in zip(words, self.bodies, strict=False):
             yield f"{word:{width}}  {_parts_text(body)}"
@@ -87,7 +87,8 @@ class Passage:
             yield f"{words[len(self.bodies)]:{width}}  {self.error}"
 
 
-def _step_text(step: WorkflowStep) -> str:
+def step_text(step: WorkflowStep) -> str:
+    """Return a step in words."""
     try:
         ((word, argument),) = step.to_dict().items()
     except MessageBodyError:

@@ -11,7 +11,7 @@ from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.profile import PartType
 from messagebody.compatibility._witnesses import body_of
 from messagebody.errors import DuplicateName
-from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.schema import MessageBodySchema
 from messagebody.workflows._answers import AgentAnswer, Breach, BreachKind, Edge
 from messagebody.workflows._decision import Bodies, Break, JointDecision
 from messagebody.workflows._steps import OwnStep, WorkflowStep, merged
@@ -125,7 +125,7 @@ class _Inspection:
         breach = Breach(
             kind=_kind(leg, found),
             agent=self._agent.name,
-            problem=_problem(leg, found),
+            problem=_problem(leg, found, self._agent.name),
             messages=messages or {},
             edges=edges if messages else (),
             edge=_edge_at(leg, found),
@@ -183,25 +183,33 @@ def _edge_at(leg: _Leg, found: Break) -> int | None:
     return edges[0].number if len(edges) == 1 else None
 
 
-def _problem(leg: _Leg, found: Break) -> str:
+def _problem(leg: _Leg, found: Break, agent: str) -> str:
     """Return one clause about what breaks."""
-    taker = "it" if leg.step is None else "a step of your own"
+    taker = quote(agent) if leg.step is None else "a step of your own"
     if found.name is not None:
         return f"two parts would be named {quote(found.name)}"
     if found.required is not None:
-        return f"{taker} requires {_wanted(leg.takes[found.required])}, which need not arrive"
+        wanted = leg.takes[found.required]
+        return (
+            f"{taker} requires {_described(wanted.name, wanted.content_type)}, which may be missing"
+        )
     if found.part is None or found.sender is None:
         raise AssertionError(found)
-    sent = _described(found.part)
-    arrived = ", ".join(map(_described, found.arrived))
     source = leg.senders[found.sender][1][0][0].edge.source
-    came = "" if arrived == sent else f", which arrives as {arrived},"
-    return f"{quote(source)} may send {sent}{came} and {taker} does not take that"
+    came = "; ".join(_arrival(found.part, each) for each in found.arrived)
+    sent = _described(*found.part)
+    came = f", which arrives as {came}" if came else ""
+    return f"{quote(source)} may send {sent}{came}; {taker} does not take it"
 
 
-def _described(part: PartType) -> str:
-    return f"{'an unnamed part' if part.name is None else part.name} of {part.content_type}"
+def _described(name: str | None, content_type: str) -> str:
+    return f"{'an unnamed part' if name is None else name} of {content_type}"
 
 
-def _wanted(part: SchemaPart) -> str:
-    return f"{'an unnamed part' if part.name is None else part.name} of {part.content_type}"
+def _arrival(sent: PartType, arrived: PartType) -> str:
+    """Return what arrives, without what is the same; empty if all is."""
+    if sent.content_type != arrived.content_type:
+        return _described(*arrived)
+    if sent.name == arrived.name:
+        return ""
+    return "an unnamed part" if arrived.name is None else arrived.name

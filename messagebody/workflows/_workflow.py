@@ -59,7 +59,7 @@ class Workflow:
         >>> agents = [Agent("scout", report, report), Agent("writer", research, report)]
         >>> print(Workflow(agents, [("scout", "writer")]).check())
         'writer': never
-          'scout' may send /report.md of text/markdown and it does not take that
+          'scout' may send /report.md of text/markdown; 'writer' does not take it
             'scout' sends  /report.md text/markdown
         >>> bool(Workflow(agents, [("scout", "writer", [mount("/research")])]).check())
         True

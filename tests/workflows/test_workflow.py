@@ -264,8 +264,8 @@ def test_what_breaks_is_told_step_by_step() -> None:
     answers = Workflow(agents, [("scout", "writer", [mount("/research")])]).check()
     assert str(answers) == (
         "'writer': sometimes\n"
-        "  'scout' may send /raw/.pdf of application/pdf, which arrives as /research/raw/.pdf of "
-        "application/pdf, and it does not take that\n"
+        "  'scout' may send /raw/.pdf of application/pdf, which arrives as /research/raw/.pdf; "
+        "'writer' does not take it\n"
         "    'scout' sends    /raw/.pdf application/pdf, /report.md text/markdown\n"
         "    mount /research  /research/raw/.pdf application/pdf, /research/report.md text/markdown"
     )

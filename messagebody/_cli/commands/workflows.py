@@ -1,6 +1,7 @@
 """Commands for workflows: what always gets through, a page about it, and steps that mend it."""
 
 import json
+from pathlib import Path
 
 import click
 
@@ -9,9 +10,10 @@ from messagebody._cli.inputs import read_schema, read_workflow, slashed
 from messagebody._cli.options import complete_file, json_option, servers_option
 from messagebody._cli.reports import answer_workflow, format_option
 from messagebody._cli.terminal import Terminal, pass_terminal
+from messagebody._core import escape
 from messagebody.compatibility import DEFAULT_STEPS
 from messagebody.errors import MessageBodyError
-from messagebody.workflows import Adaptation, Workflow, WorkflowAnswer, adapt
+from messagebody.workflows import Adaptation, Workflow, WorkflowAnswer, adapt, workflow_page
 
 _steps = click.option(
     "--steps", type=click.IntRange(min=1), default=DEFAULT_STEPS, show_default=True,
@@ -29,6 +31,7 @@ def workflow_command() -> None:
     \b
       messagebody workflow check flow.json
       messagebody workflow check flow.json --suggest
+      messagebody workflow show flow.json > flow.html
       messagebody workflow flows flow.json '/private/**' publisher
       messagebody workflow adapt researcher.schema.json writer.schema.json
     """
@@ -66,6 +69,24 @@ def _changes(workflow: Workflow, answers: WorkflowAnswer, steps: int) -> list[Ad
     return [each for each in found if each is not None]
 
 
+@workflow_command.command("show")
+@_flow
+@_steps
+@servers_option
+def show_workflow(flow: str, steps: int) -> ExitCode:
+    """Print a page with the graph and what breaks.
+
+    Each edge has its verdict and its steps.
+
+    \b
+      messagebody workflow show flow.json > flow.html
+    """
+    workflow = read_workflow(flow)
+    page = workflow_page(workflow, workflow.check(steps=steps), title=escape(Path(flow).name))
+    click.echo(page, nl=False)
+    return ExitCode.YES
+
+
 @workflow_command.command("flows")
 @_flow
 @click.argument("names", metavar="PATTERN")
@@ -74,10 +95,10 @@ def _changes(workflow: Workflow, answers: WorkflowAnswer, steps: int) -> list[Ad
 @servers_option
 @pass_terminal
 def flows(terminal: Terminal, flow: str, names: str, agent: str, *, as_json: bool) -> ExitCode:
-    """Say whether a part of some name can reach AGENT, and over which edges.
+    """Say whether parts of some name can reach AGENT.
 
-    It can if steps lead it there, and each agent in between may pass it on unchanged. Exit code 0:
-    none can. 1: some can. 3: that is not known.
+    A part can if steps lead it there, and each agent in between may pass it on unchanged. The edges
+    are printed. Exit code 0: none can. 1: some can. 3: that is not known.
 
     \b
       messagebody workflow flows flow.json '/private/**' publisher
@@ -112,10 +133,10 @@ def flows(terminal: Terminal, flow: str, names: str, agent: str, *, as_json: boo
 def adapt_schemas(
     terminal: Terminal, producer: str, consumer: str, steps: int, *, as_json: bool
 ) -> ExitCode:
-    """Print the fewest steps that make every output of PRODUCER valid input of CONSUMER.
+    """Print the fewest steps that make two schemas fit.
 
-    Both are schemas. The steps are printed as an edge of a workflow has them. Exit code 1: no such
-    steps were found.
+    Every output of PRODUCER is valid input of CONSUMER after them. They are printed as an edge of a
+    workflow has them. Exit code 1: no such steps were found.
 
     \b
       messagebody workflow adapt researcher.schema.json writer.schema.json

@@ -1,0 +1,99 @@
+"""Answers about workflows as lines of text, and as a page with the graph."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from messagebody._core import count_of, escape
+from messagebody.rendering import PLAIN, DrawnEdge, Palette, Panel, drawing_page
+from messagebody.workflows._answers import AgentAnswer, WorkflowAnswer, step_text
+from messagebody.workflows._workflow import Workflow
+
+_MOST: Final = 20
+"""Breaches of one agent that are told; all are in the answer."""
+_LONGEST: Final = 2_000
+"""Characters of a line; what strangers wrote may be longer."""
+_ROLES: Final = {"always": "yes", "undecided": "maybe"}
+
+
+def report_lines(answers: WorkflowAnswer, palette: Palette = PLAIN) -> Iterator[str]:
+    """Yield the lines of an answer: verdicts, what breaks, and messages that show it.
+
+    Arguments:
+        answers: the answer to `Workflow.check`.
+        palette: paints what matters most.
+    """
+    for name, answer in answers.items():
+        verdict = palette(str(answer.verdict), _ROLES.get(answer.verdict, "no"))
+        yield f"{verdict}  {escape(name)}"
+        for heading, text in _told(answer):
+            yield f"  {heading}"
+            yield from (f"    {line}" for line in text.splitlines())
+    for leak in answers.leaks:
+        yield f"{palette('leak', 'no')}  {escape(str(leak), limit=_LONGEST)}"
+
+
+def workflow_page(
+    workflow: Workflow, answers: WorkflowAnswer | None = None, *, title: str = "Workflow"
+) -> str:
+    """Return a workflow as an HTML page, without a script and under a policy.
+
+    Each edge has the look of its verdict and the steps on it. Beside the graph stands what breaks
+    at the agent that is chosen, with the messages that show it.
+
+    Arguments:
+        workflow: the workflow.
+        answers: the answer to its `check`; made if it is not given.
+        title: the title of the page.
+
+    Examples:
+        >>> from messagebody import Agent, MessageBodySchema
+        >>> from messagebody.workflows import mount
+        >>> text = MessageBodySchema([("/a.txt", "text/plain", True)])
+        >>> agents = [Agent(name, text, text) for name in ("scout", "writer")]
+        >>> page = workflow_page(Workflow(agents, [("scout", "writer", [mount("/in")])]))
+        >>> "mount /in" in page, "never" in page
+        (True, True)
+    """
+    found = workflow.check() if answers is None else answers
+    names = list(workflow.agents)
+    place = {name: number for number, name in enumerate(names)}
+    edges = [
+        DrawnEdge(
+            place[edge.source],
+            place[edge.target],
+            verdict=_verdict(found[edge.target], number),
+            label="\n".join(map(step_text, edge.steps)),
+            title=_title(found[edge.target], number),
+        )
+        for number, edge in enumerate(workflow.edges)
+    ]
+    panels = [
+        Panel([found[name].verdict], list(_told(found[name])))
+        if name in found
+        else Panel(["Nothing leads to it."])
+        for name in names
+    ]
+    facts = [count_of(len(names), "agent"), count_of(len(edges), "edge"), str(found.verdict)]
+    facts += [str(leak) for leak in found.leaks]
+    return drawing_page(title, ", ".join(facts), names, edges, panels)
+
+
+def _told(answer: AgentAnswer) -> Iterator[tuple[str, str]]:
+    """Yield what breaks at an agent, with the ways of the messages that show it."""
+    for breach in answer.breaches[:_MOST]:
+        yield escape(breach.problem, limit=_LONGEST), "\n".join(map(str, breach.passages))
+    if len(answer.breaches) > _MOST:
+        yield f"and {len(answer.breaches) - _MOST:,} more", ""
+
+
+def _verdict(answer: AgentAnswer, edge: int) -> str:
+    """Return the verdict of an edge: that of its target, if the edge is at fault."""
+    if answer or any(breach.edge in (edge, None) for breach in answer.breaches):
+        return str(answer.verdict)
+    return "always" if answer.breaches else str(answer.verdict)
+
+
+def _title(answer: AgentAnswer, edge: int) -> str:
+    return "\n".join(
+        breach.problem for breach in answer.breaches[:_MOST] if breach.edge in (edge, None)
+    )

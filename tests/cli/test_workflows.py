@@ -1,0 +1,121 @@
+"""Workflows at the command line: check, show, flows, adapt."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.test_commands import Shell
+
+REPORT = {"name": "/report.md", "contentType": "text/markdown", "required": True}
+FLOW: dict[str, Any] = {
+    "agents": [
+        {"name": "scout", "input": [], "output": [REPORT, {"name": "/raw/**"}]},
+        {"name": "writer", "input": [{**REPORT, "name": "/in/report.md"}], "output": []},
+    ],
+    "edges": [["scout", "writer", [{"mount": "/in"}]]],
+}
+BREAKS = (
+    "'scout' may send /raw/a of text/markdown, which arrives as /in/raw/a; "
+    "'writer' does not take it"
+)
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    write("flow.json", FLOW)
+    mended = {**FLOW, "edges": [["scout", "writer", [{"drop": ["/raw/**"]}, {"mount": "/in"}]]]}
+    write("mended.json", mended)
+    write("leak.json", {**mended, "never": [["/report.md", "writer"]]})
+    write("out.json", [REPORT])
+    write("in.json", [{**REPORT, "name": "/brief.md"}])
+    write("picture.json", [{"name": "/a.png", "contentType": "image/png", "required": True}])
+    return Shell(monkeypatch)
+
+
+def write(path: str, value: Any) -> None:
+    Path(path).write_text(json.dumps(value), "utf-8")
+
+
+def test_check_shows_what_breaks_step_by_step(shell: Shell) -> None:
+    done = shell("workflow", "check", "flow.json", "--suggest")
+    assert done.code == 1
+    assert done.out.splitlines() == [
+        "sometimes  writer",
+        f"  {BREAKS}",
+        "    'scout' sends  /raw/a text/markdown, /report.md text/markdown",
+        "    mount /in      /in/raw/a text/markdown, /in/report.md text/markdown",
+        "steps that mend writer:",
+        '  at the end of edge 0: [{"drop": [["/in/raw/**", "*/*"]]}]',
+    ]
+    done = shell("workflow", "check", "mended.json", "--suggest")
+    assert (done.code, done.out) == (0, "always  writer\n")
+
+
+def test_check_for_programs(shell: Shell) -> None:
+    done = shell("workflow", "check", "flow.json", "--json", "--suggest")
+    data = json.loads(done.out)
+    assert (done.code, data["verdict"]) == (1, "sometimes")
+    breach = data["agents"]["writer"]["breaches"][0]
+    assert (breach["kind"], breach["edge"], breach["problem"]) == ("refused", 0, BREAKS)
+    assert data["suggestions"][0]["add"][0]["edge"] == 0
+    github = shell("workflow", "check", "flow.json", "--format", "github").out
+    assert github.startswith("::error file=flow.json,line=1,title=messagebody refused::")
+    sarif = json.loads(shell("workflow", "check", "flow.json", "--format", "sarif").out)
+    assert sarif["runs"][0]["results"][0]["ruleId"] == "refused"
+    assert json.loads(shell("workflow", "check", "mended.json", "--format", "gitlab").out) == []
+
+
+def test_rules_are_checked(shell: Shell) -> None:
+    done = shell("workflow", "check", "leak.json")
+    assert done.code == 1
+    assert done.out.splitlines()[1].startswith("leak  parts '/report.md' can reach 'writer': ")
+    report = shell("workflow", "check", "leak.json", "--format", "junit").out
+    assert 'failures="1"' in report
+
+
+def test_undecided_has_a_code_of_its_own(shell: Shell) -> None:
+    done = shell("workflow", "check", "flow.json", "--steps", "1")
+    assert (done.code, done.out) == (3, "undecided  writer\n")
+    assert shell("workflow", "check", "flow.json", "--steps", "1", "--json").code == 3
+
+
+def test_flows(shell: Shell) -> None:
+    done = shell("workflow", "flows", "flow.json", "report.md", "writer")
+    assert done.code == 1
+    assert "'writer' (/in/report.md text/markdown)" in done.out
+    data = json.loads(shell("workflow", "flows", "flow.json", "/report.md", "writer", "--json").out)
+    assert data["agents"] == ["scout", "writer"]
+    assert [part["name"] for part in data["parts"]] == ["/report.md", "/in/report.md"]
+    assert shell("workflow", "flows", "flow.json", "/raw/**", "writer").code == 0
+    wrong = shell("workflow", "flows", "flow.json", "/raw/**", "riter")
+    assert wrong.code == 2
+    assert "did you mean 'writer'?" in wrong.err
+
+
+def test_adapt(shell: Shell) -> None:
+    done = shell("workflow", "adapt", "out.json", "in.json")
+    assert (done.code, done.out) == (0, '{"rename": ["/report.md", "/brief.md"]}\n')
+    assert json.loads(shell("workflow", "adapt", "out.json", "out.json", "--json").out) == []
+    done = shell("workflow", "adapt", "out.json", "picture.json", "--json")
+    assert (done.code, done.out.strip()) == (1, "null")
+    assert shell("workflow", "adapt", "-", "-").code == 2
+
+
+def test_show_writes_a_page(shell: Shell) -> None:
+    done = shell("workflow", "show", "flow.json")
+    assert done.code == 0
+    assert done.out.startswith("<!doctype html>")
+    for text in ("mount /in", "sometimes", "/in/raw/a text/markdown", "flow.json"):
+        assert text in done.out
+    assert "<script" not in done.out
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"agents": [], "edges": [["a", "b"]]}'])
+def test_a_wrong_file_says_what_is_wrong(shell: Shell, text: str) -> None:
+    Path("wrong.json").write_text(text, "utf-8")
+    done = shell("workflow", "check", "wrong.json")
+    assert done.code == 2
+    assert "'wrong.json' is not a valid workflow" in done.err
