@@ -134,27 +134,17 @@ def _urls(tokens: Sequence[Token]) -> Iterator[str]:
         yield from _urls(token.children or [])
 
 
-def urls_by_us(text: str) -> list[str]:
-    """Return the URLs as often as they are linked: a definition once for each use."""
-    from messagebody.links._inlines import Inlines
-    from messagebody.links._markdown import document_of
-
-    document = document_of(text)
-    found = []
-    for excerpt in document.excerpts:
-        inlines = Inlines(excerpt.text, document.definitions)
-        found += [each.url for each in inlines.links]
-        found += [document.definitions[label].url for label, _ in inlines.uses]
-    return sorted(filter(None, found))
-
-
 def _compare(seeds: range) -> None:
-    from messagebody.links._markdown import destinations
+    from messagebody.links._markdown import destinations, linked_words
 
     for seed in seeds:
         random = Random(seed)
         text = "".join(random.choices(_PIECES, k=random.randint(1, 25)))
-        assert urls_by_us(text) == urls_by_markdown_it(text), repr(text)
+        # As often as they are linked: a definition once for each use.
+        linked = linked_words(text)
+        assert sorted(filter(None, (url for _, url in linked))) == urls_by_markdown_it(text), text
+        for (start, end), _ in linked:
+            assert text[start - 1] + text[end] in ("[]", "<>"), repr(text)
         for span, url, _, markup in destinations(text):
             written = text[slice(*span)]
             plain = unescape(written).strip() if markup == "html" else unescapeAll(written)
