@@ -209,11 +209,10 @@ class BlockWriter(NamedTuple):
 
     def _add_links(self, said: Text, part: Part, entry: dict[str, Any]) -> list[Loss]:
         """Add the links of a text to its citations, and return a loss if they can't be found."""
-        # What came in this format has the citations that it came with. Only what a model says
-        # cites: of what others say, it reads the text alone.
         known = member_of(entry, "linked", list)
-        is_new = not self.plan.is_own and self.role == "assistant" and self._takes_citations(said)
-        if not is_new and known is None:
+        # Only what a model says cites: of what others say, it reads the text alone.
+        is_citing = self.role == "assistant" and self._takes_citations(said)
+        if known is None and not (is_citing and self._is_new(said, entry)):
             return []
         try:
             found = linked_citations(self.plan.body, self.pages, part, said.text)
@@ -222,6 +221,14 @@ class BlockWriter(NamedTuple):
             why = with_reason("its links to sources are no citations there", str(error))
             return [self.plan.positions.loss(LossKind.DOWNGRADED, part, why)]
         return []
+
+    def _is_new(self, said: Text, entry: dict[str, Any]) -> bool:
+        """Return whether a text did not come in this message, with the citations that it had."""
+        if not self.plan.is_own:
+            return True
+        # A text that came, and of which nothing is kept, is of the type that its block states.
+        back = None if entry else self.dialect.read_block(self.dialect.write_block(said, []))
+        return isinstance(back, Text) and back.media_type != said.media_type
 
     def _takes_citations(self, said: Text) -> bool:
         """Return whether the block of a text has a place for a page that it cites."""

@@ -271,3 +271,14 @@ def test_many_texts_take_linear_time() -> None:
     ]
     for to in ("langchain", "openai-chat"):
         calls(lambda to=to: there(MessageBody([*texts, *pages]), to), most=1_600_000)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("to", RANGED)
+def test_a_new_text_in_a_message_that_came_cites(to: str) -> None:
+    target = adapter(to)
+    read = target.to_body(there(report("Cats are cute.", kind="text/plain"), to).value)
+    read.value[0] = report()[0]
+    for number in (1, 2):
+        read.value[f"/sources/{number}"] = report()[f"/sources/{number}"]
+    written: Any = target.from_body
+    assert claims(back(written(read.value, rest=read.rest).value, to)) == WANTED
