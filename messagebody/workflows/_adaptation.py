@@ -183,7 +183,7 @@ def _may_mend(word: WorkflowStep, broken: Break) -> bool:
 
 def _arriving(sent: MessageBodySchema, steps: Steps) -> MessageBodySchema:
     """Return the names and types of what arrives, as words for steps; it is no exact schema."""
-    ends = [path for step, paths in paths_of(steps) if step is None for path in paths]
+    ends = [path for step, paths in paths_of(steps, Budget()) if step is None for path in paths]
     found = []
     for part in sent:
         if part.name is None:

@@ -291,7 +291,7 @@ def _choose(
     stack = [([(at, option) for at, option, _ in start], needs & ~met)]
     while stack:
         chosen, unmet = stack.pop()
-        budget.spend(1 + len(useful) // 8)
+        budget.spend(4 + 4 * len(chosen) + len(useful) * unmet.bit_count() // 4)
         if not fit(chosen):
             continue
         if not unmet:

@@ -30,16 +30,28 @@ class NamePath(NamedTuple):
         return not self.old.endswith("/")
 
 
+_PATH: Final = 8
+"""Steps of the budget for a path, or for comparing two of them."""
 STAY: Final = NamePath("/", "/")
 """The path of names that do not change."""
 
 
 def paths_of(
-    steps: Sequence[WorkflowStep], start: NamePath = STAY
+    steps: Sequence[WorkflowStep], budget: Budget, start: NamePath = STAY
 ) -> Iterator[tuple[WorkflowStep | None, list[NamePath]]]:
-    """Yield each step with the paths that lead to it, and None with those that lead to the end."""
+    """Yield each step with the paths that lead to it, and None with those that lead to the end.
+
+    Arguments:
+        steps: the steps.
+        budget: the budget.
+        start: the path before the first step.
+
+    Raises:
+        OutOfBudget: the budget ended first; each step may double the paths.
+    """
     paths = [start]
     for step in steps:
+        budget.spend(_PATH * len(paths))
         yield step, paths
         rewrite = step.rewrite
         if rewrite is not None:
@@ -92,16 +104,20 @@ def meeting(one: NamePath, other: NamePath) -> NamePath | None:
     return None
 
 
-def meetings(ones: Sequence[NamePath], others: Sequence[NamePath]) -> Iterator[NamePath]:
+def meetings(
+    ones: Sequence[NamePath], others: Sequence[NamePath], budget: Budget
+) -> Iterator[NamePath]:
     """Yield how names of one side become those of another side that end up equal."""
+    budget.spend(len(ones) * len(others))
     for one, other in product(ones, others):
         met = meeting(one, other)
         if met is not None:
             yield met
 
 
-def meetings_within(paths: Sequence[NamePath]) -> Iterator[NamePath]:
+def meetings_within(paths: Sequence[NamePath], budget: Budget) -> Iterator[NamePath]:
     """Yield how names become other names of the same sender that end up equal."""
+    budget.spend(len(paths) ** 2)
     for one, other in combinations(paths, 2):
         met = meeting(one, other)
         if met is not None and met.old != met.new:
@@ -144,13 +160,15 @@ class NameClasses:
         if not path.is_whole and name.startswith(path.new):
             self.literals[path.old + name[len(path.new) :]] = None
 
-    def meet(self, partner: NamePath, others: "NameClasses") -> None:
+    def meet(self, partner: NamePath, others: "NameClasses", budget: Budget) -> None:
         """Tell names apart whose partners are told apart.
 
         Arguments:
             partner: how names become their partners.
             others: what tells the partners apart.
+            budget: the budget.
         """
+        budget.spend(1 + len(others.literals) + len(others.patterns))
         self.partners[partner] = None
         if partner.is_whole:
             self.literals[partner.old] = None

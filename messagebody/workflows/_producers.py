@@ -37,6 +37,8 @@ END: Final[Stage] = (-1, -1)
 
 _CACHED: Final = 4096
 _STEPS_OF_TYPES: Final = 100_000
+_GIVEN: Final = 8
+"""Steps of the budget for comparing a given name with a path."""
 _MOST_COPIES: Final = 64
 """Bodies with more parts without a name are not made to show a collision."""
 
@@ -114,15 +116,15 @@ class SteppedProducer:
         self._names = NameClasses(dict(self._own.literals), dict(self._own.patterns))
         self._numbers: dict[str, set[str]] = {}
         for partner in dict.fromkeys(self._own_meetings()):
-            self._names.meet(partner, self._own)
+            self._names.meet(partner, self._own, budget)
         self._number(self)
         for extension in self._extensions:
             self._numbers.setdefault(extension, set()).update(self._fates(extension))
 
     def meet(self, other: "SteppedProducer") -> None:
         """Tell names apart whose namesakes at the end another sender tells apart."""
-        for partner in dict.fromkeys(meetings(self._paths[END], other._paths[END])):
-            self._names.meet(partner, other._own)
+        for partner in dict.fromkeys(meetings(self._paths[END], other._paths[END], self._budget)):
+            self._names.meet(partner, other._own, self._budget)
         other._number(self)
 
     def arrive(self, parts: Sequence[PartType]) -> list[PartType]:
@@ -155,7 +157,7 @@ class SteppedProducer:
         """The paths of names to each stage."""
         found: dict[Stage, list[NamePath]] = {END: []}
         for number, chain in enumerate(self.chains):
-            for done, (step, paths) in enumerate(paths_of(chain)):
+            for done, (step, paths) in enumerate(paths_of(chain, self._budget)):
                 found[number, done] = paths
                 if step is None:
                     found[END] += paths
@@ -166,6 +168,7 @@ class SteppedProducer:
         for pattern in self._patterns:
             names.test(pattern, STAY)
         for stage, tested in self._tests():
+            self._budget.spend(len(self._paths[stage]) * len(tested))
             for path, pattern in product(self._paths[stage], tested):
                 names.test(pattern, path)
         for number, chain in enumerate(self.chains):
@@ -184,9 +187,9 @@ class SteppedProducer:
     def _own_meetings(self) -> Iterator[NamePath]:
         """Yield how names become others that end up equal to them."""
         for paths in self._paths.values():
-            yield from meetings_within(list(dict.fromkeys(paths)))
+            yield from meetings_within(list(dict.fromkeys(paths)), self._budget)
 
-    # NameClasses that steps give to parts without one
+    # Names that steps give to parts without one
 
     def _given_names(self) -> Iterator[tuple[Stage, NamePath]]:
         """Yield names, or what numbered ones begin with, at each stage after they are given."""
@@ -196,7 +199,7 @@ class SteppedProducer:
                     continue
                 text = f"{step.prefix}/" if isinstance(step, Mount) else step.name
                 for later, (each, paths) in enumerate(
-                    paths_of(chain[done + 1 :], NamePath(text, text))
+                    paths_of(chain[done + 1 :], self._budget, NamePath(text, text))
                 ):
                     stage = END if each is None else (number, done + 1 + later)
                     yield from ((stage, path) for path in paths)
@@ -206,6 +209,7 @@ class SteppedProducer:
         for stage, given in self._given:
             if other is not self and stage != END:
                 continue
+            self._budget.spend(_GIVEN * len(other._paths[stage]))
             for path in other._paths[stage]:
                 if given.is_whole:
                     other._names.equal(given.new, path)

@@ -20,6 +20,8 @@ from messagebody.compatibility._solver.prices import BYTES_HELD
 from messagebody.compatibility._solver.search import Joined
 from messagebody.globs._automaton import Automaton, States
 
+_NODE: Final = 12
+"""Steps for a word and its class, beside those for following it."""
 _DIGITS: Final = "0123456789"
 
 
@@ -117,6 +119,7 @@ def _words(
     times: dict[Key, int] = {}
     nodes, beginnings = [joined.start], [(-1, "")]
     for number, states in enumerate(nodes):
+        budget.spend(_NODE)
         signature = joined.signature(states)
         if signature & need:
             word = spelled(beginnings, number)
