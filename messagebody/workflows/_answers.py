@@ -25,11 +25,14 @@ class Edge:
         source: the name of the agent that sends.
         target: the name of the agent that takes.
         steps: the steps in between, in order.
+        alone: whether its messages come by themselves, and not together with those of other edges:
+            where an agent is called by one or by another one.
     """
 
     source: str
     target: str
     steps: tuple[WorkflowStep, ...] = attrs.field(default=(), converter=_as_steps)
+    alone: bool = False
 
     def __str__(self) -> str:
         return f"{quote(self.source)} → {quote(self.target)}"

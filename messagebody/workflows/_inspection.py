@@ -6,7 +6,7 @@ import attrs
 
 from messagebody._core import MessageBody, quote
 from messagebody.agents import Agent
-from messagebody.compatibility import Verdict
+from messagebody.compatibility import Verdict, check
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.profile import PartType
 from messagebody.compatibility._witnesses import body_of
@@ -49,13 +49,37 @@ class _Leg:
     step: OwnStep | None = None
 
 
+def groups(incoming: Sequence[Incoming]) -> list[list[Incoming]]:
+    """Return the edges whose messages come together, and each that comes alone."""
+    together = [each for each in incoming if not each.edge.alone]
+    alone = [[each] for each in incoming if each.edge.alone]
+    return [together, *alone] if together else alone
+
+
 def answer_for(agent: Agent, incoming: Sequence[Incoming], budget: Budget) -> AgentAnswer:
     """Return whether all that reaches an agent is valid for it."""
     found = _Inspection(agent)
+    verdicts = [_verdict_of(found, agent, group, budget) for group in groups(incoming)]
+    return AgentAnswer(agent.name, _mixed(verdicts), tuple(found.breaches), found.example)
+
+
+def _mixed(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return the verdict over messages of several groups, each of which comes alone."""
+    if len(set(verdicts)) == 1:
+        return verdicts[0]
+    # What is known to break sometimes, breaks; what is open may not.
+    is_open = Verdict.UNDECIDED in verdicts and Verdict.SOMETIMES not in verdicts
+    is_mixed = {Verdict.ALWAYS, Verdict.NEVER} <= set(verdicts)
+    return Verdict.UNDECIDED if is_open and not is_mixed else Verdict.SOMETIMES
+
+
+def _verdict_of(
+    found: "_Inspection", agent: Agent, incoming: Sequence[Incoming], budget: Budget
+) -> Verdict:
+    """Return the verdict over messages that come together."""
     verdict = _joined([found.verdict(leg, budget) for leg in _legs(agent, incoming)])
-    if verdict is Verdict.SOMETIMES and _is_split(incoming):
-        verdict = Verdict.UNDECIDED
-    return AgentAnswer(agent.name, verdict, tuple(found.breaches), found.example)
+    is_open = verdict is Verdict.SOMETIMES and _is_split(incoming)
+    return Verdict.UNDECIDED if is_open else verdict
 
 
 def _is_split(incoming: Sequence[Incoming]) -> bool:
@@ -110,13 +134,38 @@ class _Inspection:
                 is_broken |= self._keep(leg, decision, each)
             valid = decision.valid()
         except OutOfBudget:
-            return Verdict.UNDECIDED
-        self.example = None if valid is None else _messages(leg, valid)
+            return self._plain_verdict(leg)
+        if valid is not None:
+            self.example = _messages(leg, valid)
         if not is_broken:
             return Verdict.ALWAYS if decision.is_exact else Verdict.UNDECIDED
         if valid is None:
             return Verdict.NEVER if decision.is_exact else Verdict.UNDECIDED
         return Verdict.SOMETIMES
+
+    def _plain_verdict(self, leg: _Leg) -> Verdict:
+        """Return the verdict of a pair without steps, which the check of pairs may decide."""
+        (sent, edges), *others = leg.senders
+        if others or any(steps for _, steps in edges) or len(edges) > 1 or leg.step is not None:
+            return Verdict.UNDECIDED
+        result = check(sent, leg.takes)
+        name, edge = edges[0][0].edge.source, edges[0][0]
+        if result.example is not None:
+            self.example = {name: result.example}
+        if result.counterexample is not None and not self.breaches:
+            reason = result.reasons[0]
+            is_missing = reason.producer_index is None
+            self.breaches.append(
+                Breach(
+                    kind=BreachKind.MISSING if is_missing else BreachKind.REFUSED,
+                    agent=self._agent.name,
+                    problem=reason.summary,
+                    messages={name: result.counterexample},
+                    edges=(edge.edge,),
+                    edge=edge.number,
+                )
+            )
+        return result.verdict
 
     def _keep(self, leg: _Leg, decision: JointDecision, found: Break) -> bool:
         """Keep what breaks; return whether it really does, which only a sender may leave open."""

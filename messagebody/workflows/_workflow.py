@@ -29,7 +29,7 @@ from messagebody.storage import Resolver
 from messagebody.workflows._adaptation import Adaptation, adaptation_for
 from messagebody.workflows._answers import Edge, Flow, WorkflowAnswer
 from messagebody.workflows._flows import flow
-from messagebody.workflows._inspection import Incoming, answer_for
+from messagebody.workflows._inspection import Incoming, answer_for, groups
 from messagebody.workflows._steps import WorkflowStep, merged, read_step
 
 _MEMBERS: Final = {"agents", "edges", "never"}
@@ -44,7 +44,8 @@ class Workflow:
     Arguments:
         agents: the agents.
         edges: for each edge the name of the agent that sends, the name of the one that takes, and
-            the steps in between, if there are any.
+            the steps in between, if there are any; True at the end if its messages come alone, and
+            not together with those of other edges.
         never: what must not flow: pairs of a pattern of names and an agent; see `flows`.
 
     Raises:
@@ -93,7 +94,8 @@ class Workflow:
 
         Arguments:
             data: an object with `agents`, a list of agents as `Agent.from_dict` reads them;
-                `edges`, a list of lists of source, target, and steps; and if there are rules,
+                `edges`, a list of lists of source, target, steps, and true if its messages come
+                alone; and if there are rules,
                 `never`, a list of lists of a pattern and an agent.
 
         Raises:
@@ -109,6 +111,49 @@ class Workflow:
         raise InvalidWorkflow(
             "a workflow is an object with the lists 'agents' and 'edges', and maybe 'never'"
         )
+
+    @classmethod
+    def from_langgraph(
+        cls,
+        graph: Any,
+        agents: Mapping[str, Agent],
+        *,
+        steps: Mapping[tuple[str, str], Iterable[WorkflowStep]] | None = None,
+        never: Iterable[Sequence[str | None]] = (),
+    ) -> Self:
+        """Read the nodes and edges of a compiled graph of LangGraph.
+
+        Where the graph decides at run time which way to go, each way is an edge whose messages come
+        alone, so that all of them are checked.
+
+        Arguments:
+            graph: the compiled graph.
+            agents: an agent for each of its nodes, by the name of the node.
+            steps: what happens on an edge, by the names of its two nodes.
+            never: what must not flow; see `Workflow`.
+
+        Raises:
+            InvalidArgument: it is no graph that can be drawn.
+            InvalidWorkflow: a node has no agent, or steps are for an edge that is not there.
+        """
+        if not hasattr(graph, "get_graph"):
+            raise InvalidArgument("a compiled graph, as builder.compile() returns it", graph)
+        drawn, rest = graph.get_graph(), dict(steps or {})
+        ends = {"__start__", "__end__"}
+        for node in drawn.nodes:
+            if node not in ends:
+                _require_agent(node, agents, "no agent is given for the node")
+        edges = [
+            Edge(each.source, each.target, rest.pop((each.source, each.target), ()),
+                 alone=bool(each.conditional))
+            for each in drawn.edges
+            if not ends & {each.source, each.target}
+        ]  # fmt: skip
+        if rest:
+            pairs = ", ".join(f"{quote(a)} → {quote(b)}" for a, b in rest)
+            raise InvalidWorkflow(f"steps are given for edges that are not there: {pairs}")
+        named = [attrs.evolve(agents[node], name=node) for node in drawn.nodes if node not in ends]
+        return cls(named, edges, never=never)
 
     @classmethod
     def load(
@@ -171,7 +216,7 @@ class Workflow:
         return {
             "agents": [agent.to_dict() for agent in self.agents.values()],
             "edges": [
-                [edge.source, edge.target, [step.to_dict() for step in edge.steps]]
+                [edge.source, edge.target, [step.to_dict() for step in edge.steps], *_alone(edge)]
                 for edge in self.edges
             ],
             **({"never": [list(rule) for rule in self.never]} if self.never else {}),
@@ -217,7 +262,13 @@ class Workflow:
             InvalidWorkflow: there is no such agent.
         """
         _require_agent(agent, self.agents, "there is no agent")
-        return adaptation_for(self.agents[agent], self._incoming(agent), Budget(steps))
+        budget, found = Budget(steps), dict[int, tuple[WorkflowStep, ...]]()
+        for group in groups(self._incoming(agent)):
+            added = adaptation_for(self.agents[agent], group, budget)
+            if added is None:
+                return None
+            found |= added.steps
+        return Adaptation(agent, found)
 
     def apply(self, suggestion: Adaptation) -> Self:
         """Return the workflow with the steps of a suggestion.
@@ -260,8 +311,11 @@ class Workflow:
         Raises:
             InvalidBody: a message is not valid; a note says where.
             DuplicateName: parts of two messages have one name; a note says where.
-            InvalidWorkflow: an agent has nothing to do or to take, or agents lead to themselves.
+            InvalidWorkflow: an agent has nothing to do or to take, agents lead to themselves, or
+                messages come alone, so that one of them would have to be chosen.
         """
+        if any(edge.alone for edge in self.edges):
+            raise InvalidWorkflow("edges whose messages come alone can't run together")
         sent: dict[str, MessageBody] = {}
         for name in _in_order(self.agents, self.edges):
             agent, incoming = self.agents[name], self._incoming(name)
@@ -345,6 +399,8 @@ def _edge(value: Any, agents: Mapping[str, Agent]) -> Edge:
                 edge = Edge(source, target)
             case [str(source), str(target), [*steps]]:
                 edge = Edge(source, target, steps)
+            case [str(source), str(target), [*steps], bool(alone)]:
+                edge = Edge(source, target, steps, alone)
             case _:
                 raise InvalidArgument("an edge: source, target, and a list of steps", value)
     for step in edge.steps:
@@ -370,8 +426,12 @@ def _require_agent(name: str, agents: Mapping[str, Agent], problem: str) -> None
         raise InvalidWorkflow(f"{problem} {quote(name)}{did_you_mean(name, agents)}")
 
 
+def _alone(edge: Edge) -> list[bool]:
+    return [True] if edge.alone else []
+
+
 def _read_edge(value: Any) -> Any:
     match value:
-        case [source, target, [*steps]]:
-            return source, target, [read_step(each) for each in steps]
+        case [source, target, [*steps], *alone]:
+            return source, target, [read_step(each) for each in steps], *alone
     return value

@@ -305,3 +305,33 @@ def test_files(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, "utf-8")
         with pytest.raises(InvalidWorkflow):
             Workflow.load(tmp_path / name)
+
+
+def test_messages_that_come_alone() -> None:
+    chart = schema_of([["/chart.png", "image/png", True]])
+    agents = [Agent("scout", ANYTHING, TEXT), Agent("painter", ANYTHING, chart)]
+
+    def verdict(taker: MessageBodySchema, *, alone: bool) -> str:
+        edges = [("scout", "taker", []), ("painter", "taker", [], alone)]
+        answer = Workflow([*agents, Agent("taker", taker, ANYTHING)], edges).check()["taker"]
+        return str(answer.verdict)
+
+    assert verdict(TEXT, alone=False) == "never"
+    assert verdict(TEXT, alone=True) == "sometimes"
+    assert verdict(chart, alone=True) == "sometimes"
+    both = schema_of([[None, "text/*", True], ["/*.png", "*/*", True]])
+    assert verdict(both, alone=False) == "always"
+    assert verdict(both, alone=True) == "never"
+    either = schema_of([[None, "text/*", False], ["/*.png", "*/*", False]])
+    assert verdict(either, alone=True) == "always"
+
+
+def test_large_schemas_without_steps_are_left_to_the_check_of_pairs() -> None:
+    many = schema_of([[f"/p{i}/*", "text/*", True] for i in range(300)])
+    agents = [Agent("a", ANYTHING, many), Agent("b", many, ANYTHING)]
+    assert Workflow(agents, [("a", "b")]).check()["b"].verdict == "always"
+    fewer = schema_of([[f"/p{i}/*", "text/*", True] for i in range(1, 301)])
+    answer = Workflow([agents[0], Agent("b", fewer, ANYTHING)], [("a", "b")]).check()["b"]
+    assert answer.verdict == "never"
+    [breach] = answer.breaches
+    assert breaks(Workflow([agents[0], Agent("b", fewer, ANYTHING)], [("a", "b")]), breach)

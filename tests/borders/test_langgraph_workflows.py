@@ -1,0 +1,74 @@
+"""Graphs of LangGraph as workflows: each branch is checked by itself."""
+
+from typing import Any, TypedDict
+
+import pytest
+
+from messagebody import Agent, MessageBodySchema
+from messagebody.errors import InvalidArgument, InvalidWorkflow
+from messagebody.workflows import Workflow, drop, mount
+
+pytest.importorskip("langgraph")
+
+from langgraph.graph import END, START, StateGraph
+
+TEXT = MessageBodySchema([(None, "text/*", True)])
+REPORT = MessageBodySchema([("/report.md", "text/markdown", True), ("/raw/**", "*/*")])
+IN = MessageBodySchema([("/in/report.md", "text/*", True)])
+AGENTS = {
+    "scout": Agent("scout", TEXT, REPORT),
+    "writer": Agent("writer", IN, TEXT),
+    "critic": Agent("critic", TEXT, TEXT),
+}
+
+
+class State(TypedDict):
+    """What the nodes share."""
+
+    messages: list[Any]
+
+
+def compiled() -> Any:
+    builder = StateGraph(State)
+    for name in AGENTS:
+        builder.add_node(name, lambda state: state)
+    builder.add_edge(START, "scout")
+    builder.add_edge("scout", "writer")
+    builder.add_edge("writer", "critic")
+    builder.add_conditional_edges("critic", lambda _: "end", {"again": "writer", "end": END})
+    return builder.compile()
+
+
+def test_edges_and_branches() -> None:
+    workflow = Workflow.from_langgraph(compiled(), AGENTS)
+    assert {(e.source, e.target, e.alone) for e in workflow.edges} == {
+        ("scout", "writer", False), ("writer", "critic", False), ("critic", "writer", True),
+    }  # fmt: skip
+    answers = workflow.check()
+    assert {name: answer.verdict.value for name, answer in answers.items()} == {
+        "writer": "never", "critic": "always",
+    }  # fmt: skip
+    assert {breach.edge for breach in answers["writer"].breaches} == {
+        number for number, edge in enumerate(workflow.edges) if edge.target == "writer"
+    }
+
+
+def test_steps_between_nodes() -> None:
+    steps = {("scout", "writer"): [drop(["/raw/**"]), mount("/in")]}
+    workflow = Workflow.from_langgraph(compiled(), AGENTS, steps=steps)
+    answer = workflow.check()["writer"]
+    # What the critic sends back is still no report.
+    assert answer.verdict == "sometimes"
+    assert all(breach.messages.keys() == {"critic"} for breach in answer.breaches)
+    assert Workflow.from_dict(workflow.to_dict()) == workflow
+    with pytest.raises(InvalidWorkflow, match="come alone"):
+        workflow.run({}, {})
+
+
+def test_what_is_missing_is_named() -> None:
+    with pytest.raises(InvalidWorkflow, match="no agent is given for the node 'critic'"):
+        Workflow.from_langgraph(compiled(), {k: v for k, v in AGENTS.items() if k != "critic"})
+    with pytest.raises(InvalidWorkflow, match="edges that are not there: 'a' → 'b'"):
+        Workflow.from_langgraph(compiled(), AGENTS, steps={("a", "b"): []})
+    with pytest.raises(InvalidArgument, match="a compiled graph"):
+        Workflow.from_langgraph({}, AGENTS)
