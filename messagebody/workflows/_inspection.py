@@ -14,6 +14,7 @@ from messagebody.errors import DuplicateName
 from messagebody.schema import MessageBodySchema
 from messagebody.workflows._answers import AgentAnswer, Breach, BreachKind, Edge
 from messagebody.workflows._decision import Bodies, Break, JointDecision
+from messagebody.workflows._images import joint_image
 from messagebody.workflows._steps import OwnStep, WorkflowStep, merged
 
 _Steps = tuple[WorkflowStep, ...]
@@ -35,7 +36,7 @@ class Incoming:
 
 
 @attrs.frozen
-class _Leg:
+class Leg:
     """Senders up to where a message has to be valid: a step of one's own, or the end.
 
     Arguments:
@@ -47,6 +48,11 @@ class _Leg:
     takes: MessageBodySchema
     senders: Sequence[tuple[MessageBodySchema, Sequence[tuple[Incoming, _Steps]]]]
     step: OwnStep | None = None
+
+    @property
+    def chains(self) -> list[tuple[MessageBodySchema, list[_Steps]]]:
+        """What is sent, with the steps of each edge."""
+        return [(sent, [steps for _, steps in edges]) for sent, edges in self.senders]
 
 
 def groups(incoming: Sequence[Incoming]) -> list[list[Incoming]]:
@@ -77,7 +83,7 @@ def _verdict_of(
     found: "_Inspection", agent: Agent, incoming: Sequence[Incoming], budget: Budget
 ) -> Verdict:
     """Return the verdict over messages that come together."""
-    verdict = _joined([found.verdict(leg, budget) for leg in _legs(agent, incoming)])
+    verdict = _joined([found.verdict(leg, budget) for leg in legs(agent, incoming)])
     is_open = verdict is Verdict.SOMETIMES and _is_split(incoming)
     return Verdict.UNDECIDED if is_open else verdict
 
@@ -100,20 +106,20 @@ def _joined(verdicts: Sequence[Verdict]) -> Verdict:
     return Verdict.ALWAYS
 
 
-def _legs(agent: Agent, incoming: Sequence[Incoming]) -> Iterator[_Leg]:
+def legs(agent: Agent, incoming: Sequence[Incoming]) -> Iterator[Leg]:
     senders: dict[object, tuple[MessageBodySchema, list[tuple[Incoming, _Steps]]]] = {}
     for each in incoming:
         sent, start = each.sent, 0
         for place, step in enumerate(each.edge.steps):
             if isinstance(step, OwnStep):
                 rest = each.edge.steps[start:place]
-                yield _Leg(step.takes, [(sent, [(each, rest)])], step)
+                yield Leg(step.takes, [(sent, [(each, rest)])], step)
                 sent, start = step.gives, place + 1
         # What an agent sends goes along all of its edges; what a step makes, along its own.
         key: object = each.number if start else each.edge.source
         rest = each.edge.steps[start:]
         senders.setdefault(key, (sent, []))[1].append((each, rest))
-    yield _Leg(agent.input, list(senders.values()))
+    yield Leg(agent.input, list(senders.values()))
 
 
 class _Inspection:
@@ -124,11 +130,14 @@ class _Inspection:
         self.example: dict[str, MessageBody] | None = None
         self.breaches: list[Breach] = []
 
-    def verdict(self, leg: _Leg, budget: Budget) -> Verdict:
+    def verdict(self, leg: Leg, budget: Budget) -> Verdict:
         """Return the verdict of a leg, and keep what breaks there."""
-        senders = [(sent, [steps for _, steps in edges]) for sent, edges in leg.senders]
+        senders = leg.chains
         is_broken = False
         try:
+            if (example := _clearly_fits(leg)) is not None:
+                self.example = example
+                return Verdict.ALWAYS
             decision = JointDecision(senders, leg.takes, budget)
             for each in decision.breaks():
                 is_broken |= self._keep(leg, decision, each)
@@ -143,7 +152,7 @@ class _Inspection:
             return Verdict.NEVER if decision.is_exact else Verdict.UNDECIDED
         return Verdict.SOMETIMES
 
-    def _plain_verdict(self, leg: _Leg) -> Verdict:
+    def _plain_verdict(self, leg: Leg) -> Verdict:
         """Return the verdict of a pair without steps, which the check of pairs may decide."""
         (sent, edges), *others = leg.senders
         if others or any(steps for _, steps in edges) or len(edges) > 1 or leg.step is not None:
@@ -167,7 +176,7 @@ class _Inspection:
             )
         return result.verdict
 
-    def _keep(self, leg: _Leg, decision: JointDecision, found: Break) -> bool:
+    def _keep(self, leg: Leg, decision: JointDecision, found: Break) -> bool:
         """Keep what breaks; return whether it really does, which only a sender may leave open."""
         messages = _messages(leg, found.bodies)
         edges = tuple(_rest(leg, *each) for _, listed in leg.senders for each in listed)
@@ -188,7 +197,19 @@ class _Inspection:
         return True
 
 
-def _messages(leg: _Leg, bodies: Bodies) -> dict[str, MessageBody] | None:
+def _clearly_fits(leg: Leg) -> dict[str, MessageBody] | None:
+    """Return messages that get through if it is clear that all do; None if a closer look is needed.
+
+    Most edges end here, and what is clear has a short proof.
+    """
+    bodies = [sent.profile.easy_body for sent, _ in leg.senders]
+    image = None if None in bodies else joint_image(leg.chains)
+    if image is None or not check(image, leg.takes):
+        return None
+    return _messages(leg, [body for body in bodies if body is not None])
+
+
+def _messages(leg: Leg, bodies: Bodies) -> dict[str, MessageBody] | None:
     """Return a message of each sender; None if a type is too long for any message."""
     found = {}
     for (_, edges), types in zip(leg.senders, bodies, strict=True):
@@ -199,13 +220,13 @@ def _messages(leg: _Leg, bodies: Bodies) -> dict[str, MessageBody] | None:
     return found
 
 
-def _rest(leg: _Leg, incoming: Incoming, steps: _Steps) -> Edge:
+def _rest(leg: Leg, incoming: Incoming, steps: _Steps) -> Edge:
     """Return the edge from where a leg begins, to where it ends."""
     own: _Steps = () if leg.step is None else (leg.step,)
     return Edge(incoming.edge.source, incoming.edge.target, steps + own)
 
 
-def _gets_through(leg: _Leg, breach: Breach) -> bool:
+def _gets_through(leg: Leg, breach: Breach) -> bool:
     arrived = [passage.arrived for passage in breach.passages]
     if None in arrived:
         return False
@@ -216,7 +237,7 @@ def _gets_through(leg: _Leg, breach: Breach) -> bool:
     return leg.step is not None or leg.takes.is_valid(body)
 
 
-def _kind(leg: _Leg, found: Break) -> BreachKind:
+def _kind(leg: Leg, found: Break) -> BreachKind:
     if found.name is not None:
         return BreachKind.COLLISION
     if leg.step is not None:
@@ -224,7 +245,7 @@ def _kind(leg: _Leg, found: Break) -> BreachKind:
     return BreachKind.REFUSED if found.required is None else BreachKind.MISSING
 
 
-def _edge_at(leg: _Leg, found: Break) -> int | None:
+def _edge_at(leg: Leg, found: Break) -> int | None:
     """Return the number of the edge that is at fault, if one alone is."""
     edges = [each for _, listed in leg.senders for each, _ in listed]
     if found.sender is not None and not found.is_shared:
@@ -232,7 +253,7 @@ def _edge_at(leg: _Leg, found: Break) -> int | None:
     return edges[0].number if len(edges) == 1 else None
 
 
-def _problem(leg: _Leg, found: Break, agent: str) -> str:
+def _problem(leg: Leg, found: Break, agent: str) -> str:
     """Return one clause about what breaks."""
     taker = quote(agent) if leg.step is None else "a step of your own"
     if found.name is not None:

@@ -234,13 +234,14 @@ class Workflow:
         """
         found = {}
         for name, agent in self.agents.items():
-            incoming = self._incoming(name)
+            incoming = self.incoming(name)
             if incoming:
                 found[name] = answer_for(agent, incoming, Budget(steps))
         leaks = [flow(self.agents, self.edges, *rule, Budget(steps)) for rule in self.never]
         return WorkflowAnswer(found, tuple(leak for leak in leaks if leak))
 
-    def _incoming(self, name: str) -> list[Incoming]:
+    def incoming(self, name: str) -> list[Incoming]:
+        """Return the edges into an agent, with the schemas of what is sent along them."""
         return [
             Incoming(number, edge, self.agents[edge.source].output)
             for number, edge in enumerate(self.edges)
@@ -263,7 +264,7 @@ class Workflow:
         """
         _require_agent(agent, self.agents, "there is no agent")
         budget, found = Budget(steps), dict[int, tuple[WorkflowStep, ...]]()
-        for group in groups(self._incoming(agent)):
+        for group in groups(self.incoming(agent)):
             added = adaptation_for(self.agents[agent], group, budget)
             if added is None:
                 return None
@@ -318,7 +319,7 @@ class Workflow:
             raise InvalidWorkflow("edges whose messages come alone can't run together")
         sent: dict[str, MessageBody] = {}
         for name in _in_order(self.agents, self.edges):
-            agent, incoming = self.agents[name], self._incoming(name)
+            agent, incoming = self.agents[name], self.incoming(name)
             if name not in agents or not (incoming or name in start):
                 missing = "does" if name not in agents else "takes"
                 raise InvalidWorkflow(f"it is not said what the agent {quote(name)} {missing}")

@@ -7,6 +7,7 @@ their description alone.
 
 import argparse
 import itertools
+import json
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from typing import Any
 
 from messagebody.compatibility import Verdict
 from messagebody.globs import content_type_pattern, name_pattern
-from messagebody.workflows import Workflow, WorkflowAnswer, merged
+from messagebody.workflows import Workflow, WorkflowAnswer, certify, merged, verify
 from tests.workflows.test_workflow import breaks, workflow_of
 
 TYPES = ["text/plain", "text/markdown", "image/png", "text/html"]
@@ -272,6 +273,44 @@ def check_suggestion(workflow: Workflow, name: str, dice: random.Random) -> bool
     return True
 
 
+def check_certificate(
+    workflow: Workflow, answers: WorkflowAnswer, row: dict[str, Any], dice: random.Random
+) -> Counter[str]:
+    """Hold the proof of a workflow against brute force, and against other workflows."""
+    proof = certify(workflow)
+    assert (proof is not None) <= bool(answers), row
+    counts = Counter({"proved": int(proof is not None), "provable": int(bool(answers))})
+    if proof is None:
+        return counts
+    assert verify(workflow, json.loads(json.dumps(proof))), row
+    for _ in range(5):
+        other = altered(row, dice)
+        if verify(workflow_of(other), proof):
+            # What the proof says of another workflow is true of it.
+            assert workflow_of(other).check(), (row, other)
+        else:
+            counts["refused proofs"] += 1
+    return counts
+
+
+def altered(row: dict[str, Any], dice: random.Random) -> dict[str, Any]:
+    """Return a workflow with one thing changed."""
+    other: dict[str, Any] = json.loads(json.dumps(row))
+    agent, edge = dice.choice(other["agents"]), dice.choice(other["edges"])
+    match dice.randrange(5):
+        case 0:
+            edge[2].insert(dice.randint(0, len(edge[2])), a_step(dice))
+        case 1 if edge[2]:
+            del edge[2][dice.randrange(len(edge[2]))]
+        case 2 if agent["input"]:
+            dice.choice(agent["input"])[2] = True
+        case 3 if agent["input"]:
+            del agent["input"][dice.randrange(len(agent["input"]))]
+        case _:
+            agent["output"] += a_schema(dice)
+    return other
+
+
 def check(workflow: Workflow, row: dict[str, Any]) -> WorkflowAnswer:
     answers = workflow.check()
     for answer in answers.values():
@@ -306,7 +345,9 @@ def compare(seed: int) -> Counter[str]:
         check_flow(
             workflow, row, dice.choice([None, *PATTERNS]), dice.choice(list(workflow.agents))
         )
-    for name, answer in check(workflow, row).items():
+    answers = check(workflow, row)
+    counts += check_certificate(workflow, answers, row, dice)
+    for name, answer in answers.items():
         seen = set(outcomes(row, name, dice))
         assert answer.verdict is not Verdict.ALWAYS or False not in seen, (row, name)
         assert answer.verdict is not Verdict.NEVER or True not in seen, (row, name)
