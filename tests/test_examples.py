@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from messagebody import Agent, MessageBodySchema
+from messagebody.workflows import Workflow, certify, drop, verify
 from tests import servers
 
 ROOT = Path(__file__).parents[1]
@@ -50,6 +52,26 @@ def test_with_a_directory_as_the_store(tmp_path: Path) -> None:
     said = run((tmp_path / "store").as_uri(), tmp_path, {})
     check(said, (tmp_path / "article.html").read_text("utf-8"))
     assert len([*tmp_path.glob("store/sha256/*")]) == 2  # once, for message and checkpoints
+
+
+@needs_langgraph
+def test_the_program_is_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["researcher.py", (tmp_path / "store").as_uri()])
+    program = runpy.run_path(str(RESEARCHER))
+    researcher = Agent("researcher", MessageBodySchema(), program["output"])
+    writer = Agent("write", program["accepted"], MessageBodySchema([("/article.md", "text/*")]))
+    workflow = Workflow(
+        [researcher, writer], [("researcher", "write")], never=[("/notes", "write")]
+    )
+    assert workflow.check()
+    proof = certify(workflow)
+    assert verify(workflow, proof)
+    assert Workflow.from_langgraph(program["graph"], {"write": writer}).edges == ()
+    # A fault in between is found.
+    broken = Workflow([researcher, writer], [("researcher", "write", [drop(["/report.md"])])])
+    assert broken.check()["write"].verdict == "sometimes"
+    assert not verify(broken, proof)
 
 
 @needs_langgraph

@@ -1,16 +1,16 @@
 """Graphs of LangGraph as workflows: each branch is checked by itself."""
 
+import warnings
 from typing import Any, TypedDict
 
 import pytest
+from langchain_core.language_models import GenericFakeChatModel
+from langgraph.graph import END, START, StateGraph
+from langgraph.prebuilt import create_react_agent
 
 from messagebody import Agent, MessageBodySchema
 from messagebody.errors import InvalidArgument, InvalidWorkflow
-from messagebody.workflows import Workflow, drop, mount
-
-pytest.importorskip("langgraph")
-
-from langgraph.graph import END, START, StateGraph
+from messagebody.workflows import Workflow, drop, mount, name, select
 
 TEXT = MessageBodySchema([(None, "text/*", True)])
 REPORT = MessageBodySchema([("/report.md", "text/markdown", True), ("/raw/**", "*/*")])
@@ -30,8 +30,8 @@ class State(TypedDict):
 
 def compiled() -> Any:
     builder = StateGraph(State)
-    for name in AGENTS:
-        builder.add_node(name, lambda state: state)
+    for node in AGENTS:
+        builder.add_node(node, lambda state: state)
     builder.add_edge(START, "scout")
     builder.add_edge("scout", "writer")
     builder.add_edge("writer", "critic")
@@ -72,3 +72,41 @@ def test_what_is_missing_is_named() -> None:
         Workflow.from_langgraph(compiled(), AGENTS, steps={("a", "b"): []})
     with pytest.raises(InvalidArgument, match="a compiled graph"):
         Workflow.from_langgraph({}, AGENTS)
+
+
+class Model(GenericFakeChatModel):
+    """A model that takes tools and calls none."""
+
+    def bind_tools(self, tools: Any, **options: Any) -> "Model":
+        return self
+
+
+def test_the_agent_that_langgraph_has_ready() -> None:
+    """Its loop of model and tools, with a fault of each kind planted."""
+
+    def search(query: str) -> str:
+        """Search."""
+        return query
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it moves to another package
+        graph = create_react_agent(Model(messages=iter([])), [search])
+    calls = MessageBodySchema([("/calls/*.json", "application/json", True), (None, "text/*")])
+    results = MessageBodySchema([("/results/*", "{text,application}/*", True)])
+    takes = MessageBodySchema([(None, "text/*"), ("/results/*", "text/*")])
+    agents = {"agent": Agent("agent", takes, calls), "tools": Agent("tools", calls, results)}
+
+    def found(**steps: list[Any]) -> dict[str, tuple[str, set[str]]]:
+        edges = {("tools", "agent"): steps.get("back", []), ("agent", "tools"): steps.get("on", [])}
+        answers = Workflow.from_langgraph(graph, agents, steps=edges).check()
+        return {
+            name: (answer.verdict.value, {str(breach.kind) for breach in answer.breaches})
+            for name, answer in answers.items()
+        }
+
+    assert found() == {"agent": ("sometimes", {"refused"}), "tools": ("always", set())}
+    texts = [select([("/results/*", "text/*")])]
+    assert found(back=texts) == {"agent": ("always", set()), "tools": ("always", set())}
+    assert found(back=texts, on=[select([None])])["tools"] == ("never", {"missing"})
+    clash = [name("/calls/a.json", "text/*")]
+    assert found(back=texts, on=clash)["tools"][1] >= {"collision", "refused"}
