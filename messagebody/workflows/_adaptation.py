@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import product
+from itertools import islice, product
 from typing import Any, Final
 
 import attrs
@@ -33,6 +33,8 @@ Steps = tuple[WorkflowStep, ...]
 
 _MOST: Final = 3
 """The most steps that are looked for."""
+_MOST_WORDS: Final = 500
+"""The most steps that are tried at each place."""
 _TEXT: Final = content_type_pattern("text/*")
 
 
@@ -63,7 +65,7 @@ def adapt(
         return None
     return _search(
         lambda steps: _broken([(producer, [steps])], consumer, budget),
-        list(_vocabulary(producer, consumer)),
+        _words(producer, consumer),
     )
 
 
@@ -105,10 +107,13 @@ def adaptation_for(agent: Agent, incoming: Sequence[Incoming], budget: Budget) -
         return _broken(list(senders.values()), agent.input, budget)
 
     # First each edge alone, with what it can bring of what is required; then all together.
-    words = {
-        each: list(_vocabulary(_arriving(each.sent, each.edge.steps), agent.input))
-        for each in incoming
-    }
+    try:
+        words = {
+            each: _words(_arriving(each.sent, each.edge.steps, budget), agent.input)
+            for each in incoming
+        }
+    except OutOfBudget:
+        return None
     for each in incoming:
         steps = _search(partial(alone, each), words[each])
         if steps:
@@ -181,9 +186,9 @@ def _may_mend(word: WorkflowStep, broken: Break) -> bool:
     return not broken.arrived or any(word.follow(part) != part for part in broken.arrived)
 
 
-def _arriving(sent: MessageBodySchema, steps: Steps) -> MessageBodySchema:
+def _arriving(sent: MessageBodySchema, steps: Steps, budget: Budget) -> MessageBodySchema:
     """Return the names and types of what arrives, as words for steps; it is no exact schema."""
-    ends = [path for step, paths in paths_of(steps, Budget()) if step is None for path in paths]
+    ends = [path for step, paths in paths_of(steps, budget) if step is None for path in paths]
     found = []
     for part in sent:
         if part.name is None:
@@ -197,9 +202,13 @@ def _arriving(sent: MessageBodySchema, steps: Steps) -> MessageBodySchema:
     return MessageBodySchema(found)
 
 
+def _words(producer: MessageBodySchema, consumer: MessageBodySchema) -> list[WorkflowStep]:
+    return list(islice(_vocabulary(producer, consumer), _MOST_WORDS))
+
+
 def _vocabulary(producer: MessageBodySchema, consumer: MessageBodySchema) -> Iterator[WorkflowStep]:
     """Yield the steps that the names and types of two schemas suggest, the gentlest first."""
-    sent, taken = _Words(producer), _Words(consumer)
+    sent, taken = _Stated(producer), _Stated(consumer)
     yield from (rename(old, new) for old, new in product(sent.names, taken.names) if old != new)
     yield from map(mount, taken.directories)
     yield from map(unmount, sent.directories)
@@ -221,7 +230,7 @@ def _glob(part: SchemaPart) -> tuple[str | None, str]:
     return part.name, types_of(part).text
 
 
-class _Words:
+class _Stated:
     """The names and types that a schema states."""
 
     def __init__(self, schema: MessageBodySchema) -> None:

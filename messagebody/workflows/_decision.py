@@ -68,6 +68,7 @@ class JointDecision:
             for other in self._senders:
                 if one is not other:
                     one.meet(other)
+        self._length = 4 + sum(sender.length for sender in self._senders)
         self._options: dict[int, list[list[PartOption]]] = {}
 
     @property
@@ -167,7 +168,7 @@ class JointDecision:
             is_same = option.part.name == another.part.name
             if is_same and (option is not another or len(self._senders[at].chains) == 1):
                 return None
-        self._budget.spend(1)
+        self._budget.spend(self._length * (copies + more))
         fixed = {at: [option] * copies}
         if option is not another or at != where or copies > 1:
             fixed.setdefault(where, []).extend([another] * more)

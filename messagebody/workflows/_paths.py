@@ -168,7 +168,7 @@ class NameClasses:
             others: what tells the partners apart.
             budget: the budget.
         """
-        budget.spend(1 + len(others.literals) + len(others.patterns))
+        budget.spend(4 * (1 + len(others.literals) + len(others.patterns)))
         self.partners[partner] = None
         if partner.is_whole:
             self.literals[partner.old] = None

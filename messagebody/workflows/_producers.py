@@ -107,6 +107,7 @@ class SteppedProducer:
         self.schema = schema
         self.chains = chains
         self.required = sum(1 << i for i, part in enumerate(schema) if part.required)
+        self.length = sum(map(len, chains))
         self._taker = taker
         self._budget = budget
         self._questions = ContentQuestions(budget)
@@ -319,7 +320,7 @@ class SteppedProducer:
 
     def _filled(self, part: PartType) -> Iterator[PartType]:
         """Yield a part that may be sent, with each content that schemas tell apart."""
-        self._budget.spend(1 + len(self.schema))
+        self._budget.spend(1 + len(self.schema) + self.length)
         senders = [each for each in self.schema if _could_accept(each, part)]
         if not senders:
             return
@@ -342,11 +343,12 @@ class SteppedProducer:
                 yield filled
 
     def _option(self, part: PartType) -> PartOption:
-        self._budget.spend(len(self._taker) + len(self.chains))
+        self._budget.spend(len(self._taker) + 2 * self.length)
         taken = [hits(self._taker, each) for each in self.arrive([part])]
         refused = 0 if all(taken) else 1
         names = dict.fromkeys(self._names_of(part, 1), 1)
         for copies in self._copies(part):
+            self._budget.spend(copies * self.length)
             for each in self._names_of(part, copies):
                 names.setdefault(each, copies)
             if not refused and self._is_refused([part] * copies):

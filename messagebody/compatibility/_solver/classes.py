@@ -119,7 +119,7 @@ def _words(
     times: dict[Key, int] = {}
     nodes, beginnings = [joined.start], [(-1, "")]
     for number, states in enumerate(nodes):
-        budget.spend(_NODE)
+        budget.spend(_NODE + joined.count)
         signature = joined.signature(states)
         if signature & need:
             word = spelled(beginnings, number)

@@ -128,6 +128,7 @@ class Joined:
             self.start |= language.start << size
             self._accepting |= language.accepting << size
             size += language.size
+        self.count = len(self._languages)
         self.handling = 1 + size // HANDLED_STATES
         """The steps for handling a set."""
         self.comparing = 1 + size // COMPARED_STATES

@@ -1,0 +1,109 @@
+"""Hostile workflows: whatever they ask, a step of the budget is a bounded number of calls."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from messagebody import Agent, MessageBodySchema
+from messagebody.errors import InvalidWorkflow
+from messagebody.workflows import (
+    Workflow,
+    certify,
+    drop,
+    mount,
+    name,
+    rename,
+    select,
+    show,
+    unmount,
+    verify,
+    workflow_page,
+)
+from tests.effort import calls
+
+STEPS = 100_000
+MOST = 6_000_000
+ANY = MessageBodySchema([("/**",), (None,)])
+
+
+def pair(sent: MessageBodySchema, taken: MessageBodySchema, *steps: Any) -> Workflow:
+    return Workflow([Agent("a", ANY, sent), Agent("b", taken, ANY)], [("a", "b", steps)])
+
+
+def required(count: int, directory: str) -> MessageBodySchema:
+    return MessageBodySchema([(f"/{directory}{i}/*", "text/*", True) for i in range(count)])
+
+
+def crowd(count: int, *steps: Any) -> Workflow:
+    agents = [Agent(f"a{i}", ANY, ANY) for i in range(count)]
+    edges = [(f"a{i}", f"a{j}", steps) for i in range(count) for j in range(count) if i != j]
+    return Workflow(agents, edges)
+
+
+GLOBS = MessageBodySchema([(f"/**/*{x}*b*{y}*",) for x in "cdefg" for y in "hijkl"])
+NARROW = MessageBodySchema([("/x/**",)])
+HOLES = MessageBodySchema([("/{a,b,c,d,e,f,g,h}", f"text/t{i}", True) for i in range(9)])
+HOSTILE: dict[str, Callable[[], Workflow]] = {
+    "globs": lambda: pair(ANY, GLOBS, mount("/x"), unmount("/x")),
+    "directories": lambda: pair(ANY, NARROW, *(rename(f"/a{i}/**", f"/a{i + 1}/**")
+                                               for i in range(40))),
+    "renames": lambda: pair(ANY, NARROW, *(rename(f"/a{i}", f"/a{i + 1}") for i in range(200))),
+    "choices": lambda: pair(ANY, NARROW, *(select([f"/a{i}/**", None]) for i in range(300))),
+    "mounts": lambda: pair(ANY, NARROW, *(mount("/x") for _ in range(200))),
+    "shown": lambda: pair(ANY, NARROW, *(show(f"/a{i}") for i in range(50)), mount("/x")),
+    "named": lambda: pair(ANY, NARROW, *(name(f"/a{i}", "text/*") for i in range(50))),
+    "required": lambda: pair(required(200, "p"), required(200, "q"), drop(["/p1/*"])),
+    "holes": lambda: pair(HOLES, NARROW, show("/a")),
+    "holes for the taker": lambda: pair(ANY, HOLES, show("/z")),
+    "senders": lambda: Workflow(
+        [*(Agent(f"a{i}", ANY, ANY) for i in range(30)), Agent("z", GLOBS, ANY)],
+        [(f"a{i}", "z") for i in range(30)],
+    ),
+    "a long name": lambda: pair(MessageBodySchema([("/" + "a/" * 400 + "*",)]), NARROW,
+                                *[mount("/" + "b" * 200)] * 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_checks_are_bounded(case: str) -> None:
+    workflow = HOSTILE[case]()
+    calls(lambda: workflow.check(steps=STEPS), most=MOST)
+    last = list(workflow.agents)[-1]
+    calls(lambda: workflow.suggest(last, steps=STEPS), most=MOST)
+    calls(lambda: workflow.flows("/**/a*", last, steps=STEPS), most=MOST)
+
+
+def test_flows_in_a_crowd_are_bounded() -> None:
+    workflow = crowd(12, mount("/m"), unmount("/m/m"))
+    calls(lambda: workflow.flows("/private/**", "a3", steps=STEPS), most=MOST)
+    calls(lambda: workflow.flows(None, "a3", steps=STEPS), most=MOST)
+
+
+def test_certificates_of_strangers_are_bounded() -> None:
+    workflow = pair(required(100, "p"), ANY, mount("/x"))
+    proof = certify(workflow)
+    assert verify(workflow, proof)
+    assert not verify(HOSTILE["globs"](), proof)
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert not verify(workflow, {"version": 1, "agents": {"b": [deep]}})
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"agents":[],"edges":' + "[" * 90_000])
+def test_files_are_bounded(text: str) -> None:
+    with pytest.raises(InvalidWorkflow):
+        Workflow.decode(text)
+    with pytest.raises(InvalidWorkflow):
+        Workflow.decode(f"a={text}", is_toml=True)
+
+
+def test_names_of_strangers_are_shown_as_text() -> None:
+    evil = "<script>alert(1)</script>\x1b[2J"
+    agents = [Agent(evil, ANY, ANY), Agent("b", NARROW, ANY)]
+    workflow = Workflow(agents, [(evil, "b")])
+    assert "<script>" not in workflow_page(workflow, title=evil)
+    assert "\x1b" not in str(workflow.check())
+    assert "\x1b" not in str(workflow.flows("/**", "b"))
+    assert "\x1b" not in workflow_page(workflow)
