@@ -1,6 +1,7 @@
 """Check of an agent in a workflow: what reaches it, and what of that breaks."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 import attrs
 
@@ -18,6 +19,9 @@ from messagebody.workflows._images import joint_image
 from messagebody.workflows._steps import OwnStep, WorkflowStep, merged
 
 _Steps = tuple[WorkflowStep, ...]
+
+_GLANCE: Final = 50_000
+"""Steps for the first look, which most edges need no more of."""
 
 
 @attrs.frozen
@@ -132,10 +136,10 @@ class _Inspection:
 
     def verdict(self, leg: Leg, budget: Budget) -> Verdict:
         """Return the verdict of a leg, and keep what breaks there."""
-        senders = leg.chains
+        senders, steps = leg.chains, budget.left
         is_broken = False
         try:
-            if (example := _clearly_fits(leg)) is not None:
+            if (example := _clearly_fits(leg, budget)) is not None:
                 self.example = example
                 return Verdict.ALWAYS
             decision = JointDecision(senders, leg.takes, budget)
@@ -143,7 +147,7 @@ class _Inspection:
                 is_broken |= self._keep(leg, decision, each)
             valid = decision.valid()
         except OutOfBudget:
-            return self._plain_verdict(leg)
+            return self._plain_verdict(leg, steps)
         if valid is not None:
             self.example = _messages(leg, valid)
         if not is_broken:
@@ -152,12 +156,12 @@ class _Inspection:
             return Verdict.NEVER if decision.is_exact else Verdict.UNDECIDED
         return Verdict.SOMETIMES
 
-    def _plain_verdict(self, leg: Leg) -> Verdict:
+    def _plain_verdict(self, leg: Leg, steps: int) -> Verdict:
         """Return the verdict of a pair without steps, which the check of pairs may decide."""
         (sent, edges), *others = leg.senders
         if others or any(steps for _, steps in edges) or len(edges) > 1 or leg.step is not None:
             return Verdict.UNDECIDED
-        result = check(sent, leg.takes)
+        result = check(sent, leg.takes, steps=max(steps, 0))
         name, edge = edges[0][0].edge.source, edges[0][0]
         if result.example is not None:
             self.example = {name: result.example}
@@ -197,14 +201,14 @@ class _Inspection:
         return True
 
 
-def _clearly_fits(leg: Leg) -> dict[str, MessageBody] | None:
+def _clearly_fits(leg: Leg, budget: Budget) -> dict[str, MessageBody] | None:
     """Return messages that get through if it is clear that all do; None if a closer look is needed.
 
     Most edges end here, and what is clear has a short proof.
     """
     bodies = [sent.profile.easy_body for sent, _ in leg.senders]
     image = None if None in bodies else joint_image(leg.chains)
-    if image is None or not check(image, leg.takes):
+    if image is None or not check(image, leg.takes, steps=min(max(budget.left, 1), _GLANCE)):
         return None
     return _messages(leg, [body for body in bodies if body is not None])
 
