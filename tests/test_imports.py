@@ -76,7 +76,7 @@ SHARED = {
     "archives": {"_entries", "_multipart"},
     "envelopes": {"_attachments", "_carrier", "_embedding", "_format", "_json_schema", "_php",
                   "_values"},
-    "frameworks": {"gate", "langgraph", "values"},
+    "frameworks": {"_a2a_judgment", "gate", "langgraph", "values"},
     "storage._stores": {"base", "owners"},
 }  # fmt: skip
 # Tables of modules by name, which are loaded on first use.
@@ -97,6 +97,7 @@ CORE_DOORS = {
     "wcmatch": {"globs/_wide.py", "testing/_patterns.py"},
 }  # fmt: skip
 LEAF_DOORS = {
+    "a2a": {"frameworks/a2a_sdk.py"},
     "agents": {"frameworks/openai_agents.py"},
     "anyio": {"_cli/commands/models.py", "frameworks/mcp/"},
     "azure": {"storage/_stores/filesystem.py"},
@@ -106,7 +107,7 @@ LEAF_DOORS = {
     "deepagents": {"frameworks/deepagents.py"},
     "distributed": {"_cli/executors.py"},
     "fuse": {"views/_mount.py"},
-    "google": {"adapters/_vocabulary/values.py"},
+    "google": {"adapters/_vocabulary/values.py", "frameworks/a2a_sdk.py"},
     "jsonschema_rs": {"schema/_library.py"},
     "h11": {"serving/_server.py"},
     "hypothesis": {"testing/_adapters.py", "testing/_contents.py", "testing/strategies.py"},

@@ -130,7 +130,10 @@ class BodyGate:
         return is_json(scope["headers"]) if self._paths is None else scope["path"] in self._paths
 
     async def _leave(self, content: bytes) -> tuple[int, bytes] | None:
-        problem = await self._door.leaves(lambda: MessageBody.from_json(content))
+        door = self._door
+        problem = await door.leaves(
+            lambda: door.require(door.agent.output, MessageBody.from_json(content))
+        )
         if problem is None:
             return None
         return 500, json.dumps({"detail": "internal error", "id": problem}).encode()
@@ -155,7 +158,17 @@ class Door:
 
     def enter(self, body: MessageBody) -> None:
         """Raise `NotPassed` unless a body keeps the input."""
-        self._require(self.agent.input, body)
+        self.require(self.agent.input, body)
+
+    def accepts(self, schema: MessageBodySchema, body: MessageBody) -> bool:
+        """Return whether a body keeps a schema."""
+        return schema.is_valid(body, resolver=self._resolver)
+
+    def require(self, schema: MessageBodySchema, body: MessageBody) -> None:
+        """Raise `NotPassed` unless a body keeps a schema."""
+        if not self.accepts(schema, body):
+            found = schema.iter_violations(body, resolver=self._resolver)
+            raise NotPassed((each.part_index, str(each)) for each in found)
 
     async def judge(self, decide: Callable[[], None]) -> None:
         """Decide here, or in a thread if references may be read."""
@@ -164,18 +177,14 @@ class Door:
         else:
             await asyncio.to_thread(decide)
 
-    async def leaves(
-        self, read: Callable[[], MessageBody], schema: MessageBodySchema | None = None
-    ) -> str | None:
-        """Return None if a body may leave, else the id under which the log says why not.
+    async def leaves(self, decide: Callable[[], None]) -> str | None:
+        """Return None if something may leave, else the id under which the log says why not.
 
         Arguments:
-            read: returns the body.
-            schema: what it has to keep; None for the agent's output.
+            decide: raises a `MessageBodyError` if it may not.
         """
-        kept = self.agent.output if schema is None else schema
         try:
-            await self.judge(lambda: self._require(kept, read()))
+            await self.judge(decide)
         except MessageBodyError as error:
             found = uuid.uuid4().hex
             LOG.error(  # noqa: TRY400 - the finding says it all
@@ -183,11 +192,6 @@ class Door:
             )
             return found if self._on_output == "refuse" else None
         return None
-
-    def _require(self, schema: MessageBodySchema, body: MessageBody) -> None:
-        if not schema.is_valid(body, resolver=self._resolver):
-            found = schema.iter_violations(body, resolver=self._resolver)
-            raise NotPassed((each.part_index, str(each)) for each in found)
 
 
 COMPRESSED: Final = "a compressed request can't be checked; send it as it is"

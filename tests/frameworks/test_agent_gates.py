@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from messagebody import Agent, MessageBodySchema
+from messagebody import Agent, MessageBodySchema, SchemaPart
 from messagebody.errors import InvalidArgument
 from messagebody.frameworks import a2a
 from messagebody.frameworks.gate import BodyGate
 
 TEXT = MessageBodySchema([(None, "text/*", True), ("/**", "text/*")])
 ECHO = Agent("echo", TEXT, TEXT)
+JSON_TYPE = "application/json"
 JSON = (b"content-type", b"application/json")
 PICTURE = {"raw": "aGk=", "filename": "a.png", "mediaType": "image/png"}
 
@@ -161,6 +162,17 @@ class TestA2A:
         assert agreement.schema == MessageBodySchema([(None, "text/plain", True),
                                                       ("/**", "text/plain")])  # fmt: skip
 
+    def test_a_fraction_stays_a_number(self) -> None:
+        """Servers in Python write the numbers of a value as fractions."""
+        number = {"properties": {"count": {"type": "integer"}, "share": {"type": "number"}}}
+        schema = MessageBodySchema([SchemaPart(None, JSON_TYPE, content_schema=number)])
+        agent = Agent("counter", schema, schema)
+        value = {"data": {"count": 2.0, "share": 0.5}}
+        sent = json.dumps({"jsonrpc": "2.0", "id": 7, "result": message(value)}).encode()
+        assert ask(a2a.Gate(Server(sent), agent), rpc(value)) == (200, sent)
+        _, answer = ask(a2a.Gate(Server(sent), agent), rpc({"data": {"count": 2.5}}))
+        assert json.loads(answer)["error"]["code"] == -32005
+
     def test_a_required_extension(self) -> None:
         server, uri = Server(), "https://messagebody.readthedocs.io/a2a/schemas/1"
         gate = a2a.Gate(server, ECHO, required_extension=uri)
@@ -231,7 +243,8 @@ class TestStreams:
             content = events(
                 {"task": {"id": "t", "status": {"state": "TASK_STATE_WORKING"}}},
                 artifact({"text": "a"}), artifact({"text": "b"}, append=True),
-                artifact(self.NAMED), artifact(self.NAMED, append=True), self.DONE, end=end,
+                artifact(self.NAMED, append=True), artifact(self.NAMED, append=True),
+                self.DONE, end=end,
             )  # fmt: skip
             assert self.through(content) == content.replace(b"\r\n", b"\n")
         assert self.through(b": a comment\n\n") == b": a comment\n\n"

@@ -17,6 +17,7 @@ EXTRAS = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(
 @pytest.mark.parametrize(
     ("leaf", "library", "extra"),
     [
+        ("a2a_sdk", "a2a", "a2a"),
         ("langchain", "langchain_core.tools", "langchain"),
         ("deepagents", "deepagents.backends.protocol", "deepagents"),
         ("mcp", "mcp", "mcp"),

@@ -299,8 +299,11 @@ CALLS: dict[str, Call] = {
     "links.unmount": lambda body: [unmount(body, "/sources"), unmount(body, "/a")],
     "Agreement.is_valid": lambda body: negotiate(ANY_BODY, ANY_BODY).is_valid(body),
     "Door.enter": lambda body: Door(Agent("a", ANY_BODY, ANY_BODY), None, "log").enter(body),
-    "Door.leaves": lambda body: asyncio.run(
-        Door(Agent("a", ANY_BODY, ANY_BODY), None, "log").leaves(lambda: body)
+    "Door.accepts": lambda body: Door(Agent("a", ANY_BODY, ANY_BODY), None, "log").accepts(
+        ANY_BODY, body
+    ),
+    "Door.require": lambda body: Door(Agent("a", ANY_BODY, ANY_BODY), None, "log").require(
+        ANY_BODY, body
     ),
     "Condition.is_valid": through_steps,
     "OwnStep": workflows.step(MessageBody.copy, ANY_BODY, ANY_BODY),
