@@ -9,6 +9,7 @@ import attrs
 from messagebody._core import DEFAULT_LIMITS, MessageBody, Part
 from messagebody.adapters import adapter
 from messagebody.agents import Agreement, negotiate
+from messagebody.errors import EnvelopeError
 from messagebody.frameworks.gate import Door, NotPassed
 from messagebody.schema import MessageBodySchema, SchemaPart
 
@@ -23,6 +24,9 @@ _KINDS: Final = {
     "submitted": "notification", "working": "notification",
 }  # fmt: skip
 """The kind of exchange that the message of a task's status is, by the state; no other is stated."""
+_SPELT_TWICE: Final = {"media_type", "mime_type"}
+_NEW_ONLY: Final = {"raw", "url", "filename", "mediaType", *_SPELT_TWICE}
+_OLD_ONLY: Final = {"file", *_SPELT_TWICE}
 _ROLES: Final = {False: "ROLE_AGENT", True: "agent"}
 
 
@@ -48,6 +52,7 @@ class Judgment:
         """
         interrupt = self.door.agent.exchanges.get("interrupt")
         answers = interrupt.answers if interrupt is not None and goes_on(message) else None
+        require_one_reading(message)
         body = body_of(message)
         if answers is None or not self.door.accepts(answers, body):
             self.door.enter(body)
@@ -262,6 +267,28 @@ def body_of(message: Any) -> MessageBody:
     first = parts[0] if isinstance(parts, list) and parts else None
     is_old = isinstance(first, Mapping) and "kind" in first
     return adapter("a2a-0.3" if is_old else "a2a").to_body(message).value
+
+
+def require_one_reading(message: Any) -> None:
+    """Raise an error unless all servers read the parts of a message as the gate does.
+
+    A server that knows one version passes over the members of the other, and one that reads JSON
+    as protocol buffers or pydantic do takes a second spelling of some.
+
+    Raises:
+        EnvelopeError: a member would be read by some only.
+    """
+    if not isinstance(message, Mapping):
+        return
+    odd = message.keys() & {"content"}
+    for part in _parts_of(message):
+        if isinstance(part, Mapping):
+            odd |= part.keys() & (_NEW_ONLY if "kind" in part else _OLD_ONLY)
+            file = part.get("file")
+            odd |= file.keys() & _SPELT_TWICE if isinstance(file, Mapping) else set()
+    if odd:
+        shown = ", ".join(sorted(odd))
+        raise EnvelopeError(f"members of another version or spelling of the protocol: {shown}")
 
 
 def goes_on(message: Any) -> bool:

@@ -149,6 +149,24 @@ class TestA2A:
         assert ask(gate, packed, "/", JSON, (b"Content-Encoding", b"gzip"))[0] == 415
         assert server.got == []
 
+    @pytest.mark.parametrize(
+        "part",
+        [
+            {"kind": "text", "text": "Hi", "mediaType": "image/png"},
+            {"kind": "file", "file": {"bytes": "", "name": "a.txt"}, "raw": "aGk="},
+            {"kind": "file", "file": {"bytes": "aGk=", "name": "a.txt", "mime_type": "image/png"}},
+            {"raw": "aGk=", "filename": "a.txt", "media_type": "image/png"},
+            {"raw": "aGk=", "filename": "a.txt", "file": {"bytes": "aGk="}},
+        ],
+    )
+    def test_every_server_reads_the_same_message(self, part: Any) -> None:
+        server = Server()
+        _, answer = ask(a2a.Gate(server, ECHO), rpc(part))
+        assert json.loads(answer)["error"]["code"] == -32602
+        both = {"message": message({"text": "Hi"}, content=[PICTURE])}
+        assert ask(a2a.Gate(server, ECHO), json.dumps(both).encode(), "/message:send")[0] == 400
+        assert server.got == []
+
     def test_the_size_is_bounded(self) -> None:
         server = Server()
         assert ask(a2a.Gate(server, ECHO, most=50), rpc({"text": "Hi"}))[0] == 413

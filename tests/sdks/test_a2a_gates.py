@@ -210,6 +210,38 @@ class TestIn:
         assert "error" in client.post("/", content=whole, headers=packed).json()
         assert clerk.calls == 0
 
+    @pytest.mark.parametrize(
+        "part",
+        [
+            {"kind": "text", "text": "Hi", "mediaType": "image/png"},
+            {"kind": "file", "file": {"bytes": "aGk=", "mimeType": "text/plain"},
+             "raw": "aGk=", "mediaType": "image/png"},
+            {"raw": "aGk=", "filename": "a.txt", "media_type": "image/png"},
+        ],
+    )  # fmt: skip
+    def test_members_that_only_some_servers_read(self, serve: Serve, part: Any) -> None:
+        """The SDK reads 1.0, and protocol buffers, where another server would read 0.3."""
+        client, clerk = serve({"message": said(SAID)})
+        assert send(client, {"text": "Hi"}, part)["error"]["code"] in {-32602, -32005}
+        assert clerk.calls == 0
+
+    @pytest.mark.parametrize("more", [{"name": "a.txt", "mime_type": "image/png"}, {}])
+    def test_spellings_of_the_older_protocol(self, serve: Serve, more: Any) -> None:
+        client, clerk = serve({"message": said(SAID)})
+        old = {"kind": "file", "file": {"bytes": "aGk=", "mimeType": "text/plain", **more}}
+        sent = {"kind": "message", "role": "user", "messageId": "m",
+                "parts": [{"kind": "text", "text": "Hi"}, old]}  # fmt: skip
+        found = rpc(client, "message/send", {"message": sent}, headers={"A2A-Version": "0.3"})
+        assert clerk.calls == 0 or all(
+            part.media_type in {"", "text/plain"} for part in clerk.contexts[0].message.parts
+        ), found.text
+        packed = {"content": [{"file": {"fileWithBytes": "aGk=", "mimeType": "image/png"}}]}
+        before = clerk.calls
+        answer = client.post("/v1/message:send", json={"message": {**sent, **packed}},
+                             headers={"A2A-Version": "0.3"})  # fmt: skip
+        assert answer.status_code >= 400
+        assert clerk.calls == before
+
     def test_an_answer_to_an_interrupt_may_be_another_thing(self, serve: Serve) -> None:
         client, clerk = serve(BEGUN, status("INPUT_REQUIRED", {"text": "Which one?"}))
         task = send(client, {"text": "Hi"})["result"]["task"]
