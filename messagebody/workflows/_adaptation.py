@@ -208,7 +208,7 @@ def _words(producer: MessageBodySchema, consumer: MessageBodySchema) -> list[Wor
 
 def _vocabulary(producer: MessageBodySchema, consumer: MessageBodySchema) -> Iterator[WorkflowStep]:
     """Yield the steps that the names and types of two schemas suggest, the gentlest first."""
-    sent, taken = _Stated(producer), _Stated(consumer)
+    sent, taken = _Spelled(producer), _Spelled(consumer)
     yield from (rename(old, new) for old, new in product(sent.names, taken.names) if old != new)
     yield from map(mount, taken.directories)
     yield from map(unmount, sent.directories)
@@ -230,7 +230,7 @@ def _glob(part: SchemaPart) -> tuple[str | None, str]:
     return part.name, types_of(part).text
 
 
-class _Stated:
+class _Spelled:
     """The names and types that a schema states."""
 
     def __init__(self, schema: MessageBodySchema) -> None:
