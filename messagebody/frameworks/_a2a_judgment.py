@@ -1,7 +1,7 @@
 """What a gate says of the messages of A2A, as JSON of 1.0 or 0.3, whoever serves them."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final
 
 import attrs
@@ -40,6 +40,28 @@ class Judgment:
     def __init__(self, door: Door) -> None:
         self.door = door
 
+    @cached_property
+    def taken(self) -> tuple[SchemaPart, ...]:
+        """The schema parts of which each part of a message has to match one; without their names.
+
+        Their names may come later than their types.
+        """
+        schemas = [self.door.agent.input, *([] if self._answers is None else [self._answers])]
+        return tuple(attrs.evolve(part, name=None) for schema in schemas for part in schema)
+
+    def begin(self) -> "Artifacts":
+        """Return a task's artifacts, none so far."""
+        return Artifacts(self.door, self._weaker)
+
+    @cached_property
+    def _weaker(self) -> "Weaker":
+        return Weaker.of(self.door.agent.output)
+
+    @property
+    def _answers(self) -> MessageBodySchema | None:
+        interrupt = self.door.agent.exchanges.get("interrupt")
+        return None if interrupt is None else interrupt.answers
+
     def enter(self, message: Any) -> None:
         """Raise an error unless the agent takes a message.
 
@@ -50,8 +72,7 @@ class Judgment:
             NotPassed: the agent does not take it.
             MessageBodyError: it can't be read.
         """
-        interrupt = self.door.agent.exchanges.get("interrupt")
-        answers = interrupt.answers if interrupt is not None and goes_on(message) else None
+        answers = self._answers if goes_on(message) else None
         require_one_reading(message)
         body = body_of(message)
         if answers is None or not self.door.accepts(answers, body):
@@ -93,7 +114,7 @@ class Judgment:
             return
         artifacts = artifacts_of(task)
         if state_of(task) != "completed":
-            sofar = Artifacts(self.door)
+            sofar = self.begin()
             for artifact in artifacts:
                 sofar.take(artifact)
             self.leave_status(task)
@@ -128,7 +149,7 @@ class StreamJudgment:
 
     def __init__(self, judge: Judgment, *, has_begun: bool) -> None:
         self._judge, self._has_begun = judge, has_begun
-        self._artifacts = Artifacts(judge.door)
+        self._artifacts = judge.begin()
 
     async def finding(self, sent: Any) -> str | None:
         """Return the id under which the log says why an event may not leave; None if it may."""
@@ -144,7 +165,7 @@ class StreamJudgment:
         task = sent if kind == "task" else sent.get("task")
         if isinstance(task, Mapping):
             # All artifacts so far, whatever came before.
-            self._has_begun, self._artifacts = False, Artifacts(self._judge.door)
+            self._has_begun, self._artifacts = False, self._judge.begin()
             found = await leaves(partial(self._restart, task))
             return found or await self._judge.finding({"task": task})
         return await self._judge.finding(sent)
@@ -171,6 +192,44 @@ class StreamJudgment:
             self._artifacts.end()
 
 
+@attrs.frozen
+class Demand:
+    """A required part of which only the content tells whether it is there.
+
+    Arguments:
+        schema: what it has to keep.
+        bare: its name and type alone.
+    """
+
+    schema: MessageBodySchema
+    bare: MessageBodySchema
+
+
+@attrs.frozen
+class Weaker:
+    """What all messages have to keep that are no more than the beginning of an output.
+
+    Arguments:
+        bare: its names and types alone.
+        may: the output without what is required.
+        may_bare: both.
+        demands: the required parts with a content of their own.
+    """
+
+    bare: MessageBodySchema
+    may: MessageBodySchema
+    may_bare: MessageBodySchema
+    demands: tuple[Demand, ...]
+
+    @classmethod
+    def of(cls, output: MessageBodySchema) -> "Weaker":
+        """Return what an output implies."""
+        bare = _without_contents(output)
+        owed = [part for part in output if part.required and part.content_schema is not None]
+        demands = (Demand(MessageBodySchema([each]), _without_contents([each])) for each in owed)
+        return cls(bare, _without_demands(output), _without_demands(bare), tuple(demands))
+
+
 class Artifacts:
     """The artifacts of a task so far, of which only names and types are held.
 
@@ -179,15 +238,12 @@ class Artifacts:
 
     Arguments:
         door: the decisions about bodies.
+        weaker: the schemas that the agent's output implies.
     """
 
-    def __init__(self, door: Door) -> None:
-        self._door, output = door, door.agent.output
-        self._bare = _without_contents(output)
-        self._may, self._may_bare = _without_demands(output), _without_demands(self._bare)
-        # Required parts of which only the contents can tell whether they are there.
-        demands = (part for part in output if part.required and part.content_schema is not None)
-        self._owed = [MessageBodySchema([part]) for part in demands]
+    def __init__(self, door: Door, weaker: "Weaker") -> None:
+        self._door, self._weaker = door, weaker
+        self._owed = weaker.demands
         self._seen: dict[str, dict[tuple[str | None, str], Part]] = {}
 
     @property
@@ -224,24 +280,25 @@ class Artifacts:
             seen[pair] = stub
         if len(self._seen) + len(seen) > _MOST_KINDS:
             raise NotPassed([(None, f"artifacts have more than {_MOST_KINDS} names and types")])
-        self._door.require(self._may, MessageBody(whole))
-        self._door.require(self._may_bare, MessageBody(pieces.values()))
-        self._owed = [each for each in self._owed if not self._is_met(each, whole, pieces.values())]
+        self._door.require(self._weaker.may, MessageBody(whole))
+        self._door.require(self._weaker.may_bare, MessageBody(pieces.values()))
+        self._owed = tuple(
+            each for each in self._owed if not self._is_met(each, whole, pieces.values())
+        )
 
-    def _is_met(
-        self, demand: MessageBodySchema, whole: Iterable[Part], pieces: Iterable[Part]
-    ) -> bool:
-        bare = _without_contents(demand)
-        return any(self._door.accepts(demand, MessageBody([part])) for part in whole) or any(
-            bare.is_valid(MessageBody([part])) for part in pieces
+    def _is_met(self, demand: "Demand", whole: Iterable[Part], pieces: Iterable[Part]) -> bool:
+        return any(self._door.accepts(demand.schema, MessageBody([part])) for part in whole) or any(
+            demand.bare.is_valid(MessageBody([part])) for part in pieces
         )
 
     def end(self) -> None:
         """Raise `NotPassed` unless all parts together are what the agent may send."""
         together = {pair: part for seen in self._seen.values() for pair, part in seen.items()}
-        self._door.require(self._bare, MessageBody(together.values()))
+        self._door.require(self._weaker.bare, MessageBody(together.values()))
         if self._owed:
-            demands = ((None, f"no part is the required {schema[0]}") for schema in self._owed)
+            demands = (
+                (None, f"no part is the required {each.schema[0].label}") for each in self._owed
+            )
             raise NotPassed(demands)
 
 

@@ -14,6 +14,7 @@ import attrs
 from messagebody._core import DEFAULT_LIMITS, strict_json
 from messagebody.agents import Agent
 from messagebody.errors import MessageBodyError
+from messagebody.frameworks._a2a_early import Beginning
 from messagebody.frameworks._a2a_judgment import (
     AGREEMENT_KEY,
     REFUSED,
@@ -131,7 +132,7 @@ class Gate:
         on_output: OnOutput = "refuse", required_extension: str = "", most: int = MOST,
     ) -> None:  # fmt: skip
         self._app, self._most = app, most
-        self._judge = Judgment(Door(agent, resolver, on_output))
+        self._judgment = Judgment(Door(agent, resolver, on_output))
         self._required = required_extension
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -143,10 +144,16 @@ class Gate:
         if is_compressed(scope["headers"]):
             await answer(send, 415, {"error": {"code": 415, "message": COMPRESSED}})
             return
+        beginning = self._beginning(scope)
         try:
-            content = await read_whole(receive, self._most)
+            look = beginning.feed if is_json(scope["headers"]) else None
+            content = await read_whole(receive, self._most, look)
         except RequestTooLarge as error:
             await answer(send, 413, {"error": {"code": 413, "message": str(error)}})
+            return
+        except NotPassed as found:
+            call = _Asking(None, None, not _is_http(scope["path"]), beginning.id)
+            await answer(send, *self._extension_missing(scope, call) or _refused(call, found))
             return
         try:
             call = _call_of(scope, content)
@@ -167,23 +174,32 @@ class Gate:
     def _checked(self, send: Send, call: _Asking | None) -> Send:
         if call is None:
             return send
-        held = HeldAnswer(send, _WholeAnswer(self._judge, call), self._most)
-        return _EventsOut(held, _StreamedAnswer(self._judge, call), self._most)
+        held = HeldAnswer(send, _WholeAnswer(self._judgment, call), self._most)
+        return _EventsOut(held, _StreamedAnswer(self._judgment, call), self._most)
 
     async def _refusal(self, scope: Message, call: _Asking) -> tuple[int, Any] | None:
-        if self._required and self._required not in _declared(scope):
-            problem = f"this agent requires the extension {self._required}"
-            return _error(call, _EXTENSION, problem)
+        missing = self._extension_missing(scope, call)
+        if missing is not None:
+            return missing
         try:
-            await self._judge.door.judge(partial(self._judge.enter, call.message))
+            await self._judgment.door.judge(partial(self._judgment.enter, call.message))
         except NotPassed as refused:
-            return _error(call, _UNSUPPORTED_TYPE, REFUSED, refused)
+            return _refused(call, refused)
         except MessageBodyError as error:
             return _error(call, _PARAMS, str(error))
         return None
 
+    def _extension_missing(self, scope: Message, call: _Asking) -> tuple[int, Any] | None:
+        if not self._required or self._required in _declared(scope):
+            return None
+        return _error(call, _EXTENSION, f"this agent requires the extension {self._required}")
+
+    def _beginning(self, scope: Message) -> Beginning:
+        is_sending = None if _is_http(scope["path"]) else partial(_is_among, _SENDING)
+        return Beginning(self._judgment.taken, is_sending)
+
     def _agree(self, scope: Message, call: _Asking) -> None:
-        agreement = self._judge.agree(call.modes)
+        agreement = self._judgment.agree(call.modes)
         if agreement is not None:
             scope[AGREEMENT] = agreement
 
@@ -310,12 +326,14 @@ def _call_of(scope: Message, content: bytes) -> _Asking | None:
         raise ValueError("the protocol has no batches")  # noqa: TRY004 - it is a wrong value
     if not isinstance(value, Mapping):
         return None
-    # A server may take a call that does not state its protocol.
     method = value.get("method")
-    is_sending = _is_among(_SENDING, method)
-    is_rpc = is_sending or _is_among(_ASKING, method) or "jsonrpc" in value
-    if not (is_sending if is_rpc else _is_http(path)):
-        if _is_among(_ASKING, method):
+    # A server may take a call that does not state its protocol, and one of HTTP+JSON passes over
+    # the members of JSON-RPC.
+    is_sending = _is_http(path) or _is_among(_SENDING, method)
+    is_asking = _is_among(_ASKING, method)
+    is_rpc = not _is_http(path) and (is_sending or is_asking or "jsonrpc" in value)
+    if not is_sending:
+        if is_asking:
             return _Asking(None, None, is_rpc=True, id=value.get("id"), is_sending=False)
         return None if is_rpc else _call_by_path(scope)
     asked = value.get("params") if is_rpc else value
@@ -345,6 +363,10 @@ def _declared(scope: Message) -> set[str]:
     stated = (value for name, value in scope["headers"] if name.lower() in _HEADERS)
     listed = (value.decode("latin-1").split(",") for value in stated)
     return {each.strip() for some in listed for each in some}
+
+
+def _refused(call: _Asking, refused: NotPassed) -> tuple[int, Any]:
+    return _error(call, _UNSUPPORTED_TYPE, REFUSED, refused)
 
 
 def _error(

@@ -217,8 +217,15 @@ def is_compressed(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     )
 
 
-async def read_whole(receive: Receive, most: int) -> bytes:
+async def read_whole(
+    receive: Receive, most: int, look: Callable[[bytes], None] | None = None
+) -> bytes:
     """Return the content of a request.
+
+    Arguments:
+        receive: gives its pieces.
+        most: the bytes that it may have.
+        look: is shown each piece that is not the last, and may raise an error to end it.
 
     Raises:
         RequestTooLarge: it has more bytes; no more of them were held.
@@ -226,12 +233,15 @@ async def read_whole(receive: Receive, most: int) -> bytes:
     gathered = bytearray()
     while True:
         message = await receive()
-        gathered += message.get("body", b"")
+        piece = message.get("body", b"")
+        gathered += piece
         if len(gathered) > most:
             raise RequestTooLarge(most)
         # A client that is gone sends nothing more; the application hears of it afterwards.
         if not message.get("more_body"):
             return bytes(gathered)
+        if look is not None:
+            look(piece)
 
 
 def replayed(content: bytes, receive: Receive) -> Receive:

@@ -4,11 +4,13 @@ import asyncio
 import gzip
 import json
 import logging
+from random import Random
 from typing import Any
 
 import pytest
 
 from messagebody import Agent, MessageBodySchema, SchemaPart
+from messagebody.agents import Exchange
 from messagebody.errors import InvalidArgument
 from messagebody.frameworks import a2a
 from messagebody.frameworks.gate import BodyGate
@@ -167,6 +169,17 @@ class TestA2A:
         assert ask(a2a.Gate(server, ECHO), json.dumps(both).encode(), "/message:send")[0] == 400
         assert server.got == []
 
+    @pytest.mark.parametrize(
+        "more",
+        [{"jsonrpc": "2.0"}, {"method": "GetTask"},
+         {"method": "SendMessage", "params": {"message": message({"text": "Hi"})}}],
+    )  # fmt: skip
+    def test_a_path_is_not_hidden_by_members_of_json_rpc(self, more: Any) -> None:
+        server = Server()
+        content = json.dumps({"message": message(PICTURE), **more}).encode()
+        assert ask(a2a.Gate(server, ECHO), content, "/message:send")[0] == 415
+        assert server.got == []
+
     def test_the_size_is_bounded(self) -> None:
         server = Server()
         assert ask(a2a.Gate(server, ECHO, most=50), rpc({"text": "Hi"}))[0] == 413
@@ -230,6 +243,133 @@ class TestA2A:
     def test_an_answer_that_is_too_long(self) -> None:
         server = Server(b"[" + b" " * 500 + b"]")
         assert ask(a2a.Gate(server, ECHO, most=300), rpc({"text": "Hi"}))[0] == 500
+
+
+class Upload:
+    """A client that sends a long request in pieces, and counts those that were asked for."""
+
+    def __init__(self, content: bytes, size: int) -> None:
+        self.pieces = [content[at : at + size] for at in range(0, len(content), size)]
+        self.asked = 0
+
+    async def receive(self) -> Any:
+        self.asked += 1
+        is_last = self.asked == len(self.pieces)
+        return {"type": "http.request", "body": self.pieces[self.asked - 1],
+                "more_body": not is_last}  # fmt: skip
+
+    def through(self, gate: Any, path: str = "/", kind: bytes = b"application/json") -> Any:
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        scope = {"type": "http", "method": "POST", "path": path,
+                 "headers": [(b"content-type", kind)]}  # fmt: skip
+        asyncio.run(gate(scope, self.receive, send))
+        return json.loads(b"".join(each.get("body", b"") for each in sent[1:]))
+
+    @property
+    def share(self) -> float:
+        return self.asked / len(self.pieces)
+
+
+BIG = "aGkh" * 300_000
+
+
+class TestEarly:
+    FIRST: dict[str, Any] = {"mediaType": "image/png", "raw": BIG}  # noqa: RUF012
+    OLD: dict[str, Any] = {  # noqa: RUF012
+        "kind": "file", "file": {"mimeType": "image/png", "bytes": BIG},
+    }  # fmt: skip
+
+    @pytest.mark.parametrize("size", [100, 4096, 65_536])
+    @pytest.mark.parametrize("part", [FIRST, OLD])
+    def test_a_picture_is_refused_before_it_is_there(self, part: Any, size: int) -> None:
+        server = Server()
+        upload = Upload(rpc({"text": 'A "long" \\ text. ' * 999}, part), size)
+        error = upload.through(a2a.Gate(server, ECHO))
+        assert (error["id"], error["error"]["code"]) == (7, -32005)
+        assert error["error"]["data"][1]["fieldViolations"][0]["field"] == "message.parts[1]"
+        assert upload.share < 0.2
+        assert server.got == []
+
+    def test_by_http(self) -> None:
+        content = json.dumps({"message": message(self.FIRST)}).encode()
+        upload = Upload(content, 4096)
+        error = upload.through(a2a.Gate(Server(), ECHO), "/v1/message:send")
+        assert error["error"]["code"] == 415
+        assert upload.share < 0.2
+
+    def test_a_picture_whose_type_comes_last_is_refused_before_what_follows(self) -> None:
+        late = {"raw": BIG, "mediaType": "image/png"}
+        upload = Upload(rpc(late, {"text": "x" * 2_000_000}), 4096)
+        assert upload.through(a2a.Gate(Server(), ECHO))["error"]["code"] == -32005
+        assert 0.3 < upload.share < 0.5
+
+    def test_what_may_still_be_taken_passes_untouched(self) -> None:
+        """Types in other places, a method that comes last, requests of another kind."""
+        hidden = {"data": {"parts": [{"mediaType": "image/png"}], "x": BIG}}
+        text = {"mediaType": "text/csv", "raw": BIG, "filename": "a.csv"}
+        plain = MessageBodySchema([*TEXT, (None, "application/json")])
+        agent = Agent("reader", plain, TEXT)
+        params = {"metadata": {"message": message(self.FIRST)}, "message": message(
+            {"text": '"mediaType": "image/png"' * 9999}, hidden, text)}  # fmt: skip
+        call = {"jsonrpc": "2.0", "id": 7, "method": "SendMessage", "params": params}
+        other = {**call, "method": "GetTask", "params": {"message": message(self.FIRST)}}
+        nested = {"x": other, "parts": [self.FIRST]}
+        for each in (call, dict(reversed(call.items())), other, nested):
+            for size in (999, 65_536):
+                content = json.dumps(each).encode()
+                server = Server()
+                upload = Upload(content, size)
+                assert upload.through(a2a.Gate(server, agent)) == {}
+                assert server.got == [content]
+                assert upload.share == 1
+
+    def test_an_answer_to_an_interrupt_may_be_what_the_input_is_not(self) -> None:
+        asks = Exchange(sends=TEXT, answers=MessageBodySchema([(None, "image/*")]))
+        agent = Agent("echo", TEXT, TEXT, exchanges={"interrupt": asks})
+        call = json.loads(rpc(self.FIRST))
+        call["params"]["message"]["taskId"] = "t"
+        upload = Upload(json.dumps(call).encode(), 4096)
+        assert upload.through(a2a.Gate(Server(), agent)) == {}
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"{" * 50_000, b'{"a":' * 50_000, b"[" * 50_000, b"}" * 50_000, b" " * 50_000,
+            b'"' + b"\\" * 50_000, b'{"' + b'\\"' * 50_000, b"[" + b"1" * 50_000,
+            b'{"a":1' + b"," * 50_000, b'{"a":"\xff' + b"x" * 50_000 + b'"}',
+            b'{"a":"\\x"}' + b" " * 50_000, b'"":' * 20_000, b"\x00" * 50_000,
+        ],
+    )  # fmt: skip
+    def test_hostile_beginnings_are_left_to_the_whole(self, content: bytes) -> None:
+        for size in (7, 8192):
+            server = Server()
+            upload = Upload(content, size)
+            assert upload.through(a2a.Gate(server, ECHO))["error"]["code"] == -32700
+            assert server.got == []
+
+    def test_pieces_make_no_difference(self) -> None:
+        """The same verdict for a request in pieces of any size, as for one in one piece."""
+        random = Random(47)
+        for _ in range(150):
+            parts = [
+                random.choice([
+                    {"text": random.choice(['"', "\\", "x", "\u00e9"]) * random.choice([1, 5000])},
+                    {"mediaType": random.choice(["image/png", "text/csv", "x", ""]), "raw": "aGk="},
+                    {"raw": "aGkh" * random.choice([1, 4000]), "mediaType": "image/png"},
+                    {"kind": random.choice(["file", "text"]), "text": "t",
+                     "file": {"mimeType": "image/png", "bytes": "aGk="}},
+                    {"kind": "text", "text": "t", "mediaType": "image/png"},
+                ])
+                for _ in range(random.randrange(1, 5))
+            ]  # fmt: skip
+            content = rpc(*parts)
+            whole = Upload(content, len(content)).through(a2a.Gate(Server(), ECHO))
+            found = Upload(content, random.choice([1, 777, 9000])).through(a2a.Gate(Server(), ECHO))
+            assert ("error" in whole) == ("error" in found)
 
 
 def events(*results: Any, end: str = "\n\n") -> bytes:
