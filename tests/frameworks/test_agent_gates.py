@@ -415,6 +415,32 @@ class TestStreams:
         assert b"image/png" not in before + last
         assert self.through(events(*results), on_output="log") == events(*results)
 
+    @pytest.mark.parametrize("method", ["SubscribeToTask", "tasks/resubscribe", "GET"])
+    def test_the_rest_of_a_task(self, method: str) -> None:
+        """What came before is not there, unless the whole task comes first."""
+        rest = [artifact(self.NAMED, append=True), self.DONE]
+        begun = {"task": {"id": "t", "status": {"state": "TASK_STATE_WORKING"}}}
+        first = {"task": {**begun["task"], "artifacts": [{"artifactId": "z", "parts": [
+            {"text": "a"}]}]}}  # fmt: skip
+        asked = json.dumps({"jsonrpc": "2.0", "id": 7, "method": method, "params": {"id": "t"}})
+        for results, is_good in (
+            (rest, True), ([begun, *rest], False), ([first, *rest], True),
+            ([artifact(PICTURE), self.DONE], False),
+            ([{"task": {**begun["task"], "artifacts": [{"parts": [PICTURE]}]}}], False),
+        ):  # fmt: skip
+            content = events(*results)
+            if method == "GET":
+                content = b"".join(
+                    b"data: " + json.dumps(each).encode() + b"\n\n" for each in results
+                )
+            gate = a2a.Gate(Server(content, b"text/event-stream"), ECHO)
+            if method == "GET":
+                _, found = ask(gate, b"", "/v1/tasks/t:subscribe", method="GET")
+            else:
+                _, found = ask(gate, asked.encode())
+            assert (found == content) == is_good
+            assert (b"internal error, id" in found) != is_good
+
     def test_an_endless_event(self) -> None:
         assert self.through(b"data: " + b"x" * 1000, most=400) == b""
 

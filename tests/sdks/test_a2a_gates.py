@@ -210,6 +210,38 @@ class TestIn:
         assert "error" in client.post("/", content=whole, headers=packed).json()
         assert clerk.calls == 0
 
+    def test_a_path_is_not_hidden_by_members_of_json_rpc(self, serve: Serve) -> None:
+        client, clerk = serve({"message": said(SAID)})
+        call = {"jsonrpc": "2.0", "method": "GetTask", "message": message(PICTURE)}
+        assert "CONTENT_TYPE_NOT_SUPPORTED" in client.post("/message:send", json=call).text
+        assert clerk.calls == 0
+
+    @pytest.mark.parametrize("kind", ["image/png", "text/csv"])
+    def test_a_long_upload(self, kind: str) -> None:
+        clerk = Clerk([{"message": said(SAID)}])
+        gate = asgi.Gate(application(handler_of(clerk)), Agent("clerk", TEXT, OUTPUT))
+        part = {"mediaType": kind, "filename": "a.csv", "raw": "aGkh" * 100_000}
+        params = {"message": message({"text": "Hi"}, part)}
+        call = {"jsonrpc": "2.0", "id": 7, "method": "SendMessage", "params": params}
+        content = json.dumps(call).encode()
+        pieces = [content[at : at + 9000] for at in range(0, len(content), 9000)]
+        count, sent = len(pieces), []
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": pieces.pop(0), "more_body": bool(pieces)}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        headers = [(b"content-type", b"application/json"), (b"a2a-version", b"1.0")]
+        scope = {"type": "http", "method": "POST", "path": "/", "headers": headers,
+                 "query_string": b"", "http_version": "1.1", "scheme": "http"}  # fmt: skip
+        asyncio.run(gate(scope, receive, send))
+        found = json.loads(b"".join(each.get("body", b"") for each in sent))
+        is_good = kind == "text/csv"
+        assert ("result" in found, clerk.calls) == (is_good, int(is_good))
+        assert len(pieces) == (0 if is_good else count - 1)
+
     @pytest.mark.parametrize(
         "part",
         [
