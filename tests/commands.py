@@ -102,7 +102,8 @@ def write_files(body: MessageBody) -> None:
     Path("lines.jsonl").write_bytes(body.to_json_bytes() + b"\n")
     Path("schema.json").write_text('[{"name": "/links/*"}]')
     agents = [{"name": name, "input": [], "output": [{"name": "/links/*"}]} for name in "ab"]
-    flow = {"agents": agents, "edges": [["a", "b", [{"mount": "/x"}, {"through": "a2a"}]]]}
+    edges = [["a", "b", [{"mount": "/x"}]], ["b", "a", [{"through": "a2a"}]]]
+    flow = {"agents": agents, "edges": edges}
     Path("flow.json").write_text(json.dumps(flow))
     envelope = olympus.build(
         body, source_agent="a", target_agent="b", message_type="report",

@@ -182,7 +182,7 @@ def linked_words(text: str) -> list[tuple[TextRange, str]]:
 
     Examples:
         >>> linked_words("> [so\n> cute][1], <source:2>\n\n[1]: source:1")
-        [(TextRange(start=3, end=12), 'source:1'), (TextRange(start=18, end=26), 'source:2')]
+        [(TextRange(start=3, end=12), 'source:1'), (TextRange(start=19, end=27), 'source:2')]
     """
     ends = LineEnds(text)
     document = document_of(text)
