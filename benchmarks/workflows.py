@@ -70,5 +70,5 @@ def graphs() -> None:
 
 def main() -> None:
     """Print all tables."""
-    print(machine())  # noqa: T201 - a report
+    print(machine())
     graphs()

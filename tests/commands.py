@@ -101,7 +101,8 @@ def write_files(body: MessageBody) -> None:
     MessageBody(body[:9]).save("old.json")
     Path("lines.jsonl").write_bytes(body.to_json_bytes() + b"\n")
     Path("schema.json").write_text('[{"name": "/links/*"}]')
-    agents = [{"name": name, "input": [], "output": [{"name": "/links/*"}]} for name in "ab"]
+    sent, taken = [{"name": "/links/*"}], [{"name": "/x/**"}]
+    agents = [{"name": name, "input": taken, "output": sent} for name in "ab"]
     edges = [["a", "b", [{"mount": "/x"}]], ["b", "a", [{"through": "a2a"}]]]
     flow = {"agents": agents, "edges": edges}
     Path("flow.json").write_text(json.dumps(flow))
