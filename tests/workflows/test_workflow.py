@@ -353,8 +353,8 @@ def test_certificates() -> None:
         assert certify(other) is None
         assert not verify(other, proof)
     wrongs: list[Any] = [None, [], {}, {"version": 1}, {**proof, "version": 2}]
-    wrongs += [{"version": 1, "agents": {"writer": each}} for each in (
-        None, [], [{}], proof["agents"]["writer"] * 2)]  # fmt: skip
+    listed: list[Any] = [None, [], [{}], proof["agents"]["writer"] * 2]
+    wrongs += [{"version": 1, "agents": {"writer": each}} for each in listed]
     for wrong in wrongs:
         assert not verify(good, wrong)
 
