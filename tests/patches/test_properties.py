@@ -1,7 +1,6 @@
 """Patches of any pair of bodies: applied, inverted, composed, and bounded."""
 
 import json
-import time
 import tracemalloc
 from hashlib import sha256
 from pathlib import Path
@@ -24,6 +23,7 @@ from messagebody.errors import (
 )
 from messagebody.patches import MEDIA_TYPE, ChangedPart, KeptParts, Splice
 from messagebody.testing.strategies import bodies
+from tests.effort import calls
 
 WORDS = st.sampled_from(["cats ", "dogs ", "é", "😀", "\n", "\r\n", "a\n", "line\n"])
 TEXTS = st.lists(WORDS, max_size=40).map("".join)
@@ -191,18 +191,16 @@ def test_many_changes_cost_little() -> None:
     ],
 )
 def test_texts_that_are_hard_to_compare_take_linear_time(old: str, new: str) -> None:
-    begun = time.monotonic()
     bodies = MessageBody([old]), MessageBody([new])
+    calls(lambda: diff(*bodies), most=20_000_000)
     assert diff(*bodies).apply(bodies[0]) == bodies[1]
-    assert time.monotonic() - begun < 10
 
 
 def test_many_parts_of_one_kind_take_linear_time() -> None:
-    begun = time.monotonic()
     old = MessageBody([Part("same") for _ in range(3_000)])
     new = MessageBody([Part("other") for _ in range(3_000)])
+    calls(lambda: diff(old, new), most=6_000_000)
     assert diff(old, new).apply(old) == new
-    assert time.monotonic() - begun < 10
 
 
 def test_what_stays_and_moves_is_named_by_runs() -> None:
