@@ -1,14 +1,14 @@
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 SOURCES := messagebody tests benchmarks conftest.py docs/tooling docs/examples
-GROUPS := test integrations borders libraries sdks oracle cloud lint bench peers docs setup
+GROUPS := test integrations borders libraries sdks conformance oracle cloud lint bench peers docs setup
 # Not deepagents: it needs an older google-genai than the formats, so its pins are a file of their own.
 EXTRAS := $(filter-out deepagents,$(shell sed -n '/optional-dependencies/,/^$$/s/^\([a-z-]*\) = .*/\1/p' pyproject.toml))
 
 # Which tests or benchmarks: `make test ENV=solver`. The rows are below. Those whose libraries are
 # many have an environment of their own, so that nothing else waits for them.
 ENV = quick
-APART := borders libraries sdks deepagents newest
+APART := borders libraries sdks deepagents newest a2a
 VENV ?= .venv$(addprefix -,$(filter $(APART),$(ENV:mcp=borders)))
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
@@ -135,6 +135,11 @@ RUN.npm := $(PYTEST) -n 0 -rs tests/npm
 NEEDS.mcp := .test .borders mcp-conformance/package-lock.json
 RUN.mcp := $(PYTEST) -n 0 -rs -p no:asyncio tests/borders/test_mcp_conformance.py
 
+## a2a          A2A's conformance kit, whose checkout is A2A_KIT, without and behind the gates
+export A2A_KIT
+NEEDS.a2a := .test .conformance
+RUN.a2a := $(PYTEST) -n 0 -rs -p no:asyncio tests/conformance
+
 ## cloud        Azure and Google stores against emulators; needs npm
 NEEDS.cloud := .test .cloud azurite/package-lock.json
 RUN.cloud := $(PYTEST) -n 0 -rs tests/storage/test_cloud_stores.py
@@ -148,13 +153,14 @@ FUZZ_SECONDS ?= 3600
 NEEDS.fuzz := .test .integrations
 RUN.fuzz = $(BIN)/python -m tests.fuzz.campaign --seconds $(FUZZ_SECONDS)
 
-## campaign     compares PAIRS verdicts (a million) with brute force, CONTENTS and WORKFLOWS too, verifies CERTIFICATES
+## campaign     compares PAIRS verdicts (a million) with brute force, CONTENTS, AGREEMENTS and WORKFLOWS too, verifies CERTIFICATES
 PAIRS ?= 1000000
 CERTIFICATES ?= 100000
 CONTENTS ?= 1000000
+AGREEMENTS ?= 50000
 WORKFLOWS ?= 10000
 NEEDS.campaign := .test
-RUN.campaign = $(BIN)/python -m tests.compatibility.campaign --processes $$(nproc) --pairs $(PAIRS) --always $(CERTIFICATES) --contents $(CONTENTS) && $(BIN)/python -m tests.workflows.brute_force --processes $$(nproc) --workflows $(WORKFLOWS)
+RUN.campaign = $(BIN)/python -m tests.compatibility.campaign --processes $$(nproc) --pairs $(PAIRS) --always $(CERTIFICATES) --contents $(CONTENTS) && $(BIN)/python -m tests.agents.brute_force --processes $$(nproc) --negotiations $(AGREEMENTS) --exchanges $(AGREEMENTS) && $(BIN)/python -m tests.workflows.brute_force --processes $$(nproc) --workflows $(WORKFLOWS)
 
 test: $(NEEDS.$(ENV):%=$(VENV)/%) ## Run the tests
 	$(or $(RUN.$(ENV)),$(error ENV=$(ENV) is none of those that make help shows))

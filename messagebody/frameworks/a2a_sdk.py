@@ -51,7 +51,8 @@ class GatedHandler(RequestHandler):  # type: ignore[misc]
     agent does not take, before the inner handler is called, and `InternalError` with the id of the
     log's finding for what it may not send. The agent finds the agreement about accepted output
     modes in the state of its call context, under `AGREEMENT`. How much a request may have is a
-    matter of the server.
+    matter of the server; so is the status of an error in HTTP+JSON, where the SDK has 400 for a
+    type that is not supported and the protocol 415.
 
     Arguments:
         handler: the handler of the server.

@@ -1,0 +1,1 @@
+"""Servers of other protocols behind gates, under those protocols' own conformance kits."""
