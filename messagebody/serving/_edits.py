@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from messagebody._core import (
     JSON,
+    OCTET_STREAM,
     MessageBody,
     Part,
     SpoolBlob,
@@ -21,6 +22,7 @@ from messagebody._core import (
     hex_digits,
     human_size,
     is_digest,
+    key_of,
     strict_json,
 )
 from messagebody.errors import DigestMismatch, DuplicateName, PartNotFound
@@ -29,14 +31,16 @@ from messagebody.patches import MEDIA_TYPE, Patch
 from messagebody.schema import MessageBodySchema
 from messagebody.serving._access import Access
 from messagebody.serving._addresses import public_json, stored_body
+from messagebody.serving._answers import of_content
 from messagebody.serving._conditions import check_change
+from messagebody.serving._contents import PartContent
 from messagebody.serving._limits import ServingLimits
 from messagebody.serving._messages import UPLOADS, ServedBody, StoredBodies, not_found
 from messagebody.serving._problems import HttpProblem
 from messagebody.serving._requests import content_type_of, read, require_type, spooled
 from messagebody.serving._uploads import Ticket, Tickets
 from messagebody.storage import Resolver, Spool
-from messagebody.storage._stores.objects import ensure
+from messagebody.storage._stores.objects import ensure, is_fresh
 
 _MOST_ASKED: Final = 4096
 """Bytes of a request for an upload."""
@@ -219,6 +223,23 @@ class Edits:
             await run_in_threadpool(self._store, spool, kind)
         spool.close()
         return Response(status_code=HTTPStatus.NO_CONTENT.value)
+
+    async def uploaded(self, request: Request) -> Response:
+        """Answer with the content that was put at a place, whether or not a message refers to it.
+
+        Its place is a secret of those who may write, and of whom they tell.
+        """
+        ticket = self.tickets.read(request.path_params["ticket"])
+        content = await run_in_threadpool(self._uploaded, ticket)
+        return await of_content(request, content, self.limits.ranges)
+
+    def _uploaded(self, ticket: Ticket) -> PartContent:
+        store, key = self.messages.store, key_of(ticket.digest)
+        # An old object counts as absent, so that writers put it again before a sweep takes it.
+        if not is_fresh(store.stat(key), ticket.size, ticket.digest):
+            raise HttpProblem(HTTPStatus.NOT_FOUND, "nothing was put at this place yet")
+        tag, read = hex_digits(ticket.digest), partial(store.read_range, key)
+        return PartContent(ticket.size, OCTET_STREAM, tag, UPLOADS, read, blocks=True)
 
 
 def _patched(patch: Patch, body: MessageBody, limits: ServingLimits) -> MessageBody:

@@ -388,6 +388,36 @@ class TestUploads:
         assert found.put(place, content=self.CONTENT + b"x").status_code == 413
         assert not (messages / "sha256").exists()
 
+    def test_what_was_put_is_read_from_its_place(self, messages: Path) -> None:
+        found = writer(messages)
+        place = self.asked(found)
+        assert found.get(place).status_code == 404
+        found.put(place, content=self.CONTENT)
+        del found.headers["Authorization"]
+        whole, head = found.get(place), found.head(place)
+        assert whole.content == self.CONTENT
+        assert int(head.headers["content-length"]) == len(self.CONTENT)
+        assert head.headers["etag"].strip('"') in self.DIGEST
+        assert whole.headers["content-type"] == "application/octet-stream"
+        assert whole.headers["content-disposition"].startswith("attachment")
+        assert found.get(place, headers={"Range": "bytes=1-2"}).content == b"\x01\x02"
+        for other in (place[:-1] + "!", place[:-3] + "xyz", "/uploads/sha256"):
+            assert found.get(other).status_code == 404
+        closed = writer(messages, secret="a secret")
+        assert closed.get(place).content == self.CONTENT
+        del closed.headers["Authorization"]
+        assert closed.get(place).status_code == 401
+
+    def test_what_a_sweep_may_take_soon_is_put_again(self, messages: Path) -> None:
+        found = writer(messages)
+        place = self.asked(found)
+        found.put(place, content=self.CONTENT)
+        (stored,) = (messages / "sha256").iterdir()
+        os.utime(stored, (0, 0))
+        assert found.head(place).status_code == 404
+        found.put(place, content=self.CONTENT)
+        assert found.head(place).status_code == 200
+
     def test_a_ticket_is_of_one_server_and_one_day(
         self, messages: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -20,7 +20,8 @@ GRACE: Final = 7 * 24 * 3600.0
 """The minimum age in seconds of objects that `sweep` deletes, because no owner needs them."""
 
 # Sending a smaller object again costs less than a `stat` before it.
-_STAT_FIRST: Final = 1024 * 1024
+STAT_FIRST: Final = 1024 * 1024
+"""Bytes: a larger object is asked about before it is sent."""
 
 _TRIES: Final = 3
 """How often an object is written again that is gone after it; a sweep takes it at most once."""
@@ -127,7 +128,7 @@ def ensure(
     """
     key = key_of(digest)
     # A large object may exist from an attempt that failed later, so check before sending it.
-    exists = blob.size > _STAT_FIRST and _is_fresh(store.stat(key), blob.size, digest)
+    exists = blob.size > STAT_FIRST and is_fresh(store.stat(key), blob.size, digest)
     if not exists and not store.put(key, blob, content_type=content_type):
         _renew(store, key, blob, content_type, digest)
     if verify is not None and _found(store, key, verify) != _wanted(blob, digest, verify):
@@ -141,7 +142,7 @@ def ensure(
 
 def _renew(store: Store, key: str, blob: Blob, content_type: str, digest: str) -> None:
     """Write an existing object again if it is damaged, or old enough for `sweep` to delete it."""
-    if _is_fresh(store.stat(key), blob.size, digest):
+    if is_fresh(store.stat(key), blob.size, digest):
         return
     for _ in range(_TRIES):
         store.put(key, blob, content_type=content_type, if_absent=False)
@@ -161,7 +162,8 @@ def _is_readable(store: Store, key: str) -> bool:
     return True
 
 
-def _is_fresh(found: Stat | None, size: int, digest: str) -> bool:
+def is_fresh(found: Stat | None, size: int, digest: str) -> bool:
+    """Return whether an object is whole, and so young that no sweep deletes it soon."""
     if found is None or found.size != size or found.checksum not in {None, digest}:
         return False  # it is damaged, or was not written by offload
     # Half of the shortest grace, so that a renewed object survives any sweep that has listed it.
