@@ -7,9 +7,8 @@ from typing import Any, Final
 import attrs
 
 from messagebody._core import DEFAULT_LIMITS, MessageBody, Part
-from messagebody.adapters import adapter
 from messagebody.agents import Agreement, negotiate
-from messagebody.errors import EnvelopeError
+from messagebody.frameworks._a2a_reading import body_of, parts_of, require_one_reading
 from messagebody.frameworks.gate import Door, NotPassed
 from messagebody.schema import MessageBodySchema, SchemaPart
 
@@ -24,9 +23,6 @@ _KINDS: Final = {
     "submitted": "notification", "working": "notification",
 }  # fmt: skip
 """The kind of exchange that the message of a task's status is, by the state; no other is stated."""
-_SPELT_TWICE: Final = {"media_type", "mime_type"}
-_NEW_ONLY: Final = {"raw", "url", "filename", "mediaType", *_SPELT_TWICE}
-_OLD_ONLY: Final = {"file", *_SPELT_TWICE}
 _ROLES: Final = {False: "ROLE_AGENT", True: "agent"}
 
 
@@ -119,7 +115,7 @@ class Judgment:
                 sofar.take(artifact)
             self.leave_status(task)
         elif artifacts:
-            parts = [part for each in artifacts for part in _parts_of(each)]
+            parts = [part for each in artifacts for part in parts_of(each)]
             role = _ROLES["kind" in task]
             self._leave({"messageId": "artifacts", "role": role, "parts": parts})
         elif not is_listed:  # a list may leave artifacts out, and then the message is not all
@@ -263,7 +259,7 @@ class Artifacts:
             NotPassed: no message with these parts may leave.
             MessageBodyError: it can't be read.
         """
-        parts, key = _parts_of(artifact), _key_of(artifact)
+        parts, key = parts_of(artifact), _key_of(artifact)
         is_old = bool(parts) and isinstance(parts[0], Mapping) and "kind" in parts[0]
         body = body_of({"messageId": "a", "role": _ROLES[is_old], "parts": parts})
         seen = self._seen.setdefault(key, {})
@@ -314,40 +310,6 @@ def _without_demands(schema: Iterable[SchemaPart]) -> MessageBodySchema:
     return MessageBodySchema(attrs.evolve(part, required=False) for part in schema)
 
 
-def body_of(message: Any) -> MessageBody:
-    """Return a message, of either version of the protocol, as a body.
-
-    Raises:
-        MessageBodyError: it can't be read.
-    """
-    parts = message.get("parts") if isinstance(message, Mapping) else None
-    first = parts[0] if isinstance(parts, list) and parts else None
-    is_old = isinstance(first, Mapping) and "kind" in first
-    return adapter("a2a-0.3" if is_old else "a2a").to_body(message).value
-
-
-def require_one_reading(message: Any) -> None:
-    """Raise an error unless all servers read the parts of a message as the gate does.
-
-    A server that knows one version passes over the members of the other, and one that reads JSON
-    as protocol buffers or pydantic do takes a second spelling of some.
-
-    Raises:
-        EnvelopeError: a member would be read by some only.
-    """
-    if not isinstance(message, Mapping):
-        return
-    odd = message.keys() & {"content"}
-    for part in _parts_of(message):
-        if isinstance(part, Mapping):
-            odd |= part.keys() & (_NEW_ONLY if "kind" in part else _OLD_ONLY)
-            file = part.get("file")
-            odd |= file.keys() & _SPELT_TWICE if isinstance(file, Mapping) else set()
-    if odd:
-        shown = ", ".join(sorted(odd))
-        raise EnvelopeError(f"members of another version or spelling of the protocol: {shown}")
-
-
 def goes_on(message: Any) -> bool:
     """Return whether a message names the task that it goes on with."""
     return isinstance(message, Mapping) and bool(message.get("taskId"))
@@ -373,11 +335,6 @@ def fields_of(problems: NotPassed) -> Iterator[tuple[str, str]]:
     """Yield the place in the request, and the words, of the violations that an answer has."""
     for at, problem in problems.problems[:SHOWN]:
         yield "message.parts" + ("" if at is None else f"[{at}]"), problem
-
-
-def _parts_of(artifact: Any) -> list[Any]:
-    parts = artifact.get("parts") if isinstance(artifact, Mapping) else None
-    return parts if isinstance(parts, list) else []
 
 
 def _key_of(artifact: Any) -> str:

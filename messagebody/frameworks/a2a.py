@@ -37,6 +37,7 @@ from messagebody.frameworks.gate import (
     RequestTooLarge,
     Send,
     answer,
+    begins_as_json,
     has_content,
     is_compressed,
     is_json,
@@ -52,7 +53,7 @@ _ASKING: Final = {
     "GetTask", "ListTasks", "CancelTask", "SubscribeToTask",
     "tasks/get", "tasks/list", "tasks/cancel", "tasks/resubscribe",
 }  # fmt: skip
-_TASKS: Final = re.compile(r"/tasks(?:/[^/]+)?/?\Z")
+_TASKS: Final = re.compile(r"/tasks(?:/[^/]+)?/?\n?\Z")
 _PATHS: Final = ("/message:send", "/message:stream")
 _HEADERS: Final = {b"a2a-extensions", b"x-a2a-extensions"}
 _INFO: Final = "type.googleapis.com/google.rpc.ErrorInfo"
@@ -158,7 +159,7 @@ class Gate:
         try:
             call = _call_of(scope, content)
         except ValueError as error:
-            if is_json(scope["headers"]):
+            if is_json(scope["headers"]) or begins_as_json(content) or _is_http(scope["path"]):
                 # A server that reads it more leniently would get what nobody has looked at.
                 call = _Asking(None, None, not _is_http(scope["path"]))
                 await answer(send, *_error(call, _PARSING, str(error)))
@@ -270,7 +271,8 @@ class _EventsOut:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             stated = {name.lower(): value for name, value in message.get("headers", ())}
-            self._is_stream = stated.get(b"content-type", b"").startswith(b"text/event-stream")
+            kind = stated.get(b"content-type", b"").lower()
+            self._is_stream = kind.startswith(b"text/event-stream")
         if not self._is_stream or message["type"] != "http.response.body":
             await self._send(message)
         elif not self._is_over:
@@ -304,8 +306,11 @@ def _piece(content: bytes, *, more_body: bool = True) -> Message:
 
 
 def _is_http(path: str) -> bool:
-    """Return whether a path is that of HTTP+JSON; a server may take one with a slash at its end."""
-    return path.rstrip("/").endswith(_PATHS)
+    """Return whether a path is that of HTTP+JSON.
+
+    A server may take one with a slash or a line break at its end.
+    """
+    return path.rstrip("/\n").endswith(_PATHS)
 
 
 def _is_among(methods: set[str], method: Any) -> bool:
@@ -316,7 +321,8 @@ def _call_of(scope: Message, content: bytes) -> _Asking | None:
     """Return the call that sends a message or asks of tasks; None for any other request.
 
     Raises:
-        ValueError: it is no JSON, or a batch, which the protocol does not have.
+        ValueError: it is no JSON, or a batch, which the protocol does not have, or servers read
+            different messages.
     """
     path = scope["path"]
     if not content and not _is_http(path):
@@ -336,6 +342,8 @@ def _call_of(scope: Message, content: bytes) -> _Asking | None:
         if is_asking:
             return _Asking(None, None, is_rpc=True, id=value.get("id"), is_sending=False)
         return None if is_rpc else _call_by_path(scope)
+    if not is_rpc and "request" in value:
+        raise ValueError("a request has a message, which some servers read as request too")
     asked = value.get("params") if is_rpc else value
     if not isinstance(asked, Mapping):
         asked = {}  # refused, because it has no message

@@ -7,6 +7,7 @@ answers are bodies as JSON. It needs no library.
 import asyncio
 import json
 import logging
+import re
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, Final, Literal
@@ -20,7 +21,9 @@ from messagebody.storage import Resolver
 LOG: Final = logging.getLogger("messagebody.gate")
 """The findings about what an agent sends, each with the id that its caller got."""
 MOST: Final = 16 * MIB
-_JSON: Final = b"application/json"
+_JSON: Final = "application/json"
+_OPENING: Final = re.compile(rb'\s*+(?:\{\s*+["}]|\[\s*+\{)')
+_BYTE_ORDER: Final = b"\xef\xbb\xbf\xfe\xff"
 _SHOWN: Final = 20
 """How many violations an answer has."""
 
@@ -58,7 +61,8 @@ class BodyGate:
     A request with another body is answered with 422 and its violations, as FastAPI does it, and
     the application is not called. An answer that breaks the agent's output is replaced by 500
     with an id, under which the log has the finding. Only content that is JSON, or states no type,
-    is looked at, and successful answers of JSON; with `paths`, all content that is sent there.
+    is looked at, whatever the method, and successful answers of JSON; with `paths`, all content
+    that is sent there. Websockets pass as they are.
 
     Arguments:
         app: the application.
@@ -106,6 +110,9 @@ class BodyGate:
             return
         try:
             content = await read_whole(receive, self._most)
+            if not content and not has_content(scope):
+                await self._app(scope, replayed(content, receive), send)
+                return
             await self._door.judge(lambda: self._door.enter(MessageBody.from_json(content)))
         except RequestTooLarge as error:
             await answer(send, 413, {"detail": str(error)})
@@ -124,10 +131,12 @@ class BodyGate:
             await self._app(scope, replayed(content, receive), out)
 
     def _is_meant(self, scope: Message) -> bool:
-        if not has_content(scope):
+        if scope["type"] != "http":
             return False
+        if self._paths is None:
+            return is_json(scope["headers"])
         # Some frameworks read JSON whatever type is stated.
-        return is_json(scope["headers"]) if self._paths is None else scope["path"] in self._paths
+        return not self._paths.isdisjoint(paths_of(scope))
 
     async def _leave(self, content: bytes) -> tuple[int, bytes] | None:
         door = self._door
@@ -198,15 +207,38 @@ COMPRESSED: Final = "a compressed request can't be checked; send it as it is"
 
 
 def has_content(scope: Message) -> bool:
-    """Return whether a request may hold a message."""
-    return scope["type"] == "http" and scope["method"] in {"POST", "PUT", "PATCH"}
+    """Return whether a request is of a method that sends a message."""
+    return scope["type"] == "http" and scope["method"].upper() in {"POST", "PUT", "PATCH"}
 
 
 def is_json(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Return whether headers state JSON."""
-    stated = {name.lower(): value for name, value in headers}
-    kind = stated.get(b"content-type", _JSON).partition(b";")[0].strip().lower()
-    return kind == _JSON or kind.endswith(b"+json")
+    """Return whether headers state JSON, or no type; one of several is enough."""
+    stated = [value for name, value in headers if name.lower() == b"content-type"]
+    return not stated or any(map(_is_type_of_json, stated))
+
+
+def _is_type_of_json(value: bytes) -> bool:
+    # As text, because frameworks pass over more blanks than those of bytes.
+    kind = value.decode("latin-1").partition(";")[0].strip().lower()
+    return kind in {"", _JSON} or kind.endswith("+json")
+
+
+def begins_as_json(content: bytes) -> bool:
+    """Return whether content begins as an object of JSON, or a list of them, in any encoding.
+
+    Servers read encodings, and repeated members, that a strict reader refuses.
+    """
+    bare = content.translate(None, b"\0").lstrip(_BYTE_ORDER)
+    return _OPENING.match(bare) is not None
+
+
+def paths_of(scope: Message) -> set[str]:
+    """Return the paths by which a server may route a request, with and without its own root.
+
+    Routers pass over a line break at the end.
+    """
+    path, root = scope["path"].removesuffix("\n"), scope.get("root_path", "").rstrip("/")
+    return {path, root + path, path.removeprefix(root)}
 
 
 def is_compressed(headers: Iterable[tuple[bytes, bytes]]) -> bool:
