@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ReferenceFinding,
         Stop,
         Swept,
+        UploadAddress,
         Verification,
         ainline,
         aoffload,
@@ -73,6 +74,7 @@ __all__ = [
     "Store",
     "Swept",
     "Upload",
+    "UploadAddress",
     "Verification",
     "ainline",
     "aoffload",
@@ -99,8 +101,8 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
         __name__,
         {
             "._offloading": "Bodies KeptObjects Needs Owner Recent ReferenceFinding Stop Swept "
-            "Verification ainline aoffload apresent fetch inline migrate offload parse_size "
-            "present put_content sweep verify",
+            "UploadAddress Verification ainline aoffload apresent fetch inline migrate offload "
+            "parse_size present put_content sweep verify",
             "._references": "FetchBudget FetchLimits ReferenceFile Resolver Spool "
             "measure_reference open_reference read_reference",
             "._stores": "Blob Bytes Stat Store Upload open_store owned read_back",

@@ -31,6 +31,7 @@ from messagebody.storage._offloading._jobs import (
     subject_of,
 )
 from messagebody.storage._offloading._transfer import FileBlob, Watched
+from messagebody.storage._offloading._uploads import UploadAddress, is_web
 from messagebody.storage._stores import Blob, Bytes, Store, open_store
 from messagebody.storage._stores.objects import Verify, ensure
 
@@ -191,14 +192,16 @@ def offload(
 
     Arguments:
         body: the body, which is not changed.
-        store: a store, its URL such as "s3://bucket/prefix", or the path of a directory.
+        store: a store, its URL such as "s3://bucket/prefix", the path of a directory, or the
+            upload address of a server of messages, "https://agent.example/uploads/".
         threshold: a size in bytes, as a number or text; larger parts are offloaded.
         fit: the maximum size of the whole JSON; the largest of the other parts are offloaded, too,
             until it fits.
         names: a glob; only parts whose names match are offloaded.
         content_types: a glob; only parts whose types match are offloaded.
         unnamed: whether unnamed parts are offloaded, too.
-        storage_options: the options of `storage.open_store`, if `store` is not an open store.
+        storage_options: the options of `storage.open_store`, or of `storage.UploadAddress`, if
+            `store` is not an open store.
         callback: an fsspec `Callback`, which gets the number of stored bytes.
         verify: after storing, check the "size", or read the content back to check the "digest",
             which is the default for directories.
@@ -206,6 +209,7 @@ def offload(
 
     Raises:
         StoreError: the store failed for one part; see its subclasses.
+        UnsafeReference: an upload address is private or not encrypted, and no resolver allows it.
         PartsFailed: the store failed for several parts.
         LocalFileChanged: a local file has changed since it was added.
         LimitExceeded: the body can't be made to fit.
@@ -219,7 +223,7 @@ def offload(
     """
     require_body(body)
     body = body.copy()  # a snapshot, because the caller may go on editing it
-    opened = open_store(store, **(storage_options or {}))
+    opened = _opened(store, storage_options or {})
     policy = Policy(
         Selection(names, content_types, unnamed),
         parse_size(threshold),
@@ -231,6 +235,12 @@ def offload(
     progress = reporter(callback, sum(parts[at].size or 0 for at in chosen))
     sender = _Sender(opened, verify, stop or Stop(), progress)
     return sender.send(body, parts, chosen)
+
+
+def _opened(store: str | os.PathLike[str] | Store, options: dict[str, Any]) -> Store:
+    if isinstance(store, str) and is_web(store):
+        return UploadAddress(store, **options)
+    return open_store(store, **options)
 
 
 def _local_files(body: MessageBody) -> list[int]:

@@ -12,7 +12,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from typing import Any
 
@@ -22,7 +22,13 @@ from urllib3.exceptions import HTTPError
 from urllib3.response import HTTPResponse
 
 from messagebody._base.text import escape, redact_urls
-from messagebody.errors import AccessDenied, LimitExceeded, ObjectNotFound, StoreError
+from messagebody.errors import (
+    AccessDenied,
+    LimitExceeded,
+    MessageBodyError,
+    ObjectNotFound,
+    StoreError,
+)
 from messagebody.storage._references.limits import FetchBudget, Watchdog
 from messagebody.storage._references.url import Closed, Url, check_host, is_public
 from messagebody.storage._stores.base import harmless_cause
@@ -133,11 +139,11 @@ class ServerAnswer:
 
     @property
     def location(self) -> str:
-        """The URL of a redirect."""
+        """The URL of a redirect, or of what was made."""
         found = self._response.headers.getlist("Location")
         # If there are two, proxies differ in which one they use (RFC 9110, 5.3).
         if len(found) != 1:
-            raise StoreError(f"a redirect with {len(found)} Location headers")
+            raise StoreError(f"the server sent {len(found)} Location headers instead of one")
         return str(found[0])
 
     @property
@@ -238,8 +244,12 @@ class Web:
         is_trusted: bool,
         method: str = "GET",
         headers: dict[str, str] | None = None,
+        content: Iterable[bytes] | None = None,
     ) -> Iterator[ServerAnswer]:
         """Send a request and yield the response; the connection is closed after the block.
+
+        Content is sent as it is, so `headers` say its length. The server answers it when it has
+        stored it, and has until the deadline.
 
         Raises:
             Closed: the host is neither public nor trusted.
@@ -256,13 +266,9 @@ class Web:
                 connection = self._connection(url, addresses, budget, deadline, watchdog)
                 with contextlib.closing(connection):
                     with _faults(watchdog, budget):
-                        connection.request(
-                            method,
-                            url.target,
-                            headers=_HEADERS | (headers or {}),
-                            preload_content=False,
-                            decode_content=False,
-                        )
+                        _send(connection, method, url.target, headers or {}, content)
+                        if content is not None:
+                            connection.timeout = max(0.001, deadline - time.monotonic())
                         response = connection.getresponse()
                     with contextlib.closing(response):
                         yield ServerAnswer(response, watchdog, budget)
@@ -293,6 +299,28 @@ class Web:
 
         connection.dial = dial
         return connection
+
+
+def _send(
+    connection: HTTPConnection,
+    method: str,
+    target: str,
+    headers: dict[str, str],
+    content: Iterable[bytes] | None,
+) -> None:
+    try:
+        connection.request(
+            method,
+            target,
+            content,
+            _HEADERS | headers,
+            preload_content=False,
+            decode_content=False,
+        )
+    except ConnectionError:
+        # A server may refuse content before all of it came; then its answer is there to be read.
+        if content is None:
+            raise
 
 
 def _dial(addresses: list[str], port: int, patience: float, deadline: float) -> socket.socket:
@@ -356,7 +384,7 @@ def _faults(watchdog: Watchdog, budget: FetchBudget) -> Iterator[None]:
         yield
     # The standard library raises `ValueError` for malformed numbers in headers.
     except (OSError, http.client.HTTPException, HTTPError, ValueError) as error:
-        if isinstance(error, StoreError):
+        if isinstance(error, MessageBodyError):
             raise
         if watchdog.has_expired:
             raise budget.out_of_time() from harmless_cause(error)

@@ -1,7 +1,7 @@
 """Sources of content: a `data:` URL, an object of a store, or a file of a web server."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin
 
@@ -110,12 +110,14 @@ class WebSource:
         url: the checked URL.
         is_trusted: whether an allow entry matches, so that the host may be private.
         follow: a function that checks the URL of a redirect and returns its source.
+        headers: headers of every request; a redirect does not get them.
     """
 
     web: "Web"
     url: Url
     is_trusted: bool
     follow: Callable[[str], "WebSource"]
+    headers: dict[str, str] = attrs.field(factory=dict, repr=False)
 
     def size(self, budget: FetchBudget) -> int:
         """Return the size from a HEAD request."""
@@ -161,6 +163,35 @@ class WebSource:
             return found
 
     @contextlib.contextmanager
+    def send(
+        self,
+        budget: FetchBudget,
+        deadline: float,
+        method: str,
+        content: Iterable[bytes],
+        headers: dict[str, str],
+    ) -> "Iterator[ServerAnswer]":
+        """Send content and yield the answer; a redirect is not followed.
+
+        Arguments:
+            budget: what may be requested.
+            deadline: when to stop.
+            method: such as "PUT".
+            content: the content, in pieces.
+            headers: what says its length and type.
+        """
+        with self.web.request(
+            self.url,
+            budget=budget,
+            deadline=deadline,
+            is_trusted=self.is_trusted,
+            method=method,
+            headers=self.headers | headers,
+            content=content,
+        ) as answer:
+            yield answer
+
+    @contextlib.contextmanager
     def _request(
         self, budget: FetchBudget, deadline: float, method: str, headers: dict[str, str]
     ) -> "Iterator[ServerAnswer]":
@@ -177,7 +208,7 @@ class WebSource:
                         deadline=deadline,
                         is_trusted=source.is_trusted,
                         method=method,
-                        headers=headers,
+                        headers=source.headers | headers,
                     )
                 )
                 if not answer.is_redirect:

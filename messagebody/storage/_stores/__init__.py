@@ -124,7 +124,10 @@ def _open(place: "str | os.PathLike[str]", filesystem: Any, options: dict[str, A
     from messagebody.storage._stores.filesystem import FilesystemStore
 
     if filesystem is None and scheme in _WEB:
-        problem = "a web server is not a store, as nothing can be written there by its URL"
+        problem = (
+            "a web server is not a store; only offload writes there, to an upload address such as "
+            "https://agent.example/uploads/"
+        )
         raise StoreError(problem, f"{scheme}://")
     if filesystem is None:
         filesystem = _filesystem(scheme, options)
