@@ -268,7 +268,7 @@ class Web:
                     with _faults(watchdog, budget):
                         _send(connection, method, url.target, headers or {}, content)
                         if content is not None:
-                            connection.timeout = max(0.001, deadline - time.monotonic())
+                            connection.timeout = None  # the watchdog ends it
                         response = connection.getresponse()
                     with contextlib.closing(response):
                         yield ServerAnswer(response, watchdog, budget)
