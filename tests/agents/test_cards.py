@@ -2,6 +2,8 @@
 
 import json
 import random
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -362,6 +364,38 @@ class TestAnswersBetweenCards:
         assert places == ["a/defaultInputModes/0", "a/defaultOutputModes/0",
                           "b/defaultInputModes/1"]  # fmt: skip
         assert "the mode 'sketch' is no content type" in str(answer)
+
+
+PUBLIC = Path(__file__).parents[1] / "vectors" / "agreement" / "public_cards.jsonl"
+
+
+def _modes(value: Any, where: str = "") -> Iterator[tuple[str, str]]:
+    """Yield all modes of a card, each with its place."""
+    for member, listed in value.items():
+        for at, each in enumerate(listed if isinstance(listed, list) else ()):
+            if isinstance(each, dict):
+                yield from _modes(each, f"{where}/{member}/{at}")
+            elif member.endswith("Modes"):
+                yield f"{where}/{member}/{at}", each
+
+
+def test_public_cards(tmp_path: Path) -> None:
+    """None is refused, and each mode that is no content type is a finding."""
+    cards = [json.loads(line) for line in PUBLIC.read_text("utf-8").splitlines()]
+    for number, each in enumerate(cards):
+        text = json.dumps({"name": f"agent{number:02}", **each})
+        (tmp_path / f"{number:02}.json").write_text(text)
+    registry = Registry.from_cards(tmp_path)
+    assert len(registry) == len(cards) > 50
+    odd = [
+        (f"agent{number:02}", place)
+        for number, each in enumerate(cards)
+        for place, mode in _modes(each)
+        if not re.fullmatch(r"[\w.+-]+/[\w.+-]+|[\w*]+/\*", mode)
+    ]
+    found = {(agent.name, each.where) for agent in registry.values() for each in agent.findings}
+    assert {*odd} == {each for each in found if each[1]}
+    assert len(odd) > 50
 
 
 class TestCardsAtUrls:
