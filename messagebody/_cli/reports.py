@@ -507,9 +507,11 @@ def _pair_data(
 
 def _suggestion_data(change: "Suggestion") -> dict[str, Any]:
     edits = [
-        {"kind": edit.kind, "producerIndex": edit.index, "text": str(edit)} for edit in change.edits
+        {"kind": edit.kind, f"{edit.side}Index": edit.index, "text": str(edit)}
+        for edit in change.edits
     ]
-    return {"edits": edits, "producer": change.producer.to_dicts()}
+    sides = {"producer": change.producer.to_dicts(), "consumer": change.consumer.to_dicts()}
+    return {"edits": edits, **sides}
 
 
 def _parts(body: "MessageBody | None") -> list[dict[str, Any]] | None:
@@ -621,7 +623,7 @@ def _advise(
     if result or changes is None:
         return
     if not changes:
-        terminal.say("no small change of the producer makes it fit")
+        terminal.say("no small change makes it fit")
         return
     terminal.say("changes that make it fit, the smallest first:")
     terminal.say_wrapped(

@@ -1,8 +1,9 @@
-"""Suggestions: changes of the producer that make a failing pair fit, each proved.
+"""Suggestions: changes of one side that make a failing pair fit, each proved.
 
-A change renames a part, drops a part that the consumer rejects, converts or narrows its content
-type, adds or removes its name, or makes an optional part required. Changes are combined until the
-pair fits. Suggestions with the fewest edits come first.
+A change of the producer renames a part, drops a part that the consumer rejects, converts or narrows
+its content type, adds or removes its name, or makes an optional part required. Changes are combined
+until the pair fits. The consumer may take more types, or require less. Suggestions with the fewest
+edits come first, and of as many those of the producer.
 """
 
 import heapq
@@ -19,6 +20,7 @@ from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutO
 from messagebody.compatibility._solver.containment import are_disjoint, contains
 from messagebody.compatibility._solver.decision import NOTHING, Decision
 from messagebody.compatibility._solver.profile import Profile
+from messagebody.compatibility._widening import widened
 from messagebody.errors import InvalidSchema
 from messagebody.globs import content_type_pattern
 from messagebody.schema import MessageBodySchema, SchemaPart
@@ -35,6 +37,8 @@ Kind = Literal[
     "drop-null",
     "close-object",
     "narrow-values",
+    "widen",
+    "optional",
 ]
 
 CONVERTERS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -62,15 +66,16 @@ _STEPS_INSIDE: Final = 200_000
 
 @attrs.frozen
 class Edit:
-    """One change of one producer part.
+    """One change of one schema part.
 
     Arguments:
-        kind: `rename` a named part, `drop` a part, `convert` it to another content type, `narrow`
+        kind: of a producer part: `rename` a named part, `drop` a part, `convert` it to another content type, `narrow`
             its content type to the accepted ones, `relabel`: name an unnamed part or remove the
             name of a named one, or `require`: promise to send it. Inside JSON parts:
             `require-member`: promise to send a member, `rename-member`, `drop-null`: never send
             null, `close-object`: send no other members, or `narrow-values` to the accepted ones.
-        index: the index of the producer part.
+            Of a consumer part: `widen` the content types that it takes, or make it `optional`.
+        index: the index of the part in its schema.
         before: the part before the change.
         after: the part after the change; None if it is dropped.
         pointer: the place in the content, a JSON Pointer; None for changes of other kinds.
@@ -85,7 +90,9 @@ class Edit:
     name: str = ""
 
     def __str__(self) -> str:
-        part = f"producer part {self.index} {self.before.label}"
+        part = f"{self.side} part {self.index} {self.before.label}"
+        if self.kind == "optional":
+            return f"do not require {part}"
         if self.after is None:
             return f"drop {part}"
         if self.pointer is not None:
@@ -94,10 +101,17 @@ class Edit:
             return f"rename {part} to {quote(self.after.name)}"
         if self.kind == "require":
             return f"always send {part}"
+        if self.kind == "widen":
+            return f"take {escape(self.after.content_type, limit=200)} as {part}"
         if self.kind == "relabel":
             named = "without a name" if self.after.name is None else f"as {quote(self.after.name)}"
             return f"send {part} {named}"
         return f"{self.kind} {part} to {escape(self.after.content_type, limit=200)}"
+
+    @property
+    def side(self) -> Literal["producer", "consumer"]:
+        """Whose part it is."""
+        return "consumer" if self.kind in {"widen", "optional"} else "producer"
 
     def _inside(self, part: str) -> str:
         place = quote(self.pointer) if self.pointer else "the top"
@@ -115,15 +129,17 @@ class Edit:
 
 @attrs.frozen
 class Suggestion:
-    """A change of the producer after which the pair always fits.
+    """A change of one side after which the pair always fits.
 
     Arguments:
         edits: the changes, part by part.
-        producer: the schema after all changes.
+        producer: the schema of the producer after all changes.
+        consumer: the schema of the consumer after all changes, which takes all that it took.
     """
 
     edits: tuple[Edit, ...]
     producer: MessageBodySchema
+    consumer: MessageBodySchema
 
     def __str__(self) -> str:
         return "; ".join(map(str, self.edits))
@@ -138,7 +154,7 @@ def suggest(
     limit: int = 5,
     steps: int = DEFAULT_STEPS,
 ) -> list[Suggestion]:
-    """Return changes of the producer that make a pair fit, the fewest edits first.
+    """Return changes of one side that make a pair fit, the fewest edits first.
 
     Arguments:
         producer: the schema of the bodies that are sent.
@@ -159,10 +175,39 @@ def suggest(
         ...     print(edit)
         convert producer part 0 text/markdown to text/html
         rename producer part 1 '/source/*' text/* to '/sources/*'
+        >>> linked = MessageBodySchema([(None, "application/ld+json", True)])
+        >>> [found] = suggest(linked, MessageBodySchema([(None, "application/json", True)]))
+        >>> print(found)
+        take application/{json,*+json} as consumer part 0 application/json
     """
     result = check(producer, consumer, lenient=lenient, steps=steps)
     if result:
         return []
+    changes = _of_producer(result, converters, limit, steps)
+    found = [Suggestion(edits, made, consumer) for edits, made in changes]
+    wider = widened(result, consumer, lenient=lenient, steps=steps)
+    if wider is not None:
+        found.append(Suggestion(tuple(_widenings(consumer, wider)), producer, wider))
+    return sorted(found, key=lambda each: len(each.edits))[:limit]
+
+
+def _widenings(before: MessageBodySchema, after: MessageBodySchema) -> Iterator[Edit]:
+    """Yield the edits between a consumer and the one that takes more."""
+    for index, (old, new) in enumerate(zip(before, after, strict=True)):
+        if old.content_type != new.content_type:
+            yield Edit("widen", index, old, new)
+        if old.required and not new.required:
+            yield Edit("optional", index, old, new)
+
+
+def _of_producer(
+    result: Compatibility,
+    converters: Mapping[str, Sequence[str]],
+    limit: int,
+    steps: int,
+) -> list[tuple[tuple[Edit, ...], MessageBodySchema]]:
+    """Return changes of the producer, the fewest edits first, and what it is after each."""
+    producer, consumer = result.producer, result.consumer
     rejected = set(_senders(result))
     wanted = [
         consumer[reason.consumer_index]
@@ -177,18 +222,18 @@ def suggest(
         if index in rejected and index in trial.contested:
             known.insert(0, _Option((), part))
         options.append(known)
-    found: list[Suggestion] = []
+    found: list[tuple[tuple[Edit, ...], MessageBodySchema]] = []
     for choice in islice(_cheapest_first(options), _TRIED):
         edits = tuple(edit for option in choice for edit in option.edits)
         if len(edits) > _EDITS or len(found) == limit:
             break
         # A suggestion with some of these edits is enough already.
-        if any(set(known.edits) <= set(edits) for known in found):
+        if any(set(known) <= set(edits) for known, _ in found):
             continue
         parts = [option.part for option in choice]
         if trial.is_remedy(parts):
             kept = [part for part in parts if part is not None]
-            found.append(Suggestion(edits, MessageBodySchema(kept)))
+            found.append((edits, MessageBodySchema(kept)))
     return found
 
 

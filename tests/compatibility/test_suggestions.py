@@ -1,7 +1,9 @@
 """What would make a pair fit: proved, and the least first."""
 
+import pytest
+
 from messagebody.compatibility import check, dead_parts, satisfiable, suggest
-from messagebody.schema import MessageBodySchema
+from messagebody.schema import MessageBodySchema, SchemaPart
 from tests.compatibility import generators
 from tests.compatibility.test_inclusion import schema
 from tests.effort import examples
@@ -38,9 +40,9 @@ class TestKinds:
             schema((None, "image/png", True)),
         )
         assert first(producer, consumer) == "convert producer part 0 image/svg+xml to image/png"
-        assert suggest(producer, consumer, converters={}) == []
+        assert [each.producer for each in suggest(producer, consumer, converters={})] == [producer]
         own = {"image/*": ["image/png"]}
-        [found] = suggest(producer, consumer, converters=own)
+        found, _ = suggest(producer, consumer, converters=own)
         assert found.producer == schema((None, "image/png", True))
 
     def test_narrow(self) -> None:
@@ -69,6 +71,82 @@ class TestKinds:
         assert found == "always send producer part 1 '/{b,z}' text/*"
 
 
+class TestConsumer:
+    """The consumer takes more, and nothing less."""
+
+    @pytest.mark.parametrize(
+        ("sent", "taken", "then"),
+        [
+            ("application/ld+json", "application/json", "application/{json,*+json}"),
+            ("application/*+json", "application/json", "application/{json,*+json}"),
+            ("application/rss+xml", "application/xml", "application/{xml,*+xml}"),
+            ("text/markdown", "text/plain", "text/{plain,markdown}"),
+            ("text/markdown", "text/{plain,csv}", "text/{plain,csv,markdown}"),
+            ("text/*", "text/plain", "text/*"),
+            ("image/png", "text/plain", None),
+            ("*/*", "text/plain", None),
+        ],
+    )
+    def test_more_types(self, sent: str, taken: str, then: str | None) -> None:
+        producer, consumer = schema((None, sent, True)), schema((None, taken, True))
+        found = suggest(producer, consumer)
+        wider = [each for each in found if each.consumer != consumer]
+        if then is None:
+            assert not wider
+            return
+        [only] = wider
+        assert only.consumer == schema((None, then, True))
+        assert str(only) == f"take {then} as consumer part 0 {taken}"
+        assert check(consumer, only.consumer)
+        assert only.edits[0].side == "consumer"
+
+    def test_several_types_for_one_part(self) -> None:
+        producer = schema(("/a", "text/csv"), ("/b", "text/html"), ("/c", "text/markdown"))
+        found = suggest(producer, schema(("/*", "text/plain")))
+        [wider] = [each.consumer for each in found if each.producer == producer]
+        assert check(producer, wider)
+        assert "plain" in wider[0].content_type
+
+    def test_a_requirement_that_nobody_meets(self) -> None:
+        producer, consumer = schema(*TEXT), schema(*TEXT, ("/notes", "text/*", True))
+        [found] = suggest(producer, consumer)
+        assert str(found) == "do not require consumer part 1 '/notes' text/*"
+        assert found.consumer == schema(*TEXT, ("/notes", "text/*"))
+
+    def test_what_is_required_is_sent_in_another_type(self) -> None:
+        """Then it stays required."""
+        producer = schema((None, "application/ld+json", True))
+        [found] = suggest(producer, schema((None, "application/json", True)))
+        assert [edit.kind for edit in found.edits] == ["widen"]
+
+    def test_names_are_not_widened(self) -> None:
+        consumer = schema(("/in/*", "text/plain"))
+        found = suggest(schema(("/out/*", "text/html")), consumer)
+        assert all(each.consumer == consumer for each in found)
+
+    def test_contents_stay(self) -> None:
+        """A part that says what is inside takes no type that has another inside."""
+        inside = SchemaPart(None, "application/json", content_schema={"type": "object"})
+        consumer = MessageBodySchema([inside])
+        for kind in ("application/pdf", "application/*"):
+            found = suggest(schema((None, kind)), consumer)
+            assert all(each.consumer == consumer for each in found)
+        for each in suggest(schema((None, "application/ld+json")), consumer):
+            assert check(each.producer, each.consumer)
+
+    def test_a_requirement_is_kept_if_it_can_be_met(self) -> None:
+        consumer = schema((None, "text/plain", True), (None, "text/*"))
+        wider = [each.consumer for each in suggest(schema((None, "text/csv", True)), consumer)]
+        assert schema((None, "text/{plain,csv}", True), (None, "text/*")) in wider
+
+    def test_lenient(self) -> None:
+        consumer = schema((None, "text/plain", True))
+        producer = schema((None, "text/csv", True), ("/extra", "image/png"))
+        found = suggest(producer, consumer, lenient=True)
+        [wider] = [each.consumer for each in found if each.consumer != consumer]
+        assert wider == schema((None, "text/{plain,csv}", True))
+
+
 class TestRanking:
     def test_a_change_of_one_part_may_help_another(self) -> None:
         """Both parts are rejected, and both need the one name, so one type is enough."""
@@ -85,7 +163,7 @@ class TestRanking:
         assert sizes == sorted(sizes)
         assert len(found) > 1
         for each in found:
-            assert check(each.producer, consumer)
+            assert check(each.producer, each.consumer)
 
     def test_random_pairs(self) -> None:
         """Whatever is suggested is right, and something is for most failing pairs."""
@@ -93,7 +171,8 @@ class TestRanking:
         for number in range(examples(600)):
             a, b = map(MessageBodySchema, generators.pair(number))
             found = suggest(a, b, limit=2)
-            assert all(check(each.producer, b) for each in found)
+            assert all(check(each.producer, each.consumer) for each in found)
+            assert all(check(b, each.consumer) for each in found)
             failing += not check(a, b)
             helped += bool(found)
             assert not (found and check(a, b))
