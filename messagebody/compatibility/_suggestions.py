@@ -69,12 +69,13 @@ class Edit:
     """One change of one schema part.
 
     Arguments:
-        kind: of a producer part: `rename` a named part, `drop` a part, `convert` it to another content type, `narrow`
-            its content type to the accepted ones, `relabel`: name an unnamed part or remove the
-            name of a named one, or `require`: promise to send it. Inside JSON parts:
-            `require-member`: promise to send a member, `rename-member`, `drop-null`: never send
-            null, `close-object`: send no other members, or `narrow-values` to the accepted ones.
-            Of a consumer part: `widen` the content types that it takes, or make it `optional`.
+        kind: of a producer part: `rename` a named part, `drop` a part, `convert` it to another
+            content type, `narrow` its content type to the accepted ones, `relabel`: name an unnamed
+            part or remove the name of a named one, or `require`: promise to send it. Inside JSON
+            parts: `require-member`: promise to send a member, `rename-member`, `drop-null`: never
+            send null, `close-object`: send no other members, or `narrow-values` to the accepted
+            ones. Of a consumer part: `widen` the content types that it takes, or make it
+            `optional`.
         index: the index of the part in its schema.
         before: the part before the change.
         after: the part after the change; None if it is dropped.

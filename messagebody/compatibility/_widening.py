@@ -62,9 +62,7 @@ def _more(result: Compatibility, parts: list[SchemaPart]) -> list[SchemaPart] | 
     if any(each.code != "required-may-be-missing" for each in result.reasons):
         return None
     missing = {each.consumer_index for each in result.reasons}
-    return [
-        _met(result.producer, part) if at in missing else part for at, part in enumerate(parts)
-    ]
+    return [_met(result.producer, part) if at in missing else part for at, part in enumerate(parts)]
 
 
 def _met(producer: MessageBodySchema, part: SchemaPart) -> SchemaPart:
