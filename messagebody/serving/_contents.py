@@ -22,7 +22,8 @@ from messagebody.storage import Resolver, Store
 _PUBLIC: Final = Resolver(public_https=True)
 """Says which references anybody can read, without a look-up; nothing is read through it."""
 _SHOWN: Final = ("image/", "audio/", "video/")
-_RUNS: Final = "image/svg+xml"
+# A browser shows a page of any XML, and SVG by older names, too.
+_RUNS: Final = ("+xml", "/svg", "/svg-xml", "/xml")
 
 
 @attrs.frozen
@@ -49,7 +50,7 @@ class PartContent:
     def disposition(self) -> str:
         """Whether a browser shows it: only what can't run as a page."""
         kind = essence(self.content_type)
-        is_shown = kind.startswith(_SHOWN) and kind != _RUNS
+        is_shown = kind.startswith(_SHOWN) and not kind.endswith(_RUNS)
         way = "inline" if is_shown or kind in {TEXT_PLAIN, "application/pdf"} else "attachment"
         return f'{way}; filename="{self.name}"'
 

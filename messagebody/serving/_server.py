@@ -12,17 +12,21 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 _CONNECTIONS = 512
 _HEADER_BYTES = 64 * 1024
+_BYTES_PER_SECOND = 1024
+"""The pace of a client that reads."""
 
 
 def run(app: Any, sockets: Iterable[socket.socket], *, seconds: float = 30.0) -> None:
     """Serve an application until the program gets a signal to stop.
 
-    A connection is closed if a request's headers don't come in time, or if nobody reads the answer.
+    A connection is closed if a request's headers don't come in time, if what is left of a request
+    that has its answer doesn't, or if nobody reads the answer.
 
     Arguments:
         app: the application.
         sockets: the sockets that listen.
-        seconds: the time for the headers of a request, and for a piece of an answer.
+        seconds: the time for the headers of a request, for what comes after its answer, and for a
+            piece of an answer.
     """
 
     class Protocol(PatientProtocol):
@@ -50,29 +54,56 @@ class PatientProtocol(H11Protocol):
     """HTTP/1.1 of uvicorn, for clients that may be slow, but not for ever."""
 
     patience = 30.0
-    """The time for headers, and for a piece of an answer."""
-    _headers: asyncio.TimerHandle | None = None
+    """The time for headers, for the rest of a request that is answered, for a piece of an answer.
+    """
+    _owed: asyncio.TimerHandle | None = None
     _reader: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Give a new connection the time to send its first request."""
         super().connection_made(transport)
-        self._headers = self.loop.call_later(self.patience, transport.abort)
+        self._watch()
 
     def data_received(self, data: bytes) -> None:
-        """Stop the time when the headers are complete, and begin it again with the next ones."""
+        """Stop the time when the headers are complete."""
         super().data_received(data)
-        is_waiting = self.conn.their_state is h11.IDLE
-        if not is_waiting and self._headers is not None:
-            self._headers.cancel()
-            self._headers = None
-        elif is_waiting and self._headers is None and self.conn.trailing_data[0]:
-            self._headers = self.loop.call_later(self.patience, self.transport.abort)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        """Begin the time again: for the next headers, or for a body that nobody waits for."""
+        super().on_response_complete()
+        self._watch()
+
+    def _watch(self) -> None:
+        """Run the time while the client owes bytes that the application does not wait for.
+
+        Bytes that drip in do not begin it again, or a client could hold its connection for ever.
+        """
+        is_answered = self.conn.our_state is h11.DONE
+        theirs = self.conn.their_state
+        is_owed = theirs is h11.IDLE or (is_answered and theirs is h11.SEND_BODY)
+        if is_owed and self._owed is None:
+            self._owed = self.loop.call_later(self.patience, self.transport.abort)
+        elif not is_owed and self._owed is not None:
+            self._owed.cancel()
+            self._owed = None
 
     def pause_writing(self) -> None:
         """Give the client the time to read what was sent."""
         super().pause_writing()
-        self._reader = self.loop.call_later(self.patience, self.transport.abort)
+        self._expect_reading()
+
+    def _expect_reading(self) -> None:
+        # One write may be many megabytes, so a client that goes on reading has more time.
+        unread = self.transport.get_write_buffer_size()
+        self._reader = self.loop.call_later(self.patience, self._check_reading, unread)
+
+    def _check_reading(self, before: int) -> None:
+        read = before - self.transport.get_write_buffer_size()
+        if read < self.patience * _BYTES_PER_SECOND:
+            self.transport.abort()
+        else:
+            self._expect_reading()
 
     def resume_writing(self) -> None:
         """Go on, as the client reads."""
@@ -83,7 +114,7 @@ class PatientProtocol(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the times of a connection that is over."""
-        for timer in (self._headers, self._reader):
+        for timer in (self._owed, self._reader):
             if timer is not None:
                 timer.cancel()
         super().connection_lost(exc)

@@ -210,6 +210,8 @@ class TestContents:
             ("text/javascript", False), ("application/xhtml+xml", False), ("text/xml", False),
             ("application/octet-stream", False), ("text/css", False), ("image/png", True),
             ("text/plain", True), ("video/mp4", True), ("application/pdf", True),
+            ("image/x+xml", False), ("audio/page+XML ;a=b", False), ("video/xhtml+xml", False),
+            ("image/svg", False), ("image/svg-xml", False), ("image/xml", False),
         ],
     )  # fmt: skip
     def test_what_could_run_is_saved(self, tmp_path: Path, kind: str, is_shown: bool) -> None:
@@ -476,6 +478,19 @@ class TestTheCommand:
         assert 0 < got < 16 << 20
         for each in (half, deaf, idle):
             each.close()
+
+    def test_who_reads_slowly_gets_all(self, address: str) -> None:
+        """It takes longer than the time for a piece, which is one write of the whole message."""
+        host, _, port = address.removeprefix("http://").partition(":")
+        got = 0
+        with socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+            client.connect((host, int(port)))
+            client.sendall(b"GET /large HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+            while data := client.recv(1 << 17):
+                got += len(data)
+                time.sleep(0.02)
+        assert got > 16 << 20
 
     @pytest.mark.parametrize(
         "request_",

@@ -93,6 +93,40 @@ def test_a_body_of_a_read_is_no_request(served: tuple[str, Path]) -> None:
     assert found in ([200], [200, 200], [400])
 
 
+LONG = b"Content-Length: 1000000\r\n\r\n"
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
+DRIPPING = {
+    "a body of a read": (b"GET /m HTTP/1.1\r\n" + HEAD + LONG, b"x"),
+    "chunks of a read": (b"GET /m HTTP/1.1\r\n" + HEAD + CHUNKED, b"1\r\nx\r\n"),
+    "trailers": (b"GET /m HTTP/1.1\r\n" + HEAD + CHUNKED + b"0\r\n", b"X: y\r\n"),
+    "another host": (b"GET /m HTTP/1.1\r\nHost: evil.example\r\n" + LONG, b"x"),
+    "no token": (b"PUT /n HTTP/1.1\r\nHost: 127.0.0.1\r\n" + LONG, b"x"),
+    "no condition": (b"PUT /m HTTP/1.1\r\n" + TYPED + LONG, b"x"),
+    "headers": (b"GET /m HTTP/1.1\r\n" + HEAD, b"X: y\r\n"),
+    "the next headers": (LAST.replace(b"close", b"keep-alive") + b"GET /m", b"a"),
+}
+
+
+@pytest.mark.parametrize(("begin", "drop"), DRIPPING.values(), ids=DRIPPING)
+def test_no_connection_lives_from_drops(
+    served: tuple[str, Path], begin: bytes, drop: bytes
+) -> None:
+    """What comes too late for its answer is waited for no longer than headers are."""
+    host, _, port = served[0].removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port))) as client:
+        client.settimeout(0.2)
+        client.sendall(begin)
+        for _ in range(100):
+            try:
+                if not client.recv(65536):
+                    return
+            except TimeoutError:
+                client.sendall(drop)
+            except ConnectionError:
+                return
+    pytest.fail("the connection is still open")
+
+
 COSTLY = {
     "many tags": b"If-None-Match: " + b'"a",' * 10_000,
     "a long range": b"Range: bytes=" + b"9" * 10_000 + b"-",
