@@ -121,7 +121,12 @@ def require_path(value: _T) -> _T:
 
 def is_store_url(value: Any) -> bool:
     """Return whether a value is a URL that a store may have: any but those of web servers."""
-    return isinstance(value, str) and is_url(value) and not value.lower().startswith("http")
+    return isinstance(value, str) and is_url(value) and not is_web_url(value)
+
+
+def is_web_url(value: Any) -> bool:
+    """Return whether a value is a URL of a web server."""
+    return isinstance(value, str) and is_url(value) and value.lower().startswith("http")
 
 
 def is_url(text: str) -> bool:

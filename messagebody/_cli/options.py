@@ -158,6 +158,47 @@ def servers_option(function: _F) -> _F:
     )(command)  # type: ignore[return-value]
 
 
+def upload_options(function: _F) -> _F:
+    """Add the options `--allow URL` and `--token-file FILE`; pass on those of an upload address."""
+
+    @functools.wraps(function)
+    def command(*given: Any, allow: Sequence[str], token_file: str | None, **options: Any) -> Any:
+        terminal().resolver = Resolver(allow=allow)
+        # The command names the address, so it may be any public one.
+        resolver = Resolver(allow=allow, public_https=True)
+        upload = {"resolver": resolver, "token": secret_in(token_file)}
+        return function(*given, upload=upload, **options)
+
+    allow_servers = click.option(
+        "--allow",
+        multiple=True,
+        metavar="URL",
+        help="Read files from a web server, and put parts on one that is private or has no TLS, if "
+        "their URLs are below URL (https://host/path); repeatable.",
+    )
+    token = click.option(
+        "--token-file",
+        metavar="FILE",
+        shell_complete=complete_file,
+        help="File with the token that writers show to the server of an upload address.",
+    )
+    return allow_servers(token(command))  # type: ignore[return-value]
+
+
+def secret_in(path: str | None) -> str | None:
+    """Return the secret in a file, without the line end that editors add."""
+    if path is None:
+        return None
+    try:
+        found = Path(path).read_text("utf-8").strip()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise click.UsageError(f"can't read {quote(path)}: {reason}") from error
+    if not found:
+        raise click.UsageError(f"{quote(path)} is empty, and should hold a secret")
+    return found
+
+
 def to_store_option(function: _F) -> _F:
     """Add the required option `--to STORE`."""
     return click.option(

@@ -92,6 +92,7 @@ def _takes_colour(stream: Any) -> bool:
 _ADVICE = (
     (re.compile(r"Resolver\(public_https=True\)"), "--public-https"),
     (re.compile(r"Resolver\(allow=\[[\"']([^\"']*)[\"']\]\)"), r"--allow \1"),
+    (re.compile(r"storage_options=\{'token': …\}"), "--token-file FILE"),
     (re.compile(r"read them once and fill them in: body\.pin\(resolver\)"), "inline --all first"),
     (re.compile(r"for the file itself: Path\(.+?\)"), "add without --text takes the file"),
     (

@@ -67,7 +67,7 @@ ERRORS = [
     ["registry", "pairs", "agents"], ["registry", "who", "full", "--feeds", "x"],
     ["registry", "impact", "full", "schema.json"],
     ["offload", "m.json", "--to", "S3:/bucket/x"], ["offload", "m.json", "--to", "s3:bucket"],
-    ["offload", "m.json", "--to", "https://example.com/x"], ["offload", "m.json", "--to", "nope://x"],
+    ["offload", "m.json", "--to", "http://example.com/x"], ["offload", "m.json", "--to", "nope://x"],
     ["offload", "m.json", "--to", "s3://"],
     ["offload", "m.json", "--to", "store", "--threshold", "much"],
     ["inline", "small.json"], ["inline", "small.json", "--allow", "acme-messages"],
@@ -110,7 +110,7 @@ def test_no_error_succeeds_quietly_or_speaks_of_python(shell: Shell, arguments: 
         (["digest", "missing.json"], 2),
         (["sweep", "nosuch", "m.json"], 2),
         (["pack", "full", "-o", "no/x.json"], 4),
-        (["offload", "m.json", "--to", "https://example.com/x"], 4),
+        (["offload", "m.json", "--to", "http://example.com/x"], 4),
     ],
 )
 def test_codes(shell: Shell, arguments: list[str], code: int) -> None:

@@ -5,7 +5,7 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -19,6 +19,7 @@ from tests import servers
 from tests.cli.test_commands import Shell
 from tests.cli.test_processes import on_a_terminal
 from tests.effort import one_in
+from tests.serving.servers import running
 
 OLD = (1000, 1000)
 
@@ -404,3 +405,63 @@ class TestSweep:
         assert [each.key for each in swept.uploads] == [key]
         left = S3Store(moto_store.clients, bucket).iter_uploads()
         assert sorted(each.key for each in left) == [f"mine/{key}", f"tenant/{key}"]
+
+
+class TestAnUploadAddress:
+    """Parts go to a server of messages, and the message that refers to them follows."""
+
+    TOKEN = "a secret of writers"
+
+    @pytest.fixture
+    def server(self, tmp_path: Path) -> Iterator[str]:
+        (tmp_path / "served").mkdir()
+        (tmp_path / "token").write_text(self.TOKEN + "\n")
+        with running(tmp_path / "served", writable=True, token=self.TOKEN) as found:
+            yield found
+
+    @pytest.fixture
+    def message(self, body: MessageBody, tmp_path: Path) -> str:
+        body.add(bytes(300_000), name="/film.mp4")
+        body.save(tmp_path / "message.json")
+        return "message.json"
+
+    def test_there_and_back(
+        self, shell: Shell, server: str, message: str, body: MessageBody
+    ) -> None:
+        to = ["--to", f"{server}/uploads/", "--token-file", "token", "--allow", f"{server}/"]
+        done = shell("offload", message, *to, "-o", "small.json")
+        assert done.code == 0, done.err
+        small = MessageBody.load("small.json")
+        assert str(small["/film.mp4"].url).startswith(f"{server}/uploads/")
+        assert shell("inline", "small.json").code == 4
+        back = shell("inline", "small.json", "--allow", f"{server}/")
+        assert MessageBody.from_json(back.out) == body
+        assert shell("verify", "small.json", "--allow", f"{server}/").code == 0
+
+    def test_what_is_missing_is_said_in_words_of_the_shell(
+        self, shell: Shell, server: str, message: str, tmp_path: Path
+    ) -> None:
+        before = (tmp_path / message).read_bytes()
+        to = ["--to", f"{server}/uploads/"]
+        closed = shell("offload", message, *to, "--token-file", "token", "-i")
+        assert (closed.code, f"--allow {server}/" in closed.err) == (4, True)
+        refused = shell("offload", message, *to, "--allow", f"{server}/", "-i")
+        assert (refused.code, "--token-file FILE" in refused.err) == (4, True)
+        (tmp_path / "token").write_text("another")
+        options = ["--token-file", "token", "--allow", f"{server}/"]
+        refused = shell("offload", message, *to, *options, "-i")
+        assert (refused.code, "another" in refused.err) == (4, False)
+        assert (tmp_path / message).read_bytes() == before
+
+    def test_what_is_no_upload_address(self, shell: Shell, message: str, tmp_path: Path) -> None:
+        (tmp_path / "token").write_text(self.TOKEN)
+        for arguments in (
+            ["offload", message, "--to", "store", "--token-file", "token"],
+            ["offload", message, "--to", "https://host.example/uploads", "--token-file", "none"],
+            ["add", message, "--file", "token", "--to", "https://host.example/uploads/"],
+            ["pack", "served", "--to", "https://host.example/uploads/"],
+        ):
+            (tmp_path / "served").mkdir(exist_ok=True)
+            done = shell(*arguments)
+            assert done.code == 2, done.err
+            assert self.TOKEN not in done.err

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from messagebody._cli.inputs import read_body, read_bytes, slashed, source_name
+from messagebody._cli.inputs import is_on_server, read_body, read_bytes, slashed, source_name
 from messagebody._cli.options import (
     STORE_HELP,
     body_argument,
@@ -187,8 +187,11 @@ def _stored(
     """Return a body whose local files are in a store if they are large, else inline."""
     if store is None:
         return inline(body)
+    url = store_url(store)
+    if is_on_server(url):
+        raise click.UsageError(f"{quote(store)} is no store; offload puts parts on a server")
     with progress(terminal, "storing") as callback:
-        return offload(body, store_url(store), threshold=threshold, callback=callback)
+        return offload(body, url, threshold=threshold, callback=callback)
 
 
 @click.command("pack")

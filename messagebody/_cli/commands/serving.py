@@ -1,11 +1,9 @@
 """The command that serves messages over HTTP: serve."""
 
-from pathlib import Path
-
 import click
 
 from messagebody._cli.inputs import read_schema
-from messagebody._cli.options import complete_file, resolver_options, seconds
+from messagebody._cli.options import complete_file, resolver_options, seconds, secret_in
 from messagebody._cli.sockets import LOOPBACK, LOOPBACKS, listen
 from messagebody._cli.terminal import Terminal, limits, pass_terminal
 from messagebody._core import quote
@@ -102,7 +100,7 @@ def serve_command(
         raise MissingDependency("serving messages", "serve") from error
     if writable and token_file is None:
         raise click.UsageError("--writable needs --token-file FILE, with a token for writers")
-    token, secret = _secret(token_file), _secret(secret_file)
+    token, secret = secret_in(token_file), secret_in(secret_file)
     try:
         app = serving.app(
             source,
@@ -127,17 +125,3 @@ def serve_command(
     if host not in LOOPBACKS and secret is None:
         terminal.remark("programs that reach this address can read the messages; see --secret-file")
     serving.run(app, sockets, seconds=timeout)
-
-
-def _secret(path: str | None) -> str | None:
-    """Return the secret in a file, without the line end that editors add."""
-    if path is None:
-        return None
-    try:
-        found = Path(path).read_text("utf-8").strip()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
-        raise click.UsageError(f"can't read {quote(path)}: {reason}") from error
-    if not found:
-        raise click.UsageError(f"{quote(path)} is empty, and should hold a secret")
-    return found

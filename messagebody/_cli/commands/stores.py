@@ -9,6 +9,7 @@ import click
 from messagebody._cli.application import ExitCode
 from messagebody._cli.inputs import (
     is_database,
+    is_on_server,
     part_at,
     part_named,
     read_body,
@@ -33,6 +34,7 @@ from messagebody._cli.options import (
     store_url,
     threshold_option,
     to_store_option,
+    upload_options,
 )
 from messagebody._cli.outputs import check_output, progress, write_body, write_out
 from messagebody._cli.terminal import Terminal, in_shell_words, pass_terminal
@@ -60,11 +62,12 @@ from messagebody.storage import (
 )  # fmt: skip
 @click.option("--names", help="Only parts with matching names.")
 @click.option("--types", default="*/*", show_default=True, help="Only matching content types.")
+@upload_options
 @output_options
 @pass_terminal
 def offload_command(
     terminal: Terminal, body: str, store: str, threshold: int, fit: int | None,
-    names: str | None, types: str, output: str | None, *, in_place: bool,
+    names: str | None, types: str, upload: dict[str, Any], output: str | None, *, in_place: bool,
 ) -> None:  # fmt: skip
     """The message keeps the URL, size and digest of each part that is moved.
 
@@ -72,17 +75,26 @@ def offload_command(
     with their extras. Credentials and endpoints come from the environment and the profile, as
     for every AWS tool: AWS_PROFILE, AWS_ENDPOINT_URL, AWS_REGION.
 
+    STORE may be the upload address of a server of messages, to which the message is put next:
+    https://host/uploads/.
+
     After an error, the message is unchanged, and the same command only sends the missing parts.
 
     \b
       messagebody offload message.json --to ./store -o small.json
       messagebody offload message.json --to s3://bucket/prefix --threshold '64 KiB' -i
       messagebody offload message.json --to s3://bucket/prefix --fit '240 KiB' -o small.json
+      messagebody offload message.json --to https://host/uploads/ --token-file token -i
     """
+    url = store_url(store)
+    is_upload = is_on_server(url)
+    if upload["token"] is not None and not is_upload:
+        raise click.UsageError(f"--token-file is for https://host/uploads/, not for {quote(store)}")
     message = read_body(body)
     with progress(terminal, "offloading") as callback:
         result = offload(
-            message, store_url(store), threshold=threshold, fit=fit,
+            message, url, threshold=threshold, fit=fit,
+            storage_options=upload if is_upload else None,
             # A pattern never matches unnamed parts; without a pattern, all parts are selected.
             names=slashed(names or "**"), unnamed=names is None, content_types=types,
             callback=callback,

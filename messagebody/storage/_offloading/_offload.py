@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from messagebody._base.digests import NO_DIGEST, key_of, sha256_of
-from messagebody._base.guards import require_body
+from messagebody._base.guards import is_web_url, require_body
 from messagebody._base.hints import guided
 from messagebody._base.limits import parse_size
 from messagebody._base.text import human_size
@@ -31,7 +31,7 @@ from messagebody.storage._offloading._jobs import (
     subject_of,
 )
 from messagebody.storage._offloading._transfer import FileBlob, Watched
-from messagebody.storage._offloading._uploads import UploadAddress, is_web
+from messagebody.storage._offloading._uploads import UploadAddress
 from messagebody.storage._stores import Blob, Bytes, Store, open_store
 from messagebody.storage._stores.objects import Verify, ensure
 
@@ -238,7 +238,7 @@ def offload(
 
 
 def _opened(store: str | os.PathLike[str] | Store, options: dict[str, Any]) -> Store:
-    if isinstance(store, str) and is_web(store):
+    if isinstance(store, str) and is_web_url(store):
         return UploadAddress(store, **options)
     return open_store(store, **options)
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 import attrs
 
 from messagebody._base.digests import KEY_PREFIX, from_hex_digits, is_digest, raw_digest
-from messagebody._base.guards import require_resolver
+from messagebody._base.guards import is_web_url, require_resolver
 from messagebody._base.media_types import JSON
 from messagebody._base.text import redact_url
 from messagebody._wire import base64
@@ -41,11 +41,6 @@ _PACE: Final = 1024
 _ROOM: Final = 256
 """Characters that the URL of a place may have more than the address."""
 _TOKEN: Final = re.compile(r"[!-~](?:[ -~]*[!-~])?")
-
-
-def is_web(place: str) -> bool:
-    """Return whether a text is the URL of a web server."""
-    return place.lower().startswith(("https://", "http://"))
 
 
 @attrs.frozen
@@ -83,7 +78,7 @@ class UploadAddress(Store):
         self, url: str, *, token: str | None = None, resolver: Resolver | None = None
     ) -> None:
         require_resolver(resolver)
-        if not isinstance(url, str) or not is_web(url) or not {"?", "#"}.isdisjoint(url):
+        if not is_web_url(url) or not {"?", "#"}.isdisjoint(url):
             got = redact_url(url) if isinstance(url, str) else None
             expected = "an upload address such as https://agent.example/uploads/"
             raise InvalidArgument(expected, url, got=got)
