@@ -10,7 +10,7 @@ from langgraph.prebuilt import create_react_agent
 
 from messagebody import Agent, MessageBodySchema
 from messagebody.errors import InvalidArgument, InvalidWorkflow
-from messagebody.workflows import Workflow, drop, mount, name, select
+from messagebody.workflows import Workflow, drop, mount, name, retype, select
 
 TEXT = MessageBodySchema([(None, "text/*", True)])
 REPORT = MessageBodySchema([("/report.md", "text/markdown", True), ("/raw/**", "*/*")])
@@ -110,3 +110,66 @@ def test_the_agent_that_langgraph_has_ready() -> None:
     assert found(back=texts, on=[select([None])])["tools"] == ("never", {"missing"})
     clash = [name("/calls/a.json", "text/*")]
     assert found(back=texts, on=clash)["tools"][1] >= {"collision", "refused"}
+
+
+def corrective_retrieval() -> Any:
+    """The graph of LangGraph's example of corrective retrieval, with its names and its branches."""
+    builder = StateGraph(State)
+    for node in ("retrieve", "grade_documents", "transform_query", "web_search_node", "generate"):
+        builder.add_node(node, lambda state: state)
+    builder.add_edge(START, "retrieve")
+    builder.add_edge("retrieve", "grade_documents")
+    builder.add_conditional_edges(
+        "grade_documents", lambda _: "generate",
+        {"transform_query": "transform_query", "generate": "generate"},
+    )  # fmt: skip
+    builder.add_edge("transform_query", "web_search_node")
+    builder.add_edge("web_search_node", "generate")
+    builder.add_edge("generate", END)
+    return builder.compile()
+
+
+QUESTION = (None, "text/plain", True)
+PAGES = MessageBodySchema([QUESTION, ("/documents/*", "text/html", True)])
+READS = MessageBodySchema([QUESTION, ("/documents/*", "text/{plain,markdown}")])
+GRADED = MessageBodySchema([QUESTION, ("/documents/*", "text/{plain,markdown}")])
+RETRIEVAL = {
+    "retrieve": Agent("retrieve", MessageBodySchema([QUESTION]), READS),
+    "grade_documents": Agent("grade_documents", READS, GRADED),
+    "transform_query": Agent("transform_query", READS, MessageBodySchema([QUESTION])),
+    "web_search_node": Agent("web_search_node", MessageBodySchema([QUESTION]), PAGES),
+    "generate": Agent("generate", READS, MessageBodySchema([(None, "text/markdown", True)])),
+}
+
+
+class TestCorrectiveRetrieval:
+    """A question and documents go from node to node; of the web there are pages, which are HTML."""
+
+    def answers(self, **steps: list[Any]) -> dict[str, tuple[str, set[str]]]:
+        edges = {
+            ("web_search_node", "generate"): steps.get("pages", []),
+            ("retrieve", "grade_documents"): steps.get("found", []),
+            ("grade_documents", "generate"): steps.get("graded", []),
+        }
+        workflow = Workflow.from_langgraph(corrective_retrieval(), RETRIEVAL, steps=edges)
+        return {
+            name: (answer.verdict.value, {str(breach.kind) for breach in answer.breaches})
+            for name, answer in workflow.check().items()
+        }
+
+    def test_pages_of_the_web_reach_the_writer(self) -> None:
+        """Through one of its two branches; all other nodes fit."""
+        found = self.answers()
+        assert found.pop("generate") == ("sometimes", {"refused"})
+        assert {verdict for verdict, _ in found.values()} == {"always"}
+
+    def test_mended_by_a_step(self) -> None:
+        as_text = [retype("text/html", "text/plain")]
+        assert {verdict for verdict, _ in self.answers(pages=as_text).values()} == {"always"}
+
+    def test_a_planted_fault_of_each_kind(self) -> None:
+        as_text = [retype("text/html", "text/plain")]
+        missing = self.answers(pages=as_text, graded=[drop([None])])["generate"]
+        assert missing == ("sometimes", {"missing"})
+        clash = self.answers(pages=as_text, found=[name("/documents/1", "text/plain")])
+        assert clash["grade_documents"][1] >= {"collision", "missing"}
