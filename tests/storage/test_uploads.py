@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import json
 import logging
+import socket
+import ssl
 import threading
 import traceback
 import tracemalloc
@@ -31,7 +33,7 @@ from messagebody.errors import (
 from messagebody.serving import ServingLimits
 from messagebody.storage import Bytes, FetchLimits, UploadAddress, open_store
 from tests.serving.servers import TOKEN, running
-from tests.storage.network import Network
+from tests.storage.network import PUBLIC, Authority, Network
 
 MIB = 1024 * 1024
 
@@ -292,11 +294,15 @@ def faulty() -> Iterator[Faulty]:
 
 
 @contextlib.contextmanager
-def serving() -> Iterator[Faulty]:
+def serving(context: ssl.SSLContext | None = None) -> Iterator[Faulty]:
     class Handler(_Handler):
         pass
 
     listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    if context is not None:
+        listener.socket = context.wrap_socket(
+            listener.socket, server_side=True, do_handshake_on_connect=False
+        )
     Handler.faulty = Faulty(listener.server_address[1], {})
     thread = threading.Thread(target=listener.serve_forever, args=(0.01,), daemon=True)
     thread.start()
@@ -328,6 +334,42 @@ def refused(faulty: Faulty, match: str, **options: Any) -> Exception:
     assert faulty.address in str(caught.value)
     assert "'/film'" in str(caught.value)
     return caught.value
+
+
+class TestTLS:
+    """A public server by its name: the certificate is verified before anything is told."""
+
+    @pytest.fixture
+    def resolver(self, authority: Authority) -> Resolver:
+        return Resolver(public_https=True, ssl_context=authority.client_context())
+
+    def test_parts_go_to_a_public_server(
+        self, network: Network, context: ssl.SSLContext, resolver: Resolver
+    ) -> None:
+        with serving(context) as found:
+            network.port = found.port
+            body = MessageBody([Part(b"y" * MIB, name="/film")])
+            options = {"token": TOKEN, "resolver": resolver}
+            small = offload(body, "https://example.com/uploads/", storage_options=options)
+            assert small["/film"].url == "https://example.com/uploads/1"
+            assert [size for *_, size in found.requests][-1] == MIB
+        assert {address for address, _ in network.connections} == {PUBLIC}
+
+    def test_another_server_in_its_place_gets_nothing(
+        self, network: Network, authority: Authority, resolver: Resolver
+    ) -> None:
+        for context in (
+            authority.server_context("other.example.com"),
+            authority.server_context("example.com", is_own=False),
+            authority.server_context("example.com", days=-1),
+        ):
+            with serving(context) as found:
+                network.port = found.port
+                options = {"token": TOKEN, "resolver": resolver}
+                body = MessageBody([Part(b"y" * MIB, name="/film")])
+                with pytest.raises(StoreError, match="certificate"):
+                    offload(body, "https://example.com/uploads/", storage_options=options)
+                assert found.requests == []
 
 
 class TestFaults:
@@ -423,6 +465,12 @@ class TestFaults:
         for method in ("PUT", "POST"):
             faulty.answers[method] = lambda handler: handler.connection.close()
             refused(faulty, "the server failed")
+
+    def test_a_server_that_is_not_there(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            gone = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(StoreError, match=f"{gone}.*the server failed"):
+            sent(MessageBody([Part(b"y" * MIB, name="/film")]), gone)
 
     def test_a_server_that_never_answers_is_left(self, faulty: Faulty) -> None:
         ended = threading.Event()

@@ -319,7 +319,7 @@ def _send(
         )
     except ConnectionError:
         # A server may refuse content before all of it came; then its answer is there to be read.
-        if content is None:
+        if content is None or connection.sock is None:
             raise
 
 
