@@ -253,6 +253,9 @@ def _spelled(source: str | os.PathLike[str]) -> str:
     if not isinstance(source, str | os.PathLike):
         raise InvalidArgument("a URL, path or glob of messages", source)
     text = os.fspath(source)
+    if text.lower().startswith(("http://", "https://")):
+        expected = "files of a directory or bucket, which have a list; those of web servers don't"
+        raise InvalidArgument(expected, got=quote(redact_url(text)))
     return text if "://" in text else os.path.join(os.getcwd(), os.path.expanduser(text))  # noqa: PTH109, PTH111, PTH118 - of a glob
 
 

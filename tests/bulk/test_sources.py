@@ -225,3 +225,10 @@ def test_a_large_parquet_file_is_cut_at_row_groups(tmp_path: Path) -> None:
 
     assert read(cut) == read(whole)
     assert [each[0] for each in read(whole)] == [str(number) for number in range(60)]
+
+
+@pytest.mark.parametrize("place", ["https://example.com/logs/a.jsonl", "HTTP://127.0.0.1:9/*.json"])
+def test_a_web_server_has_no_list_of_files(place: str) -> None:
+    with pytest.raises(InvalidArgument, match="those of web servers don't") as caught:
+        find_shards([f"{place}?X-Amz-Signature=secret"])
+    assert "secret" not in str(caught.value)
