@@ -129,8 +129,9 @@ class Breach:
         kind: what is wrong.
         agent: the agent that is reached by it.
         problem: one clause, for a person.
-        messages: a message of each agent that sends to it; each is valid for its own schema.
-        edges: the edges that the messages take.
+        messages: a message of each agent that sends to it; each is valid for its own schema. What
+            comes behind a step of one's own is a message of that step, `a step of edge 0`.
+        edges: the edges that the messages take, behind such a step what is left of them.
         edge: the number of the edge that is at fault; None if all edges together are.
         required: the schema part that nothing meets; None if something else is wrong.
     """
@@ -170,8 +171,8 @@ class AgentAnswer:
         agent: its name.
         verdict: *always*, *sometimes*, *never*, or *undecided*.
         breaches: what can break, each with messages that show it.
-        example: messages that get through, one of each agent that sends to it; None if none do, or
-            none were found.
+        example: messages that get through, one of each agent that sends to it, or of a step of
+            one's own as in a breach; None if none do, or none were found.
     """
 
     agent: str

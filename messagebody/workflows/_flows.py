@@ -51,9 +51,9 @@ def flow(
                 break
             producer = _producer(agents[source], journey.steps, agents[to].input, budget)
             if journey.edges[-1].target == to:
-                arrived = next((each for each in producer.options(1) if each.taken), None)
-                if arrived is not None:
-                    stops = _stops(journey, arrived.part)
+                taken = (each.part for each in producer.options(1) if each.taken)
+                stops = next(filter(None, (_stops(journey, part) for part in taken)), None)
+                if stops is not None:
                     return Flow(names, to, arrives=True, edges=journey.edges, stops=stops)
             is_open |= not producer.is_exact
     except OutOfBudget:
@@ -71,7 +71,7 @@ def _journeys(
     """
     first = select([names])
     met: set[tuple[str, str, Chain]] = set()
-    queue = deque((_Journey((edge,), (first, *edge.steps), (1,)), edge.source) for edge in edges)
+    queue = deque((_Journey((edge,), (first, *_chain(edge)), (1,)), edge.source) for edge in edges)
     while queue:
         journey, source = queue.popleft()
         here = journey.edges[-1].target
@@ -81,22 +81,27 @@ def _journeys(
             continue
         met.add(key)
         budget.spend(_JOURNEY_FOLLOWED * (1 + len(journey.steps)))
-        if any(isinstance(step, OwnStep) for step in journey.edges[-1].steps):
-            continue  # what a function returns is new
         if not _survives(agents[source], journey.steps, budget):
             continue
         yield journey, source
         through = _through(journey.steps, agents[here])
+        marks = (*journey.marks, len(through))
         queue.extend(
-            (
-                _Journey(
-                    (*journey.edges, edge), (*through, *edge.steps), (*journey.marks, len(through))
-                ),
-                source,
-            )
+            (_Journey((*journey.edges, edge), (*through, *_chain(edge)), marks), source)
             for edge in edges
             if edge.source == here
         )
+
+
+def _chain(edge: Edge) -> Chain:
+    """Return the steps of an edge, where a function passes on what it takes and may give."""
+    found: list[WorkflowStep] = []
+    for step in edge.steps:
+        if isinstance(step, OwnStep):
+            found += [_select(step.takes), _select(step.gives)]
+        else:
+            found.append(step)
+    return tuple(found)
 
 
 def _through(steps: Chain, agent: Agent) -> Chain:
@@ -129,16 +134,22 @@ def _producer(
 
 
 def _survives(agent: Agent, steps: Chain, budget: Budget) -> bool:
+    """Return whether a part gets through steps, or may get through."""
     anything = MessageBodySchema([(None,), ("/**",)])
     producer = _producer(agent, steps, anything, budget)
-    return any(option.taken for option in producer.options(1))
+    return not producer.is_exact or any(option.taken for option in producer.options(1))
 
 
-def _stops(journey: _Journey, part: PartType) -> tuple[PartType, ...]:
-    """Return what a part is when each agent sends it, and at the end."""
-    found = []
+def _stops(journey: _Journey, part: PartType) -> tuple[PartType, ...] | None:
+    """Return what a part is when each agent sends it, and at the end.
+
+    None if it is not one part all the way: a message format may make several of it, or of nothing.
+    """
+    found: list[PartType] = []
     parts = [part]
     for done, step in enumerate((*journey.steps, None)):
+        if len(parts) != 1:
+            return None
         found += parts * journey.marks.count(done)
         if step is not None:
             parts = step.types(parts)

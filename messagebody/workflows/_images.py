@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import attrs
 
+from messagebody._core import is_json
 from messagebody.errors import InvalidPattern
 from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.workflows._steps import (
@@ -157,12 +158,18 @@ def _(step: Retype, parts: Parts) -> Parts:
     for part in parts:
         kind = part.content_type_pattern.text
         if kind == step.old:
-            found.append(attrs.evolve(part, content_type=step.new))
-        elif part.content_schema is not None or _are_types_apart(kind, step.old):
+            found.append(_retyped(part, step.new))
+        elif _are_types_apart(kind, step.old):
             found.append(part)
         else:
-            found += [_maybe(part), _maybe(part, content_type=step.new)]
+            found += [_maybe(part), _maybe(_retyped(part, step.new))]
     return found
+
+
+def _retyped(part: SchemaPart, kind: str) -> SchemaPart:
+    # Only a type of JSON says what is inside.
+    content = part.content_schema if is_json(kind) else None
+    return attrs.evolve(part, content_type=kind, content_schema=content)
 
 
 # Patterns, as their texts show them: what is not sure counts as possible

@@ -40,23 +40,38 @@ class Incoming:
 
 
 @attrs.frozen
+class LegSender:
+    """What is sent on a leg.
+
+    Arguments:
+        name: the name of the agent, or of a step of one's own that sends from there on.
+        sent: the schema of what is sent.
+        edges: the edges that it takes, each with the steps up to the end of the leg.
+    """
+
+    name: str
+    sent: MessageBodySchema
+    edges: list[tuple[Incoming, _Steps]] = attrs.field(factory=list)
+
+
+@attrs.frozen
 class Leg:
     """Senders up to where a message has to be valid: a step of one's own, or the end.
 
     Arguments:
         takes: the schema there.
-        senders: what is sent, with the edges that it takes from there and the steps to there.
+        senders: who sends.
         step: the step of one's own; None at the end.
     """
 
     takes: MessageBodySchema
-    senders: Sequence[tuple[MessageBodySchema, Sequence[tuple[Incoming, _Steps]]]]
+    senders: Sequence[LegSender]
     step: OwnStep | None = None
 
     @property
     def chains(self) -> list[tuple[MessageBodySchema, list[_Steps]]]:
         """What is sent, with the steps of each edge."""
-        return [(sent, [steps for _, steps in edges]) for sent, edges in self.senders]
+        return [(each.sent, [steps for _, steps in each.edges]) for each in self.senders]
 
 
 def groups(incoming: Sequence[Incoming]) -> list[list[Incoming]]:
@@ -111,18 +126,19 @@ def _joined(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def legs(agent: Agent, incoming: Sequence[Incoming]) -> Iterator[Leg]:
-    senders: dict[object, tuple[MessageBodySchema, list[tuple[Incoming, _Steps]]]] = {}
+    senders: dict[object, LegSender] = {}
     for each in incoming:
-        sent, start = each.sent, 0
+        sender, start = LegSender(each.edge.source, each.sent), 0
         for place, step in enumerate(each.edge.steps):
             if isinstance(step, OwnStep):
                 rest = each.edge.steps[start:place]
-                yield Leg(step.takes, [(sent, [(each, rest)])], step)
-                sent, start = step.gives, place + 1
+                sender.edges.append((each, rest))
+                yield Leg(step.takes, [sender], step)
+                sender, start = LegSender(f"a step of edge {each.number}", step.gives), place + 1
         # What an agent sends goes along all of its edges; what a step makes, along its own.
         key: object = each.number if start else each.edge.source
         rest = each.edge.steps[start:]
-        senders.setdefault(key, (sent, []))[1].append((each, rest))
+        senders.setdefault(key, sender).edges.append((each, rest))
     yield Leg(agent.input, list(senders.values()))
 
 
@@ -158,13 +174,13 @@ class _Inspection:
 
     def _plain_verdict(self, leg: Leg, steps: int) -> Verdict:
         """Return the verdict of a pair without steps, which the check of pairs may decide."""
-        (sent, edges), *others = leg.senders
-        if others or any(steps for _, steps in edges) or len(edges) > 1 or leg.step is not None:
+        sender, *others = leg.senders
+        (edge, before), *more = sender.edges
+        if others or more or before or leg.step is not None:
             return Verdict.UNDECIDED
-        result = check(sent, leg.takes, steps=max(steps, 0))
-        name, edge = edges[0][0].edge.source, edges[0][0]
+        result = check(sender.sent, leg.takes, steps=max(steps, 0))
         if result.example is not None:
-            self.example = {name: result.example}
+            self.example = {sender.name: result.example}
         if result.counterexample is not None and not self.breaches:
             reason = result.reasons[0]
             is_missing = reason.producer_index is None
@@ -173,8 +189,8 @@ class _Inspection:
                     kind=BreachKind.MISSING if is_missing else BreachKind.REFUSED,
                     agent=self._agent.name,
                     problem=reason.summary,
-                    messages={name: result.counterexample},
-                    edges=(edge.edge,),
+                    messages={sender.name: result.counterexample},
+                    edges=(_rest(leg, sender, before),),
                     edge=edge.number,
                 )
             )
@@ -183,7 +199,7 @@ class _Inspection:
     def _keep(self, leg: Leg, decision: JointDecision, found: Break) -> bool:
         """Keep what breaks; return whether it really does, which only a sender may leave open."""
         messages = _messages(leg, found.bodies)
-        edges = tuple(_rest(leg, *each) for _, listed in leg.senders for each in listed)
+        edges = tuple(_rest(leg, each, steps) for each in leg.senders for _, steps in each.edges)
         breach = Breach(
             kind=_kind(leg, found),
             agent=self._agent.name,
@@ -206,7 +222,7 @@ def _clearly_fits(leg: Leg, budget: Budget) -> dict[str, MessageBody] | None:
 
     Most edges end here, and what is clear has a short proof.
     """
-    bodies = [sent.profile.easy_body for sent, _ in leg.senders]
+    bodies = [each.sent.profile.easy_body for each in leg.senders]
     image = None if None in bodies else joint_image(leg.chains)
     if image is None or not check(image, leg.takes, steps=min(max(budget.left, 1), _GLANCE)):
         return None
@@ -216,18 +232,18 @@ def _clearly_fits(leg: Leg, budget: Budget) -> dict[str, MessageBody] | None:
 def _messages(leg: Leg, bodies: Bodies) -> dict[str, MessageBody] | None:
     """Return a message of each sender; None if a type is too long for any message."""
     found = {}
-    for (_, edges), types in zip(leg.senders, bodies, strict=True):
+    for sender, types in zip(leg.senders, bodies, strict=True):
         body = body_of(types, in_order=True)
         if body is None:
             return None
-        found[edges[0][0].edge.source] = body
+        found[sender.name] = body
     return found
 
 
-def _rest(leg: Leg, incoming: Incoming, steps: _Steps) -> Edge:
+def _rest(leg: Leg, sender: LegSender, steps: _Steps) -> Edge:
     """Return the edge from where a leg begins, to where it ends."""
     own: _Steps = () if leg.step is None else (leg.step,)
-    return Edge(incoming.edge.source, incoming.edge.target, steps + own)
+    return Edge(sender.name, sender.edges[0][0].edge.target, steps + own)
 
 
 def _gets_through(leg: Leg, breach: Breach) -> bool:
@@ -251,9 +267,9 @@ def _kind(leg: Leg, found: Break) -> BreachKind:
 
 def _edge_at(leg: Leg, found: Break) -> int | None:
     """Return the number of the edge that is at fault, if one alone is."""
-    edges = [each for _, listed in leg.senders for each, _ in listed]
+    edges = [edge for each in leg.senders for edge, _ in each.edges]
     if found.sender is not None and not found.is_shared:
-        edges = [each for each, _ in leg.senders[found.sender][1]]
+        edges = [edge for edge, _ in leg.senders[found.sender].edges]
     return edges[0].number if len(edges) == 1 else None
 
 
@@ -269,7 +285,7 @@ def _problem(leg: Leg, found: Break, agent: str) -> str:
         )
     if found.part is None or found.sender is None:
         raise AssertionError(found)
-    source = leg.senders[found.sender][1][0][0].edge.source
+    source = leg.senders[found.sender].name
     came = "; ".join(_arrival(found.part, each) for each in found.arrived)
     sent = _described(*found.part)
     came = f", which arrives as {came}" if came else ""

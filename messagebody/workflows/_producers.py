@@ -318,16 +318,21 @@ class SteppedProducer:
             for place in places(step, self._paths[number, done])
         }
 
+    @cached_property
+    def _has_contents(self) -> bool:
+        return any(each.content_schema is not None for each in (*self.schema, *self._taker))
+
     def _filled(self, part: PartType) -> Iterator[PartType]:
         """Yield a part that may be sent, with each content that schemas tell apart."""
         self._budget.spend(1 + len(self.schema) + self.length)
         senders = [each for each in self.schema if _could_accept(each, part)]
         if not senders:
             return
-        if not is_json(part.content_type):
+        arrived = self.arrive([part]) if self._has_contents else []
+        # A text that is no JSON may have a type of JSON when it arrives.
+        if not any(is_json(each.content_type) for each in (part, *arrived)):
             yield part
             return
-        arrived = self.arrive([part])
         takers = [each for each in self._taker if any(_could_accept(each, p) for p in arrived)]
         contents = {
             each.content_schema: each in senders

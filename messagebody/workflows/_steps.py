@@ -17,6 +17,7 @@ from messagebody._core import (
     require_schema,
 )
 from messagebody.adapters import adapter
+from messagebody.compatibility._solver.contents import FilledType
 from messagebody.compatibility._solver.profile import PartType
 from messagebody.compatibility._witnesses import body_of
 from messagebody.errors import DuplicateName, InvalidArgument, InvalidBody
@@ -421,7 +422,12 @@ class Retype(WorkflowStep):
         return [content_type_pattern(self.old)]
 
     def follow(self, part: PartType) -> PartType:
-        return part._replace(content_type=self.new) if part.content_type == self.old else part
+        kind = part.content_type
+        if kind != self.old:
+            return part
+        # The content stays, and may count again under the new type.
+        new = FilledType(self.new, kind.value) if isinstance(kind, FilledType) else self.new
+        return part._replace(content_type=new)
 
 
 @attrs.frozen

@@ -338,8 +338,8 @@ class Workflow:
         """Decide whether a part that some agent gives a certain name can reach an agent.
 
         It can if steps lead it there, and each agent in between takes it and may send a part of
-        that name and type: then it may pass it on unchanged. What an agent copies into another part
-        is not seen.
+        that name and type: then it may pass it on unchanged, and so may a step of your own. What an
+        agent copies into another part is not seen.
 
         Arguments:
             names: a pattern of names; None for parts without a name.

@@ -1,0 +1,131 @@
+"""What strangers found: answers that real steps, contents and flows did not keep to."""
+
+from typing import Any
+
+import pytest
+
+from messagebody import Agent, MessageBody, MessageBodySchema, Part, SchemaPart
+from messagebody.workflows import (
+    Workflow,
+    certify,
+    drop,
+    mount,
+    retype,
+    select,
+    step,
+    through,
+    verify,
+)
+from tests.workflows.test_workflow import breaks
+
+ANY = MessageBodySchema([("/**",), (None,)])
+TEXT = MessageBodySchema([(None, "text/plain", True)])
+PICTURE = MessageBodySchema([("/c.png", "image/png", True)])
+
+
+def schema(*parts: Any) -> MessageBodySchema:
+    return MessageBodySchema(parts)
+
+
+def inside(kind: str, content: dict[str, Any], *, required: bool = True) -> MessageBodySchema:
+    return schema(SchemaPart("/a", kind, required=required, content_schema=content))
+
+
+def pair(sent: MessageBodySchema, taken: MessageBodySchema, *edges: list[Any]) -> Workflow:
+    agents = [Agent("a", ANY, sent), Agent("b", taken, ANY)]
+    return Workflow(agents, [("a", "b", steps) for steps in edges])
+
+
+OBJECT = {"type": "object"}
+A_TO_B = retype("text/a+json", "text/b+json")
+A_TO_TEXT = retype("text/a+json", "text/plain")
+TEXT_TO_A = retype("text/plain", "text/a+json")
+RETYPED: dict[str, tuple[MessageBodySchema, list[Any], MessageBodySchema, str]] = {
+    "kept": (inside("text/a+json", OBJECT), [A_TO_B], inside("text/b+json", OBJECT), "always"),
+    "broken": (inside("text/a+json", OBJECT), [A_TO_B], inside("text/b+json", {"type": "array"}),
+               "never"),
+    "one of two": (inside("text/{a,b}+json", OBJECT), [A_TO_B], inside("text/b+json", OBJECT),
+                   "always"),
+    "from a text": (schema(("/a", "text/plain", True)), [TEXT_TO_A], inside("text/a+json", OBJECT),
+                    "sometimes"),
+    "there and back": (inside("text/a+json", OBJECT), [A_TO_TEXT, TEXT_TO_A],
+                       inside("text/a+json", OBJECT), "always"),
+    "to a text": (inside("text/a+json", OBJECT), [A_TO_TEXT], schema(("/a", "text/plain", True)),
+                  "always"),
+    "maybe to a text": (inside("text/a+json", OBJECT, required=False), [A_TO_TEXT],
+                        schema(("/a", "text/plain")), "always"),
+    "some of any": (inside("*/*", OBJECT, required=False), [A_TO_TEXT],
+                    inside("*/*", OBJECT, required=False), "sometimes"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", RETYPED)
+def test_contents_stay_when_a_text_has_another_type(case: str) -> None:
+    sent, steps, taken, verdict = RETYPED[case]
+    workflow = pair(sent, taken, steps)
+    answers = workflow.check()
+    assert answers["b"].verdict == verdict
+    assert all(breaks(workflow, breach) for breach in answers.breaches)
+    proof = certify(workflow)
+    assert verdict == "always" or proof is None
+    assert verify(workflow, proof) is (proof is not None)
+
+
+def test_a_step_of_ones_own_beside_another_edge_of_its_sender() -> None:
+    own = step(lambda body: body, takes=ANY, gives=schema(("/x",)))
+    shown = schema((None,))
+    for edges, number in (([[own], []], 0), ([[], [own]], 1), ([[own], [own, drop("/x")]], 0)):
+        [breach] = pair(shown, shown, *edges).check().breaches
+        name = f"a step of edge {number}"
+        # The message is that of the step, and what the agent sends is not lost.
+        assert breach.messages[name].names() == ["/x"]
+        assert len(breach.messages) == 2
+        assert f"{name!r} may send /x" in breach.problem
+        assert name in str(breach.passages[number])
+
+
+def test_examples_behind_a_step_of_ones_own_are_those_of_the_step() -> None:
+    own = step(lambda body: body, takes=TEXT, gives=PICTURE)
+    answer = pair(TEXT, PICTURE, [own]).check()["b"]
+    assert answer.example is not None
+    assert {name: body.names() for name, body in answer.example.items()} == {
+        "a step of edge 0": ["/c.png"]
+    }
+
+
+def test_a_step_of_ones_own_may_pass_parts_on() -> None:
+    def flows(takes: MessageBodySchema, gives: MessageBodySchema) -> bool | None:
+        own = step(lambda body: body, takes=takes, gives=gives)
+        return pair(ANY, ANY, [mount("/m"), own]).flows("/private/**", "b").arrives
+
+    public = schema(("/public/**",))
+    assert flows(ANY, ANY) is True
+    assert flows(ANY, public) is False
+    assert flows(public, ANY) is False
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [mount("/m"), select(["/m/2.txt"])],
+        [mount("/m"), drop(["/m/1", "/m/1.*"])],
+        [mount("/m"), select(["/m/2.txt"]), mount("/n")],
+    ],
+)
+def test_parts_with_later_numbers_may_flow(steps: list[Any]) -> None:
+    body = MessageBody([Part("public"), Part("private")])
+    workflow = pair(ANY, ANY, steps)
+    assert workflow.edges[0].deliver(body)[0].text == "private"
+    assert workflow.flows(None, "b")
+
+
+@pytest.mark.parametrize("form", ["openai-chat", "anthropic", "a2a", "mcp", "gemini"])
+def test_flows_through_a_message_format_are_told(form: str) -> None:
+    workflow = pair(ANY, ANY, [through(form)])
+    for names in ("/private/**", "/private/*.png", None):
+        found = workflow.flows(names, "b")
+        assert found
+        assert str(found)
+        assert names is None or not found.stops or str(found.stops[0].name).startswith("/private/")
+    nothing = pair(schema(), ANY, [through(form)])
+    assert nothing.flows("/private/**", "b").arrives is not True
