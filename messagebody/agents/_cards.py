@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._core import JSON, TEXT_PLAIN, parse_content_type, quote
+from messagebody._core import DEFAULT_LIMITS, JSON, TEXT_PLAIN, parse_content_type, quote
 from messagebody.errors import InvalidCard, InvalidContentType
 from messagebody.findings import Finding, Severity, pointer
 from messagebody.schema import MessageBodySchema, SchemaPart
@@ -28,6 +28,8 @@ _A2A: Final = {"defaultInputModes", "defaultOutputModes", "skills", "capabilitie
 _ACP: Final = {"input_content_types", "output_content_types"}
 _MANIFEST: Final = {"name", "description", "metadata"}
 """The members of a manifest that states no types."""
+_MOST: Final = 20_000
+"""How many modes and skills are read of one card."""
 
 
 @attrs.frozen
@@ -67,6 +69,9 @@ def read_card(data: Mapping[str, Any], *, agent: str, skill: str | None = None) 
     else:
         reader.require(skill is None, "a manifest has no skills", "")
         taken, sent = (reader.of_manifest(data, way) for way in ("input", "output"))
+    most = DEFAULT_LIMITS.schema_parts // 2  # each type is an unnamed part and a named one
+    for types in (taken, sent):
+        reader.require(len({*types}) <= most, f"more than {most:,} types (limit schema_parts)", "")
     return Card(_schema_of(taken), _schema_of(sent), tuple(dict.fromkeys(reader.findings)))
 
 
@@ -79,6 +84,7 @@ class _CardReader:
 
     def __init__(self, agent: str) -> None:
         self._agent = agent
+        self._read = 0
         self.findings: list[Finding] = []
 
     def require(self, is_right: bool, problem: str, where: str) -> None:
@@ -129,6 +135,8 @@ class _CardReader:
         self.require(
             found is None or isinstance(found, list), f"expected a list, got {quote(found)}", where
         )
+        self._read += len(found or ())
+        self.require(self._read <= _MOST, f"more than {_MOST:,} modes and skills", where)
         return [(each, f"{where}/{at}") for at, each in enumerate(found or ())]
 
     def types_of(self, modes: Iterable[tuple[Any, str]], way: str) -> Iterator[str]:

@@ -18,6 +18,8 @@ _WAYS: Final = ("sends", "takes", "answers")
 _WORST: Final = (Verdict.NEVER, Verdict.UNDECIDED, Verdict.SOMETIMES)
 _A_KIND: Final = 100
 """How long the name of a kind may be."""
+_KINDS: Final = 1_000
+"""How many kinds are read of one agent."""
 
 
 def _optional_schema(_: Any, attribute: "attrs.Attribute[Any]", value: Any) -> None:
@@ -85,6 +87,8 @@ def exchanges_of(data: Any, *, limits: Limits = DEFAULT_LIMITS) -> dict[str, Exc
     """
     if not isinstance(data, Mapping):
         raise InvalidSchema(f"exchanges are an object, by kind; got {quote(data)}")
+    if len(data) > _KINDS:
+        raise InvalidSchema(f"{len(data):,} kinds of exchange are more than {_KINDS:,}")
     found = {}
     for kind, each in data.items():
         try:

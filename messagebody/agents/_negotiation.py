@@ -1,6 +1,6 @@
 """Negotiation: what an agent can send and a caller takes, exactly, and why there may be nothing."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 
 import attrs
@@ -107,10 +107,21 @@ def negotiate(
         conflicts = tuple(_smallest(output, taken, steps))
         return Agreement(output, taken, None, conflicts, Verdict.NEVER)
     verdict = check(output, taken, steps=steps).verdict
-    agreed = meet(output, taken, steps=steps)
-    # In the canonical order, so that it is the same whoever is asked first.
-    schema = None if agreed is None else simplify(agreed, steps=steps)
-    return Agreement(output, taken, schema, (), verdict)
+    inner = [output] * (verdict is Verdict.ALWAYS)
+    inner += [taken] * bool(check(taken, output, steps=steps))
+    agreed = _simplest(inner or [meet(output, taken, steps=steps)], steps)
+    return Agreement(output, taken, agreed, (), verdict)
+
+
+def _simplest(equal: Sequence[MessageBodySchema | None], steps: int) -> MessageBodySchema | None:
+    """Return the simplest of schemas that say the same, whatever their order."""
+    simple = [simplify(each, steps=steps) for each in equal if each is not None]
+    return min(simple, key=_complexity, default=None)
+
+
+def _complexity(schema: MessageBodySchema) -> tuple[int, str]:
+    written = str(schema.to_dicts())
+    return len(written), written
 
 
 def _schema(value: object) -> MessageBodySchema:

@@ -19,6 +19,8 @@ _STEP: Final = 8192
 """How many bytes are waited for before they are looked at."""
 _SHORT: Final = 2048
 """The bytes of the longest text that is held."""
+_TOKENS: Final = 50_000
+"""How many keys, values and marks are looked at: a server waits meanwhile."""
 _LONG: Final = object()
 """Stands for a text that is not held."""
 
@@ -39,6 +41,7 @@ class Beginning:
     ) -> None:
         self._taken, self._is_sending = taken, is_sending
         self._held = bytearray()
+        self._tokens = 0
         self._is_in_text = self._is_over = False
         # The keys and indexes that lead to what is read; a key is None until it is there.
         self._path: list[Any] = []
@@ -81,6 +84,8 @@ class Beginning:
                 self._is_in_text = False
             else:
                 self._take(*found.groups())
+            self._tokens += 1
+            self._is_over |= self._tokens >= _TOKENS
         rest = held[at:]
         if not self._is_in_text and len(rest) > _SHORT:
             self._is_in_text = rest.lstrip(b" \t\r\n").startswith(b'"')

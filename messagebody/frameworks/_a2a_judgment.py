@@ -8,16 +8,16 @@ import attrs
 
 from messagebody._core import DEFAULT_LIMITS, MessageBody, Part
 from messagebody.agents import Agreement, negotiate
-from messagebody.frameworks._a2a_reading import body_of, parts_of, require_one_reading
-from messagebody.frameworks.gate import Door, NotPassed
+from messagebody.frameworks._a2a_reading import body_of, parts_of
+from messagebody.frameworks.gate import SHOWN, Door, NotPassed
 from messagebody.schema import MessageBodySchema, SchemaPart
 
 AGREEMENT_KEY: Final = "messagebody.agreement"
 REFUSED: Final = "the agent does not take this message"
-SHOWN: Final = 20
-"""How many violations an answer has."""
 _MODES: Final = 100
 """How many accepted modes of a request are read."""
+_STEPS: Final = 10_000
+"""The budget of each question about them: a server waits meanwhile, and clients write the modes."""
 _KINDS: Final = {
     "input-required": "interrupt", "auth-required": "interrupt",
     "submitted": "notification", "working": "notification",
@@ -69,15 +69,14 @@ class Judgment:
             MessageBodyError: it can't be read.
         """
         answers = self._answers if goes_on(message) else None
-        require_one_reading(message)
-        body = body_of(message)
+        body = body_of(message, is_foreign=True)
         if answers is None or not self.door.accepts(answers, body):
             self.door.enter(body)
 
     def agree(self, modes: Any) -> Agreement | None:
         """Return the agreement about accepted output modes; None if they are not stated."""
         if isinstance(modes, list) and all(isinstance(each, str) for each in modes):
-            return negotiate(self.door.agent, modes[:_MODES])
+            return negotiate(self.door.agent, modes[:_MODES], steps=_STEPS)
         return None
 
     async def finding(self, result: Any, *, is_about_tasks: bool = False) -> str | None:

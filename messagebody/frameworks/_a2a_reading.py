@@ -7,21 +7,34 @@ from messagebody._core import MessageBody
 from messagebody.adapters import adapter
 from messagebody.errors import EnvelopeError
 
+_MOST_PARTS: Final = 10_000
+"""How many parts a message may have that somebody else wrote."""
 _SPELT_TWICE: Final = {"media_type", "mime_type"}
 _NEW_ONLY: Final = {"raw", "url", "filename", "mediaType", *_SPELT_TWICE}
 _OLD_ONLY: Final = {"file", *_SPELT_TWICE}
 _CONTENT_OF_FILE: Final = {"fileWithBytes": "bytes", "fileWithUri": "uri"}
 """The members of a file in HTTP+JSON of 0.3, and what JSON-RPC of 0.3 calls them."""
+_ODD_IN_FILE: Final = _SPELT_TWICE | _CONTENT_OF_FILE.keys()
 _ABOUT_FILE: Final = {"mimeType", "name"}
 
 
-def body_of(message: Any) -> MessageBody:
+def body_of(message: Any, *, is_foreign: bool = False) -> MessageBody:
     """Return a message, of either version of the protocol, as a body.
 
+    Arguments:
+        message: the message.
+        is_foreign: whether somebody wrote it to pass: then all servers have to read its parts like
+            this. One that knows one version passes over the members of the other, and one that
+            reads JSON as protocol buffers or pydantic do takes a second spelling of some.
+
     Raises:
-        EnvelopeError: it can't be read, or one of its parts can't.
+        EnvelopeError: it can't be read, or one of its parts can't, or servers read it differently.
     """
+    if is_foreign and len(_listed(message)) > _MOST_PARTS:
+        raise EnvelopeError(f"a message has at most {_MOST_PARTS:,} parts here")
     respelt = _respelt(message)
+    if is_foreign:
+        _require_one_reading(message, respelt)
     parts = parts_of(respelt)
     is_old = bool(parts) and isinstance(parts[0], Mapping) and "kind" in parts[0]
     read = adapter("a2a-0.3" if is_old else "a2a").to_body(respelt)
@@ -31,27 +44,23 @@ def body_of(message: Any) -> MessageBody:
     return read.value
 
 
-def require_one_reading(message: Any) -> None:
-    """Raise an error unless all servers read the parts of a message as the gate does.
-
-    A server that knows one version passes over the members of the other, and one that reads JSON
-    as protocol buffers or pydantic do takes a second spelling of some.
-
-    Raises:
-        EnvelopeError: a member would be read by some only.
-    """
-    if not isinstance(message, Mapping):
-        return
-    odd = message.keys() & {"content"} if "parts" in message else set()
-    for part in parts_of(_respelt(message)):
+def _require_one_reading(message: Any, respelt: Any) -> None:
+    is_twice = isinstance(message, Mapping) and {"parts", "content"} <= message.keys()
+    odd = {"content"} if is_twice else set()
+    for part in parts_of(respelt):
         if isinstance(part, Mapping):
             odd |= part.keys() & (_NEW_ONLY if "kind" in part else _OLD_ONLY)
             file = part.get("file")
-            unread = _SPELT_TWICE | _CONTENT_OF_FILE.keys()
-            odd |= file.keys() & unread if isinstance(file, Mapping) else set()
+            odd |= file.keys() & _ODD_IN_FILE if isinstance(file, Mapping) else set()
     if odd:
         shown = ", ".join(sorted(odd))
         raise EnvelopeError(f"members of another version or spelling of the protocol: {shown}")
+
+
+def _listed(message: Any) -> list[Any]:
+    """Return the parts of a message under either of their names."""
+    content = message.get("content") if isinstance(message, Mapping) else None
+    return parts_of(message) or (content if isinstance(content, list) else [])
 
 
 def parts_of(message: Any) -> list[Any]:

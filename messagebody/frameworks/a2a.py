@@ -157,7 +157,8 @@ class Gate:
             await answer(send, *self._extension_missing(scope, call) or _refused(call, found))
             return
         try:
-            call = _call_of(scope, content)
+            reading = partial(_call_of, scope, content)
+            call = await self._judgment.door.judge(reading, size=len(content))
         except ValueError as error:
             if is_json(scope["headers"]) or begins_as_json(content) or _is_http(scope["path"]):
                 # A server that reads it more leniently would get what nobody has looked at.
@@ -165,7 +166,7 @@ class Gate:
                 await answer(send, *_error(call, _PARSING, str(error)))
                 return
         if call is not None and call.is_sending:
-            refused = await self._refusal(scope, call)
+            refused = await self._refusal(scope, call, len(content))
             if refused is not None:
                 await answer(send, *refused)
                 return
@@ -178,12 +179,13 @@ class Gate:
         held = HeldAnswer(send, _WholeAnswer(self._judgment, call), self._most)
         return _EventsOut(held, _StreamedAnswer(self._judgment, call), self._most)
 
-    async def _refusal(self, scope: Message, call: _Asking) -> tuple[int, Any] | None:
+    async def _refusal(self, scope: Message, call: _Asking, size: int) -> tuple[int, Any] | None:
         missing = self._extension_missing(scope, call)
         if missing is not None:
             return missing
         try:
-            await self._judgment.door.judge(partial(self._judgment.enter, call.message))
+            enter = partial(self._judgment.enter, call.message)
+            await self._judgment.door.judge(enter, size=size)
         except NotPassed as refused:
             return _refused(call, refused)
         except MessageBodyError as error:

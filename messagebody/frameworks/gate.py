@@ -10,7 +10,8 @@ import logging
 import re
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any, Final, Literal
+from itertools import islice
+from typing import Any, Final, Literal, TypeVar
 
 from messagebody._core import MIB, MessageBody
 from messagebody.agents import Agent
@@ -24,9 +25,12 @@ MOST: Final = 16 * MIB
 _JSON: Final = "application/json"
 _OPENING: Final = re.compile(rb'\s*+(?:\{\s*+["}]|\[\s*+\{)')
 _BYTE_ORDER: Final = b"\xef\xbb\xbf\xfe\xff"
-_SHOWN: Final = 20
-"""How many violations an answer has."""
+SHOWN: Final = 20
+"""How many violations are looked for, and an answer has."""
+_LONG: Final = MIB
+"""From how many bytes on a decision is left to a thread, so that the server goes on meanwhile."""
 
+_T = TypeVar("_T")
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -113,11 +117,13 @@ class BodyGate:
             if not content and not has_content(scope):
                 await self._app(scope, replayed(content, receive), send)
                 return
-            await self._door.judge(lambda: self._door.enter(MessageBody.from_json(content)))
+            await self._door.judge(
+                lambda: self._door.enter(MessageBody.from_json(content)), size=len(content)
+            )
         except RequestTooLarge as error:
             await answer(send, 413, {"detail": str(error)})
         except NotPassed as refused:
-            listed = refused.problems[:_SHOWN]
+            listed = refused.problems[:SHOWN]
             details = [
                 {"type": "value_error", "loc": ["body"] if at is None else ["body", at], "msg": msg}
                 for at, msg in listed
@@ -177,14 +183,13 @@ class Door:
         """Raise `NotPassed` unless a body keeps a schema."""
         if not self.accepts(schema, body):
             found = schema.iter_violations(body, resolver=self._resolver)
-            raise NotPassed((each.part_index, str(each)) for each in found)
+            raise NotPassed((each.part_index, str(each)) for each in islice(found, SHOWN))
 
-    async def judge(self, decide: Callable[[], None]) -> None:
-        """Decide here, or in a thread if references may be read."""
-        if self._resolver is None:
-            decide()
-        else:
-            await asyncio.to_thread(decide)
+    async def judge(self, decide: Callable[[], _T], *, size: int = 0) -> _T:
+        """Decide here, or in a thread if references may be read or there is much to look at."""
+        if self._resolver is None and size < _LONG:
+            return decide()
+        return await asyncio.to_thread(decide)
 
     async def leaves(self, decide: Callable[[], None]) -> str | None:
         """Return None if something may leave, else the id under which the log says why not.

@@ -314,6 +314,23 @@ class TestUnreadable:
             Agent.from_dict(data)
         assert caught.value.where == where
 
+    @pytest.mark.parametrize(
+        ("data", "where"),
+        [
+            (card(["x"] * 20_001, []), "/defaultInputModes"),
+            (card(["text"] * 12_000, ["text"] * 12_000), "/defaultOutputModes"),
+            (card(["text"], ["text"], skills=[{}] * 20_001), "/skills"),
+            (card(["text"], [f"text/{each}" for each in range(5_001)]), ""),
+            ({**MANIFEST, "input_content_types": ["x"] * 20_001}, "/input_content_types"),
+            ({**MANIFEST, "input_content_types": [f"text/{n}" for n in range(5_001)]}, ""),
+        ],
+        ids=range(6),
+    )
+    def test_there_are_not_too_many(self, data: dict[str, Any], where: str) -> None:
+        with pytest.raises(InvalidCard, match="more than") as caught:
+            Agent.from_card(data)
+        assert caught.value.where == where
+
     def test_unknown_skill(self) -> None:
         for data in (card(["text"], ["text"], skills=[{"id": "x"}]), MANIFEST):
             with pytest.raises(InvalidCard):

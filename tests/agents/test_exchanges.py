@@ -66,6 +66,11 @@ class TestStating:
         with pytest.raises(InvalidSchema, match="agent 'a'"):
             Agent.from_dict({"name": "a", "input": [], "exchanges": wrong})
 
+    def test_kinds_are_not_too_many(self) -> None:
+        data = {"name": "a", "input": [], "exchanges": {f"k{each}": {} for each in range(1001)}}
+        with pytest.raises(InvalidSchema, match="1,001 kinds"):
+            Agent.from_dict(data)
+
     def test_other_values(self) -> None:
         with pytest.raises(InvalidArgument):
             Exchange(sends=[])  # type: ignore[arg-type]

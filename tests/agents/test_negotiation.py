@@ -97,3 +97,28 @@ def test_what_is_no_answer(wrong: Any) -> None:
 def test_what_is_no_agent() -> None:
     with pytest.raises(InvalidArgument):
         negotiate([], NOTHING)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ([("/**/q", "image/*"), ("/b", "application/json", True)],
+         [("/**", "*/*", True), ("/**", "application/json")]),
+        ([("/b", "text/*", True), ("/a/**", "image/png", True)],
+         [("/b", "text/*", True), ("/**", "{text/plain,text/x,image/png}", True)]),
+        ([("/a/**", "*/*")], [("/a/*", "{text/plain,image/png}", True), ("/a/*", "text/*", True)]),
+        ([("/a/**", "image/*"), ("/**/q", "{text/plain,image/png}")],
+         [("/**/q", "image/png", True)]),
+        ([(None, "text/{plain,csv}")], [(None, "{text/csv,text/plain}")]),
+    ],
+)  # fmt: skip
+def test_what_is_agreed_on_stays_so(one: Any, other: Any) -> None:
+    """Asked again, whoever is asked first, it is the same schema; what always fits has one."""
+    sides = MessageBodySchema(one), MessageBodySchema(other)
+    agreed = negotiate(*sides).schema
+    assert agreed is not None
+    assert negotiate(*reversed(sides)).schema == agreed
+    for side in (*sides, agreed):
+        for again in (negotiate(agreed, side), negotiate(side, agreed)):
+            assert again.schema == agreed
+        assert negotiate(agreed, side).verdict is Verdict.ALWAYS

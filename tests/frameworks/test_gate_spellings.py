@@ -8,10 +8,19 @@ import pytest
 from fastapi import Body, FastAPI
 from fastapi.testclient import TestClient
 
-from messagebody import Agent, MessageBodySchema, SchemaPart
+from messagebody import Agent, MessageBodySchema, Part, SchemaPart
 from messagebody.frameworks import a2a
 from messagebody.frameworks.gate import BodyGate
-from tests.frameworks.test_agent_gates import ECHO, JSON, PICTURE, Server, ask, message, rpc
+from tests.frameworks.test_agent_gates import (
+    ECHO,
+    JSON,
+    PICTURE,
+    Server,
+    Upload,
+    ask,
+    message,
+    rpc,
+)
 
 ENCODINGS: tuple[Callable[[bytes], bytes], ...] = (
     lambda content: b"\xef\xbb\xbf" + content,
@@ -27,6 +36,7 @@ ENCODINGS: tuple[Callable[[bytes], bytes], ...] = (
 )
 TYPES = (b"text/plain", b"", b"application/octet-stream", b"multipart/form-data; boundary=x")
 TEXT = {"text": "Hi"}
+READER = Agent("reader", *[MessageBodySchema([(None, "{text/*,application/json}")])] * 2)
 
 
 class TestEncodings:
@@ -66,8 +76,6 @@ class TestEncodings:
 
 
 class TestParts:
-    READERS = Agent("reader", *[MessageBodySchema([(None, "{text/*,application/json}")])] * 2)
-
     @pytest.mark.parametrize(
         "part",
         [
@@ -87,7 +95,7 @@ class TestParts:
         """Servers pass over members that are null, so a second content hides nothing."""
         server = Server()
         for parts in ([part], [TEXT, part], [{"kind": "text", "text": "Hi"}, part]):
-            _, answer = ask(a2a.Gate(server, self.READERS), rpc(*parts))
+            _, answer = ask(a2a.Gate(server, READER), rpc(*parts))
             assert json.loads(answer)["error"]["code"] in {-32005, -32602}
         assert server.got == []
 
@@ -103,7 +111,7 @@ class TestParts:
     )  # fmt: skip
     def test_members_that_are_null_are_legal(self, part: Any) -> None:
         server = Server()
-        assert ask(a2a.Gate(server, self.READERS), rpc(part)) == (200, b"{}")
+        assert ask(a2a.Gate(server, READER), rpc(part)) == (200, b"{}")
 
 
 class TestHttpOfTheOlderVersion:
@@ -220,3 +228,49 @@ class TestBodies:
             "content-type": "application/json"})  # fmt: skip
         assert asked.status_code in {404, 422}
         assert got == []
+
+
+class TestEffort:
+    def test_a_message_has_a_number_of_parts_at_most(self) -> None:
+        gate = a2a.Gate(Server(), ECHO)
+        assert ask(gate, rpc(*[TEXT] * 10_000), pieces=1 << 20) == (200, b"{}")
+        for content in (rpc(*[TEXT] * 10_001), rpc(*[{"raw": "aGk="}] * 10_001)):
+            assert json.loads(ask(gate, content, pieces=1 << 20)[1])["error"]["code"] == -32602
+
+    def test_only_the_beginning_is_looked_at_early(self) -> None:
+        """What comes after many values is refused all the same, at the end."""
+        first = {"mediaType": "image/png", "raw": "aGkh" * 50_000}
+        for number, is_early in ((10, True), (60_000, False)):
+            upload = Upload(rpc({"data": [0] * number}, first, {"text": "x" * 900_000}), 4096)
+            assert upload.through(a2a.Gate(Server(), READER))["error"]["code"] == -32005
+            assert (upload.share < 1) == is_early
+
+    def test_many_accepted_modes(self) -> None:
+        """The budget of an agreement is small, and what it leaves open can still be asked."""
+        pairs = [(f"/{each}/*.{{md,txt,csv}}", "{text,image}/*", True) for each in "abcde"]
+        more = [(f"/{each}/*.{{md,txt,csv}}", "{text,image}/*") for each in "fghij"]
+        agent = Agent("writer", ECHO.input, MessageBodySchema([*pairs, *more]))
+        server = Server()
+        wishes = {"acceptedOutputModes": [f"text/{each:x}" for each in range(100)]}
+        ask(a2a.Gate(server, agent), rpc(TEXT, configuration=wishes))
+        agreement = server.scope[a2a.AGREEMENT]
+        assert agreement.schema is None
+        for kind, is_valid in (("text/5f", True), ("text/csv", False)):
+            parts = [Part("x", name=f"/{each}/x.md", content_type=kind) for each in "abcde"]
+            assert agreement.is_valid(parts) == is_valid
+
+    def test_an_answer_has_some_violations(self) -> None:
+        content = json.dumps([{"contentType": "image/png", "content": ""}] * 500).encode()
+        _, answer = ask(BodyGate(Server(), ECHO), content, pieces=1 << 20)
+        assert len(json.loads(answer)["detail"]) == 20
+
+    def test_long_requests_are_decided_like_short_ones(self) -> None:
+        long = {"text": "x" * 2_000_000}
+        for parts, is_error in (([long], False), ([long, PICTURE], True)):
+            _, answer = ask(a2a.Gate(Server(), ECHO), rpc(*parts), pieces=1 << 20)
+            assert ("error" in json.loads(answer)) == is_error
+            bodies = [{"content": long["text"]}, {"contentType": "image/png", "content": ""}]
+            content = json.dumps(bodies[: 1 + is_error]).encode()
+            gate = BodyGate(Server(b'[{"content": ""}]'), ECHO)
+            status, _ = ask(gate, content, pieces=1 << 20)
+            assert status == (422 if is_error else 200)
