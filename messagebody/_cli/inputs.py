@@ -17,6 +17,7 @@ from messagebody._core import (
     MessageBody,
     Part,
     count_of,
+    exact_json,
     human_size,
     is_store_url,
     is_url,
@@ -36,6 +37,7 @@ from messagebody.storage._references.reader import read_web
 from messagebody.storage._stores.documents import read_url
 
 if TYPE_CHECKING:
+    from messagebody.agents import Agent
     from messagebody.workflows import Workflow
 
 BODY = "body"
@@ -208,6 +210,34 @@ def decode_schema(data: bytes, path: str) -> MessageBodySchema:
     except (InvalidSchema, DecodeError) as error:
         problem = _IS_BODY if _is_body(data) else f"is not a valid schema: {error}"
         raise click.UsageError(f"{source_name(path)} {problem}") from error
+
+
+_OF_AGENTS = {
+    "input", "output", "exchanges", "skills", "capabilities", "defaultInputModes",
+    "defaultOutputModes", "input_content_types", "output_content_types", "inputSchema",
+}  # fmt: skip
+"""Members that agents, cards, manifests and tools have, and schemas don't."""
+
+
+def read_party(path: str) -> "Agent | MessageBodySchema":
+    """Return the schema or the agent in a file, or on standard input for "-".
+
+    An agent is its JSON, an agent card, a manifest or a tool; it has the name of its file if it
+    states none.
+    """
+    data = read_bytes(path)
+    try:
+        value = exact_json.loads(data, depth=limits().depth)
+    except ValueError:
+        return decode_schema(data, path)  # says what is wrong
+    if not isinstance(value, dict) or not value.keys() & _OF_AGENTS:
+        return decode_schema(data, path)
+    from messagebody.agents import Agent  # few files are agents
+
+    try:
+        return Agent.from_dict(value, name=Path(path).stem, limits=limits())
+    except MessageBodyError as error:
+        raise click.UsageError(f"{source_name(path)} is not a valid agent: {error}") from error
 
 
 def read_workflow(path: str) -> "Workflow":

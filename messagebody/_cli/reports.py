@@ -29,6 +29,7 @@ from messagebody.rendering import explanation
 from messagebody.rendering._verdicts import REASONS
 
 if TYPE_CHECKING:
+    from messagebody.agents import KindAnswer
     from messagebody.findings import Finding
     from messagebody.schema import MessageBodySchema
     from messagebody.workflows import Adaptation, WorkflowAnswer
@@ -489,6 +490,7 @@ def _pair_data(
         "consumer": subject.consumer,
         "verdict": result.verdict,
         "compatible": result.compatible,
+        **_exchange_data(result),
         "counterexample": _parts(result.counterexample),
         "example": _parts(result.example),
         "reasons": [
@@ -503,6 +505,23 @@ def _pair_data(
         ],
         "suggestions": None if changes is None else [_suggestion_data(each) for each in changes],
     }
+
+
+def _between_agents(
+    result: "Compatibility",
+) -> tuple[Sequence["KindAnswer"], Sequence["Finding"]]:
+    """Return what the answer for two agents says beside the verdict: exchanges and findings."""
+    if type(result) is not Compatibility:  # few pairs are agents
+        from messagebody.agents import AgentCompatibility
+
+        if isinstance(result, AgentCompatibility):
+            return [*result.exchanges.values()], result.findings
+    return (), ()
+
+
+def _exchange_data(result: "Compatibility") -> dict[str, Any]:
+    exchanges, _ = _between_agents(result)
+    return {"exchanges": {each.kind: each.verdict for each in exchanges}} if exchanges else {}
 
 
 def _suggestion_data(change: "Suggestion") -> dict[str, Any]:
@@ -615,6 +634,9 @@ def _explain(terminal: Terminal, result: Compatibility, subject: Subject) -> Non
     changed = subject.changed is not None and not result
     paint, width = terminal.palette, terminal.width
     terminal.say(explanation(result, palette=paint, width=width, note=note if changed else ""))
+    exchanges, findings = _between_agents(result)
+    said = [line for each in (*exchanges, *findings) for line in str(each).split("\n")]
+    terminal.say(escape(line, limit=2000) for line in said)
 
 
 def _advise(

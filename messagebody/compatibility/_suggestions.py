@@ -3,7 +3,7 @@
 A change of the producer renames a part, drops a part that the consumer rejects, converts or narrows
 its content type, adds or removes its name, or makes an optional part required. Changes are combined
 until the pair fits. The consumer may take more types, or require less. Suggestions with the fewest
-edits come first, and of as many those of the producer.
+edits come first, and of as many those that drop the fewest parts.
 """
 
 import heapq
@@ -189,7 +189,12 @@ def suggest(
     wider = widened(result, consumer, lenient=lenient, steps=steps)
     if wider is not None:
         found.append(Suggestion(tuple(_widenings(consumer, wider)), producer, wider))
-    return sorted(found, key=lambda each: len(each.edits))[:limit]
+    return sorted(found, key=_cost_of)[:limit]
+
+
+def _cost_of(suggestion: Suggestion) -> tuple[int, int]:
+    """Return the number of edits, and how many of them lose what was sent."""
+    return len(suggestion.edits), sum(edit.kind == "drop" for edit in suggestion.edits)
 
 
 def _widenings(before: MessageBodySchema, after: MessageBodySchema) -> Iterator[Edit]:

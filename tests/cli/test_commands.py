@@ -555,3 +555,51 @@ class TestDemo:
         (tmp_path / "messagebody-demo" / "mine.txt").write_text("mine")
         assert shell("demo").code == 2
         assert [path.name for path in (tmp_path / "messagebody-demo").iterdir()] == ["mine.txt"]
+
+
+def write(directory: Path, name: str, value: Any) -> str:
+    (directory / name).write_text(json.dumps(value))
+    return str(directory / name)
+
+
+class TestAgents:
+    """`check` takes agents and their cards where it takes schemas."""
+
+    CARD = {"name": "writer", "capabilities": {}, "skills": [], "defaultInputModes": ["text/plain"]}
+    ASKS = {
+        "name": "asks", "output": [{"contentType": "text/plain", "required": True}],
+        "exchanges": {"interrupt": {"sends": [{"contentType": "text/plain"}]}},
+    }  # fmt: skip
+
+    def test_cards_and_what_an_engineer_would_change(self, shell: Shell, tmp_path: Path) -> None:
+        linked = {**self.CARD, "defaultOutputModes": ["application/ld+json", "markdown"]}
+        taker = {**self.CARD, "defaultInputModes": ["application/json"]}
+        a = write(tmp_path, "a.json", {**linked, "defaultOutputModes": ["application/ld+json"]})
+        b = write(tmp_path, "b.json", taker)
+        done = shell("check", a, b, "--suggest")
+        assert done.code == 1
+        assert "1. take application/{json,*+json} as consumer part 0 application/json" in done.out
+        odd = shell("check", write(tmp_path, "odd.json", linked), b)
+        assert "writer/defaultOutputModes/1: the mode 'markdown' is no content type" in odd.out
+
+    def test_exchanges(self, shell: Shell, tmp_path: Path) -> None:
+        a = write(tmp_path, "asks.json", self.ASKS)
+        b = write(tmp_path, "deaf.json", {
+            "input": [{"contentType": "text/*"}], "exchanges": {"review": {"takes": [{"contentType": "text/plain"}]}},
+        })  # fmt: skip
+        done = shell("check", a, b)
+        assert done.code == 0
+        assert done.out == "always\ninterrupt: never\n'deaf' does not take it from 'asks'\n"
+        assert json.loads(shell("check", a, b, "--json").out)["exchanges"] == {"interrupt": "never"}
+
+    def test_an_agent_beside_a_schema(self, shell: Shell, tmp_path: Path) -> None:
+        a = write(tmp_path, "asks.json", self.ASKS)
+        text = write(tmp_path, "text.json", [{"contentType": "text/plain"}])
+        assert shell("check", a, text).code == 0
+        assert shell("check", text, write(tmp_path, "card.json", self.CARD)).code == 0
+
+    def test_what_is_no_agent(self, shell: Shell, tmp_path: Path) -> None:
+        wrong = write(tmp_path, "wrong.json", {"input": 3})
+        done = shell("check", wrong, wrong)
+        assert done.code == 2
+        assert "is not a valid agent: agent 'wrong': a schema is an array" in done.err

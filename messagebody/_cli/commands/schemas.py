@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,7 @@ from messagebody._cli.inputs import (
     read_bytes,
     read_either,
     read_json,
+    read_party,
     read_schema,
     slashed,
 )
@@ -59,6 +60,9 @@ from messagebody.schema import (
 )
 from messagebody.schema.json_schemas import body_json_schema, schema_json_schema
 from messagebody.storage import Resolver
+
+if TYPE_CHECKING:
+    from messagebody.agents import Agent
 
 # The most violations for a person to read; programs get all of them.
 _LISTED = 100
@@ -268,8 +272,12 @@ def check_command(
     with a message that shows it. Exit code 0: always. 1: not always. 3: undecided within the
     budget.
 
+    Either may be an agent, such as an A2A agent card: then its output or input is meant. Of two
+    agents, the kinds of exchange are told, too; the exit code is that of output and input.
+
     \b
       messagebody check researcher.schema.json summariser.schema.json
+      messagebody check researcher.card.json summariser.card.json
       messagebody check message.json summariser.schema.json --infer
       messagebody check researcher.schema.json summariser.schema.json --suggest
       messagebody check out.json in.json --format sarif > check.sarif
@@ -280,17 +288,39 @@ def check_command(
         raise click.UsageError("PRODUCER and CONSUMER cannot both come from standard input")
     if wants_help and form not in {"text", "json"}:
         raise click.UsageError(f"--suggest cannot be used with --format {form}")
-    sent = MessageBodySchema.infer(read_body(producer)) if infer else read_schema(producer)
-    taken = read_schema(consumer)
-    result = check(sent, taken, lenient=lenient, steps=steps)
+    sent = MessageBodySchema.infer(read_body(producer)) if infer else read_party(producer)
+    taken = read_party(consumer)
+    result = _decided(sent, taken, lenient=lenient, steps=steps)
     if certificate is not None:
         _write_certificate(terminal, result, certificate)
-    changes = suggest(sent, taken, lenient=lenient, limit=_SHOWN) if wants_help else None
-    lines = {from_here(consumer): lines_of(consumer)}
-    if not infer:  # the parts of a body are not those of its schema
-        lines[from_here(producer)] = lines_of(producer)
+    sides = _output_of(sent), _input_of(taken)
+    changes = suggest(*sides, lenient=lenient, limit=_SHOWN) if wants_help else None
+    # The parts of a body or an agent are not those of its schema.
+    listed = {consumer: taken} if infer else {producer: sent, consumer: taken}
+    lines = {
+        from_here(path): lines_of(path)
+        for path, side in listed.items()
+        if isinstance(side, MessageBodySchema)
+    }
     subject = Subject(from_here(producer), from_here(consumer), lines=lines)
     return answer(terminal, "check", result, form, subject, changes)
+
+
+def _decided(
+    sent: "Agent | MessageBodySchema", taken: "Agent | MessageBodySchema", *,
+    lenient: bool, steps: int,
+) -> Compatibility:  # fmt: skip
+    if isinstance(sent, MessageBodySchema) or isinstance(taken, MessageBodySchema):
+        return check(_output_of(sent), _input_of(taken), lenient=lenient, steps=steps)
+    return check(sent, taken, lenient=lenient, steps=steps)
+
+
+def _output_of(side: "Agent | MessageBodySchema") -> MessageBodySchema:
+    return side if isinstance(side, MessageBodySchema) else side.output
+
+
+def _input_of(side: "Agent | MessageBodySchema") -> MessageBodySchema:
+    return side if isinstance(side, MessageBodySchema) else side.input
 
 
 def _write_certificate(terminal: Terminal, result: Compatibility, path: str) -> None:
