@@ -6,7 +6,7 @@ import re
 import string
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import pytest
 
@@ -565,8 +565,10 @@ def write(directory: Path, name: str, value: Any) -> str:
 class TestAgents:
     """`check` takes agents and their cards where it takes schemas."""
 
-    CARD = {"name": "writer", "capabilities": {}, "skills": [], "defaultInputModes": ["text/plain"]}
-    ASKS = {
+    CARD: ClassVar[dict[str, Any]] = {
+        "name": "writer", "capabilities": {}, "skills": [], "defaultInputModes": ["text/plain"]
+    }  # fmt: skip
+    ASKS: ClassVar[dict[str, Any]] = {
         "name": "asks", "output": [{"contentType": "text/plain", "required": True}],
         "exchanges": {"interrupt": {"sends": [{"contentType": "text/plain"}]}},
     }  # fmt: skip
@@ -584,9 +586,9 @@ class TestAgents:
 
     def test_exchanges(self, shell: Shell, tmp_path: Path) -> None:
         a = write(tmp_path, "asks.json", self.ASKS)
-        b = write(tmp_path, "deaf.json", {
-            "input": [{"contentType": "text/*"}], "exchanges": {"review": {"takes": [{"contentType": "text/plain"}]}},
-        })  # fmt: skip
+        taken = [{"contentType": "text/plain"}]
+        deaf = {"input": taken, "exchanges": {"review": {"takes": taken}}}
+        b = write(tmp_path, "deaf.json", deaf)
         done = shell("check", a, b)
         assert done.code == 0
         assert done.out == "always\ninterrupt: never\n'deaf' does not take it from 'asks'\n"
