@@ -8,8 +8,9 @@ import attrs
 
 from messagebody._core import DEFAULT_LIMITS, MessageBody, Part
 from messagebody.agents import Agreement, negotiate
+from messagebody.errors import EnvelopeError
 from messagebody.frameworks._a2a_reading import body_of, parts_of
-from messagebody.frameworks.gate import SHOWN, Door, NotPassed
+from messagebody.frameworks.gate import SHOWN, Door, NotPassed, begins_as_json
 from messagebody.schema import MessageBodySchema, SchemaPart
 
 AGREEMENT_KEY: Final = "messagebody.agreement"
@@ -91,7 +92,9 @@ class Judgment:
         if not is_about_tasks:
             message = result if "parts" in result else result.get("message")
             if isinstance(message, Mapping):
-                return await self.door.leaves(partial(self._leave, message))
+                found = await self.door.leaves(partial(self._leave, message))
+                if found is not None or "task" not in result:
+                    return found
         listed = result.get("tasks") if is_about_tasks else None
         tasks = listed if isinstance(listed, list) else [result.get("task", result)]
         for task in tasks:
@@ -100,6 +103,19 @@ class Judgment:
             if found is not None:
                 return found
         return None
+
+    async def unread(self, content: bytes, problem: ValueError) -> str | None:
+        """Return the id under which the log says why an answer may not leave; None if it may.
+
+        Arguments:
+            content: an answer that a strict reader does not take; what is no JSON at all may leave.
+            problem: the flaw.
+        """
+
+        def refuse() -> None:
+            raise EnvelopeError(f"the answer can't be read: {problem}")
+
+        return await self.door.leaves(refuse) if begins_as_json(content) else None
 
     def _leave(self, message: Any, schema: MessageBodySchema | None = None) -> None:
         self.door.require(self.door.agent.output if schema is None else schema, body_of(message))

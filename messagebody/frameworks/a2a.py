@@ -5,6 +5,7 @@ It needs no library: it is ASGI middleware around any server.
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
@@ -218,10 +219,10 @@ class _WholeAnswer:
         try:
             sent = strict_json.loads(content, depth=DEFAULT_LIMITS.depth)
         except ValueError as error:
-            LOG.error("the answer of %r is no JSON: %s", self.judge.door.agent.name, error)
-            return None
-        sent = _result_of(self.call, sent)
-        found = await self.judge.finding(sent, is_about_tasks=not self.call.is_sending)
+            found = await self.judge.unread(content, error)
+        else:
+            sent = _result_of(self.call, sent)
+            found = await self.judge.finding(sent, is_about_tasks=not self.call.is_sending)
         if found is None:
             return None
         status, value = _error(self.call, _INTERNAL, f"internal error, id {found}")
@@ -237,19 +238,21 @@ class _StreamedAnswer:
     """
 
     def __init__(self, judge: Judgment, call: _Asking) -> None:
-        self._call = call
+        self._judge, self._call = judge, call
         has_begun = not call.is_sending or goes_on(call.message)
         self._stream = StreamJudgment(judge, has_begun=has_begun)
 
     async def __call__(self, event: bytes) -> bytes | None:
         """Return None if an event may leave, else the event that is sent instead."""
-        lines = (line.rstrip(b"\r") for line in event.split(b"\n"))
+        lines = _LINE_END.split(event.removeprefix(BOM_UTF8))
         data = b"\n".join(line[5:] for line in lines if line.startswith(b"data:"))
         try:
             sent = strict_json.loads(data, depth=DEFAULT_LIMITS.depth)
-        except ValueError:
-            return None  # a comment, or an event that is none of the protocol
-        found = await self._stream.finding(_result_of(self._call, sent))
+        except ValueError as error:
+            # Perhaps a comment, or an event that is none of the protocol.
+            found = await self._judge.unread(data, error)
+        else:
+            found = await self._stream.finding(_result_of(self._call, sent))
         if found is None:
             return None
         _, value = _error(self._call, _INTERNAL, f"internal error, id {found}")
@@ -365,7 +368,8 @@ def _result_of(call: _Asking, sent: Any) -> Any:
     return sent.get("result") if call.is_rpc and isinstance(sent, Mapping) else sent
 
 
-_BETWEEN: Final = re.compile(rb"\r?\n\r?\n")
+_LINE_END: Final = re.compile(rb"\r\n|\n|\r")
+_BETWEEN: Final = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 
 
 def _declared(scope: Message) -> set[str]:

@@ -274,3 +274,54 @@ class TestEffort:
             gate = BodyGate(Server(b'[{"content": ""}]'), ECHO)
             status, _ = ask(gate, content, pieces=1 << 20)
             assert status == (422 if is_error else 200)
+
+
+ANSWER = {"jsonrpc": "2.0", "id": 7, "result": {"message": message(PICTURE)}}
+BAD = json.dumps(ANSWER).encode()
+
+
+class TestAnswers:
+    @pytest.mark.parametrize("encode", ENCODINGS)
+    def test_what_clients_may_read_is_looked_at(self, encode: Callable[[bytes], bytes]) -> None:
+        content = encode(BAD)
+        _, answer = ask(a2a.Gate(Server(content), ECHO), rpc(TEXT), pieces=999)
+        assert json.loads(answer)["error"]["code"] == -32603
+        logged = a2a.Gate(Server(content), ECHO, on_output="log")
+        assert ask(logged, rpc(TEXT), pieces=999) == (200, content)
+
+    @pytest.mark.parametrize("content", [b"", b"gone", b"[1"])
+    def test_what_is_no_json_at_all_passes(self, content: bytes) -> None:
+        assert ask(a2a.Gate(Server(content), ECHO), rpc(TEXT)) == (200, content)
+
+    def test_a_message_hides_no_task(self) -> None:
+        task = {"status": {"state": "working"}, "artifacts": [{"artifactId": "a",
+                                                               "parts": [PICTURE]}]}  # fmt: skip
+        result = {"message": message(TEXT), "task": task}
+        content = json.dumps({"jsonrpc": "2.0", "id": 7, "result": result}).encode()
+        _, answer = ask(a2a.Gate(Server(content), ECHO), rpc(TEXT))
+        assert json.loads(answer)["error"]["code"] == -32603
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"data: {}\r\rdata: " + BAD + b"\r\r",
+            b"data: {}\r\n\ndata: " + BAD + b"\n\r\n",
+            b"data:" + BAD,
+            b"\xef\xbb\xbfdata: " + BAD + b"\n\n",
+            b"id: 1\rdata: " + BAD.replace(b", ", b",\rdata: ") + b"\r\n\r\n",
+            b"data: " + BAD[:-1] + b', "x": NaN}\n\n',
+            b"data: " + BAD[:-1] + b', "id": 8}\n\n',
+        ],
+    )
+    def test_events(self, content: bytes) -> None:
+        """Their ends and lines, as clients find them."""
+        for kind in (b"text/event-stream", b"Text/Event-Stream; charset=utf-8"):
+            gate = a2a.Gate(Server(content, kind), ECHO)
+            _, answer = ask(gate, rpc(TEXT, method="SendStreamingMessage"))
+            assert b"image/png" not in answer
+            assert b"internal error, id" in answer
+
+    @pytest.mark.parametrize("content", [b"data: [DONE]\n\n", b": x\n\n", b"retry: 5\n\n"])
+    def test_other_events_pass(self, content: bytes) -> None:
+        gate = a2a.Gate(Server(content, b"text/event-stream"), ECHO)
+        assert ask(gate, rpc(TEXT, method="SendStreamingMessage"))[1] == content
