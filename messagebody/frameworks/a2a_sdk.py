@@ -31,7 +31,7 @@ try:
         InternalError,
         InvalidParamsError,
     )
-    from google.protobuf.json_format import MessageToDict
+    from google.protobuf.json_format import MessageToDict, SerializeToJsonError
 except ImportError as error:
     raise MissingDependency("messagebody.frameworks.a2a_sdk", "a2a") from error
 
@@ -145,13 +145,14 @@ class GatedHandler(RequestHandler):  # type: ignore[misc]
             raise ExtensionSupportRequiredError(
                 f"this agent requires the extension {self._required}"
             )
-        # What is empty is not written: a message without parts is an empty body.
-        message = {"parts": [], **MessageToDict(params.message)}
         try:
+            # What is empty is not written: a message without parts is an empty body.
+            message = {"parts": [], **MessageToDict(params.message)}
             await self._judge.door.judge(partial(self._judge.enter, message))
         except NotPassed as refused:
             raise ContentTypeNotSupportedError(REFUSED, _details(refused)) from refused
-        except MessageBodyError as error:
+        except (MessageBodyError, SerializeToJsonError) as error:
+            # What came by gRPC may hold numbers that JSON has not.
             raise InvalidParamsError(str(error)) from error
         modes = [*params.configuration.accepted_output_modes]
         agreement = self._judge.agree(modes) if modes else None

@@ -116,7 +116,7 @@ def handler_of(clerk: Clerk) -> Any:
 def application(handler: Any) -> Any:
     listed = [
         *routes.create_jsonrpc_routes(handler, "/", enable_v0_3_compat=True),
-        *routes.create_rest_routes(handler),
+        *routes.create_rest_routes(handler, enable_v0_3_compat=True),
     ]
     return sdk("starlette.applications").Starlette(routes=listed)
 
@@ -209,6 +209,40 @@ class TestIn:
         packed = {**kind, "content-encoding": "gzip"}
         assert "error" in client.post("/", content=whole, headers=packed).json()
         assert clerk.calls == 0
+
+    def test_no_spelling_gets_a_picture_through(self, serve: Serve) -> None:
+        client, clerk = serve({"message": said(SAID)})
+        params = {"message": message(PICTURE)}
+        whole = json.dumps(
+            {"jsonrpc": "2.0", "id": 7, "method": "SendMessage", "params": params})  # fmt: skip
+        repeated = whole.replace('"parts":', '"parts": [{"text": "Hi"}], "parts":')
+        encoded = [whole.encode(name) for name in ("utf-8-sig", "utf-16", "utf-16-le", "utf-32")]
+        for content in (*encoded, repeated.encode(), whole[:-1].encode() + b', "x": NaN}'):
+            answer = client.post("/", content=content, headers={"content-type": "text/plain"})
+            assert "error" in answer.json()
+        assert "error" in client.post("/message:send%0A", json=params).json()
+        assert "error" in send(client, {"text": "Hi"}, {**PICTURE, "text": None})
+        assert clerk.calls == 0
+
+    def test_http_of_the_older_protocol(self, serve: Serve) -> None:
+        client, clerk = serve({"message": said(SAID)})
+        older = {"headers": {"A2A-Version": "0.3"}}
+
+        def post(*parts: Any, **more: Any) -> Any:
+            sent = {"messageId": "m", "role": "ROLE_USER", "content": [*parts]}
+            return client.post("/v1/message:send", json={"message": sent, **more}, **older)
+
+        text, at = {"text": "Hi"}, {"fileWithUri": "https://example.com/a"}
+        table = {"file": {**at, "mimeType": "text/csv", "name": "a.csv"}}
+        picture = {"file": {**at, "mimeType": "image/png", "name": "a.csv"}}
+        assert post(text, table).json()["message"]["content"] == [SAID]
+        assert clerk.calls == 1
+        for answer in (
+            post(text, picture),
+            post(text, request={"messageId": "m", "role": "ROLE_USER", "content": [picture]}),
+        ):
+            assert answer.status_code >= 400
+        assert clerk.calls == 1
 
     def test_a_path_is_not_hidden_by_members_of_json_rpc(self, serve: Serve) -> None:
         client, clerk = serve({"message": said(SAID)})
@@ -456,6 +490,17 @@ def test_a_subscription(late: Any, *, is_good: bool) -> None:
     else:
         with pytest.raises(errors.InternalError, match="internal error, id"):
             asyncio.run(run())
+
+
+def test_a_number_that_json_has_not() -> None:
+    """It can come by gRPC."""
+    clerk = Clerk([])
+    value = sdk("google.protobuf.struct_pb2").Value(number_value=float("nan"))
+    asked = types.SendMessageRequest(message=types.Message(parts=[types.Part(data=value)]))
+    gate = a2a_sdk.GatedHandler(handler_of(clerk), AGENT)
+    with pytest.raises(errors.InvalidParamsError):
+        asyncio.run(gate.on_message_send(asked, contexts.ServerCallContext()))
+    assert clerk.calls == 0
 
 
 def test_wrong_arguments() -> None:
