@@ -2,7 +2,6 @@
 
 import graphlib
 import os
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Self
 
@@ -29,8 +28,10 @@ from messagebody.storage import Resolver
 from messagebody.workflows._adaptation import Adaptation, adaptation_for
 from messagebody.workflows._answers import Edge, Flow, WorkflowAnswer
 from messagebody.workflows._flows import flow
+from messagebody.workflows._graphs import read_graph
 from messagebody.workflows._inspection import Incoming, answer_for, groups
 from messagebody.workflows._steps import WorkflowStep, merged, read_step
+from messagebody.workflows._toml import read_toml
 
 _MEMBERS: Final = {"agents", "edges", "never"}
 
@@ -123,8 +124,9 @@ class Workflow:
     ) -> Self:
         """Read the nodes and edges of a compiled graph of LangGraph.
 
-        Where the graph decides at run time which way to go, each way is an edge whose messages come
-        alone, so that all of them are checked.
+        Messages come together if one edge waits for all of their nodes, or if these always run in
+        the same step. All others come alone: what the graph decides at run time, and nodes that run
+        in other steps. A `Command` is read where the node states its destinations.
 
         Arguments:
             graph: the compiled graph.
@@ -134,25 +136,29 @@ class Workflow:
 
         Raises:
             InvalidArgument: it is no graph that can be drawn.
-            InvalidWorkflow: a node has no agent, or steps are for an edge that is not there.
+            InvalidWorkflow: a node has no agent, steps are for an edge that is not there, a branch
+                does not say where it may go, or several groups of messages that come together lead
+                to one node.
         """
-        if not hasattr(graph, "get_graph"):
-            raise InvalidArgument("a compiled graph, as builder.compile() returns it", graph)
-        drawn, rest = graph.get_graph(), dict(steps or {})
-        ends = {"__start__", "__end__"}
-        for node in drawn.nodes:
-            if node not in ends:
-                _require_agent(node, agents, "no agent is given for the node")
+        nodes, ways = read_graph(graph)
+        if not isinstance(agents, Mapping):
+            raise InvalidArgument("agents, by the names of nodes", agents)
+        for node in nodes:
+            _require_agent(node, agents, "no agent is given for the node")
+            if not isinstance(agents[node], Agent):
+                raise InvalidArgument("an Agent", agents[node])
+        if not isinstance(steps, Mapping | None):
+            raise InvalidArgument("steps, by pairs of names of nodes", steps)
+        given = steps or {}
         edges = [
-            Edge(each.source, each.target, rest.pop((each.source, each.target), ()),
-                 alone=bool(each.conditional))
-            for each in drawn.edges
-            if not ends & {each.source, each.target}
-        ]  # fmt: skip
+            Edge(source, target, given.get((source, target), ()), alone=alone)
+            for source, target, alone in ways
+        ]
+        rest = [pair for pair in given if pair not in {way[:2] for way in ways}]
         if rest:
-            pairs = ", ".join(f"{quote(a)} → {quote(b)}" for a, b in rest)
+            pairs = ", ".join(" → ".join(map(quote, pair)) for pair in rest)
             raise InvalidWorkflow(f"steps are given for edges that are not there: {pairs}")
-        named = [attrs.evolve(agents[node], name=node) for node in drawn.nodes if node not in ends]
+        named = [attrs.evolve(agents[node], name=node) for node in nodes]
         return cls(named, edges, never=never)
 
     @classmethod
@@ -205,7 +211,7 @@ class Workflow:
         """
         if len(data) > limits.json_bytes:
             raise InvalidWorkflow(f"more than {limits.json_bytes:,} bytes (limit json_bytes)")
-        return cls.from_dict(_toml(data) if is_toml else _json(data, limits))
+        return cls.from_dict(read_toml(data, limits.depth) if is_toml else _json(data, limits))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the workflow as `from_dict` reads it.
@@ -382,13 +388,6 @@ def _json(data: bytes | str, limits: Limits) -> Any:
         return strict_json.loads(data, depth=limits.depth, values=limits.values)
     except strict_json.InvalidJson as error:
         raise InvalidWorkflow(f"it is not JSON: {error}") from error
-
-
-def _toml(data: bytes | str) -> Any:
-    try:
-        return tomllib.loads(data if isinstance(data, str) else data.decode())
-    except (ValueError, RecursionError) as error:
-        raise InvalidWorkflow(f"it is not TOML: {error}") from error
 
 
 def _edge(value: Any, agents: Mapping[str, Agent]) -> Edge:

@@ -173,3 +173,87 @@ class TestCorrectiveRetrieval:
         assert missing == ("sometimes", {"missing"})
         clash = self.answers(pages=as_text, found=[name("/documents/1", "text/plain")])
         assert clash["grade_documents"][1] >= {"collision", "missing"}
+
+
+def read(nodes: str, edges: list[Any], *, late: str = "") -> set[tuple[str, str, bool]]:
+    """Read a graph of edges (from, to), joins ([from, …], to), and branches (from, {to, …})."""
+    builder = StateGraph(State)
+    for node in nodes:
+        builder.add_node(node, lambda state: state, defer=node in late)
+    for source, target in edges:
+        if isinstance(target, set):
+            builder.add_conditional_edges(source, lambda _: "x", sorted(target))
+        else:
+            builder.add_edge(source, target)
+    agents = {node: Agent(node, TEXT, TEXT) for node in nodes}
+    workflow = Workflow.from_langgraph(builder.compile(), agents)
+    return {(edge.source, edge.target, edge.alone) for edge in workflow.edges}
+
+
+FORK = [(START, "a"), (START, "b")]
+TOGETHER = {("a", "c", False), ("b", "c", False)}
+ONE_BY_ONE = {("a", "c", False), ("b", "c", True)}
+
+
+@pytest.mark.parametrize(
+    ("edges", "found"),
+    [
+        pytest.param([*FORK, ("a", "c"), ("b", "c")], TOGETHER, id="same step"),
+        pytest.param([*FORK, (["a", "b"], "c")], TOGETHER, id="join"),
+        pytest.param([(START, {"a", "b"}), ("a", "c"), ("b", "c")], ONE_BY_ONE, id="router"),
+        pytest.param([(START, {"a", "b"}), (["a", "b"], "c")], TOGETHER, id="join of branches"),
+        pytest.param([(START, "a"), ("a", "b"), ("a", "c"), ("b", "c")],
+                     ONE_BY_ONE | {("a", "b", False)}, id="longer way"),
+        pytest.param([(START, "a"), ("a", "b"), (["a", "b"], "c")],
+                     TOGETHER | {("a", "b", False)}, id="join over a longer way"),
+        pytest.param([(START, "a"), ("a", "c"), ("c", "b"), ("b", "c")],
+                     ONE_BY_ONE | {("c", "b", False)}, id="circle"),
+        pytest.param([*FORK, (["a", "b"], "c"), ("a", "c")], TOGETHER | {("a", "c", True)},
+                     id="join and edge"),
+        pytest.param([*FORK, (["a", "b"], "c"), ("a", {"c", END})], TOGETHER | {("a", "c", True)},
+                     id="join and branch"),
+        pytest.param([*FORK, ("a", "c"), ("a", {"c", END}), ("b", "c")], TOGETHER,
+                     id="edge that a branch hides"),
+        pytest.param([*FORK, ("a", {"c", END}), ("b", "c")],
+                     {("a", "c", True), ("b", "c", False)}, id="edge and branch"),
+        pytest.param([*FORK, (["a"], "c"), (["b"], "c")], TOGETHER, id="joins of one"),
+    ],
+)  # fmt: skip
+def test_which_messages_come_together(edges: list[Any], found: set[tuple[str, str, bool]]) -> None:
+    assert read("abc", edges) == found
+
+
+def test_nodes_that_run_in_the_same_step_of_longer_ways() -> None:
+    ways = [(START, "a"), (START, "b"), ("a", "d"), ("b", "e"), ("d", "c"), ("e", "c")]
+    assert read("abcde", ways) >= {("d", "c", False), ("e", "c", False)}
+    assert ("e", "c", True) in read("abcde", [*ways[:1], ("a", "b"), *ways[2:]])
+    with pytest.raises(InvalidWorkflow, match=r"several groups .* lead to 'c'"):
+        read("abcde", [*ways[:2], (["a", "b"], "c"), (["d", "e"], "c"), ("a", "d"), ("b", "e")])
+
+
+def test_a_node_that_runs_at_the_end_gets_all_that_is_certain() -> None:
+    way: list[Any] = [(START, "a"), ("a", "b"), ("a", "c"), ("b", "c")]
+    assert read("abc", way, late="c") == TOGETHER | {("a", "b", False)}
+    way[1:2] = [("a", {"b", END})]
+    assert read("abc", way, late="c") == ONE_BY_ONE | {("a", "b", True)}
+
+
+def test_branches_that_do_not_say_where_they_go_are_refused() -> None:
+    builder = StateGraph(State)
+    for node in "ab":
+        builder.add_node(node, lambda state: state)
+    builder.add_edge(START, "a")
+    builder.add_conditional_edges("a", lambda _: "b")
+    agents = {node: Agent(node, TEXT, TEXT) for node in "ab"}
+    with pytest.raises(InvalidWorkflow, match="a branch behind 'a' does not say where it may go"):
+        Workflow.from_langgraph(builder.compile(), agents)
+
+
+def test_wrong_agents_and_steps_are_told() -> None:
+    for agents in (None, list(AGENTS.values()), {**AGENTS, "critic": 5}):
+        with pytest.raises(InvalidArgument, match="expected a"):
+            Workflow.from_langgraph(compiled(), agents)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="steps, by pairs of names"):
+        Workflow.from_langgraph(compiled(), AGENTS, steps=[])  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="a compiled graph"):
+        Workflow.from_langgraph(type("Odd", (), {"get_graph": lambda _: None})(), AGENTS)
