@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, Self, TypeVar,
 
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base import sniffing
+from messagebody._base.encoding import EncodedText
 from messagebody._base.guards import require_resolver
 from messagebody._base.hints import Guided, guided, missing_attribute
 from messagebody._base.leaves import LazySerializer, PydanticHook, leaf
-from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._base.limits import CHUNK, DEFAULT_LIMITS
 from messagebody._base.media_types import JSON, essence, is_text, stated_charset
 from messagebody._base.text import escape, human_size, quote, redact_url
 from messagebody._model.content import (
@@ -357,6 +358,8 @@ class Part(metaclass=Guided):
             )
         if self.local_file is not None:
             return self.local_file.open()
+        if self.text is not None and len(self.text) > CHUNK:
+            return io.BufferedReader(EncodedText(self.text))
         return io.BytesIO(self._inline_bytes())
 
     async def aread_bytes(self, resolver: "messagebody.Resolver | None" = None) -> bytes:

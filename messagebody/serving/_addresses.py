@@ -15,7 +15,13 @@ from messagebody.storage import Store
 
 
 def public_json(served: ServedBody, base: str) -> bytes:
-    """Return the JSON of a message for clients.
+    """Return the JSON of a message for clients; see `public_body`."""
+    body = public_body(served, base)
+    return served.data if body is served.body else body.to_json_bytes()
+
+
+def public_body(served: ServedBody, base: str) -> MessageBody:
+    """Return a message for clients, which shares its contents with the one that is served.
 
     Arguments:
         served: the message.
@@ -26,9 +32,7 @@ def public_json(served: ServedBody, base: str) -> bytes:
         for index, part in enumerate(served.body)
         if part.url is not None and served.own_key(part) is not None
     }
-    if not addresses:
-        return served.data
-    return _with_urls(served.body, addresses).to_json_bytes()
+    return _with_urls(served.body, addresses) if addresses else served.body
 
 
 def stored_body(

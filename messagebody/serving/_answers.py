@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from messagebody._core import CHUNK, base64, from_hex_digits, raw_digest
+from messagebody._core import base64, from_hex_digits, raw_digest
 from messagebody.errors import DigestMismatch
 from messagebody.serving._conditions import check, ranges_of
 from messagebody.serving._contents import Elsewhere, PartContent
@@ -132,7 +132,7 @@ async def _read(content: PartContent, pieces: list[bytes | _Span]) -> AsyncItera
             continue
         start, end = piece
         while start < end:
-            until = min(end, start + CHUNK)
+            until = min(end, start + content.piece)
             if content.blocks:
                 data = await run_in_threadpool(content.read, start, until)
             else:

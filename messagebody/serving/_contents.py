@@ -1,13 +1,15 @@
 """The content of a part: where its bytes come from, and how a browser may treat them."""
 
 import copy
+import os
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import BinaryIO, Final
 
 import attrs
 
 from messagebody._core import (
+    CHUNK,
     KEY_PREFIX,
     TEXT_PLAIN,
     Part,
@@ -21,6 +23,8 @@ from messagebody.storage import Resolver, Store
 
 _PUBLIC: Final = Resolver(public_https=True)
 """Says which references anybody can read, without a look-up; nothing is read through it."""
+_PIECE: Final = CHUNK // 8
+"""Bytes of content in memory that are sent at once; a store is asked for more."""
 _SHOWN: Final = ("image/", "audio/", "video/")
 # A browser shows a page of any XML, and SVG by older names, too.
 _RUNS: Final = ("+xml", "/svg", "/svg-xml", "/xml")
@@ -36,7 +40,8 @@ class PartContent:
         tag: the entity tag, without quotes: the digits of the digest; None if it is unknown.
         name: the name of a file that a browser saves.
         read: returns a range, given its start and end.
-        blocks: whether reading waits for a store or a server.
+        blocks: whether reading takes time, as from a store or a server.
+        piece: bytes that are read and sent at once.
     """
 
     size: int
@@ -44,7 +49,8 @@ class PartContent:
     tag: str | None
     name: str
     read: Callable[[int, int], bytes]
-    blocks: bool
+    blocks: bool = True
+    piece: int = CHUNK
 
     @property
     def disposition(self) -> str:
@@ -107,10 +113,20 @@ def reader_of(store: Store | None, resolver: Resolver | None) -> Resolver:
 
 
 def _inline(served: ServedBody, index: int, part: Part) -> PartContent:
+    if part.text is not None and len(part.text) > CHUNK:
+        # Not encoded as a whole: a client may take its time with it, and a thousand clients more.
+        file = part.open()
+        size = file.seek(0, os.SEEK_END)
+        found = _content(served, index, part, size, partial(_read_file, file))
+        return attrs.evolve(found, piece=_PIECE)
     data = memoryview(part.read_bytes())
-    return _content(
-        served, index, part, len(data), lambda start, end: bytes(data[start:end]), blocks=False
-    )
+    found = _content(served, index, part, len(data), lambda start, end: bytes(data[start:end]))
+    return attrs.evolve(found, piece=_PIECE, blocks=False)
+
+
+def _read_file(file: BinaryIO, start: int, end: int) -> bytes:
+    file.seek(start)
+    return file.read(end - start)
 
 
 def _referred(
@@ -131,13 +147,11 @@ def _content(
     part: Part,
     size: int,
     read: Callable[[int, int], bytes],
-    *,
-    blocks: bool = True,
 ) -> PartContent:
     digest = served.digest_of(index, part)
     name = f"{served.id}-{index}" if part.name is None else part.name.rpartition("/")[2]
     tag = None if digest is None else hex_digits(digest)
-    return PartContent(size, _stated(part), tag, name, read, blocks)
+    return PartContent(size, _stated(part), tag, name, read)
 
 
 def _stated(part: Part) -> str:

@@ -1,5 +1,6 @@
 """Messages as server-sent events: the own stream, from where a client lost it."""
 
+from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 from typing import Final
 
@@ -14,6 +15,8 @@ from messagebody.serving._problems import HttpProblem
 EVENTS: Final = "text/event-stream"
 """The media type of server-sent events."""
 _DONE: Final = "done"
+_TOGETHER: Final = 16_384
+"""Characters that are sent at once."""
 
 
 def of_events(request: Request, body: MessageBody) -> Response:
@@ -38,4 +41,16 @@ def of_events(request: Request, body: MessageBody) -> Response:
     headers = {"Content-Type": EVENTS, "Cache-Control": "no-store", "Vary": "Accept"}
     if request.method == "HEAD":
         return Response(headers=headers)
-    return StreamingResponse(stream_sse(events), headers=headers)
+    return StreamingResponse(_together(stream_sse(events)), headers=headers)
+
+
+def _together(events: Iterable[str]) -> Iterator[str]:
+    """Yield small events together: each piece of an answer costs a change of threads."""
+    gathered, size = list[str](), 0
+    for event in events:
+        gathered.append(event)
+        size += len(event)
+        if size >= _TOGETHER:
+            yield "".join(gathered)
+            gathered, size = [], 0
+    yield "".join(gathered)

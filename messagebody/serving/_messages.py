@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import attrs
 
 from messagebody._core import (
+    MIB,
     MessageBody,
     OneStoredMessage,
     Part,
@@ -38,6 +39,9 @@ ID: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
 """The ids of messages: one segment of a name, without a dot at its start."""
 UPLOADS: Final = "uploads"
 """The segment where parts are put before their message; no message has this id."""
+_SMALL: Final = MIB
+"""Bytes of a message that is read without waiting for others."""
+_MOST_TAGS: Final = 100
 _POSITION: Final = re.compile(r"~(0|[1-9][0-9]{0,8})")
 
 
@@ -65,6 +69,7 @@ class ServedBody:
     tags: dict[Any, str] = attrs.field(factory=dict, init=False)
     """The entity tags of other forms of the message, once they are known."""
     _digests: dict[int, str | None] = attrs.field(factory=dict, init=False)
+    _digesting: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
     @cached_property
     def data(self) -> bytes:
@@ -79,6 +84,12 @@ class ServedBody:
     @cached_property
     def _positions(self) -> dict[str | None, int]:
         return {name: index for index, name in enumerate(columns(self.body).names)}
+
+    def keep_tag(self, form: Any, tag: str) -> None:
+        """Remember the entity tag of a form; clients with many names of the server drop others."""
+        if len(self.tags) >= _MOST_TAGS:
+            self.tags.clear()
+        self.tags[form] = tag
 
     def index_of(self, place: str) -> int:
         """Return the position of the part at a path, which is its name or `/~` and its position.
@@ -97,9 +108,10 @@ class ServedBody:
 
     def digest_of(self, index: int, part: Part) -> str | None:
         """Return the digest of a part, which is computed once."""
-        if index not in self._digests:
-            self._digests[index] = part.digest
-        return self._digests[index]
+        with self._digesting:
+            if index not in self._digests:
+                self._digests[index] = part.digest
+            return self._digests[index]
 
     def own_key(self, part: Part) -> str | None:
         """Return the key of a part's content if it is an object of the messages' own store.
@@ -119,6 +131,13 @@ class Messages(Protocol):
 
     store: Store | None
     """Where large contents go; None if nothing is written."""
+
+    def held(self, name: str) -> ServedBody | None:
+        """Return a message as it is now; None if it is large and has to be read.
+
+        Raises:
+            HttpProblem: there is none.
+        """
 
     def find(self, name: str) -> ServedBody:
         """Return a message as it is now.
@@ -143,6 +162,10 @@ class OneBody:
     def __init__(self, body: MessageBody) -> None:
         self._served = ServedBody("message", body, None)
         self._entry = Dated(time.time(), "message", len(self._served.data))
+
+    def held(self, name: str) -> ServedBody:
+        """Return the message."""
+        return self.find(name)
 
     def find(self, name: str) -> ServedBody:
         """Return the message."""
@@ -170,24 +193,32 @@ class StoredBodies:
         self._only = only
         self._all = StoredMessages(store, limits.message)
         self._cache = _LastRead(limits.cached_bytes)
-        # One document at a time: each may take many times its size in memory.
+        # One large document at a time: each may take many times its size in memory.
         self._decoding = threading.Lock()
         self._writing = threading.Lock()
         self._listed: list[Dated] = []
         self._lasts_until = 0.0
 
+    def held(self, name: str) -> ServedBody | None:
+        """Return a message if it is in memory as it is now, or small enough to be read at once."""
+        found = self._look_up(name)
+        served = self._cache.get(name, found)
+        if served is None and found.stat.size <= _SMALL:
+            served = self._read(name, found)
+        return served
+
     def find(self, name: str) -> ServedBody:
         """Return a message as it is now."""
         found = self._look_up(name)
-        served = self._cache.get(name, found)
-        if served is not None:
-            return served
+        if found.stat.size <= _SMALL:
+            return self._cache.get(name, found) or self._read(name, found)
         with self._decoding:
-            served = self._cache.get(name, found)
-            if served is None:
-                served = self._decoded(name, found)
-                self._cache.put(name, found, served)
-            return served
+            return self._cache.get(name, found) or self._read(name, found)
+
+    def _read(self, name: str, found: StoredMessage) -> ServedBody:
+        served = self._decoded(name, found)
+        self._cache.put(name, found, served)
+        return served
 
     def find_old(self, name: str) -> ServedBody | None:
         """Return the message that a writer would replace, None if there is none.
@@ -266,7 +297,7 @@ class StoredBodies:
 
 
 class _LastRead:
-    """The messages that were read last, up to a number of bytes of their JSON.
+    """The messages that were read last, up to a number of bytes of their JSON, or a larger one.
 
     Arguments:
         most: the bytes.
@@ -290,13 +321,14 @@ class _LastRead:
 
     def put(self, name: str, found: StoredMessage, served: ServedBody) -> None:
         """Keep a message, in place of those that nobody read for longest."""
-        if found.stat.size > self._most or found.seen is not None:
+        if found.seen is not None:
             return
         with self._lock:
             self._drop(name)
             self._held[name] = found, served
             self._bytes += found.stat.size
-            while self._bytes > self._most:
+            # Even a larger one stays until the next, or each request for it would decode it again.
+            while self._bytes > self._most and len(self._held) > 1:
                 self._drop(next(iter(self._held)))
 
     def _drop(self, name: str) -> None:

@@ -24,13 +24,21 @@ from messagebody._core import (
     sha256_of,
 )
 from messagebody.adapters import Archive, Loss, adapter, adapter_names, write
-from messagebody.errors import DecodeError, EnvelopeError, InvalidPart, MissingDependency
+from messagebody.errors import (
+    DecodeError,
+    EnvelopeError,
+    InvalidArgument,
+    InvalidPart,
+    MissingDependency,
+)
 from messagebody.rendering import page
+from messagebody.serving._addresses import public_body, public_json
 from messagebody.serving._answers import tagged
 from messagebody.serving._conditions import check
 from messagebody.serving._events import EVENTS, of_events
 from messagebody.serving._messages import ServedBody
 from messagebody.serving._problems import HttpProblem
+from messagebody.serving._work import at_length
 from messagebody.storage import Resolver
 
 HTML: Final = "text/html"
@@ -99,63 +107,63 @@ def _named(name: str) -> Choice:
     return Choice(JSON, name)
 
 
-async def of_message(
-    request: Request, served: ServedBody, data: bytes, resolver: Resolver
-) -> Response:
+async def of_message(request: Request, served: ServedBody, resolver: Resolver) -> Response:
     """Return the answer with a message in the form that a request asks for.
 
     Arguments:
         request: the request.
         served: the message.
-        data: its JSON for this client.
         resolver: reads what archives hold.
     """
-    choice = chosen(request)
+    choice, base = chosen(request), str(request.base_url)
     if choice == Choice(JSON):
+        data = await run_in_threadpool(public_json, served, base)
         return tagged(request, data, served.state, JSON, Vary="Accept")
     if choice.kind == EVENTS:
-        return of_events(request, await run_in_threadpool(MessageBody.from_json, data))
+        return of_events(request, await run_in_threadpool(public_body, served, base))
     if choice.kind in _ARCHIVES:
         return await _archive(request, choice.kind, served, resolver)
     # Each form has the tag of its bytes, which are the same each time.
-    known = served.tags.get(choice)
+    form = (choice, base)
+    known = served.tags.get(form)
     unchanged = None if known is None else check(request.method, request.headers, known)
     if unchanged is not None:
         return unchanged
     write_it = _page if choice.kind == HTML else _message
-    data, headers = await run_in_threadpool(write_it, choice, served)
-    tag = served.tags[choice] = hex_digits(sha256_of(data))
+    # With the URLs of this server: those of its store say where it is, and lead nowhere.
+    body = await run_in_threadpool(public_body, served, base)
+    data, headers = await at_length(write_it, choice, body, served.id)
+    tag = hex_digits(sha256_of(data))
+    served.keep_tag(form, tag)
     return tagged(request, data, tag, choice.kind, Vary="Accept", **headers)
 
 
-def _page(choice: Choice, served: ServedBody) -> tuple[bytes, dict[str, str]]:
+def _page(choice: Choice, body: MessageBody, title: str) -> tuple[bytes, dict[str, str]]:
     try:
-        html = page(served.body, title=served.id)
+        html = page(body, title=title)
     except MissingDependency as error:
         detail = f"the server has no {choice.kind} of this message; ask for {JSON}"
         raise HttpProblem(HTTPStatus.NOT_ACCEPTABLE, detail, Vary="Accept") from error
     return html.encode(), {"Content_Security_Policy": _PAGE_POLICY}
 
 
-def _message(choice: Choice, served: ServedBody) -> tuple[bytes, dict[str, str]]:
+def _message(choice: Choice, body: MessageBody, _: str) -> tuple[bytes, dict[str, str]]:
     try:
-        value, losses = write(choice.name, served.body)
-    except (DecodeError, EnvelopeError, InvalidPart) as error:
-        detail = f"the message can't be written as {choice.name}"
-        raise HttpProblem(HTTPStatus.NOT_ACCEPTABLE, detail) from error
+        value, losses = write(choice.name, body)
+    except (DecodeError, EnvelopeError, InvalidArgument, InvalidPart) as error:
+        raise _not_as(choice.name) from error
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     # What a format can't say is left out, and a client may want to know.
     return text.encode(), {"MessageBody_Losses": str(len(losses))}
 
 
 async def _archive(request: Request, kind: str, served: ServedBody, resolver: Resolver) -> Response:
-    write_to: Callable[..., list[Loss]] = cast("Archive", adapter(_ARCHIVES[kind])).write
     file: Any = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - the answer closes it
     try:
-        losses = await run_in_threadpool(write_to, served.body, file, resolver=resolver)
+        losses = await at_length(_write_archive, kind, served.body, file, resolver)
         size = file.tell()
         file.seek(0)
-        tag = hex_digits(await run_in_threadpool(digest_of_stream, file))
+        tag = hex_digits(await at_length(digest_of_stream, file))
         unchanged = check(request.method, request.headers, tag)
         if unchanged is not None:
             file.close()
@@ -173,6 +181,19 @@ async def _archive(request: Request, kind: str, served: ServedBody, resolver: Re
         file.close()
         raise
     return StreamingResponse(_pieces(file), headers=headers)
+
+
+def _write_archive(kind: str, body: MessageBody, file: Any, resolver: Resolver) -> list[Loss]:
+    name = _ARCHIVES[kind]
+    write_to: Callable[..., list[Loss]] = cast("Archive", adapter(name)).write
+    try:
+        return write_to(body, file, resolver=resolver)
+    except InvalidArgument as error:
+        raise _not_as(name) from error
+
+
+def _not_as(name: str) -> HttpProblem:
+    return HttpProblem(HTTPStatus.NOT_ACCEPTABLE, f"the message can't be written as {name}")
 
 
 def _take_head(file: BinaryIO) -> str:

@@ -3,6 +3,7 @@
 import html
 import json
 import warnings
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Final
 
@@ -11,10 +12,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from messagebody._core import JSON, hex_digits, sha256_of
+from messagebody._core import JSON, MessageBody, columns, hex_digits, human_size, sha256_of
 from messagebody.globs import name_pattern
 from messagebody.schema import MessageBodySchema
-from messagebody.serving._addresses import public_json
 from messagebody.serving._answers import of_content, tagged
 from messagebody.serving._contents import Elsewhere, PartContent, content_of
 from messagebody.serving._limits import ServingLimits
@@ -22,11 +22,29 @@ from messagebody.serving._messages import Dated, OneBody, ServedBody, StoredBodi
 from messagebody.serving._problems import HttpProblem
 from messagebody.serving._representations import HTML, best_of, of_message
 from messagebody.serving._requests import read, require_type
+from messagebody.serving._work import at_length
 from messagebody.storage import Resolver
 
+_STYLE: Final = """
+:root { color-scheme: light dark }
+body { margin: 0 auto; padding: 2.5rem 1.5rem; max-width: 48rem; line-height: 1.5;
+  font-family: system-ui, sans-serif }
+table { width: 100%; border-collapse: collapse }
+th { text-align: left; font-weight: 600 }
+th, td { padding: .4rem .75rem .4rem 0; border-bottom: 1px solid #8884; overflow-wrap: anywhere }
+th:not(:first-child), td:not(:first-child) { text-align: right; white-space: nowrap;
+  font-variant-numeric: tabular-nums }
+"""
 _PAGE: Final = (
-    "<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'>"
-    "<title>Messages</title><h1>Messages</h1><ul>{}</ul>{}"
+    "<!doctype html><html lang=en><meta charset=utf-8>"
+    "<meta name=viewport content='width=device-width'><title>Messages</title><style>{}</style>"
+    "<h1>Messages</h1>{}{}"
+)
+_TABLE: Final = "<table><tr><th>Message<th>Size<th>Changed (UTC){}</table>"
+_ROW: Final = '<tr><td><a href="./{0}">{0}</a><td>{1}<td>{2}'
+_POLICY: Final = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
 )
 
 
@@ -57,6 +75,8 @@ class Site:
         entries = await run_in_threadpool(self.messages.newest)
         entries, more = self._page(entries, request.query_params.get("after"))
         headers = {"Vary": "Accept"}
+        if kind == HTML:
+            headers["Content_Security_Policy"] = _POLICY
         following = f"./?after={_cursor(entries[-1])}" if more else ""
         if following:
             headers["Link"] = f'<{following}>; rel="next"'
@@ -73,11 +93,14 @@ class Site:
 
     async def message(self, request: Request) -> Response:
         """Answer with a message, or with the parts of it that match a pattern."""
-        served = await run_in_threadpool(self.messages.find, request.path_params["id"])
+        served = await self._found(request.path_params["id"])
         if "list" in request.query_params:
-            return await run_in_threadpool(self._listed, request, served)
-        data = await run_in_threadpool(public_json, served, str(request.base_url))
-        return await of_message(request, served, data, self.reader)
+            return await at_length(self._listed, request, served)
+        return await of_message(request, served, self.reader)
+
+    async def _found(self, name: str) -> ServedBody:
+        served = await run_in_threadpool(self.messages.held, name)
+        return await at_length(self.messages.find, name) if served is None else served
 
     def _listed(self, request: Request, served: ServedBody) -> Response:
         pattern = name_pattern(request.query_params["list"])
@@ -97,27 +120,45 @@ class Site:
             raise HttpProblem(HTTPStatus.METHOD_NOT_ALLOWED, detail, Allow="GET, HEAD")
         require_type(request, JSON)
         data = await read(request, self.limits.schema_bytes, self.limits)
-        return await run_in_threadpool(self._validated, request.path_params["id"], data)
+        served = await self._found(request.path_params["id"])
+        return await at_length(self._validated, served, data)
 
-    def _validated(self, name: str, data: bytes) -> Response:
-        served = self.messages.find(name)
+    def _validated(self, served: ServedBody, data: bytes) -> Response:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # they are for the schema's author
             schema = MessageBodySchema.from_json(data)
+        self._check_steps(schema, served.body)
         found = [*schema.iter_violations(served.body, resolver=self.reader)]
         told = {"valid": not found, "violations": [each.to_dict() for each in found]}
         return Response(json.dumps(told), media_type=JSON)
+
+    def _check_steps(self, schema: MessageBodySchema, body: MessageBody) -> None:
+        # At worst each pattern looks at each character, and anybody may send a schema.
+        steps = len(schema) * sum(len(name or "") + 1 for name in columns(body).names)
+        if steps > self.limits.schema_steps:
+            detail = (
+                f"a schema of {len(schema):,} parts takes too long for a message of "
+                f"{len(body):,} parts; get the message and validate it yourself"
+            )
+            raise HttpProblem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
 
     # Parts
 
     async def part(self, request: Request) -> Response:
         """Answer with the content of a part."""
-        found = await run_in_threadpool(self._content, **request.path_params)
+        name, place = request.path_params["id"], f"/{request.path_params['name']}"
+        found = await run_in_threadpool(self._held_content, name, place)
+        if found is None:
+            served = await at_length(self.messages.find, name)
+            found = await run_in_threadpool(self._content, served, place)
         return await of_content(request, found, self.limits.ranges)
 
-    def _content(self, id: str, name: str) -> PartContent | Elsewhere:  # noqa: A002 - as in the route
-        served = self.messages.find(id)
-        return content_of(served, served.index_of(f"/{name}"), self.resolver)
+    def _held_content(self, name: str, place: str) -> PartContent | Elsewhere | None:
+        served = self.messages.held(name)
+        return None if served is None else self._content(served, place)
+
+    def _content(self, served: ServedBody, place: str) -> PartContent | Elsewhere:
+        return content_of(served, served.index_of(place), self.resolver)
 
 
 def _as_json(entries: list[Dated]) -> bytes:
@@ -126,11 +167,20 @@ def _as_json(entries: list[Dated]) -> bytes:
 
 
 def _as_page(entries: list[Dated], following: str) -> bytes:
-    items = "".join(
-        f'<li><a href="./{html.escape(each.id)}">{html.escape(each.id)}</a>' for each in entries
+    rows = "".join(
+        _ROW.format(html.escape(each.id), human_size(each.size), _minute(each.modified))
+        for each in entries
     )
-    more = f'<p><a href="{html.escape(following)}" rel=next>older</a>' if following else ""
-    return _PAGE.format(items, more).encode()
+    listed = _TABLE.format(rows) if rows else "<p>There are none."
+    more = f'<p><a href="{html.escape(following)}" rel=next>Older messages</a>' if following else ""
+    return _PAGE.format(_STYLE, listed, more).encode()
+
+
+def _minute(moment: float) -> str:
+    try:
+        return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M}"
+    except (OSError, OverflowError, ValueError):  # a file may have any time
+        return ""
 
 
 def _cursor(entry: Dated) -> str:

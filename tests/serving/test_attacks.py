@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import httpx
 import pytest
 from starlette.testclient import TestClient
 
 from messagebody import MessageBody, MessageBodySchema, Part, Resolver, offload, serving, sweep
+from messagebody.adapters import adapter_names
 from messagebody.errors import InvalidArgument
 from messagebody.serving import ServingLimits
-from messagebody.storage import Bodies
+from messagebody.storage import Bodies, open_store
 from tests.serving.servers import SECRET, TOKEN, command, exchange
 
 WRITER = {"Authorization": f"Bearer {TOKEN}"}
@@ -258,6 +260,27 @@ class TestContents:
             assert got.status_code in {200, 416}
             assert len(got.content) <= 1000
 
+    def test_no_form_says_where_the_store_is(self, tmp_path: Path) -> None:
+        """A part in the server's own store has a URL of the server, in each form of the message."""
+        offload(BODY, tmp_path, threshold=0).save(tmp_path / "m.json")
+        found = client(tmp_path)
+        urls = set()
+        for name in ("body", "html", "events", "zip", "tar", "mime", *adapter_names()):
+            got = found.get(f"/m?as={name}")
+            assert got.status_code in {200, 406}, name
+            assert tmp_path.name not in got.text, name
+            if "http://127.0.0.1/m/a.txt" in got.text:
+                urls.add(name)
+        assert {"body", "html", "events", "a2a", "mcp"} <= urls
+
+    def test_the_list_shows_any_time(self, tmp_path: Path) -> None:
+        BODY.save(tmp_path / "m.json")
+        os.utime(tmp_path / "m.json", (0, 10**11))  # the year 5138
+        BODY.save(tmp_path / "n.json")
+        got = client(tmp_path).get("/", headers={"Accept": "text/html"})
+        assert '<a href="./m">m</a><td>' in got.text
+        assert got.headers["content-security-policy"].startswith("sandbox;")
+
     def test_errors_say_nothing_of_the_machine(self, tmp_path: Path) -> None:
         (tmp_path / "m.json").write_text(
             '[{"name": "/x", "contentUrl": "s3://bucket/k?X-Amz-Signature=s3cr3t"}]'
@@ -269,6 +292,100 @@ class TestContents:
             assert "s3cr3t" not in got.text
             assert str(tmp_path) not in got.text
             assert got.headers["content-type"] == "application/problem+json"
+
+
+class TestCosts:
+    """What one client asks for does not keep others waiting, nor fill the memory."""
+
+    def test_small_parts_do_not_wait_for_large_messages(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """More clients than threads ask for archives that are not done before the small part is."""
+        is_over = threading.Event()
+        body = offload(MessageBody([Part(b"12345", name="/x")]), tmp_path, threshold=0)
+        body.save(tmp_path / "m.json")
+        BODY.save(tmp_path / "small.json")
+        store = open_store(tmp_path)
+        kind = type(store)
+        really = kind.read_range
+
+        def waiting(self: Any, key: str, start: int, end: int) -> bytes:
+            assert not key.startswith("sha256") or is_over.wait(60)
+            return really(self, key, start, end)
+
+        async def all_of_them() -> list[int]:
+            transport = httpx.ASGITransport(serving.app(store))
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as found:
+                monkeypatch.setattr(kind, "read_range", waiting)
+                asked = [asyncio.create_task(found.get("/m?as=zip")) for _ in range(60)]
+                await asyncio.sleep(2)  # as many as can begin
+                async with asyncio.timeout(30):
+                    small = await found.get("/small/a.txt")
+                is_over.set()
+                return [small.status_code, *[(await each).status_code for each in asked]]
+
+        try:
+            assert asyncio.run(all_of_them()) == [200] * 61
+        finally:
+            is_over.set()
+
+    def test_a_large_message_is_decoded_once(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """One that is larger than what is kept, too."""
+        BODY.save(tmp_path / "m.json")
+        os.utime(tmp_path / "m.json", (10**9, 10**9))
+        reads = list[str]()
+        store = open_store(tmp_path)
+        really = type(store).read_range
+
+        def counted(self: Any, key: str, start: int, end: int) -> bytes:
+            reads.append(key)
+            return really(self, key, start, end)
+
+        monkeypatch.setattr(type(store), "read_range", counted)
+        found = client(store, limits=ServingLimits(cached_bytes=1))
+        for path in ("/m", "/m/a.txt", "/m", "/m?list=/**"):
+            assert found.get(path).status_code == 200
+        assert reads == ["m.json"]
+
+    def test_a_schema_of_strangers_is_bounded(self, tmp_path: Path) -> None:
+        """A hundred patterns and a hundred thousand names took a minute."""
+        MessageBody([Part("x", name=f"/p/{at}") for at in range(20_000)]).save(tmp_path / "m.json")
+        found = client(tmp_path)
+        schema = [{"name": f"/p/*{at}*", "contentType": "text/plain"} for at in range(100)]
+        got = found.post("/m?validate=", json=schema)
+        assert got.status_code == 413
+        assert "100 parts" in got.json()["detail"]
+        assert found.post("/m?validate=", json=schema[:1]).status_code == 200
+
+    def test_a_form_that_can_not_hold_the_message_says_so(self, tmp_path: Path) -> None:
+        MessageBody([Part("x", name=f"/{at}") for at in range(50_001)]).save(tmp_path / "m.json")
+        got = client(tmp_path).get("/m?as=mime")
+        assert got.status_code == 406
+        assert "mime" in got.json()["detail"]
+
+    @pytest.mark.dear
+    @pytest.mark.parametrize("path", ["/m/x", "/m/y", "/m?as=events", "/m"])
+    def test_many_who_do_not_read_take_little_memory(self, tmp_path: Path, path: str) -> None:
+        """They share the message, and each waits for its next piece."""
+        parts = [Part(letter * (8 << 20), name=f"/{letter}") for letter in "xy"]
+        parts[1] = Part("ü" * (4 << 20), name="/y")
+        MessageBody(parts).save(tmp_path / "m.json")
+        os.utime(tmp_path / "m.json", (10**9, 10**9))
+        with (
+            contextlib.ExitStack() as stack,
+            command(tmp_path, "--timeout", "10") as (address, process),
+        ):
+            host, _, port = address.removeprefix("http://").partition(":")
+            exchange(address, b"GET /m HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 10)
+            before = peak(process)
+            for _ in range(40):
+                each = stack.enter_context(socket.create_connection((host, int(port))))
+                each.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+            ask = b"GET /m/~0 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+            exchange(address, ask, 20)
+            assert peak(process) - before < 160 << 20  # 40 copies are 320 MiB or more
 
 
 class TestWrites:
