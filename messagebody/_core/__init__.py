@@ -118,6 +118,7 @@ if TYPE_CHECKING:
         RichRecord,
         check_about,
         check_extra,
+        check_part_name,
         check_text,
         inline_size,
         piece_members,
@@ -190,6 +191,7 @@ __all__ = [
     "check_about",
     "check_content_type",
     "check_extra",
+    "check_part_name",
     "check_text",
     "columns",
     "containers",
@@ -281,7 +283,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             ".._model.access": "access_of body_of body_of_text columns edit only_text "
             "part_of parts_of record_of resolver_of",
             ".._wire.members": "MEMBERS PartRecord RichRecord check_about check_extra "
-            "check_text inline_size piece_members piece_of",
+            "check_part_name check_text inline_size piece_members piece_of",
             ".._wire.state": "members_of",
             # JSON, read strictly and written exactly.
             ".._wire": "base64 data_urls exact_json lines manifest reader strict_json",

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from messagebody._core import MessageBody, quote
+from messagebody._core import MessageBody, quote, require_iterable
 from messagebody.compatibility import Verdict
 from messagebody.compatibility._solver.profile import PartType
 from messagebody.errors import MessageBodyError
@@ -14,7 +14,7 @@ from messagebody.workflows._steps import WorkflowStep
 
 
 def _as_steps(steps: Iterable[WorkflowStep]) -> tuple[WorkflowStep, ...]:
-    return tuple(steps)
+    return tuple(require_iterable(steps, "steps"))
 
 
 @attrs.frozen

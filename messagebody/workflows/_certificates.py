@@ -15,7 +15,7 @@ def certify(workflow: Workflow) -> dict[str, Any] | None:
     """Return the proof that all that reaches each agent is always valid for it, as JSON.
 
     None if that is not so, or if no proof was found: proofs read what steps do off the texts of
-    patterns, and not every *always* can be shown like that.
+    patterns, and not every *always* can be shown like that. Rules about flows are no part of it.
 
     Arguments:
         workflow: the workflow.

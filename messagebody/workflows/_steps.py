@@ -10,6 +10,7 @@ import attrs
 from messagebody import links
 from messagebody._core import (
     MessageBody,
+    check_part_name,
     essence,
     extension_of,
     quote,
@@ -20,9 +21,8 @@ from messagebody.adapters import adapter
 from messagebody.compatibility._solver.contents import FilledType
 from messagebody.compatibility._solver.profile import PartType
 from messagebody.compatibility._witnesses import body_of
-from messagebody.errors import DuplicateName, InvalidArgument, InvalidBody
+from messagebody.errors import DuplicateName, InvalidArgument, InvalidBody, InvalidName
 from messagebody.globs import ContentTypePattern, NamePattern, content_type_pattern, name_pattern
-from messagebody.names import check_name
 from messagebody.schema import MessageBodySchema
 
 Glob = str | None | tuple[str | None, str]
@@ -63,6 +63,7 @@ class WorkflowStep:
         Raises:
             DuplicateName: two parts would have the same name.
             InvalidBody: a step of your own does not take the body, or breaks its promise.
+            InvalidName: a name would be longer than readers take.
             MissingDependency: links follow their parts, there is Markdown or HTML, and the extra
                 `links` is not installed.
         """
@@ -152,17 +153,18 @@ class Condition:
     def is_valid(self, body: MessageBody) -> bool:
         """Return whether a body gets through the step, and is valid afterwards.
 
-        It does not if two parts would have one name, or if the step does not take it.
+        It does not if two parts would have one name, if a name would be longer than readers take,
+        or if the step does not take it.
         """
         try:
             changed = self.step(body)
-        except (DuplicateName, InvalidBody):
+        except (DuplicateName, InvalidBody, InvalidName):
             return False
         return self.after.is_valid(changed)
 
 
 def _directory(prefix: Any) -> str:
-    return check_name(prefix.rstrip("/") if isinstance(prefix, str) else prefix)
+    return check_part_name(prefix.rstrip("/") if isinstance(prefix, str) else prefix)
 
 
 @attrs.frozen
@@ -319,7 +321,7 @@ class Rename(WorkflowStep):
 
     def __attrs_post_init__(self) -> None:
         for each in (self.old, self.new):
-            check_name(each.removesuffix(_BELOW) if isinstance(each, str) else each)
+            check_part_name(each.removesuffix(_BELOW) if isinstance(each, str) else each)
         if self.old.endswith(_BELOW) is not self.new.endswith(_BELOW):
             raise InvalidArgument(f"{quote(self.old)} and {quote(self.new)} to end alike", self.new)
 
@@ -352,7 +354,7 @@ class Show(WorkflowStep):
     """A named part loses its name: it is content to show."""
 
     word: ClassVar[str] = "show"
-    name: str = attrs.field(converter=check_name)
+    name: str = attrs.field(converter=check_part_name)
 
     def __call__(self, body: MessageBody) -> MessageBody:
         return MessageBody(
@@ -373,7 +375,7 @@ class Name(WorkflowStep):
     """The part without a name whose type a pattern matches has one."""
 
     word: ClassVar[str] = "name"
-    name: str = attrs.field(converter=check_name)
+    name: str = attrs.field(converter=check_part_name)
     kinds: str = "*/*"
 
     def __attrs_post_init__(self) -> None:
@@ -469,6 +471,8 @@ class OwnStep(WorkflowStep):
     gives: MessageBodySchema
 
     def __attrs_post_init__(self) -> None:
+        if not callable(self.function):
+            raise InvalidArgument("a function of a body", self.function)
         require_schema(self.takes)
         require_schema(self.gives)
 

@@ -209,6 +209,8 @@ class Workflow:
             InvalidWorkflow: it is neither, or breaks the rules.
             InvalidArgument, InvalidSchema, InvalidName, InvalidPattern: see `from_dict`.
         """
+        if not isinstance(data, bytes | str):
+            raise InvalidArgument("JSON or TOML, as bytes or text", data)
         if len(data) > limits.json_bytes:
             raise InvalidWorkflow(f"more than {limits.json_bytes:,} bytes (limit json_bytes)")
         return cls.from_dict(read_toml(data, limits.depth) if is_toml else _json(data, limits))
@@ -233,7 +235,8 @@ class Workflow:
 
         The answer is exact: an agent may send any body that is valid for its output, whatever came
         in. It is *undecided* if the budget of an agent ends first, if a step is a message format,
-        or if somebody asks for a particular number among those that `mount` gives.
+        or if somebody asks for a particular number among those that `mount` gives. Names may have
+        any length for it; a step fails if one becomes longer than readers take.
 
         Arguments:
             steps: the budget of each agent; see `messagebody.check`.
@@ -321,6 +324,9 @@ class Workflow:
             InvalidWorkflow: an agent has nothing to do or to take, agents lead to themselves, or
                 messages come alone, so that one of them would have to be chosen.
         """
+        for given in (agents, start):
+            if not isinstance(given, Mapping):
+                raise InvalidArgument("a mapping from the names of agents", given)
         if any(edge.alone for edge in self.edges):
             raise InvalidWorkflow("edges whose messages come alone can't run together")
         sent: dict[str, MessageBody] = {}
@@ -331,7 +337,8 @@ class Workflow:
                 raise InvalidWorkflow(f"it is not said what the agent {quote(name)} {missing}")
             try:
                 arrived = [each.edge.deliver(sent[each.edge.source]) for each in incoming]
-                body = merged(arrived) if incoming else start[name]
+                # What one agent does with its message is nothing to another one.
+                body = merged(arrived if incoming else [start[name]])
                 agent.input.validate(body)
                 sent[name] = agents[name](body)
                 agent.output.validate(sent[name])
@@ -422,6 +429,8 @@ def _rule(value: Any, agents: Mapping[str, Agent]) -> tuple[str | None, str]:
 
 
 def _require_agent(name: str, agents: Mapping[str, Agent], problem: str) -> None:
+    if not isinstance(name, str):
+        raise InvalidArgument("the name of an agent", name)
     if name not in agents:
         raise InvalidWorkflow(f"{problem} {quote(name)}{did_you_mean(name, agents)}")
 

@@ -5,21 +5,27 @@ from typing import Any
 import pytest
 
 from messagebody import Agent, MessageBody, MessageBodySchema, Part, SchemaPart
+from messagebody.errors import InvalidArgument, InvalidName
 from messagebody.workflows import (
+    Edge,
     Workflow,
     certify,
     drop,
     mount,
+    name,
+    rename,
     retype,
     select,
     step,
     through,
+    unmount,
     verify,
 )
 from tests.workflows.test_workflow import breaks
 
 ANY = MessageBodySchema([("/**",), (None,)])
 TEXT = MessageBodySchema([(None, "text/plain", True)])
+ODD: Any = {1: []}
 PICTURE = MessageBodySchema([("/c.png", "image/png", True)])
 
 
@@ -76,12 +82,12 @@ def test_a_step_of_ones_own_beside_another_edge_of_its_sender() -> None:
     shown = schema((None,))
     for edges, number in (([[own], []], 0), ([[], [own]], 1), ([[own], [own, drop("/x")]], 0)):
         [breach] = pair(shown, shown, *edges).check().breaches
-        name = f"a step of edge {number}"
+        own_name = f"a step of edge {number}"
         # The message is that of the step, and what the agent sends is not lost.
-        assert breach.messages[name].names() == ["/x"]
+        assert breach.messages[own_name].names() == ["/x"]
         assert len(breach.messages) == 2
-        assert f"{name!r} may send /x" in breach.problem
-        assert name in str(breach.passages[number])
+        assert f"{own_name!r} may send /x" in breach.problem
+        assert own_name in str(breach.passages[number])
 
 
 def test_examples_behind_a_step_of_ones_own_are_those_of_the_step() -> None:
@@ -129,3 +135,44 @@ def test_flows_through_a_message_format_are_told(form: str) -> None:
         assert names is None or not found.stops or str(found.stops[0].name).startswith("/private/")
     nothing = pair(schema(), ANY, [through(form)])
     assert nothing.flows("/private/**", "b").arrives is not True
+
+
+def test_names_that_no_reader_takes() -> None:
+    long = "/" + "b" * 1_024
+    for wrong in (lambda: mount(long), lambda: rename("/a", long), lambda: name(long),
+                  lambda: rename("/a/**", f"{long}/**"), lambda: unmount(long)):  # fmt: skip
+        with pytest.raises(InvalidName, match="1,025 characters; readers take 1,024"):
+            wrong()
+    body = MessageBody([Part("x", name="/" + "a" * 900)])
+    assert not mount(long[:1_000]).before(ANY).is_valid(body)
+
+
+def test_agents_do_not_see_what_others_do_with_a_message() -> None:
+    def spoil(body: MessageBody) -> MessageBody:
+        body.append(Part("more", name="/more"))
+        return MessageBody()
+
+    agents = [Agent("a", TEXT, ANY), Agent("b", TEXT, ANY)]
+    asked = MessageBody([Part("hello")])
+    acts = {"a": spoil, "b": spoil}
+    assert Workflow(agents, []).run(acts, {"a": asked, "b": asked}).keys() == acts.keys()
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda flow: flow.run(None, {}),
+        lambda flow: flow.run({}, None),
+        lambda flow: flow.flows("/a", ["b"]),
+        lambda flow: flow.suggest([]),
+        lambda flow: flow.suggest(5),
+        lambda flow: Edge("a", "b", ODD),
+        lambda flow: Workflow(flow.agents.values(), [Edge(ODD, "b")]),
+        lambda flow: Workflow.decode(ODD),
+        lambda flow: step(ODD, takes=ANY, gives=ANY),
+    ],
+)
+def test_arguments_of_another_kind_are_told(wrong: Any) -> None:
+    with pytest.raises(InvalidArgument, match="expected "):
+        wrong(pair(TEXT, TEXT, []))
