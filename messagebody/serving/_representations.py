@@ -29,6 +29,7 @@ from messagebody.errors import (
     EnvelopeError,
     InvalidArgument,
     InvalidPart,
+    LimitExceeded,
     MissingDependency,
 )
 from messagebody.rendering import page
@@ -184,11 +185,14 @@ async def _archive(request: Request, kind: str, served: ServedBody, resolver: Re
 
 
 def _write_archive(kind: str, body: MessageBody, file: Any, resolver: Resolver) -> list[Loss]:
-    name = _ARCHIVES[kind]
+    name, limits = _ARCHIVES[kind], resolver.limits
+    sizes = [part.size or 0 for part in body if part.is_reference]
+    if max(sizes, default=0) > limits.part_bytes or sum(sizes) > limits.body_bytes:
+        raise _not_as(name)  # and not after a gigabyte was read
     write_to: Callable[..., list[Loss]] = cast("Archive", adapter(name)).write
     try:
         return write_to(body, file, resolver=resolver)
-    except InvalidArgument as error:
+    except (InvalidArgument, LimitExceeded) as error:
         raise _not_as(name) from error
 
 

@@ -22,7 +22,7 @@ from messagebody import MessageBody, MessageBodySchema, Part, Resolver, offload,
 from messagebody.adapters import adapter_names
 from messagebody.errors import InvalidArgument
 from messagebody.serving import ServingLimits
-from messagebody.storage import Bodies, open_store
+from messagebody.storage import Bodies, FetchLimits, open_store
 from tests.serving.servers import SECRET, TOKEN, command, exchange
 
 WRITER = {"Authorization": f"Bearer {TOKEN}"}
@@ -364,6 +364,25 @@ class TestCosts:
         got = client(tmp_path).get("/m?as=mime")
         assert got.status_code == 406
         assert "mime" in got.json()["detail"]
+
+    def test_what_is_too_large_for_an_archive_is_not_read(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The message states the size; the first gigabyte of it was read before the refusal."""
+        body = offload(MessageBody([Part(bytes(100), name="/x")]), tmp_path, threshold=0)
+        body.save(tmp_path / "m.json")
+        store, reads = open_store(tmp_path), list[str]()
+        really = type(store).read_range
+
+        def counted(self: Any, key: str, start: int, end: int) -> bytes:
+            reads.append(key)
+            return really(self, key, start, end)
+
+        monkeypatch.setattr(type(store), "read_range", counted)
+        small = Resolver(limits=FetchLimits(part_bytes=10))
+        for name in ("zip", "tar", "mime"):
+            assert client(store, resolver=small).get(f"/m?as={name}").status_code == 406
+        assert {*reads} == {"m.json"}
 
     @pytest.mark.dear
     @pytest.mark.parametrize("path", ["/m/x", "/m/y", "/m?as=events", "/m"])
