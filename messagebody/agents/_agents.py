@@ -344,7 +344,7 @@ def read_agents(
         limits: what to take before refusing.
 
     Raises:
-        OSError: a file can't be read.
+        OSError: there is no such directory or file, or the one file can't be read.
 
     Examples:
         >>> from pathlib import Path
@@ -360,10 +360,12 @@ def read_agents(
     """
     found = AgentFiles()
     place = Path(directory)
-    for path in [place] if place.is_file() else sorted(place.glob("*.json")):
+    for path in sorted(place.glob("*.json")) if place.is_dir() else [place]:
         try:
             data = exact_json.loads(read_regular(path, limits.json_bytes), depth=limits.depth)
-        except ValueError as error:
+        except (ValueError, OSError) as error:
+            if path == place and not isinstance(error, ValueError):
+                raise  # it was asked for by name
             problem = error.strerror if isinstance(error, OSError) else error
             found.findings.append(_left_out(path.name, "", str(problem)))
             continue

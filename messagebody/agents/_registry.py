@@ -168,7 +168,7 @@ class Registry(Questions, metaclass=GuidedABC):
             limits: what to take before refusing.
 
         Raises:
-            OSError: a file can't be read.
+            OSError: there is no such directory or file, or the one file can't be read.
         """
         agents = read_agents(directory, limits=limits)
         registry = cls(agents, lenient=lenient or agents.are_tools, steps=steps)
@@ -196,7 +196,7 @@ class Registry(Questions, metaclass=GuidedABC):
 
         Raises:
             InvalidArgument: there are URLs and no resolver.
-            OSError: a file can't be read.
+            OSError: there is no such directory or file, or the one file can't be read.
         """
         if isinstance(where, str | os.PathLike):
             return cls.from_directory(where, lenient=lenient, steps=steps, limits=limits)

@@ -351,6 +351,19 @@ class TestUnreadable:
         ]  # fmt: skip
         assert "another agent is called 'b'" in errors[-1].problem
 
+    def test_files_that_can_not_be_opened(self, tmp_path: Path) -> None:
+        """They are named, but one that is asked for by name is an error."""
+        (tmp_path / "good.json").write_text(json.dumps(card(["text/plain"], ["text/plain"])))
+        (tmp_path / "gone.json").symlink_to(tmp_path / "nowhere")
+        (tmp_path / "loop.json").symlink_to("loop.json")
+        (tmp_path / "place.json").mkdir()
+        found = Registry.from_cards(tmp_path)
+        assert len(found) == 1
+        assert [each.place for each in found.findings] == ["gone.json", "loop.json", "place.json"]
+        for name in ("nothing", "nothing.json", "gone.json"):
+            with pytest.raises(FileNotFoundError):
+                Registry.from_cards(tmp_path / name)
+
     def test_a_mode_is_read_once(self) -> None:
         """The schema is as long as the modes are different."""
         agent = Agent.from_card(card(["text/plain"] * 50, ["text"] * 50))
