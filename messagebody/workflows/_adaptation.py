@@ -7,10 +7,12 @@ from typing import Any, Final
 
 import attrs
 
+from messagebody._core import check_part_name, require_schema
 from messagebody.agents import Agent
 from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import are_disjoint
 from messagebody.compatibility._solver.profile import types_of
+from messagebody.errors import InvalidName
 from messagebody.globs import content_type_pattern
 from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.workflows._decision import Break, JointDecision
@@ -60,6 +62,8 @@ def adapt(
         >>> [step.to_dict() for step in adapt(report, brief)]
         [{'rename': ['/report.md', '/input/brief.md']}]
     """
+    for each in (producer, consumer):
+        require_schema(each)
     budget = Budget(steps)
     if not all(_is_makeable(each, producer) for each in consumer if each.required):
         return None
@@ -236,9 +240,10 @@ class _Spelled:
     def __init__(self, schema: MessageBodySchema) -> None:
         patterns = [part.name_pattern for part in schema if part.name_pattern is not None]
         literals = [each.literal for each in patterns if each.literal is not None]
-        self.names = list(dict.fromkeys(literals))
+        self.names = [*filter(_is_taken, dict.fromkeys(literals))]
         prefixes = [each.literal or each.prefix for each in patterns]
-        self.directories = list(dict.fromkeys(up for each in prefixes for up in _directories(each)))
+        above = dict.fromkeys(up for each in prefixes for up in _directories(each))
+        self.directories = [*filter(_is_taken, above)]
         shown = [part for part in schema if part.name is None]
         self.is_shown = bool(shown)
         self.shown_kinds = list(dict.fromkeys(part.content_type_pattern.text for part in shown))
@@ -246,6 +251,15 @@ class _Spelled:
         self.texts = list(dict.fromkeys(
             kind for kind in kinds if kind is not None and _TEXT.matches_essence(kind)
         ))  # fmt: skip
+
+
+def _is_taken(name: str) -> bool:
+    """Return whether readers take a name: schemas may state longer ones than steps."""
+    try:
+        check_part_name(name)
+    except InvalidName:
+        return False
+    return True
 
 
 def _directories(prefix: str) -> Iterator[str]:

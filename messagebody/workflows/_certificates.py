@@ -6,7 +6,7 @@ from typing import Any, Final
 from messagebody.compatibility import certificates, check
 from messagebody.workflows._images import joint_image
 from messagebody.workflows._inspection import Leg, groups, legs
-from messagebody.workflows._workflow import Workflow
+from messagebody.workflows._workflow import Workflow, require_workflow
 
 _VERSION: Final = 1
 
@@ -30,6 +30,7 @@ def certify(workflow: Workflow) -> dict[str, Any] | None:
         >>> verify(workflow, certify(workflow))
         True
     """
+    require_workflow(workflow)
     agents = {}
     for name in workflow.agents:
         proofs = []
@@ -54,6 +55,7 @@ def verify(workflow: Workflow, certificate: Any) -> bool:
         workflow: the workflow.
         certificate: the certificate, which may be untrusted.
     """
+    require_workflow(workflow)
     match certificate:
         case {"version": version, "agents": {**agents}} if version == _VERSION:
             return all(

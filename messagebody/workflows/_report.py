@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from messagebody._core import count_of, escape
+from messagebody.errors import InvalidArgument
 from messagebody.rendering import PLAIN, DrawnEdge, Palette, Panel, drawing_page
 from messagebody.workflows._answers import AgentAnswer, WorkflowAnswer, step_text
-from messagebody.workflows._workflow import Workflow
+from messagebody.workflows._workflow import Workflow, require_workflow
 
 _MOST: Final = 20
 """Breaches of one agent that are told; all are in the answer."""
@@ -22,6 +23,8 @@ def report_lines(answers: WorkflowAnswer, palette: Palette = PLAIN) -> Iterator[
         answers: the answer to `Workflow.check`.
         palette: paints what matters most.
     """
+    if not isinstance(answers, WorkflowAnswer):
+        raise InvalidArgument("the answer of Workflow.check", answers)
     for name, answer in answers.items():
         verdict = palette(str(answer.verdict), _ROLES.get(answer.verdict, "no"))
         yield f"{verdict}  {escape(name)}"
@@ -54,6 +57,7 @@ def workflow_page(
         >>> "mount /in" in page, "never" in page
         (True, True)
     """
+    require_workflow(workflow)
     found = workflow.check() if answers is None else answers
     names = list(workflow.agents)
     place = {name: number for number, name in enumerate(names)}

@@ -15,6 +15,7 @@ from messagebody._core import (
     extension_of,
     quote,
     require_body,
+    require_iterable,
     require_schema,
 )
 from messagebody.adapters import adapter
@@ -109,6 +110,8 @@ class WorkflowStep:
             >>> condition.is_valid(MessageBody([Part("found")]))
             True
         """
+        if not isinstance(after, Condition):
+            require_schema(after)
         return Condition(self, after)
 
     def to_dict(self) -> dict[str, Any]:
@@ -497,7 +500,8 @@ def merged(bodies: Iterable[MessageBody]) -> MessageBody:
         >>> merged([MessageBody([Part("a")]), MessageBody([Part("b", name="/b")])]).names()
         ['/b']
     """
-    return MessageBody(part for body in bodies for part in require_body(body))
+    listed = require_iterable(bodies, "bodies in a list")
+    return MessageBody(part for body in listed for part in require_body(body))
 
 
 _STEPS: Final[dict[str, Any]] = {

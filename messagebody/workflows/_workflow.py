@@ -418,6 +418,12 @@ def _edge(value: Any, agents: Mapping[str, Agent]) -> Edge:
     return edge
 
 
+def require_workflow(value: object) -> None:
+    """Raise `InvalidArgument` unless something is a workflow."""
+    if not isinstance(value, Workflow):
+        raise InvalidArgument("a Workflow", value)
+
+
 def _rule(value: Any, agents: Mapping[str, Agent]) -> tuple[str | None, str]:
     match value:
         case [None | str() as names, str(agent)]:

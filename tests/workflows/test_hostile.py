@@ -6,14 +6,17 @@ from typing import Any
 import pytest
 
 from messagebody import Agent, MessageBodySchema
-from messagebody.errors import InvalidWorkflow
+from messagebody.errors import InvalidArgument, InvalidWorkflow
 from messagebody.workflows import (
     Workflow,
+    adapt,
     certify,
     drop,
+    merged,
     mount,
     name,
     rename,
+    report_lines,
     select,
     show,
     unmount,
@@ -134,3 +137,22 @@ def test_names_of_strangers_are_shown_as_text() -> None:
     assert "\x1b" not in str(workflow.check())
     assert "\x1b" not in str(workflow.flows("/**", "b"))
     assert "\x1b" not in workflow_page(workflow)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: adapt(None, MessageBodySchema()),  # type: ignore[arg-type]
+        lambda: adapt(MessageBodySchema(), "text"),  # type: ignore[arg-type]
+        lambda: certify(None),  # type: ignore[arg-type]
+        lambda: verify({}, {}),  # type: ignore[arg-type]
+        lambda: workflow_page(None),  # type: ignore[arg-type]
+        lambda: list(report_lines(None)),  # type: ignore[arg-type]
+        lambda: merged(5),  # type: ignore[arg-type]
+        lambda: merged([3]),  # type: ignore[list-item]
+        lambda: mount("/a").before(5),  # type: ignore[arg-type]
+    ],
+)
+def test_arguments_of_another_kind(call: Callable[[], object]) -> None:
+    with pytest.raises(InvalidArgument):
+        call()
