@@ -1,6 +1,7 @@
 """Messages of models in telemetry: the hook of OpenTelemetry with the real library."""
 
 import base64
+import contextlib
 import json
 import threading
 import time
@@ -121,12 +122,18 @@ def test_environment_variables_choose_the_hook(
     assert not caplog.records
     written = Path(str(dict(span.attributes)["gen_ai.input.messages_ref"]).removeprefix("file://"))
     # Nothing that OpenTelemetry gives a program waits for its hook.
-    for _ in range(1000):
-        if written.exists():
-            break
-        time.sleep(0.01)
-    [message] = payloads.inline(json.loads(written.read_bytes()), store, owner="telemetry")
+    message = _read(written, store)
     assert message["parts"][0]["content"] == "What is 1?"
+
+
+def _read(written: Path, store: Store) -> Any:
+    """Return the message in a file, once it is there with its contents: they come side by side."""
+    for _ in range(1000):
+        with contextlib.suppress(FileNotFoundError):  # so is `ObjectNotFound`
+            [message] = payloads.inline(json.loads(written.read_bytes()), store, owner="telemetry")
+            return message
+        time.sleep(0.01)
+    raise AssertionError(f"{written} or its contents were not written in ten seconds")
 
 
 def test_wrong_arguments(store: Store) -> None:
