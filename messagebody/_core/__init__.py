@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from messagebody._base.guards import (
         is_store_url,
         is_url,
+        is_web_url,
         require_body,
         require_executor,
         require_iterable,
@@ -218,6 +219,7 @@ __all__ = [
     "is_store_url",
     "is_text",
     "is_url",
+    "is_web_url",
     "key_of",
     "leaf_problem",
     "lines",
@@ -303,7 +305,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             "redact_places redact_url redact_urls xml_attribute "
             "xml_content",
             # What arguments must be, and what wrong ones are told.
-            ".._base.guards": "is_store_url is_url require_body require_executor "
+            ".._base.guards": "is_store_url is_url is_web_url require_body require_executor "
             "require_iterable require_limits require_parts require_path "
             "require_resolver require_schema",
             ".._base.hints": "GuidedABC guided missing_attribute",

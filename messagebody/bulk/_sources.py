@@ -16,7 +16,15 @@ from urllib.parse import unquote_to_bytes
 
 import attrs
 
-from messagebody._core import CHUNK, FileStore, quote, redact_url, strict_json, wide_pattern
+from messagebody._core import (
+    CHUNK,
+    FileStore,
+    is_web_url,
+    quote,
+    redact_url,
+    strict_json,
+    wide_pattern,
+)
 from messagebody.bulk.tables import TableReader
 from messagebody.errors import InvalidArgument, ObjectNotFound, StoreError
 from messagebody.storage import Stat, Store, open_store
@@ -253,7 +261,7 @@ def _spelled(source: str | os.PathLike[str]) -> str:
     if not isinstance(source, str | os.PathLike):
         raise InvalidArgument("a URL, path or glob of messages", source)
     text = os.fspath(source)
-    if text.lower().startswith(("http://", "https://")):
+    if is_web_url(text):
         expected = "files of a directory or bucket, which have a list; those of web servers don't"
         raise InvalidArgument(expected, got=quote(redact_url(text)))
     return text if "://" in text else os.path.join(os.getcwd(), os.path.expanduser(text))  # noqa: PTH109, PTH111, PTH118 - of a glob

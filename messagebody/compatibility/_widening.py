@@ -1,7 +1,7 @@
 """Changes of the consumer that make a failing pair fit: it takes more, and nothing less.
 
 A consumer part takes further types of the same kind, as JSON with a media type of its own is JSON,
-or it is no longer required.
+or it becomes optional.
 """
 
 import re
@@ -73,7 +73,9 @@ def _met(producer: MessageBodySchema, part: SchemaPart) -> SchemaPart:
 
 
 def _taking(sent: SchemaPart, parts: list[SchemaPart]) -> list[SchemaPart] | None:
-    """Return parts of which the first that can take what a producer part sends does; None if none.
+    """Return parts with the first widened that can take what a producer part sends.
+
+    None if no part can.
 
     Arguments:
         sent: the producer part.

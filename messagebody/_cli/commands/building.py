@@ -189,7 +189,7 @@ def _stored(
         return inline(body)
     url = store_url(store)
     if is_on_server(url):
-        raise click.UsageError(f"{quote(store)} is no store; offload puts parts on a server")
+        raise click.UsageError(f"{quote(store)} is not a store; offload puts parts on servers")
     with progress(terminal, "storing") as callback:
         return offload(body, url, threshold=threshold, callback=callback)
 
