@@ -143,7 +143,7 @@ class UploadAddress(Store):
         told = json.dumps({"size": size, "digest": digest, "contentType": content_type}).encode()
         headers = {"Content-Type": JSON, "Content-Length": str(len(told))}
         until = self._deadline(len(told))
-        with self._source.send(self._budget, until, "POST", [told], headers) as answer:
+        with self._source.send(self._budget, until, "POST", headers, [told]) as answer:
             _require(answer, {201})
             return self._place(self._source.join(answer.location), size)
 
@@ -171,7 +171,7 @@ class UploadAddress(Store):
             "Content-Digest": f"sha-256=:{base64.encode(raw_digest(digest))}:",
         }
         until = self._deadline(blob.size)
-        with place.source.send(self._budget, until, "PUT", _pieces(blob), headers) as answer:
+        with place.source.send(self._budget, until, "PUT", headers, _pieces(blob)) as answer:
             _require(answer, {200, 201, 204})
 
     def _stat(self, place: _NamedPlace, key: str) -> Stat | None:

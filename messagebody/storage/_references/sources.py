@@ -162,25 +162,24 @@ class WebSource:
                 raise StoreError("the server sent less than the range that it promised")
             return found
 
-    @contextlib.contextmanager
     def send(
         self,
         budget: FetchBudget,
         deadline: float,
         method: str,
-        content: Iterable[bytes],
         headers: dict[str, str],
-    ) -> "Iterator[ServerAnswer]":
-        """Send content and yield the answer; a redirect is not followed.
+        content: Iterable[bytes] | None = None,
+    ) -> "contextlib.AbstractContextManager[ServerAnswer]":
+        """Send one request, whose answer a block gets; a redirect is not followed.
 
         Arguments:
             budget: what may be requested.
             deadline: when to stop.
             method: such as "PUT".
+            headers: what is asked for, and the length and type of content.
             content: the content, in pieces.
-            headers: what says its length and type.
         """
-        with self.web.request(
+        return self.web.request(
             self.url,
             budget=budget,
             deadline=deadline,
@@ -188,8 +187,7 @@ class WebSource:
             method=method,
             headers=self.headers | headers,
             content=content,
-        ) as answer:
-            yield answer
+        )
 
     @contextlib.contextmanager
     def _request(
@@ -201,16 +199,7 @@ class WebSource:
             for _ in range(budget.limits.redirects + 1):
                 # Close the connection of the redirect before opening the next one.
                 stack.close()
-                answer = stack.enter_context(
-                    source.web.request(
-                        source.url,
-                        budget=budget,
-                        deadline=deadline,
-                        is_trusted=source.is_trusted,
-                        method=method,
-                        headers=source.headers | headers,
-                    )
-                )
+                answer = stack.enter_context(source.send(budget, deadline, method, headers))
                 if not answer.is_redirect:
                     yield answer
                     return
