@@ -239,7 +239,7 @@ class Edits:
         if not is_fresh(store.stat(key), ticket.size, ticket.digest):
             raise HttpProblem(HTTPStatus.NOT_FOUND, "nothing was put at this place yet")
         tag, read = hex_digits(ticket.digest), partial(store.read_range, key)
-        return PartContent(ticket.size, OCTET_STREAM, tag, UPLOADS, read, blocks=True)
+        return PartContent(ticket.size, OCTET_STREAM, tag, UPLOADS, read)
 
 
 def _patched(patch: Patch, body: MessageBody, limits: ServingLimits) -> MessageBody:
