@@ -93,7 +93,8 @@ def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
 def moto() -> Iterator[Server]:
     """Run a moto server: S3's semantics, any credentials, parts of any size."""
     port = free_port()
-    command = [_binary("moto_server"), "-H", "127.0.0.1", "-p", str(port)]
+    program = str(Path(__file__).with_name("moto_server.py"))
+    command = [sys.executable, "-P", program, "-H", "127.0.0.1", "-p", str(port)]
     settings = os.environ | {"S3_UPLOAD_PART_MIN_SIZE": "1"}
     with running(command, port, env=settings):
         yield Server(f"http://127.0.0.1:{port}", "test", "test")
