@@ -6,6 +6,7 @@ The body adds JSON, patterns, digests and views.
 import operator
 from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from pathlib import PurePath
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self, TypeVar, overload
 
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
@@ -266,7 +267,7 @@ def _several(parts: Any) -> Iterable[Any]:
     Raises:
         InvalidArgument: it is one object, such as a table, which would be taken apart.
     """
-    if isinstance(parts, list | tuple | PartSequence):
+    if isinstance(parts, list | tuple | PartSequence | GeneratorType):
         return parts
     from messagebody._model.objects import is_one
 

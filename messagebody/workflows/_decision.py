@@ -1,6 +1,7 @@
 """Whether what senders send gets through steps to a taker, with bodies that show it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import product
 
 import attrs
@@ -74,7 +75,12 @@ class JointDecision:
     @property
     def is_exact(self) -> bool:
         """Whether *no bodies found* means that there are none."""
-        return all(sender.is_exact for sender in self._senders)
+        return self.is_silent or all(sender.is_exact for sender in self._senders)
+
+    @cached_property
+    def is_silent(self) -> bool:
+        """Whether nothing ever arrives, because one of the senders has no valid body."""
+        return any(self._body(at) is None for at in range(len(self._senders)))
 
     def valid(self) -> Bodies | None:
         """Return a body of each sender, so that what arrives is valid; None if there are none.
@@ -110,7 +116,7 @@ class JointDecision:
         Raises:
             OutOfBudget: some may be missing.
         """
-        if any(self._body(at) is None for at in range(len(self._senders))):
+        if self.is_silent:
             return
         yield from self._refused()
         yield from self._missing()

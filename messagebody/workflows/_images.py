@@ -7,7 +7,7 @@ simple enough to be part of a proof.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from itertools import combinations
 from typing import Any, Final
 
@@ -29,6 +29,7 @@ from messagebody.workflows._steps import (
 )
 
 _FREE: Final = re.compile(r"[*{]")
+_CACHED: Final = 4096
 Parts = list[SchemaPart]
 
 
@@ -187,6 +188,7 @@ def _require_apart(ones: Iterable[SchemaPart], others: Iterable[SchemaPart]) -> 
             raise Unclear
 
 
+@lru_cache(_CACHED)
 def _fixed(pattern: str) -> tuple[str, bool]:
     """Return what all words of a pattern begin with, and whether that is all of them."""
     found = _FREE.search(pattern)

@@ -19,6 +19,7 @@ from messagebody.workflows import (
     mount,
     read_step,
     rename,
+    show,
     step,
     through,
     verify,
@@ -141,6 +142,22 @@ def test_a_message_format_leaves_the_answer_open() -> None:
     assert Workflow(agents, [("writer", "reader", [through("openai-chat")])]).check()[
         "reader"
     ].verdict in ("undecided", "sometimes")
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [through("openai-chat")],
+        [mount("/c"), show("/c/d"), rename("/c/**", "/a/**")],  # numbers matter
+        [mount("/a")],
+    ],
+)
+def test_where_nothing_is_sent_everything_fits(steps: list[Any]) -> None:
+    # No two parts have one name, so no message meets both demands.
+    silent = schema_of([["/x", "text/plain", True], ["/x", "image/png", True]])
+    taker = schema_of([["/a/1.txt", "*/*", False]])
+    agents = [Agent("a", ANYTHING, silent), Agent("b", taker, ANYTHING)]
+    assert Workflow(agents, [("a", "b", steps)]).check()["b"].verdict == "always"
 
 
 def test_numbers() -> None:
