@@ -19,6 +19,7 @@ from messagebody.serving._problems import HttpProblem, answer
 
 _NAME: Final = r"(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?\.?|\[[0-9a-f:.]+\])"
 _HOST: Final = re.compile(rf"({_NAME})(?::([0-9]{{1,5}}))?")
+_PORT: Final = re.compile(r":[0-9]{1,5}\Z")
 _ORIGIN: Final = re.compile(rf"https?://{_NAME}(?::[0-9]{{1,5}})?")
 _LOOPBACKS: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
 # They are never separators nor characters of names, and some proxies read them as such.
@@ -76,6 +77,14 @@ class Access:
         """Raise a `HttpProblem` if a request does not show the token."""
         if not self._has_token(request):
             raise _unauthorised("writing needs the header Authorization: Bearer TOKEN")
+
+    def bases(self, request: HTTPConnection) -> tuple[str, ...]:
+        """Return the URLs of the server by all its names, first as the client knows it."""
+        own = request.base_url
+        port = "" if own.port is None else f":{own.port}"
+        names = [name if _PORT.search(name) else name + port for name in self._hosts]
+        others = [f"{way}://{name}{own.path}" for way in ("http", "https") for name in names]
+        return str(own), *others
 
     def _check_host(self, request: HTTPConnection) -> str:
         found = request.headers.getlist("host")

@@ -4,13 +4,12 @@ A message refers to its objects by the URL of the store, which means nothing els
 see the URLs of its parts on the server. What they put back is turned round.
 """
 
-from collections.abc import Callable
 from http import HTTPStatus
 
 from messagebody._core import MessageBody, Part, columns, key_of, quote
 from messagebody.serving._messages import UPLOADS, ServedBody
 from messagebody.serving._problems import HttpProblem
-from messagebody.serving._uploads import Ticket
+from messagebody.serving._uploads import Tickets
 from messagebody.storage import Store
 
 
@@ -36,34 +35,44 @@ def public_body(served: ServedBody, base: str) -> MessageBody:
 
 
 def stored_body(
-    body: MessageBody, base: str, store: Store, ticket_of: Callable[[str], Ticket]
+    body: MessageBody, bases: tuple[str, ...], store: Store, tickets: Tickets
 ) -> MessageBody:
     """Return a message of a client as it is stored.
 
     Arguments:
         body: the message.
-        base: the URL of the server as the client knows it, with a slash at the end.
+        bases: the URLs of the server by all its names, with a slash at the end.
         store: where the objects are.
-        ticket_of: reads the ticket of an upload.
+        tickets: those of uploads.
 
     Raises:
         HttpProblem: a part refers to content of this server that is not there.
     """
-    urls = columns(body).records
-    if not any(each.url is not None and each.url.startswith(base) for each in urls):
+    places = [_place(each.url, bases, tickets) for each in columns(body).records]
+    if not any(places):
         return body
     changed = MessageBody()
-    for part in body:
-        is_here = part.url is not None and part.url.startswith(base)
-        changed.append(_stored(part, base, store, ticket_of) if is_here else part)
+    for place, part in zip(places, body, strict=True):
+        changed.append(part if place is None else _stored(part, place, store, tickets))
     return changed
 
 
-def _stored(part: Part, base: str, store: Store, ticket_of: Callable[[str], Ticket]) -> Part:
-    place = str(part.url).removeprefix(base)
+def _place(url: str | None, bases: tuple[str, ...], tickets: Tickets) -> str | None:
+    """Return the path of a URL on this server; None for what is elsewhere."""
+    if url is None:
+        return None
+    for base in bases:
+        if url.startswith(base):
+            return url.removeprefix(base)
+    # A proxy may have a name that this server does not know, but the ticket is its own.
+    _, found, ticket = url.rpartition(f"/{UPLOADS}/")
+    return f"{UPLOADS}/{ticket}" if found and tickets.is_own(ticket) else None
+
+
+def _stored(part: Part, place: str, store: Store, tickets: Tickets) -> Part:
     size, digest = part.size, part.digest
     if place.startswith(f"{UPLOADS}/"):
-        ticket = ticket_of(place.removeprefix(f"{UPLOADS}/"))
+        ticket = tickets.read(place.removeprefix(f"{UPLOADS}/"))
         if (size or ticket.size, digest or ticket.digest) != (ticket.size, ticket.digest):
             raise _not_there(part, "whose upload has another size or digest")
         size, digest = ticket.size, ticket.digest

@@ -76,7 +76,8 @@ class Edits:
         name = request.path_params["id"]
         await run_in_threadpool(self._check_message, name, request.headers)
         data = await read(request, self.limits.message.json_bytes, self.limits)
-        write = partial(self._put_message, name, data, str(request.base_url), request.headers)
+        bases = self.access.bases(request)
+        write = partial(self._put_message, name, data, bases, request.headers)
         served, is_new = await run_in_threadpool(write)
         return _written(served.state, f"./{name}" if is_new else "")
 
@@ -89,12 +90,13 @@ class Edits:
             raise HttpProblem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, detail, Accept_Patch=MEDIA_TYPE)
         await run_in_threadpool(self._check_message, name, request.headers)
         data = await read(request, self.limits.message.json_bytes, self.limits)
-        change = partial(self._patch_message, name, data, str(request.base_url), request.headers)
+        bases = self.access.bases(request)
+        change = partial(self._patch_message, name, data, bases, request.headers)
         served = await run_in_threadpool(change)
         return _written(served.state, "")
 
     def _patch_message(
-        self, name: str, data: bytes, base: str, headers: Mapping[str, str]
+        self, name: str, data: bytes, bases: tuple[str, ...], headers: Mapping[str, str]
     ) -> ServedBody:
         patch = Patch.from_json(data, limits=self.limits.message)
         with self.messages.lock():
@@ -102,9 +104,9 @@ class Edits:
             if old is None:
                 raise not_found()
             # A patch is for the message as clients see it, with the URLs of this server.
-            seen = MessageBody.from_json(public_json(old, base), limits=self.limits.message)
+            seen = MessageBody.from_json(public_json(old, bases[0]), limits=self.limits.message)
             new = _patched(patch, seen, self.limits)
-            body = stored_body(new, base, self.messages.store, self.tickets.read)
+            body = stored_body(new, bases, self.messages.store, self.tickets)
             return self._write(name, body, is_new=False)
 
     def _check_message(self, name: str, headers: Mapping[str, str]) -> ServedBody | None:
@@ -113,10 +115,10 @@ class Edits:
         return old
 
     def _put_message(
-        self, name: str, data: bytes, base: str, headers: Mapping[str, str]
+        self, name: str, data: bytes, bases: tuple[str, ...], headers: Mapping[str, str]
     ) -> tuple[ServedBody, bool]:
         given = MessageBody.from_json(data, limits=self.limits.message)
-        body = stored_body(given, base, self.messages.store, self.tickets.read)
+        body = stored_body(given, bases, self.messages.store, self.tickets)
         with self.messages.lock():
             old = self._check_message(name, headers)
             return self._write(name, body, is_new=old is None), old is None

@@ -41,7 +41,8 @@ def run(app: Any, sockets: Iterable[socket.socket], *, seconds: float = 30.0) ->
         # A log of requests would hold signed links.
         access_log=False,
         server_header=False,
-        proxy_headers=False,
+        # A proxy on this machine says whether clients come by https; URLs in answers do, too.
+        proxy_headers=True,
         limit_concurrency=_CONNECTIONS,
         h11_max_incomplete_event_size=_HEADER_BYTES,
         timeout_graceful_shutdown=5,

@@ -51,19 +51,22 @@ class Tickets:
         told = _FORM.pack(ticket.size, ticket.until, raw_digest(ticket.digest))
         return base64.encode(told + self._proof(told), url_safe=True).rstrip("=")
 
+    def is_own(self, text: str) -> bool:
+        """Return whether text is a ticket of this server, be its time over or not."""
+        if _TICKET.fullmatch(text) is None:
+            return False
+        data = base64.decode(text)
+        return hmac.compare_digest(data[_FORM.size :], self._proof(data[: _FORM.size]))
+
     def read(self, text: str) -> Ticket:
         """Return the ticket that the last segment of a URL is.
 
         Raises:
             HttpProblem: it is none of this server, or its time is over.
         """
-        if _TICKET.fullmatch(text) is None:
+        if not self.is_own(text):
             raise HttpProblem(HTTPStatus.NOT_FOUND, "there is no such upload")
-        data = base64.decode(text)
-        told, proof = data[: _FORM.size], data[_FORM.size :]
-        if not hmac.compare_digest(proof, self._proof(told)):
-            raise HttpProblem(HTTPStatus.NOT_FOUND, "there is no such upload")
-        size, until, digest = _FORM.unpack(told)
+        size, until, digest = _FORM.unpack(base64.decode(text)[: _FORM.size])
         if time.time() >= until:
             raise HttpProblem(HTTPStatus.GONE, "the time of this upload is over")
         return Ticket(size, from_hex_digits(digest.hex()), until)

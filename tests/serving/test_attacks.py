@@ -593,6 +593,17 @@ class TestTheCommand:
         with command(messages, *token, "--timeout", "1") as (found, _):
             yield found
 
+    def test_references_have_the_scheme_that_a_proxy_states(
+        self, address: str, messages: Path
+    ) -> None:
+        offload(MessageBody([Part(b"x", name="/x")]), messages, threshold=0).save(
+            messages / "small.json"
+        )
+        for scheme in ("http", "https"):
+            got = httpx.get(f"{address}/small", headers={"X-Forwarded-Proto": scheme})
+            [part] = MessageBody.from_json(got.content)
+            assert part.url == f"{scheme}{address.removeprefix('http')}/small/x"
+
     def test_slow_headers_and_answers_that_are_not_read_are_ended(self, address: str) -> None:
         host, _, port = address.removeprefix("http://").partition(":")
         half = socket.create_connection((host, int(port)))

@@ -102,6 +102,43 @@ class TestAServerOfMessages:
         small = asyncio.run(aoffload(made(), address, verify="digest"))
         assert inline(small, resolver=resolver) == made()
 
+    def put(self, server: str, data: bytes, tag: str = "") -> None:
+        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+        headers |= {"If-Match": tag} if tag else {}
+        request = urllib.request.Request(f"{server}/m", data, headers, method="PUT")
+        with urllib.request.urlopen(request) as answer:
+            assert answer.status in {201, 204}
+
+    @pytest.mark.parametrize("name", ["http://localhost", "https://127.0.0.1", "https://proxied"])
+    def test_a_server_knows_its_places_by_other_names(
+        self, server: str, messages: Path, name: str
+    ) -> None:
+        """A proxy may say another name or scheme than clients do; contents must not be lost."""
+        port = "" if name.endswith("proxied") else server[server.rindex(":") :]
+        seen = sent(made(), server).to_json().replace(server, name + port)
+        self.put(server, seen.encode())
+        stored = MessageBody.load(messages / "m.json")
+        assert all(str(part.url).startswith("file:") for part in stored[1:])
+        assert inline(stored, resolver=Resolver(allow=messages)) == made()
+
+    def test_a_message_that_is_put_back_by_another_name(self, server: str, messages: Path) -> None:
+        (kept := offload(made(), messages)).save(messages / "m.json")
+        other = server.replace("127.0.0.1", "localhost")
+        with urllib.request.urlopen(f"{server}/m") as answer:
+            data, tag = answer.read(), answer.headers["ETag"]
+        self.put(other, data, tag)
+        assert MessageBody.load(messages / "m.json") == kept
+
+    def test_places_of_others_stay(self, server: str, messages: Path, tmp_path: Path) -> None:
+        (tmp_path / "other").mkdir()
+        with running(tmp_path / "other", writable=True, token="another") as other:
+            address = UploadAddress(
+                f"{other}/uploads", token="another", resolver=Resolver(allow=f"{other}/")
+            )
+            small = offload(made(), address)
+        self.put(server, small.to_json_bytes())
+        assert MessageBody.load(messages / "m.json") == small
+
     def test_content_that_is_there_is_not_sent_again(self, server: str, messages: Path) -> None:
         sent(made(), server)
         times = {each: each.stat().st_mtime_ns for each in (messages / "sha256").iterdir()}
@@ -528,6 +565,16 @@ class TestFaults:
         assert small["/equal"].url == small["/2"].url
         assert [size for *_, size in faulty.requests[put:]].count(3 * MIB) == 1
         assert [size for *_, size in faulty.requests].count(2 * MIB) == 1
+
+    def test_each_message_gets_places_of_its_own(self, faulty: Faulty) -> None:
+        """The time of a place may be nearly over when the next message needs one."""
+        faulty.answers["HEAD"] = answering(200, ("Content-Length", str(2 * MIB)))
+        resolver = Resolver(allow=f"{faulty.address}/")
+        address = UploadAddress(f"{faulty.address}/uploads", resolver=resolver)
+        body = MessageBody([Part(bytes(2 * MIB), name="/film")])
+        first, second = (offload(body, address) for _ in range(2))
+        assert first["/film"].url != second["/film"].url
+        assert faulty.methods().count("POST") == 2
 
     def test_several_that_fail_are_told_together(self, faulty: Faulty) -> None:
         faulty.answers["PUT"] = answering(503)

@@ -74,6 +74,8 @@ class UploadAddress(Store):
         <store https://agent.example/uploads>
     """
 
+    is_asked_first = False  # each message needs a place of its own, whose time begins now
+
     def __init__(
         self, url: str, *, token: str | None = None, resolver: Resolver | None = None
     ) -> None:

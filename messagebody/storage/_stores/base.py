@@ -105,6 +105,9 @@ class Store(abc.ABC):
     reads_back: bool = False
     """Whether uploads are verified by reading them back, by default."""
 
+    is_asked_first: bool = True
+    """Whether a large object that is there is kept as it is; otherwise `put` decides."""
+
     def url_of(self, key: str) -> str:
         """Return the URL of an object for references in messages."""
         return f"{self.public_base or self.url}/{key}"

@@ -128,7 +128,8 @@ def ensure(
     """
     key = key_of(digest)
     # A large object may exist from an attempt that failed later, so check before sending it.
-    exists = blob.size > STAT_FIRST and is_fresh(store.stat(key), blob.size, digest)
+    is_asked = store.is_asked_first and blob.size > STAT_FIRST
+    exists = is_asked and is_fresh(store.stat(key), blob.size, digest)
     if not exists and not store.put(key, blob, content_type=content_type):
         _renew(store, key, blob, content_type, digest)
     if verify is not None and _found(store, key, verify) != _wanted(blob, digest, verify):
