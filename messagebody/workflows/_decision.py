@@ -1,7 +1,7 @@
 """Whether what senders send gets through steps to a taker, with bodies that show it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 
 import attrs
@@ -16,6 +16,8 @@ from messagebody.workflows._steps import distinct
 
 Bodies = list[Types]
 """A body of each sender."""
+_Chosen = tuple[int, PartOption]
+"""The number of a sender, and a part of its body."""
 
 
 @attrs.frozen
@@ -104,10 +106,11 @@ class JointDecision:
                 for option in options
                 if option.refused != 1
             ]
-            fit = self._get_through if self.is_exact else self._are_taken
+            fit = partial(self._has_order, most) if self.is_exact else self._are_taken
             chosen = _choose(needs, [], candidates, fit, self._budget)
             if chosen is not None:
-                return self._bodies(chosen)
+                ordered = self._ordered(most, chosen) if self.is_exact else chosen
+                return self._bodies(ordered or [])
         return None
 
     def breaks(self) -> Iterator[Break]:
@@ -232,27 +235,68 @@ class JointDecision:
             self._options[most] = [sender.options(most) for sender in self._senders]
         return self._options[most]
 
-    def _bodies(self, chosen: Iterable[tuple[int, PartOption]]) -> Bodies:
+    def _bodies(self, chosen: Iterable[_Chosen]) -> Bodies:
         bodies: Bodies = [[] for _ in self._senders]
         for at, option in chosen:
             bodies[at].append(option.part)
         return bodies
 
-    def _have_names(self, chosen: Sequence[tuple[int, PartOption]]) -> bool:
+    def _have_names(self, chosen: Sequence[_Chosen]) -> bool:
         """Return whether the parts of each sender have different names."""
         named = [(at, option.part.name) for at, option in chosen if option.part.name is not None]
         return len(set(named)) == len(named)
 
-    def _get_through(self, chosen: Sequence[tuple[int, PartOption]]) -> bool:
+    def _get_through(self, chosen: Sequence[_Chosen]) -> bool:
         """Return whether no two parts have one name, on their way and at its end."""
         return self._arrived(chosen) is not None
 
-    def _are_taken(self, chosen: Sequence[tuple[int, PartOption]]) -> bool:
+    def _has_order(self, most: int, chosen: Sequence[_Chosen]) -> bool:
+        return self._ordered(most, chosen) is not None
+
+    def _ordered(self, most: int, chosen: Sequence[_Chosen]) -> Sequence[_Chosen] | None:
+        """Return parts in an order in which they get through; None if there is none.
+
+        Numbers follow the order of parts, and further parts in between move them on.
+        """
+        if self._get_through(chosen):
+            return chosen
+        fixed = [each for each in chosen if not self._is_numbered(*each)]
+        counted = [each for each in chosen if self._is_numbered(*each)]
+        senders = dict.fromkeys(at for at, _ in counted)
+        spare = [[(at, each) for each in self._options_of(most)[at]
+                  if each.refused != 1 and self._is_numbered(at, each)]
+                 for at in senders]  # fmt: skip
+        longest = len(chosen) + sum(self._senders[at].last_number for at in senders)
+        stack = [(fixed, counted)] if counted else []
+        seen = set()
+        while stack:
+            placed, left = stack.pop()
+            self._budget.spend(self._length * (1 + len(placed)) * (1 + sum(map(len, spare))))
+            arrived = self._arrived(placed)
+            if arrived is None or len(placed) + len(left) > longest:
+                continue
+            if not left:
+                return placed
+            state = (frozenset(part.name for part in arrived), tuple(left))
+            if state in seen:
+                continue
+            seen.add(state)
+            for each in spare:
+                longer = ([*placed, one] for one in each)
+                more = next(filter(self._get_through, longer), None)
+                stack += [] if more is None else [(more, left)]
+            stack += [([*placed, one], [*left[:i], *left[i + 1 :]]) for i, one in enumerate(left)]
+        return None
+
+    def _is_numbered(self, at: int, option: PartOption) -> bool:
+        return self._senders[at].is_numbered(option.part.name)
+
+    def _are_taken(self, chosen: Sequence[_Chosen]) -> bool:
         """Return whether parts get through together, and the taker accepts all that arrives."""
         arrived = self._arrived(chosen)
         return arrived is not None and all(hits(self._taker, part) for part in arrived)
 
-    def _arrived(self, chosen: Sequence[tuple[int, PartOption]]) -> Types | None:
+    def _arrived(self, chosen: Sequence[_Chosen]) -> Types | None:
         """Return what arrives; None if two parts have one name, on their way or at its end."""
         if not self._have_names(chosen):
             return None
@@ -279,9 +323,9 @@ def _choose(
     needs: int,
     start: Sequence[_Candidate],
     candidates: Sequence[_Candidate],
-    fit: Callable[[Sequence[tuple[int, PartOption]]], bool],
+    fit: Callable[[Sequence[_Chosen]], bool],
     budget: Budget,
-) -> list[tuple[int, PartOption]] | None:
+) -> list[_Chosen] | None:
     """Return parts that meet all needs and fit together; None if there are none.
 
     Arguments:

@@ -147,9 +147,14 @@ class SteppedProducer:
         return not any(isinstance(step, Through) for step in steps) and all(
             len(self._fates(extension)) == 1
             # A part that has lost its name gets a number behind others, which are not tried.
-            and all(int(each) <= (1 if self._shown else _MOST_COPIES) for each in found)
+            and all(_count(each) <= (1 if self._shown else _MOST_COPIES) for each in found)
             for extension, found in self._numbers.items()
         )
+
+    @cached_property
+    def last_number(self) -> int:
+        """The last number that matters, if it matters at all which number a part gets."""
+        return max((_count(each) for found in self._numbers.values() for each in found), default=0)
 
     # NameClasses
 
@@ -300,11 +305,12 @@ class SteppedProducer:
         return [
             self._option(part)
             for name in names
-            for kind in (self._unnamed_types if self._is_numbered(name) else self._types)
+            for kind in (self._unnamed_types if self.is_numbered(name) else self._types)
             for part in self._filled(PartType(name, kind))
         ]
 
-    def _is_numbered(self, name: str | None) -> bool:
+    def is_numbered(self, name: str | None) -> bool:
+        """Return whether the name of a part depends on those before it."""
         return self._may_number and (name is None or name in self._shown)
 
     @cached_property
@@ -372,7 +378,7 @@ class SteppedProducer:
         if part.name is not None:
             return []  # no second part has the name
         found = self._numbers.get(extension_of(part.content_type, default=""), ())
-        return sorted(int(number) for number in found if 1 < int(number) <= _MOST_COPIES)
+        return sorted(each for each in map(_count, found) if 1 < each <= _MOST_COPIES)
 
     def _names_of(self, part: PartType, copies: int) -> Iterator[tuple[Stage, str]]:
         """Yield the names of the last of some equal parts, at each stage."""
@@ -417,6 +423,11 @@ def _kinds(asked: frozenset[ContentTypePattern]) -> tuple[list[str], int]:
 
 
 _NUMBER: Final = re.compile("[1-9][0-9]*")
+
+
+def _count(number: str) -> int:
+    """Return a number; of one with very many digits, that it is large."""
+    return int(number[:9])
 
 
 def _numbers_in(

@@ -125,6 +125,33 @@ def test_parts_with_later_numbers_may_flow(steps: list[Any]) -> None:
     assert workflow.flows(None, "b")
 
 
+@pytest.mark.parametrize(
+    ("sent", "verdict"),
+    [
+        ([(None, "text/plain", True), (None, "image/png", True), ("/1.txt", "*/*", True)], True),
+        ([(None, "image/png", True), (None, "text/plain", True), ("/2.txt", "*/*", True)], True),
+        # Another part before it, which need not be sent, moves the number on.
+        ([(None, "image/png"), (None, "text/plain", True), ("/1.txt", "*/*", True)], True),
+        ([(None, "text/plain", True), ("/1.txt", "*/*", True)], False),
+    ],
+)
+def test_numbers_follow_the_order_of_parts(sent: list[Any], verdict: bool) -> None:
+    workflow = pair(schema(*sent), schema(("/m/**",)), [mount("/m")])
+    answer = workflow.check()["b"]
+    assert answer.verdict == ("sometimes" if verdict else "never")
+    assert verdict is (answer.example is not None)
+    if answer.example is not None:
+        arrived = workflow.edges[0].deliver(answer.example["a"])
+        assert schema(("/m/**",)).is_valid(arrived)
+
+
+@pytest.mark.slow
+def test_numbers_with_many_digits() -> None:
+    sent = schema(("/" + "1" * 4_400 + ".txt", "text/plain", True), (None, "text/plain", True))
+    answers = pair(sent, schema(("/m/**",)), [mount("/m")]).check(steps=10**9)
+    assert answers.verdict == "undecided"
+
+
 @pytest.mark.parametrize("form", ["openai-chat", "anthropic", "a2a", "mcp", "gemini"])
 def test_flows_through_a_message_format_are_told(form: str) -> None:
     workflow = pair(ANY, ANY, [through(form)])
