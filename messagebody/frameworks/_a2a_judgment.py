@@ -111,11 +111,15 @@ class Judgment:
             content: an answer that a strict reader does not take; what is no JSON at all may leave.
             problem: the flaw.
         """
+        return await self.unreadable(str(problem)) if begins_as_json(content) else None
+
+    async def unreadable(self, problem: str) -> str | None:
+        """Return the id of the log about an answer that can't be read; None if it may leave."""
 
         def refuse() -> None:
             raise EnvelopeError(f"the answer can't be read: {problem}")
 
-        return await self.door.leaves(refuse) if begins_as_json(content) else None
+        return await self.door.leaves(refuse)
 
     def _leave(self, message: Any, schema: MessageBodySchema | None = None) -> None:
         self.door.require(self.door.agent.output if schema is None else schema, body_of(message))

@@ -1,6 +1,6 @@
 """A gate inside a server of the A2A SDK: around its request handler, whatever the transport is."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from functools import partial
 from typing import Any, Final
@@ -41,6 +41,13 @@ _MEMBERS: Final = {
     Message: "message", Task: "task",
     TaskArtifactUpdateEvent: "artifactUpdate", TaskStatusUpdateEvent: "statusUpdate",
 }  # fmt: skip
+_EMPTY: Final[dict[str, dict[str, Any]]] = {"message": {"parts": []}}
+
+
+def _said(event: Any) -> dict[str, Any] | None:
+    """Return a message, a task or an update as a response of the protocol's stream."""
+    member = _MEMBERS.get(type(event))
+    return None if member is None else {member: {**_EMPTY.get(member, {}), **MessageToDict(event)}}
 
 
 class GatedHandler(RequestHandler):  # type: ignore[misc]
@@ -91,7 +98,7 @@ class GatedHandler(RequestHandler):  # type: ignore[misc]
         stream = StreamJudgment(self._judge, has_begun=bool(params.message.task_id))
         async with aclosing(self._inner.on_message_send_stream(params, context)) as events:
             async for event in events:
-                _require(await stream.finding(_said(event)))
+                await self._require(stream.finding, event)
                 yield event
 
     async def on_subscribe_to_task(self, params: Any, context: Any) -> AsyncGenerator[Any]:
@@ -103,7 +110,7 @@ class GatedHandler(RequestHandler):  # type: ignore[misc]
         stream = StreamJudgment(self._judge, has_begun=True)
         async with aclosing(self._inner.on_subscribe_to_task(params, context)) as events:
             async for event in events:
-                _require(await stream.finding(_said(event)))
+                await self._require(stream.finding, event)
                 yield event
 
     async def on_get_task(self, params: Any, context: Any) -> Any:
@@ -117,7 +124,8 @@ class GatedHandler(RequestHandler):  # type: ignore[misc]
     async def on_list_tasks(self, params: Any, context: Any) -> Any:
         """Return tasks if all may leave."""
         listed = await self._inner.on_list_tasks(params, context)
-        _require(await self._judge.finding(MessageToDict(listed), is_about_tasks=True))
+        decide = partial(self._judge.finding, is_about_tasks=True)
+        await self._require(decide, listed, MessageToDict)
         return listed
 
     async def on_create_task_push_notification_config(self, params: Any, context: Any) -> Any:
@@ -160,22 +168,21 @@ class GatedHandler(RequestHandler):  # type: ignore[misc]
             context.state[AGREEMENT] = agreement
 
     async def _checked(self, answer: Any) -> Any:
-        _require(await self._judge.finding(_said(answer)))
+        await self._require(self._judge.finding, answer)
         return answer
 
-
-def _said(event: Any) -> dict[str, Any] | None:
-    """Return a message, a task or an update as a response of the protocol's stream."""
-    member = _MEMBERS.get(type(event))
-    return None if member is None else {member: {**_EMPTY.get(member, {}), **MessageToDict(event)}}
-
-
-_EMPTY: Final[dict[str, dict[str, Any]]] = {"message": {"parts": []}}
-
-
-def _require(found: str | None) -> None:
-    if found is not None:
-        raise InternalError(f"internal error, id {found}")
+    async def _require(
+        self, decide: Callable[[Any], Awaitable[str | None]], answer: Any,
+        write: Callable[[Any], Any] = _said,
+    ) -> None:  # fmt: skip
+        try:
+            written = write(answer)
+        except SerializeToJsonError as error:  # it holds numbers that JSON has not
+            found = await self._judge.unreadable(str(error))
+        else:
+            found = await decide(written)
+        if found is not None:
+            raise InternalError(f"internal error, id {found}")
 
 
 def _details(refused: NotPassed) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Both gates of A2A around real servers of its SDK; run by `make test ENV=sdks`."""
 
 import asyncio
+import contextlib
 import json
 import logging
 from collections.abc import Callable, Iterator
@@ -501,6 +502,41 @@ def test_a_number_that_json_has_not() -> None:
     with pytest.raises(errors.InvalidParamsError):
         asyncio.run(gate.on_message_send(asked, contexts.ServerCallContext()))
     assert clerk.calls == 0
+
+
+class Uncounted(Clerk):
+    """An agent that says a number which JSON has not."""
+
+    async def execute(self, context: Any, event_queue: Any) -> None:
+        value = sdk("google.protobuf.struct_pb2").Value(number_value=float("inf"))
+        ids = {"context_id": context.context_id, "message_id": "b", "role": types.Role.ROLE_AGENT}
+        await event_queue.enqueue_event(types.Message(parts=[types.Part(data=value)], **ids))
+
+
+@pytest.mark.parametrize("on_output", ["refuse", "log"])
+def test_an_answer_that_json_has_not(on_output: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """It may leave by gRPC, but nobody can look at it."""
+    gate = a2a_sdk.GatedHandler(handler_of(Uncounted([])), AGENT, on_output=on_output)
+
+    def asked() -> Any:
+        return ParseDict({"message": message({"text": "Hi"})}, types.SendMessageRequest())
+
+    async def whole() -> None:
+        await gate.on_message_send(asked(), contexts.ServerCallContext())
+
+    async def streamed() -> None:
+        async for _ in gate.on_message_send_stream(asked(), contexts.ServerCallContext()):
+            pass
+
+    for call in (whole, streamed):
+        caplog.clear()
+        with (
+            contextlib.nullcontext()
+            if on_output == "log"
+            else pytest.raises(errors.InternalError, match="internal error, id")
+        ):
+            asyncio.run(call())
+        assert "the answer can't be read" in caplog.text
 
 
 def test_wrong_arguments() -> None:
