@@ -25,6 +25,7 @@ from messagebody.errors import (
     InvalidArgument,
     LimitExceeded,
     LocalFileChanged,
+    MessageBodyError,
     ObjectNotFound,
     PartsFailed,
     StoreError,
@@ -468,6 +469,13 @@ class TestFaults:
             refused(faulty, f"{len(more)} Location headers")
         assert faulty.methods() == ["POST", "POST"]
 
+    def test_a_place_is_for_one_part(self, faulty: Faulty) -> None:
+        for location in ("/uploads/1", "/uploads", ""):
+            faulty.answers["POST"] = answering(201, Location=location)
+            body = MessageBody([Part(bytes([n]) * MIB, name=f"/{n}") for n in range(2)])
+            with pytest.raises(MessageBodyError, match="not for this part alone"):
+                sent(body, faulty.address)
+
     def test_a_place_that_the_resolver_does_not_allow(self, faulty: Faulty) -> None:
         faulty.answers["POST"] = answering(201, Location="/private/1")
         body = made()
@@ -497,6 +505,33 @@ class TestFaults:
         body = MessageBody([Part(bytes(32 * MIB), name="/film")])
         with pytest.raises(StoreError, match=r"larger than|the server failed"):
             sent(body, faulty.address)
+
+    def test_success_before_the_content_was_sent(self, faulty: Faulty) -> None:
+        """Nobody has the content, whatever the server says."""
+
+        def at_once(handler: _Handler) -> None:
+            handler.answer(204, Connection="close")
+
+        faulty.answers["PUT"] = at_once
+        body = MessageBody([Part(bytes(32 * MIB), name="/film")])
+        with pytest.raises(StoreError, match=r"hung up before|the server failed"):
+            sent(body, faulty.address)
+
+    def test_headers_that_do_not_end_are_out_of_time(self, faulty: Faulty) -> None:
+        ended = threading.Event()
+
+        def drips(handler: _Handler) -> None:
+            handler.taken()
+            handler.wfile.write(b"HTTP/1.1 201 Created\r\nLocation: /uploads/1\r\nX: y")
+            ended.wait(60)
+
+        faulty.answers["POST"] = drips
+        limits = FetchLimits(part_seconds=0.3, connect_seconds=60)
+        resolver = Resolver(allow=f"{faulty.address}/", limits=limits)
+        options = {"token": TOKEN, "resolver": resolver}
+        with pytest.raises(LimitExceeded, match="part_seconds"):
+            offload(made(), f"{faulty.address}/uploads", names="/log.txt", storage_options=options)
+        ended.set()
 
     def test_a_server_that_hangs_up(self, faulty: Faulty) -> None:
         for method in ("PUT", "POST"):
@@ -529,8 +564,9 @@ class TestFaults:
         faulty.answers["GET"] = other
         body = MessageBody([Part(b"y" * MIB, name="/film")])
         sent(body, faulty.address)
-        with pytest.raises(DigestMismatch):
+        with pytest.raises(DigestMismatch) as caught:
             sent(body, faulty.address, verify="digest")
+        assert "/uploads/sha256/" in str(caught.value)  # not the place, which reads the part
 
     def test_one_of_many_fails_and_the_rest_is_sent_later(self, faulty: Faulty) -> None:
         stored: set[str] = set()

@@ -89,6 +89,7 @@ class UploadAddress(Store):
         self._headers = {} if token is None else {"Authorization": f"Bearer {_checked(token)}"}
         self._budget = FetchBudget(_limits_for(self._resolver))
         self._places: dict[str, _NamedPlace] = {}
+        self._keys: dict[str, str] = {}  # by the URLs of their places
         try:
             self._source = self._allowed(self.url)
         except UnsafeReference as error:
@@ -112,10 +113,15 @@ class UploadAddress(Store):
             raise StoreError("an upload address takes content by its digest only", self.url, key)
         with self._told(key):
             place = self._announce(digest, blob.size, content_type)
+            if place.url == self.url or self._keys.setdefault(place.url, key) != key:
+                raise StoreError("the server named a place that is not for this part alone")
             is_new = not (if_absent and blob.size > STAT_FIRST and self._stat(place, key))
             if is_new:
                 self._send(place, digest, blob, content_type)
+        before = self._places.get(key, place)
         self._places[key] = place
+        if before.url != place.url:
+            self._keys.pop(before.url, None)
         return is_new
 
     def read_range(self, key: str, start: int, end: int) -> bytes:
@@ -175,6 +181,8 @@ class UploadAddress(Store):
         until = self._deadline(blob.size)
         with place.source.send(self._budget, until, "PUT", headers, _pieces(blob)) as answer:
             _require(answer, {200, 201, 204})
+            if answer.is_early:
+                raise StoreError("the server hung up before it had all of the content")
 
     def _stat(self, place: _NamedPlace, key: str) -> Stat | None:
         try:

@@ -126,6 +126,8 @@ class ServerAnswer:
     _response: HTTPResponse
     _watchdog: Watchdog
     _budget: FetchBudget
+    is_early: bool
+    """Whether the server hung up before all content was sent."""
 
     @property
     def status(self) -> int:
@@ -266,12 +268,15 @@ class Web:
                 connection = self._connection(url, addresses, budget, deadline, watchdog)
                 with contextlib.closing(connection):
                     with _faults(watchdog, budget):
-                        _send(connection, method, url.target, headers or {}, content)
+                        is_cut = _send(connection, method, url.target, headers or {}, content)
                         if content is not None:
                             connection.timeout = None  # the watchdog ends it
                         response = connection.getresponse()
                     with contextlib.closing(response):
-                        yield ServerAnswer(response, watchdog, budget)
+                        # A connection that is shut down looks like the end of the headers.
+                        if watchdog.has_expired:
+                            raise budget.out_of_time()
+                        yield ServerAnswer(response, watchdog, budget, is_cut)
         finally:
             slots.release()
 
@@ -307,7 +312,8 @@ def _send(
     target: str,
     headers: dict[str, str],
     content: Iterable[bytes] | None,
-) -> None:
+) -> bool:
+    """Send a request, and return whether the server hung up before all content was sent."""
     try:
         connection.request(
             method,
@@ -321,6 +327,8 @@ def _send(
         # A server may refuse content before all of it came; then its answer is there to be read.
         if content is None or connection.sock is None:
             raise
+        return True
+    return False
 
 
 def _dial(addresses: list[str], port: int, patience: float, deadline: float) -> socket.socket:

@@ -137,7 +137,7 @@ def ensure(
         store.put(key, blob, content_type=content_type, if_absent=False)
         found = _found(store, key, verify)
         if found != _wanted(blob, digest, verify):
-            raise DigestMismatch(store.url_of(key), _wanted(blob, digest, verify), found)
+            raise DigestMismatch(_told(store, key), _wanted(blob, digest, verify), found)
     return key
 
 
@@ -151,7 +151,7 @@ def _renew(store: Store, key: str, blob: Blob, content_type: str, digest: str) -
         wait_for_sweep(store, key)
         if seen(store, key) is not None or _is_readable(store, key):
             return
-    raise DigestMismatch(store.url_of(key), digest, "nothing")
+    raise DigestMismatch(_told(store, key), digest, "nothing")
 
 
 def _is_readable(store: Store, key: str) -> bool:
@@ -169,6 +169,11 @@ def is_fresh(found: Stat | None, size: int, digest: str) -> bool:
         return False  # it is damaged, or was not written by offload
     # Half of the shortest grace, so that a renewed object survives any sweep that has listed it.
     return found.modified is None or time.time() - found.modified < GRACE / 2
+
+
+def _told(store: Store, key: str) -> str:
+    # Not the URL of references, which may be a secret of those who have the message.
+    return f"{redact_url(store.url)}/{key}"
 
 
 def _wanted(blob: Blob, digest: str, verify: Verify) -> str:
