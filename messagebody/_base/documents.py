@@ -94,7 +94,7 @@ def name_in(error: Exception, path: str | os.PathLike[str]) -> None:
 
 
 def not_json(path: str | os.PathLike[str], data: bytes) -> str:
-    """Return in words what a document holds that is not text, or "" if it is text.
+    """Return in words what a document holds that is not text, or "" if it is text or empty.
 
     Arguments:
         path: the file or URL.
@@ -104,6 +104,6 @@ def not_json(path: str | os.PathLike[str], data: bytes) -> str:
 
     shown = redact_url(os.fspath(path))
     found = sniffing.content_type(data[: sniffing.HEAD], shown)
-    if is_text(found):
+    if not data or is_text(found):
         return ""
     return f"{quote(shown)} is {found} and not JSON"

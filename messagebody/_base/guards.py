@@ -16,6 +16,7 @@ from messagebody.errors import InvalidArgument
 _T = TypeVar("_T")
 # Python would take it for a path: of a directory "s3:" that is not there, or that it makes.
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_TOKEN = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 _JSON_TEXT = (str, bytes, bytearray, memoryview)
 
 
@@ -143,6 +144,25 @@ def require_schema(value: _T) -> _T:
     if isinstance(value, leaf("MessageBodySchema")):
         return value
     raise InvalidArgument("a MessageBodySchema", value, _schema_hint(value))
+
+
+def require_token(value: _T) -> _T:
+    """Return a token that an Authorization header can hold.
+
+    Raises:
+        InvalidArgument: it is something else; says what is wrong with it, and not the token.
+    """
+    expected = "a token of printable ASCII characters"
+    if not isinstance(value, str):
+        raise InvalidArgument(expected, value)
+    if _TOKEN.fullmatch(value) is not None:
+        return value
+    if not value.strip():
+        raise InvalidArgument(expected, got="none")
+    if value != value.strip():
+        got = "text with spaces or line ends around it"
+        raise InvalidArgument(expected, got=got, hint="a token from a file needs strip()")
+    raise InvalidArgument(expected, got="several lines, or other characters")
 
 
 def require_resolver(value: _T, *, optional: bool = True) -> _T:

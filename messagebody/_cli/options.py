@@ -15,6 +15,7 @@ from messagebody._cli.terminal import terminal
 from messagebody._core import (
     parse_size,
     quote,
+    require_token,
 )
 from messagebody.adapters import (
     Archive,
@@ -24,7 +25,7 @@ from messagebody.adapters import (
     meant_by,
 )
 from messagebody.adapters._conversion.reaching import WAYS
-from messagebody.errors import StoreError
+from messagebody.errors import InvalidArgument, StoreError
 from messagebody.storage import Resolver
 
 STORE_HELP = "A URL such as s3://bucket/prefix, or a directory."
@@ -166,7 +167,7 @@ def upload_options(function: _F) -> _F:
         terminal().resolver = Resolver(allow=allow)
         # The command names the address, so it may be any public one.
         resolver = Resolver(allow=allow, public_https=True)
-        upload = {"resolver": resolver, "token": secret_in(token_file)}
+        upload = {"resolver": resolver, "token": token_in(token_file)}
         return function(*given, upload=upload, **options)
 
     allow_servers = click.option(
@@ -190,13 +191,23 @@ def secret_in(path: str | None) -> str | None:
     if path is None:
         return None
     try:
-        found = Path(path).read_text("utf-8").strip()
+        # Some editors mark UTF-8 at the start of a file.
+        found = Path(path).read_text("utf-8-sig").strip()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise click.UsageError(f"can't read {quote(path)}: {reason}") from error
     if not found:
         raise click.UsageError(f"{quote(path)} is empty, and should hold a secret")
     return found
+
+
+def token_in(path: str | None) -> str | None:
+    """Return the token in a file."""
+    found = secret_in(path)
+    try:
+        return found if found is None else require_token(found)
+    except InvalidArgument as error:
+        raise click.UsageError(f"{quote(str(path))}: {error}") from error
 
 
 def to_store_option(function: _F) -> _F:

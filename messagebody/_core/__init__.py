@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         require_path,
         require_resolver,
         require_schema,
+        require_token,
     )
     from messagebody._base.hints import GuidedABC, guided, missing_attribute
     from messagebody._base.leaves import FoundTuple
@@ -260,6 +261,7 @@ __all__ = [
     "require_path",
     "require_resolver",
     "require_schema",
+    "require_token",
     "resolver_of",
     "results_in_order",
     "sha256_of",
@@ -307,7 +309,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             # What arguments must be, and what wrong ones are told.
             ".._base.guards": "is_store_url is_url is_web_url require_body require_executor "
             "require_iterable require_limits require_parts require_path "
-            "require_resolver require_schema",
+            "require_resolver require_schema require_token",
             ".._base.hints": "GuidedABC guided missing_attribute",
             ".._base.leaves": "FoundTuple",
             # Digests, files, threads, and packages that add something.

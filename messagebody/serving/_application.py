@@ -11,7 +11,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from messagebody._core import guided, require_iterable, require_resolver, require_schema
+from messagebody._core import (
+    guided,
+    require_iterable,
+    require_resolver,
+    require_schema,
+    require_token,
+)
 from messagebody.errors import InvalidArgument, MessageBodyError
 from messagebody.schema import MessageBodySchema
 from messagebody.serving._access import Access, Guard
@@ -104,6 +110,8 @@ def _check_arguments(
 ) -> None:
     if writable and not (isinstance(token, str) and token.strip()):
         raise InvalidArgument("a token that writers show", token, "app(…, writable=True, token=…)")
+    if token is not None:
+        require_token(token)
     if schema is not None:
         require_schema(schema)
     require_resolver(resolver)

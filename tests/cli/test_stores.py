@@ -453,6 +453,22 @@ class TestAnUploadAddress:
         assert (refused.code, "another" in refused.err) == (4, False)
         assert (tmp_path / message).read_bytes() == before
 
+    def test_what_is_in_the_file_of_a_token(
+        self, shell: Shell, server: str, message: str, tmp_path: Path
+    ) -> None:
+        (tmp_path / "token").write_bytes(b"\xef\xbb\xbf" + self.TOKEN.encode() + b"\r\n")
+        to = ["--to", f"{server}/uploads/", "--token-file", "token", "--allow", f"{server}/"]
+        assert shell("offload", message, *to, "-o", "small.json").code == 0
+        (tmp_path / "token").write_text(f"{self.TOKEN}\nhidden")
+        for done in (
+            shell("offload", message, *to, "-o", "small.json"),
+            shell("serve", "served", "--writable", "--token-file", "token"),
+        ):
+            assert done.code == 2
+            assert "'token': expected a token of printable ASCII characters" in done.err
+            assert "several lines" in done.err
+            assert "hidden" not in done.err
+
     def test_what_is_no_upload_address(self, shell: Shell, message: str, tmp_path: Path) -> None:
         (tmp_path / "token").write_text(self.TOKEN)
         for arguments in (

@@ -449,6 +449,13 @@ class TestWrites:
         with pytest.raises(InvalidArgument, match="to write to"):
             serving.app(BODY, writable=True, token=TOKEN)
 
+    @pytest.mark.parametrize("token", ["hidden\n", " hidden", "hidden\nlines", "h\u00efdden"])
+    def test_a_token_that_nobody_can_show_is_refused(self, messages: Path, token: str) -> None:
+        with pytest.raises(InvalidArgument, match="printable ASCII characters") as caught:
+            serving.app(messages, writable=True, token=token)
+        assert token not in str(caught.value)
+        assert ("strip()" in str(caught.value)) == (token != token.strip())
+
     @pytest.mark.parametrize(
         ("name", "value", "status"),
         [

@@ -122,6 +122,12 @@ class TestLoad:
         with pytest.raises(StoreError):
             MessageBody.load(f"{address}/nothing", resolver=allowed)
 
+    def test_an_answer_without_content_is_called_empty(self, tmp_path: Path) -> None:
+        (tmp_path / "empty.json").touch()
+        with pytest.raises(DecodeError, match="not JSON") as caught:
+            MessageBody.load(tmp_path / "empty.json")
+        assert "octet-stream" not in str(caught.value)
+
     def test_a_large_one_is_not_read_to_its_end(self, address: str) -> None:
         allowed = Resolver(allow=address + "/")
         with pytest.raises(DecodeError, match="json_bytes is 100 B"):

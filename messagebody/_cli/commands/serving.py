@@ -3,7 +3,7 @@
 import click
 
 from messagebody._cli.inputs import read_schema
-from messagebody._cli.options import complete_file, resolver_options, seconds, secret_in
+from messagebody._cli.options import complete_file, resolver_options, seconds, secret_in, token_in
 from messagebody._cli.sockets import LOOPBACK, LOOPBACKS, listen
 from messagebody._cli.terminal import Terminal, limits, pass_terminal
 from messagebody._core import quote
@@ -100,7 +100,7 @@ def serve_command(
         raise MissingDependency("serving messages", "serve") from error
     if writable and token_file is None:
         raise click.UsageError("--writable needs --token-file FILE, with a token for writers")
-    token, secret = secret_in(token_file), secret_in(secret_file)
+    token, secret = token_in(token_file), secret_in(secret_file)
     try:
         app = serving.app(
             source,

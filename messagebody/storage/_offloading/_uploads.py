@@ -6,7 +6,6 @@ place. So its URL does not follow from its digest, and is known only when the pa
 
 import json
 import math
-import re
 import sys
 import time
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from typing import Any, Final
 import attrs
 
 from messagebody._base.digests import KEY_PREFIX, from_hex_digits, is_digest, raw_digest
-from messagebody._base.guards import is_web_url, require_resolver
+from messagebody._base.guards import is_web_url, require_resolver, require_token
 from messagebody._base.media_types import JSON
 from messagebody._base.text import redact_url
 from messagebody._wire import base64
@@ -40,7 +39,6 @@ _PACE: Final = 1024
 """Bytes per second that a connection has to send."""
 _ROOM: Final = 256
 """Characters that the URL of a place may have more than the address."""
-_TOKEN: Final = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 
 
 @attrs.frozen
@@ -86,7 +84,7 @@ class UploadAddress(Store):
             raise InvalidArgument(expected, url, got=got)
         self.url = url.rstrip("/")
         self._resolver = resolver or Resolver(public_https=True)
-        self._headers = {} if token is None else {"Authorization": f"Bearer {_checked(token)}"}
+        self._headers = {} if token is None else {"Authorization": f"Bearer {require_token(token)}"}
         self._budget = FetchBudget(_limits_for(self._resolver))
         self._places: dict[str, _NamedPlace] = {}
         self._keys: dict[str, str] = {}  # by the URLs of their places
@@ -111,7 +109,7 @@ class UploadAddress(Store):
         digest = from_hex_digits(key.removeprefix(KEY_PREFIX))
         if not is_digest(digest):
             raise StoreError("an upload address takes content by its digest only", self.url, key)
-        with self._told(key):
+        with self._told():
             place = self._announce(digest, blob.size, content_type)
             if place.url == self.url or self._keys.setdefault(place.url, key) != key:
                 raise StoreError("the server named a place that is not for this part alone")
@@ -127,14 +125,14 @@ class UploadAddress(Store):
     def read_range(self, key: str, start: int, end: int) -> bytes:
         """Return a range of a part that was put."""
         place = self._known(key)
-        with self._told(key):
+        with self._told():
             until = self._deadline(place.size)
             return place.source.read_range(self._budget, until, start, end)
 
     def stream(self, key: str) -> Iterator[bytes]:
         """Yield the content of a part that was put."""
         place = self._known(key)
-        with self._told(key):
+        with self._told():
             yield from place.source.stream(self._budget, self._deadline(place.size))
 
     def iter_objects(self) -> Iterator[Stat]:
@@ -205,14 +203,15 @@ class UploadAddress(Store):
     def _known(self, key: str) -> _NamedPlace:
         found = self._places.get(key)
         if found is None:
-            raise ObjectNotFound("nothing was put under this key", self.url, key)
+            hint = "a resolver reads what was put at its URL: Resolver(allow=['https://host/'])"
+            raise ObjectNotFound(f"nothing was put under this key; {hint}", self.url, key)
         return found
 
     def _deadline(self, size: int) -> float:
         return time.monotonic() + self._budget.limits.part_seconds + size / _PACE
 
     @contextmanager
-    def _told(self, key: str) -> Iterator[None]:
+    def _told(self) -> Iterator[None]:
         """Name the address in every error, but no place: whoever knows it reads the part."""
         try:
             yield
@@ -223,7 +222,7 @@ class UploadAddress(Store):
             if error.store:
                 raise
             kind: Any = type(error)
-            raise kind(error.problem, self.url, key) from error.__cause__
+            raise kind(error.problem, self.url) from error.__cause__
 
 
 def _limits_for(resolver: Resolver) -> FetchLimits:
@@ -235,12 +234,6 @@ def _limits_for(resolver: Resolver) -> FetchLimits:
         fetches=sys.maxsize,
         body_seconds=math.inf,
     )
-
-
-def _checked(token: object) -> str:
-    if not isinstance(token, str) or not _TOKEN.fullmatch(token):
-        raise InvalidArgument("a token of printable ASCII characters", token)
-    return token
 
 
 def _pieces(blob: Blob) -> Iterator[bytes]:
@@ -271,7 +264,8 @@ def _require(answer: Any, expected: set[int]) -> None:
         hint = "writers show a token: storage_options={'token': …}"
         raise AccessDenied(f"the server refuses (status {status}); {hint}")
     if status in {404, 405}:
-        raise StoreError(f"the server takes no uploads here (status {status})")
+        hint = "a server of messages takes them at https://host/uploads/"
+        raise StoreError(f"the server takes no uploads here (status {status}); {hint}")
     if status == 413:
         raise StoreError(f"the part is larger than the server takes (status {status})")
     raise StoreError(f"the server answered with status {status}")
