@@ -453,6 +453,13 @@ class TestAnUploadAddress:
         assert (refused.code, "another" in refused.err) == (4, False)
         assert (tmp_path / message).read_bytes() == before
 
+    def test_names_that_choose_nothing(self, shell: Shell, message: str) -> None:
+        to = ["--to", "store", "-o", "small.json"]
+        done = shell("offload", message, *to, "--names", "/none/*")
+        assert "none that --names and --types choose is larger" in done.err
+        done = shell("offload", message, *to, "--threshold", "1 GiB")
+        assert "none is larger than 1 GiB" in done.err
+
     def test_what_is_in_the_file_of_a_token(
         self, shell: Shell, server: str, message: str, tmp_path: Path
     ) -> None:

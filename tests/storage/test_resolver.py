@@ -84,6 +84,10 @@ class TestEntries:
             Resolver(allow=[entry])
         assert "s3cr3t" not in str(caught.value)
 
+    def test_localhost_is_told_its_address(self) -> None:
+        with pytest.raises(UnsafeReference, match=r"localhost; write 127\.0\.0\.1"):
+            Resolver(allow="http://localhost:8000/")
+
     def test_one_entry_needs_no_list(self, tmp_path: Path) -> None:
         store = open_store(tmp_path)
         store.put("x", Bytes(b"hello"), content_type="a/b")

@@ -105,8 +105,9 @@ def offload_command(
     if moved:
         terminal.remark(f"{count_of(moved, 'part')} moved")
     else:
+        chosen = "" if (names, types) == (None, "*/*") else " that --names and --types choose"
         terminal.warn(
-            f"no part was moved: none is larger than {human_size(threshold)} (--threshold)"
+            f"no part was moved: none{chosen} is larger than {human_size(threshold)} (--threshold)"
         )
 
 

@@ -324,6 +324,8 @@ def _host(host: str, least_labels: int) -> str:
         return host
     # A name without a dot would be looked up in the search domains of the network.
     if len(labels) < least_labels or len(host) > 253 or not all(map(_LABEL.fullmatch, labels)):
+        if host == "localhost":
+            raise Malformed("has the host localhost; write 127.0.0.1 or [::1] for this machine")
         raise Malformed("has a host that is not a name of letters, digits, hyphens and a dot")
     return host
 
