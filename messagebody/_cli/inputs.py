@@ -248,7 +248,8 @@ def read_workflow(path: str) -> "Workflow":
     try:
         return Workflow.decode(data, is_toml=path.endswith(".toml"), limits=limits())
     except MessageBodyError as error:
-        raise click.UsageError(f"{source_name(path)} is not a valid workflow: {error}") from error
+        shown = "; ".join([str(error), *getattr(error, "__notes__", ())])
+        raise click.UsageError(f"{source_name(path)} is not a valid workflow: {shown}") from error
 
 
 def read_either(path: str) -> MessageBody | MessageBodySchema:

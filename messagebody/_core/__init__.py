@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from messagebody._base.leaves import FoundTuple
     from messagebody._base.limits import CHUNK, DEFAULT_LIMITS, MIB, Limits, parse_size
     from messagebody._base.media_types import (
+        COMMON,
         EXTENSIONS,
         JSON,
         MAX_LENGTH,
@@ -145,6 +146,7 @@ if TYPE_CHECKING:
 __all__ = [
     "APPEND",
     "CHUNK",
+    "COMMON",
     "CREATE",
     "DEFAULT_LIMITS",
     "DIGEST_PATTERN",
@@ -297,7 +299,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             ".._base.documents": "name_in not_json read_document",
             # Limits, sizes and media types.
             ".._base.limits": "CHUNK DEFAULT_LIMITS Limits MIB parse_size",
-            ".._base.media_types": "EXTENSIONS JSON MAX_LENGTH OCTET_STREAM "
+            ".._base.media_types": "COMMON EXTENSIONS JSON MAX_LENGTH OCTET_STREAM "
             "PLAIN_CHARSETS TEXT_PLAIN WELL_KNOWN canonical check_content_type "
             "essence extension_of is_json is_text parse_content_type "
             "stated_charset",

@@ -46,7 +46,7 @@ def adapt(
     """Return the fewest steps that make all that one side sends valid for another side.
 
     The steps are made of the names and types that the two schemas state, up to three of them. Steps
-    that leave parts out are taken only where others do not help.
+    that leave parts out are taken only where no others, as few, help.
 
     Arguments:
         producer: the schema of what is sent.

@@ -8,7 +8,7 @@ from typing import Final
 
 import attrs
 
-from messagebody._core import WELL_KNOWN, extension_of, is_json
+from messagebody._core import COMMON, WELL_KNOWN, essence, extension_of, is_json
 from messagebody.compatibility._contents._question import ContentQuestions
 from messagebody.compatibility._solver.budget import Budget
 from messagebody.compatibility._solver.classes import classes, numbers
@@ -27,7 +27,7 @@ from messagebody.workflows._paths import (
     paths_of,
     places,
 )
-from messagebody.workflows._steps import Mount, Name, Rewrite, Show, Through, WorkflowStep
+from messagebody.workflows._steps import Mount, Name, Retype, Rewrite, Show, Through, WorkflowStep
 
 Chain = tuple[WorkflowStep, ...]
 Stage = tuple[int, int]
@@ -36,6 +36,10 @@ END: Final[Stage] = (-1, -1)
 """The stage where the parts of all chains, and of all senders, are together."""
 
 _CACHED: Final = 4096
+_NAMED: Final = tuple(
+    kind for kind in COMMON if kind == essence(kind) and extension_of(kind, default="")
+)
+"""The types that have an extension."""
 _STEPS_OF_TYPES: Final = 100_000
 _GIVEN: Final = 8
 """Steps of the budget for comparing a given name with a path."""
@@ -241,7 +245,9 @@ class SteppedProducer:
         """The extensions of parts whose names are numbers."""
         if not self._may_number:
             return []
-        return list(dict.fromkeys(extension_of(kind, default="") for kind in self._unnamed_types))
+        retyped = [step.new for chain in self.chains for step in chain if isinstance(step, Retype)]
+        kinds = (*self._unnamed_types, *retyped)
+        return list(dict.fromkeys(extension_of(kind, default="") for kind in kinds))
 
     @cached_property
     def _may_number(self) -> bool:
@@ -271,11 +277,15 @@ class SteppedProducer:
     # Types
 
     @cached_property
-    def _types(self) -> list[str]:
-        """A content type for each class of types."""
+    def _asked(self) -> frozenset[ContentTypePattern]:
         asked = [types_of(part) for part in (*self.schema, *self._taker)]
         asked += [p for chain in self.chains for step in chain for p in step.tested_types]
-        kinds, cost = _kinds(frozenset(asked))
+        return frozenset(asked)
+
+    @cached_property
+    def _types(self) -> list[str]:
+        """A content type for each class of types."""
+        kinds, cost = _kinds(self._asked)
         self._budget.spend(cost)
         return kinds
 
@@ -284,9 +294,10 @@ class SteppedProducer:
         """The same for parts without a name, which may be named by their types."""
         if not self._may_number:
             return self._types
-        with_extension = [kind for kind in WELL_KNOWN if extension_of(kind, default="")]
-        plain = [kind for kind in self._types if not extension_of(kind, default="")]
-        return list(dict.fromkeys([*self._types, *with_extension, *plain]))
+        kinds, cost = _kinds(self._asked, by_extension=True)
+        self._budget.spend(cost)
+        sent = list(dict.fromkeys(types_of(part) for part in self.schema))
+        return [kind for kind in kinds if any(each.matches_essence(kind) for each in sent)]
 
     # Atoms
 
@@ -398,10 +409,13 @@ class SteppedProducer:
 
 
 @lru_cache(_CACHED)
-def _kinds(asked: frozenset[ContentTypePattern]) -> tuple[list[str], int]:
+def _kinds(
+    asked: frozenset[ContentTypePattern], *, by_extension: bool = False
+) -> tuple[list[str], int]:
     """Return a content type for each class of types, and the steps for finding them.
 
-    Many agents ask for the same types. The steps are charged each time, so that an answer does not
+    With `by_extension`, types of one class have the same extension, or none of them has one. Many
+    agents ask for the same types. The steps are charged each time, so that an answer does not
     depend on earlier ones.
 
     Raises:
@@ -412,13 +426,17 @@ def _kinds(asked: frozenset[ContentTypePattern]) -> tuple[list[str], int]:
     literals = [each.literal for each in patterns if each.literal is not None]
     wild = [each for each in patterns if each.literal is None]
     languages = [priced_language(pattern, budget) for pattern in wild]
-    words = classes(languages, budget, most=1, need=(1 << len(wild)) - 1, without=literals)
-    usual: dict[int, str] = {}
-    for kind in WELL_KNOWN:
-        if kind not in literals:
-            found = sum(1 << i for i, each in enumerate(wild) if each.matches_essence(kind))
-            usual.setdefault(found, kind)
-    kinds = [*literals, *(usual.get(each, word) for each, (word, *_) in words.items())]
+    named = _NAMED if by_extension else ()
+    need = (1 << len(wild)) - 1
+    words = classes(languages, budget, most=1, need=need, without={*literals, *named})
+    usual: dict[tuple[int, str], str] = {}
+    for kind in dict.fromkeys((*WELL_KNOWN, *named)):
+        found = sum(1 << i for i, each in enumerate(wild) if each.matches_essence(kind))
+        if found and kind not in literals:
+            usual.setdefault((found, extension_of(kind, default="") if by_extension else ""), kind)
+    kinds = [*literals, *(usual.get((each, ""), word) for each, (word, *_) in words.items())]
+    # Those that are well known come first, as far as there is a choice.
+    kinds = list(dict.fromkeys([*literals, *usual.values(), *kinds])) if by_extension else kinds
     return kinds, _STEPS_OF_TYPES - budget.left
 
 

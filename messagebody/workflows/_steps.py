@@ -13,6 +13,7 @@ from messagebody._core import (
     check_part_name,
     essence,
     extension_of,
+    nearest,
     quote,
     require_body,
     require_iterable,
@@ -527,6 +528,7 @@ def read_step(value: Any) -> WorkflowStep:
         >>> read_step({"rename": ["/report.md", "/input/brief.md"]})
         Rename(old='/report.md', new='/input/brief.md')
     """
+    hint = ""
     match value:
         case {**members} if len(members) == 1:
             [(word, argument)] = members.items()
@@ -535,5 +537,12 @@ def read_step(value: Any) -> WorkflowStep:
                 return made(argument)  # type: ignore[no-any-return]
             if made is not None and isinstance(argument, list) and len(argument) == 2:
                 return made(*argument)  # type: ignore[no-any-return]
+            if made is not None:
+                wanted = " and ".join(each.name for each in attrs.fields(made))
+                raise InvalidArgument(f"a list of two beside {quote(word)}, {wanted}", value)
+            near = nearest(f"{word}"[:50], _STEPS)
+            hint = f"did you mean {quote(near)}?" if near else ""
+        case {**members} if members.keys() & _STEPS:
+            hint = "each step is an object of its own"
     known = ", ".join(_STEPS)
-    raise InvalidArgument(f"a step, an object with one of {known}", value)
+    raise InvalidArgument(f"a step, an object with one of {known}", value, hint)

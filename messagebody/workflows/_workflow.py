@@ -108,9 +108,11 @@ class Workflow:
         match data:
             case {"agents": list(agents), "edges": list(edges)} if data.keys() <= _MEMBERS:
                 rules = data.get("never", [])
-                return cls(map(Agent.from_dict, agents), map(_read_edge, edges), never=rules)
+                read = [_read_edge(number, each) for number, each in enumerate(edges)]
+                return cls(map(Agent.from_dict, agents), read, never=rules)
         raise InvalidWorkflow(
-            "a workflow is an object with the lists 'agents' and 'edges', and maybe 'never'"
+            f"{_misshapen(data)}a workflow is an object with the lists 'agents' and 'edges', "
+            "and maybe 'never'"
         )
 
     @classmethod
@@ -322,15 +324,21 @@ class Workflow:
             InvalidBody: a message is not valid; a note says where.
             DuplicateName: parts of two messages have one name; a note says where.
             InvalidWorkflow: an agent has nothing to do or to take, agents lead to themselves, or
-                messages come alone, so that one of them would have to be chosen.
+                messages come alone, so that one of them would have to be chosen; or a message is
+                for an agent that edges lead to, or that is not there.
         """
         for given in (agents, start):
             if not isinstance(given, Mapping):
                 raise InvalidArgument("a mapping from the names of agents", given)
         if any(edge.alone for edge in self.edges):
             raise InvalidWorkflow("edges whose messages come alone can't run together")
+        order = _in_order(self.agents, self.edges)
+        for name in start:
+            _require_agent(name, self.agents, "there is no agent")
+            if self.incoming(name):
+                raise InvalidWorkflow(f"{quote(name)} takes what edges bring, and no other message")
         sent: dict[str, MessageBody] = {}
-        for name in _in_order(self.agents, self.edges):
+        for name in order:
             agent, incoming = self.agents[name], self.incoming(name)
             if name not in agents or not (incoming or name in start):
                 missing = "does" if name not in agents else "takes"
@@ -445,8 +453,23 @@ def _alone(edge: Edge) -> list[bool]:
     return [True] if edge.alone else []
 
 
-def _read_edge(value: Any) -> Any:
+def _misshapen(data: Any) -> str:
+    """Return in words what of an object is not as in a workflow, to be followed by what is."""
+    if not isinstance(data, Mapping):
+        return ""
+    for member in data:
+        if member not in _MEMBERS:
+            return f"unknown member {quote(member)}{did_you_mean(f'{member}'[:50], _MEMBERS)}; "
+    wrong = [each for each in ("agents", "edges") if not isinstance(data.get(each), list)]
+    return f"{' and '.join(map(quote, wrong))} {'are no lists' if wrong[1:] else 'is no list'}; "
+
+
+def _read_edge(number: int, value: Any) -> Any:
     match value:
         case [source, target, [*steps], *alone]:
-            return source, target, [read_step(each) for each in steps], *alone
+            try:
+                return source, target, [read_step(each) for each in steps], *alone
+            except MessageBodyError as error:
+                error.add_note(f"in edge {number}: {quote(source)} → {quote(target)}")
+                raise
     return value

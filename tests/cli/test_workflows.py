@@ -119,3 +119,10 @@ def test_a_wrong_file_says_what_is_wrong(shell: Shell, text: str) -> None:
     done = shell("workflow", "check", "wrong.json")
     assert done.code == 2
     assert "'wrong.json' is not a valid workflow" in done.err
+
+
+def test_a_wrong_step_says_where_it_is(shell: Shell) -> None:
+    write("wrong.json", {**FLOW, "edges": [["scout", "writer", [{"muont": "/in"}]]]})
+    done = shell("workflow", "check", "wrong.json")
+    assert done.code == 2
+    assert "; did you mean 'mount'?; in edge 0: 'scout' → 'writer'" in done.err

@@ -145,6 +145,35 @@ def test_numbers_follow_the_order_of_parts(sent: list[Any], verdict: bool) -> No
         assert schema(("/m/**",)).is_valid(arrived)
 
 
+WITH_DOT = schema(("/m/*.*",))
+EXTENDED: dict[str, tuple[MessageBodySchema, list[Any], MessageBodySchema]] = {
+    "a type without one": (schema((None, "*/*", True)), [], WITH_DOT),
+    "a text without one": (schema((None, "text/*", True)), [], WITH_DOT),
+    "dropped": (schema((None, "*/*", True)), [drop("/m/*.docx")],
+                schema(("/m/*", "*/*", True))),
+    "selected": (schema((None, "*/*", True)), [select("/m/*.docx")],
+                 schema(("/m/*.docx", "*/*", True))),
+    "the name of another part": (schema((None, "*/*", True), ("/1.docx", "*/*", True)), [],
+                                 schema(("/m/**",))),
+    "of another name of a type": (schema((None, "audio/*", True)), [drop("/m/*.wav")],
+                                  schema(("/m/*", "*/*", True))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", EXTENDED)
+def test_numbered_names_have_all_extensions(case: str) -> None:
+    sent, steps, taken = EXTENDED[case]
+    workflow = pair(sent, taken, [mount("/m"), *steps])
+    answers = workflow.check()
+    assert answers["b"].verdict == "sometimes"
+    assert all(breaks(workflow, breach) for breach in answers.breaches)
+
+
+def test_flows_of_parts_without_an_extension() -> None:
+    workflow = pair(schema((None, "*/*", True)), ANY, [mount("/m"), select("/m/1")])
+    assert workflow.flows(None, "b").arrives is True
+
+
 @pytest.mark.slow
 def test_numbers_with_many_digits() -> None:
     sent = schema(("/" + "1" * 4_400 + ".txt", "text/plain", True), (None, "text/plain", True))

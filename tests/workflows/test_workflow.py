@@ -253,6 +253,18 @@ def test_run() -> None:
         Workflow(agents, [("scout", "painter"), ("painter", "scout")]).run(acts, start)
 
 
+def test_run_refuses_messages_that_nobody_would_take() -> None:
+    anything = MessageBodySchema([("/**",), (None,)])
+    agents = [Agent(name, anything, anything) for name in ("a", "b")]
+    workflow = Workflow(agents, [("a", "b")])
+    acts = dict.fromkeys("ab", MessageBody.copy)
+    empty = MessageBody()
+    assert workflow.run(acts, {"a": empty}).keys() == {"a", "b"}
+    for name, problem in (("b", "'b' takes what edges bring"), ("c", "there is no agent 'c'")):
+        with pytest.raises(InvalidWorkflow, match=problem):
+            workflow.run(acts, {"a": empty, name: empty})
+
+
 def test_an_agent_that_sends_nothing_breaks_nothing() -> None:
     nothing = schema_of([["/{a,b}", "text/plain", True], ["/a", "image/png", True],
                          ["/b", "image/png", True]])  # fmt: skip
@@ -296,7 +308,10 @@ def test_what_breaks_is_told_step_by_step() -> None:
     ("data", "problem"),
     [
         ([], "an object with the lists"),
-        ({"agents": [], "edges": [], "more": 1}, "an object with the lists"),
+        ({"agents": [], "edges": [], "more": 1}, "unknown member 'more'; a workflow is an object"),
+        ({"agents": [], "egdes": []}, r"unknown member 'egdes' \(did you mean 'edges'\?\)"),
+        ({"agents": []}, "'edges' is no list; a workflow is"),
+        ({}, "'agents' and 'edges' are no lists"),
         ({"agents": [], "edges": [["a", "b"]]}, "an agent that is not there: 'a'"),
         ({"agents": [{"name": "a", "input": []}] * 2, "edges": []}, "two agents are called 'a'"),
         ({"agents": [{"name": "a", "input": []}], "edges": [["a"]]}, "an edge"),
@@ -306,6 +321,23 @@ def test_what_breaks_is_told_step_by_step() -> None:
 def test_wrong_workflows_say_what_is_wrong(data: Any, problem: str) -> None:
     with pytest.raises(MessageBodyError, match=problem):
         Workflow.from_dict(data)
+
+
+@pytest.mark.parametrize(
+    ("step", "problem"),
+    [
+        ({"muont": "/a"}, "did you mean 'mount'"),
+        ({"rename": "/a"}, "a list of two beside 'rename', old and new, got"),
+        ({"name": ["/a"]}, "a list of two beside 'name', name and kinds, got"),
+        ({"mount": "/a", "drop": []}, "each step is an object of its own"),
+        ({"mount": "a"}, "a name begins with '/'"),
+    ],
+)
+def test_wrong_steps_say_what_was_meant_and_where(step: Any, problem: str) -> None:
+    agents = [{"name": "a", "input": []}]
+    with pytest.raises(MessageBodyError, match=problem) as caught:
+        Workflow.from_dict({"agents": agents, "edges": [["a", "a"], ["a", "a", [step]]]})
+    assert caught.value.__notes__ == ["in edge 1: 'a' → 'a'"]
 
 
 def test_files(tmp_path: Path) -> None:
