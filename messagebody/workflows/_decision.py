@@ -11,7 +11,8 @@ from messagebody.compatibility._solver.languages import members
 from messagebody.compatibility._solver.profile import PartType, Types
 from messagebody.errors import DuplicateName
 from messagebody.schema import MessageBodySchema
-from messagebody.workflows._producers import END, Chain, PartOption, SteppedProducer, hits
+from messagebody.workflows._kinds import Chain, Setting
+from messagebody.workflows._producers import END, PartOption, SteppedProducer, hits
 from messagebody.workflows._steps import distinct
 
 Bodies = list[Types]
@@ -64,8 +65,9 @@ class JointDecision:
         self._taker = taker
         self._budget = budget
         self._required = sum(1 << i for i, part in enumerate(taker) if part.required)
+        setting = Setting(senders, taker)
         self._senders = [
-            SteppedProducer(schema, chains, taker, budget) for schema, chains in senders
+            SteppedProducer(schema, chains, setting, budget) for schema, chains in senders
         ]
         for one in self._senders:
             for other in self._senders:

@@ -11,7 +11,8 @@ from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.profile import PartType
 from messagebody.schema import MessageBodySchema
 from messagebody.workflows._answers import Edge, Flow
-from messagebody.workflows._producers import Chain, SteppedProducer
+from messagebody.workflows._kinds import Chain, Setting
+from messagebody.workflows._producers import SteppedProducer
 from messagebody.workflows._steps import OwnStep, Select, WorkflowStep, select
 
 _LONGEST: Final = 2
@@ -130,7 +131,8 @@ def _select(schema: MessageBodySchema) -> Select:
 def _producer(
     agent: Agent, steps: Chain, taker: MessageBodySchema, budget: Budget
 ) -> SteppedProducer:
-    return SteppedProducer(agent.output, [steps], taker, budget)
+    setting = Setting([(agent.output, [steps])], taker)
+    return SteppedProducer(agent.output, [steps], setting, budget)
 
 
 def _survives(agent: Agent, steps: Chain, budget: Budget) -> bool:

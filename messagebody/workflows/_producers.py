@@ -2,22 +2,22 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import product
 from typing import Final
 
 import attrs
 
-from messagebody._core import COMMON, WELL_KNOWN, essence, extension_of, is_json
+from messagebody._core import extension_of, is_json
 from messagebody.compatibility._contents._question import ContentQuestions
 from messagebody.compatibility._solver.budget import Budget
-from messagebody.compatibility._solver.classes import classes, numbers
-from messagebody.compatibility._solver.containment import priced_language
+from messagebody.compatibility._solver.classes import numbers
 from messagebody.compatibility._solver.contents import FilledType, fillings
 from messagebody.compatibility._solver.profile import PartType, types_of
 from messagebody.errors import DuplicateName
-from messagebody.globs import ContentTypePattern, NamePattern
+from messagebody.globs import NamePattern
 from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.workflows._kinds import Chain, Setting, asked_types, kinds
 from messagebody.workflows._paths import (
     STAY,
     NameClasses,
@@ -27,20 +27,13 @@ from messagebody.workflows._paths import (
     paths_of,
     places,
 )
-from messagebody.workflows._steps import Mount, Name, Retype, Rewrite, Show, Through, WorkflowStep
+from messagebody.workflows._steps import Mount, Name, Retype, Rewrite, Show, Through
 
-Chain = tuple[WorkflowStep, ...]
 Stage = tuple[int, int]
 """The number of a chain, and how many of its steps are done."""
 END: Final[Stage] = (-1, -1)
 """The stage where the parts of all chains, and of all senders, are together."""
 
-_CACHED: Final = 4096
-_NAMED: Final = tuple(
-    kind for kind in COMMON if kind == essence(kind) and extension_of(kind, default="")
-)
-"""The types that have an extension."""
-_STEPS_OF_TYPES: Final = 100_000
 _GIVEN: Final = 8
 """Steps of the budget for comparing a given name with a path."""
 _MOST_COPIES: Final = 64
@@ -97,7 +90,7 @@ class SteppedProducer:
         schema: the schema.
         chains: the steps. With several chains, the body goes through each of them, and all that
             arrives is one body.
-        taker: the schema of what arrives.
+        setting: all who send to the taker.
         budget: the budget.
     """
 
@@ -105,14 +98,14 @@ class SteppedProducer:
         self,
         schema: MessageBodySchema,
         chains: Sequence[Chain],
-        taker: MessageBodySchema,
+        setting: Setting,
         budget: Budget,
     ) -> None:
         self.schema = schema
         self.chains = chains
         self.required = sum(1 << i for i, part in enumerate(schema) if part.required)
         self.length = sum(map(len, chains))
-        self._taker = taker
+        self._setting, self._taker = setting, setting.taker
         self._budget = budget
         self._questions = ContentQuestions(budget)
         self._patterns = [part.name_pattern for part in schema if part.name_pattern is not None]
@@ -277,27 +270,19 @@ class SteppedProducer:
     # Types
 
     @cached_property
-    def _asked(self) -> frozenset[ContentTypePattern]:
-        asked = [types_of(part) for part in (*self.schema, *self._taker)]
-        asked += [p for chain in self.chains for step in chain for p in step.tested_types]
-        return frozenset(asked)
-
-    @cached_property
     def _types(self) -> list[str]:
         """A content type for each class of types."""
-        kinds, cost = _kinds(self._asked)
+        steps = (step for chain in self.chains for step in chain)
+        found, cost = kinds(asked_types([self.schema, self._taker], steps))
         self._budget.spend(cost)
-        return kinds
+        return found
 
     @cached_property
     def _unnamed_types(self) -> list[str]:
         """The same for parts without a name, which may be named by their types."""
         if not self._may_number:
             return self._types
-        kinds, cost = _kinds(self._asked, by_extension=True)
-        self._budget.spend(cost)
-        sent = list(dict.fromkeys(types_of(part) for part in self.schema))
-        return [kind for kind in kinds if any(each.matches_essence(kind) for each in sent)]
+        return self._setting.kinds(self.schema, self._budget)
 
     # Atoms
 
@@ -406,38 +391,6 @@ class SteppedProducer:
             else:
                 if here and here[-1].name is not None:
                     yield END, here[-1].name
-
-
-@lru_cache(_CACHED)
-def _kinds(
-    asked: frozenset[ContentTypePattern], *, by_extension: bool = False
-) -> tuple[list[str], int]:
-    """Return a content type for each class of types, and the steps for finding them.
-
-    With `by_extension`, types of one class have the same extension, or none of them has one. Many
-    agents ask for the same types. The steps are charged each time, so that an answer does not
-    depend on earlier ones.
-
-    Raises:
-        OutOfBudget: there are too many.
-    """
-    budget = Budget(_STEPS_OF_TYPES)
-    patterns = sorted(asked, key=str)
-    literals = [each.literal for each in patterns if each.literal is not None]
-    wild = [each for each in patterns if each.literal is None]
-    languages = [priced_language(pattern, budget) for pattern in wild]
-    named = _NAMED if by_extension else ()
-    need = (1 << len(wild)) - 1
-    words = classes(languages, budget, most=1, need=need, without={*literals, *named})
-    usual: dict[tuple[int, str], str] = {}
-    for kind in dict.fromkeys((*WELL_KNOWN, *named)):
-        found = sum(1 << i for i, each in enumerate(wild) if each.matches_essence(kind))
-        if found and kind not in literals:
-            usual.setdefault((found, extension_of(kind, default="") if by_extension else ""), kind)
-    kinds = [*literals, *(usual.get((each, ""), word) for each, (word, *_) in words.items())]
-    # Those that are well known come first, as far as there is a choice.
-    kinds = list(dict.fromkeys([*literals, *usual.values(), *kinds])) if by_extension else kinds
-    return kinds, _STEPS_OF_TYPES - budget.left
 
 
 _NUMBER: Final = re.compile("[1-9][0-9]*")
