@@ -556,6 +556,23 @@ class TestFaults:
             offload(made(), f"{faulty.address}/uploads", names="/log.txt", storage_options=options)
         ended.set()
 
+    def test_who_has_all_and_never_answers_is_left(self, faulty: Faulty) -> None:
+        """Sending may take long, at the pace of slow lines. What comes after may not."""
+        ended = threading.Event()
+
+        def takes(handler: _Handler) -> None:
+            handler.taken()
+            ended.wait(60)
+
+        faulty.answers["PUT"] = takes
+        limits = FetchLimits(part_seconds=0.3, connect_seconds=60)
+        resolver = Resolver(allow=f"{faulty.address}/", limits=limits)
+        body = MessageBody([Part(bytes(MIB), name="/film")])
+        options = {"token": TOKEN, "resolver": resolver}
+        with pytest.raises(LimitExceeded, match="part_seconds"):
+            offload(body, f"{faulty.address}/uploads", storage_options=options)
+        ended.set()
+
     def test_a_server_that_damages_content(self, faulty: Faulty) -> None:
         def other(handler: _Handler) -> None:
             handler.taken()

@@ -342,6 +342,20 @@ class TestTruncation:
         with pytest.raises(StoreError):
             resolver.read_range(URL, 1, 11)
 
+    def test_a_shorter_range_is_not_the_end(self, resolver: Resolver, web: WebServer) -> None:
+        """The content goes on, so what was asked for is not all there."""
+        web.handler = answer("206 Partial Content", b"ell", Content_Range="bytes 1-3/99")
+        with pytest.raises(StoreError, match="less than"):
+            resolver.read_range(URL, 1, 11)
+        assert resolver.read_range(URL, 1, 4) == b"ell"
+
+    @pytest.mark.parametrize("size", ["*", "11"])
+    def test_a_range_up_to_what_was_asked_is_whole(
+        self, resolver: Resolver, web: WebServer, size: str
+    ) -> None:
+        web.handler = answer("206 Partial Content", b"ell", Content_Range=f"bytes 1-3/{size}")
+        assert resolver.read_range(URL, 1, 4) == b"ell"
+
     def test_a_range_that_ends_with_the_content_is_whole(
         self, resolver: Resolver, web: WebServer
     ) -> None:

@@ -37,6 +37,8 @@ _PIECE: Final = 64 * 1024
 """Bytes that are sent at a time."""
 _PACE: Final = 1024
 """Bytes per second that a connection has to send."""
+_PACE_STORING: Final = 16 * 1024 * 1024
+"""Bytes per second that a server has to store of what it got."""
 _ROOM: Final = 256
 """Characters that the URL of a place may have more than the address."""
 
@@ -177,7 +179,10 @@ class UploadAddress(Store):
             "Content-Digest": f"sha-256=:{base64.encode(raw_digest(digest))}:",
         }
         until = self._deadline(blob.size)
-        with place.source.send(self._budget, until, "PUT", headers, _pieces(blob)) as answer:
+        patience = self._budget.limits.part_seconds + blob.size / _PACE_STORING
+        with place.source.send(
+            self._budget, until, "PUT", headers, _pieces(blob), patience
+        ) as answer:
             _require(answer, {200, 201, 204})
             if answer.is_early:
                 raise StoreError("the server hung up before it had all of the content")

@@ -7,6 +7,7 @@ compression are not used; redirects are returned, not followed.
 
 import contextlib
 import http.client
+import math
 import re
 import socket
 import ssl
@@ -208,14 +209,17 @@ class ServerAnswer:
         raise StoreError(f"the server answered with status {self.status}")
 
     def content_range(self) -> tuple[int, int | None]:
-        """Return the start of the body in the content, and its end, or None if it is unknown."""
+        """Return the start of the body in the content, and where more could come; None if unknown.
+
+        A server may send less of a range than it has. That is not the end of the content.
+        """
         if self.status != 206:
             return 0, self.length
         match = _CONTENT_RANGE.fullmatch(self._response.headers.get("Content-Range", ""))
         if match is None:
             raise StoreError("the server sent a range without a valid Content-Range")
         # The end of the header is inclusive, unlike that of Python.
-        return int(match[1]), int(match[2]) + 1
+        return int(match[1]), int(match[2]) + 1 if match[3] == "*" else int(match[3])
 
 
 class Web:
@@ -247,11 +251,12 @@ class Web:
         method: str = "GET",
         headers: dict[str, str] | None = None,
         content: Iterable[bytes] | None = None,
+        patience: float = math.inf,
     ) -> Iterator[ServerAnswer]:
         """Send a request and yield the response; the connection is closed after the block.
 
         Content is sent as it is, so `headers` say its length. The server answers it when it has
-        stored it, and has until the deadline.
+        stored it, and has `patience` seconds for that once it was sent.
 
         Raises:
             Closed: the host is neither public nor trusted.
@@ -271,6 +276,7 @@ class Web:
                         is_cut = _send(connection, method, url.target, headers or {}, content)
                         if content is not None:
                             connection.timeout = None  # the watchdog ends it
+                            watchdog.hasten(time.monotonic() + patience)
                         response = connection.getresponse()
                     with contextlib.closing(response):
                         # A connection that is shut down looks like the end of the headers.

@@ -156,12 +156,24 @@ class Watchdog:
     """
 
     def __init__(self, deadline: float) -> None:
-        self._timer = threading.Timer(max(0.0, deadline - time.monotonic()), self._expire)
-        # A program that exits must not wait for its deadlines.
-        self._timer.daemon = True
+        self._deadline = deadline
+        self._timer = self._timer_until(deadline)
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
         self.has_expired = False
+
+    def _timer_until(self, deadline: float) -> threading.Timer:
+        timer = threading.Timer(max(0.0, deadline - time.monotonic()), self._expire)
+        # A program that exits must not wait for its deadlines.
+        timer.daemon = True
+        return timer
+
+    def hasten(self, deadline: float) -> None:
+        """Move the deadline forward; a later one changes nothing."""
+        if deadline < self._deadline:
+            self._timer.cancel()
+            self._deadline, self._timer = deadline, self._timer_until(deadline)
+            self._timer.start()
 
     def guard(self, connection: socket.socket) -> None:
         """Watch a connected socket, by a duplicate handle, because TLS takes over the original."""

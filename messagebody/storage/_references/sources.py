@@ -1,6 +1,7 @@
 """Sources of content: a `data:` URL, an object of a store, or a file of a web server."""
 
 import contextlib
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin
@@ -169,6 +170,7 @@ class WebSource:
         method: str,
         headers: dict[str, str],
         content: Iterable[bytes] | None = None,
+        patience: float = math.inf,
     ) -> "contextlib.AbstractContextManager[ServerAnswer]":
         """Send one request, whose answer a block gets; a redirect is not followed.
 
@@ -178,6 +180,7 @@ class WebSource:
             method: such as "PUT".
             headers: what is asked for, and the length and type of content.
             content: the content, in pieces.
+            patience: the seconds in which it is answered, once it was sent.
         """
         return self.web.request(
             self.url,
@@ -187,6 +190,7 @@ class WebSource:
             method=method,
             headers=self.headers | headers,
             content=content,
+            patience=patience,
         )
 
     @contextlib.contextmanager
