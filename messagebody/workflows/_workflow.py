@@ -2,7 +2,8 @@
 
 import graphlib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, Self
 
 import attrs
@@ -85,7 +86,10 @@ class Workflow:
             if agent.name in named:
                 raise InvalidWorkflow(f"two agents are called {quote(agent.name)}")
             named[agent.name] = agent
-        listed = tuple(_edge(each, named) for each in require_iterable(edges, "edges"))
+        listed = tuple(
+            _edge(number, each, named)
+            for number, each in enumerate(require_iterable(edges, "edges"))
+        )
         rules = tuple(_rule(each, named) for each in require_iterable(never, "rules"))
         self.__attrs_init__(named, listed, rules)
 
@@ -326,6 +330,7 @@ class Workflow:
             InvalidWorkflow: an agent has nothing to do or to take, agents lead to themselves, or
                 messages come alone, so that one of them would have to be chosen; or a message is
                 for an agent that edges lead to, or that is not there.
+            InvalidArgument: what an agent does is no function.
         """
         for given in (agents, start):
             if not isinstance(given, Mapping):
@@ -333,16 +338,10 @@ class Workflow:
         if any(edge.alone for edge in self.edges):
             raise InvalidWorkflow("edges whose messages come alone can't run together")
         order = _in_order(self.agents, self.edges)
-        for name in start:
-            _require_agent(name, self.agents, "there is no agent")
-            if self.incoming(name):
-                raise InvalidWorkflow(f"{quote(name)} takes what edges bring, and no other message")
+        self._require_all(agents, start)
         sent: dict[str, MessageBody] = {}
         for name in order:
             agent, incoming = self.agents[name], self.incoming(name)
-            if name not in agents or not (incoming or name in start):
-                missing = "does" if name not in agents else "takes"
-                raise InvalidWorkflow(f"it is not said what the agent {quote(name)} {missing}")
             try:
                 arrived = [each.edge.deliver(sent[each.edge.source]) for each in incoming]
                 # What one agent does with its message is nothing to another one.
@@ -354,6 +353,20 @@ class Workflow:
                 error.add_note(f"at the agent {quote(name)}")
                 raise
         return sent
+
+    def _require_all(self, agents: Mapping[str, Any], start: Mapping[str, Any]) -> None:
+        """Raise an error unless it is said what every agent does, and takes."""
+        for name in start:
+            _require_agent(name, self.agents, "there is no agent")
+            if self.incoming(name):
+                raise InvalidWorkflow(f"{quote(name)} takes what edges bring, and no other message")
+        for name in self.agents:
+            if name not in agents or not (name in start or self.incoming(name)):
+                missing = "does" if name not in agents else "takes"
+                raise InvalidWorkflow(f"it is not said what the agent {quote(name)} {missing}")
+            if not callable(agents[name]):
+                expected = f"a function for the agent {quote(name)}"
+                raise InvalidArgument(expected, agents[name])
 
     def flows(self, names: str | None, to: str, *, steps: int = DEFAULT_STEPS) -> Flow:
         """Decide whether a part that some agent gives a certain name can reach an agent.
@@ -402,28 +415,44 @@ def _json(data: bytes | str, limits: Limits) -> Any:
     try:
         return strict_json.loads(data, depth=limits.depth, values=limits.values)
     except strict_json.InvalidJson as error:
-        raise InvalidWorkflow(f"it is not JSON: {error}") from error
+        hint = "; a file of TOML ends in '.toml'"
+        raise InvalidWorkflow(f"it is {error}{hint}") from error
 
 
-def _edge(value: Any, agents: Mapping[str, Agent]) -> Edge:
-    if isinstance(value, Edge):
-        edge = value
-    else:
+def _edge(number: int, value: Any, agents: Mapping[str, Agent]) -> Edge:
+    with _about_edge(number, value):
+        edge = value if isinstance(value, Edge) else _made_edge(value)
+        for step in edge.steps:
+            if not isinstance(step, WorkflowStep):
+                raise InvalidArgument("a step, such as mount('/research')", step)
+        for name in (edge.source, edge.target):
+            _require_agent(name, agents, "an edge names an agent that is not there:")
+        return edge
+
+
+def _made_edge(value: Any) -> Edge:
+    match value:
+        case [str(source), str(target)]:
+            return Edge(source, target)
+        case [str(source), str(target), [*steps]]:
+            return Edge(source, target, steps)
+        case [str(source), str(target), [*steps], bool(alone)]:
+            return Edge(source, target, steps, alone)
+    raise InvalidArgument("an edge: source, target, and a list of steps", value)
+
+
+@contextmanager
+def _about_edge(number: int, value: Any) -> Iterator[None]:
+    """Note in an error which edge it is about."""
+    try:
+        yield
+    except MessageBodyError as error:
         match value:
-            case [str(source), str(target)]:
-                edge = Edge(source, target)
-            case [str(source), str(target), [*steps]]:
-                edge = Edge(source, target, steps)
-            case [str(source), str(target), [*steps], bool(alone)]:
-                edge = Edge(source, target, steps, alone)
+            case [str(source), str(target), *_]:
+                error.add_note(f"in edge {number}: {quote(source)} → {quote(target)}")
             case _:
-                raise InvalidArgument("an edge: source, target, and a list of steps", value)
-    for step in edge.steps:
-        if not isinstance(step, WorkflowStep):
-            raise InvalidArgument("a step, such as mount('/research')", step)
-    for name in (edge.source, edge.target):
-        _require_agent(name, agents, "an edge names an agent that is not there:")
-    return edge
+                error.add_note(f"in edge {number}")
+        raise
 
 
 def require_workflow(value: object) -> None:
@@ -467,9 +496,6 @@ def _misshapen(data: Any) -> str:
 def _read_edge(number: int, value: Any) -> Any:
     match value:
         case [source, target, [*steps], *alone]:
-            try:
+            with _about_edge(number, value):
                 return source, target, [read_step(each) for each in steps], *alone
-            except MessageBodyError as error:
-                error.add_note(f"in edge {number}: {quote(source)} → {quote(target)}")
-                raise
     return value

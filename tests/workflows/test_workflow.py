@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from messagebody import Agent, MessageBody, MessageBodySchema, Part, SchemaPart
-from messagebody.errors import DuplicateName, InvalidBody, InvalidWorkflow, MessageBodyError
+from messagebody.errors import (
+    DuplicateName,
+    InvalidArgument,
+    InvalidBody,
+    InvalidWorkflow,
+    MessageBodyError,
+)
 from messagebody.workflows import (
     Breach,
     BreachKind,
@@ -249,8 +255,27 @@ def test_run() -> None:
         workflow.run({}, start)
     with pytest.raises(InvalidWorkflow, match="it is not said what the agent 'scout' takes"):
         workflow.run(acts, {})
+    with pytest.raises(InvalidArgument, match="a function for the agent 'painter'"):
+        workflow.run({**acts, "painter": "draws"}, start)  # type: ignore[dict-item]
     with pytest.raises(InvalidWorkflow, match="lead to themselves"):
         Workflow(agents, [("scout", "painter"), ("painter", "scout")]).run(acts, start)
+
+
+@pytest.mark.parametrize(
+    ("edge", "note"),
+    [
+        (["a"], "in edge 1"),
+        ({"from": "a", "to": "b"}, "in edge 1"),
+        (["a", "b", {"mount": "/m"}], "in edge 1: 'a' → 'b'"),
+        (["a", "b", [{"muont": "/m"}]], "in edge 1: 'a' → 'b'"),
+        (["a", "c", []], "in edge 1: 'a' → 'c'"),
+    ],
+)
+def test_a_wrong_edge_is_said(edge: Any, note: str) -> None:
+    agents: list[Any] = [{"name": name, "input": [], "output": []} for name in ("a", "b")]
+    with pytest.raises(MessageBodyError) as caught:
+        Workflow.from_dict({"agents": agents, "edges": [["a", "b", []], edge]})
+    assert caught.value.__notes__ == [note]
 
 
 def test_run_refuses_messages_that_nobody_would_take() -> None:
