@@ -416,7 +416,7 @@ def _json(data: bytes | str, limits: Limits) -> Any:
         return strict_json.loads(data, depth=limits.depth, values=limits.values)
     except strict_json.InvalidJson as error:
         hint = "; a file of TOML ends in '.toml'"
-        raise InvalidWorkflow(f"it is {error}{hint}") from error
+        raise InvalidWorkflow(f"{error}{hint}") from error
 
 
 def _edge(number: int, value: Any, agents: Mapping[str, Agent]) -> Edge:

@@ -95,7 +95,7 @@ def _of_bytes(data: bytes, format_name: str | None, limits: Limits) -> Transcrip
         found = (format_name,) if format_name else detect(data)
         if found:
             return Transcript((_message(read_within(limits, found[0], data)),), found[0])
-        raise DecodeError(f"the run is not JSON: {error}") from error
+        raise DecodeError(f"the run can't be read: {error}") from error
     return _of_json(value, format_name, limits)
 
 

@@ -54,7 +54,7 @@ def _parsed(data: bytes, limits: Limits) -> Any:
     try:
         return strict_json.loads(data, depth=limits.depth, values=limits.values)
     except strict_json.InvalidJson as error:
-        raise DecodeError(f"the message is not JSON: {error}") from error
+        raise DecodeError(f"the message can't be read: {error}") from error
 
 
 def _checked(value: Any, limits: Limits) -> Any:
@@ -68,7 +68,7 @@ def _checked(value: Any, limits: Limits) -> Any:
         strict_json.check_value(value, depth=limits.depth)
     except strict_json.InvalidJson as error:
         place = "".join(f"/{step}" for step in error.path)
-        raise DecodeError(f"the message is not JSON: {quote(place)}: {error}") from error
+        raise DecodeError(f"the message can't be read: {quote(place)}: {error}") from error
     return value
 
 
