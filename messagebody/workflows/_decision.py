@@ -101,19 +101,31 @@ class JointDecision:
         def meets(at: int, option: PartOption) -> int:
             return (option.sent << shifts[at] | option.taken << shifts[-1]) & needs
 
-        for most in self._sizes:
+        # Other orders are many, and mostly the first one will do.
+        orders = (self._unchanged, self._ordered) if self.is_exact else (self._taken,)
+        for order, most in product(orders, self._sizes):
             candidates = [
                 (at, option, meets(at, option))
                 for at, options in enumerate(self._options_of(most))
                 for option in options
                 if option.refused != 1
             ]
-            fit = partial(self._has_order, most) if self.is_exact else self._are_taken
-            chosen = _choose(needs, [], candidates, fit, self._budget)
-            if chosen is not None:
-                ordered = self._ordered(most, chosen) if self.is_exact else chosen
-                return self._bodies(ordered or [])
+            found = self._in_order(partial(order, most), needs, candidates)
+            if found is not None:
+                return found
         return None
+
+    def _in_order(
+        self,
+        order: Callable[[Sequence[_Chosen]], Sequence[_Chosen] | None],
+        needs: int,
+        candidates: Sequence["_Candidate"],
+    ) -> Bodies | None:
+        def fit(chosen: Sequence[_Chosen]) -> bool:
+            return order(chosen) is not None
+
+        chosen = _choose(needs, [], candidates, fit, self._budget)
+        return None if chosen is None else self._bodies(order(chosen) or [])
 
     def breaks(self) -> Iterator[Break]:
         """Yield bodies that break something, for each thing that can break.
@@ -252,8 +264,8 @@ class JointDecision:
         """Return whether no two parts have one name, on their way and at its end."""
         return self._arrived(chosen) is not None
 
-    def _has_order(self, most: int, chosen: Sequence[_Chosen]) -> bool:
-        return self._ordered(most, chosen) is not None
+    def _unchanged(self, most: int, chosen: Sequence[_Chosen]) -> Sequence[_Chosen] | None:  # noqa: ARG002
+        return chosen if self._get_through(chosen) else None
 
     def _ordered(self, most: int, chosen: Sequence[_Chosen]) -> Sequence[_Chosen] | None:
         """Return parts in an order in which they get through; None if there is none.
@@ -293,10 +305,11 @@ class JointDecision:
     def _is_numbered(self, at: int, option: PartOption) -> bool:
         return self._senders[at].is_numbered(option.part.name)
 
-    def _are_taken(self, chosen: Sequence[_Chosen]) -> bool:
-        """Return whether parts get through together, and the taker accepts all that arrives."""
+    def _taken(self, most: int, chosen: Sequence[_Chosen]) -> Sequence[_Chosen] | None:  # noqa: ARG002
+        """Return parts if they get through, and the taker accepts all that arrives."""
         arrived = self._arrived(chosen)
-        return arrived is not None and all(hits(self._taker, part) for part in arrived)
+        is_taken = arrived is not None and all(hits(self._taker, part) for part in arrived)
+        return chosen if is_taken else None
 
     def _arrived(self, chosen: Sequence[_Chosen]) -> Types | None:
         """Return what arrives; None if two parts have one name, on their way or at its end."""

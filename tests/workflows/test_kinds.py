@@ -21,7 +21,7 @@ def answer(taken: list[Any], *senders: tuple[list[Any], list[Any]]) -> WorkflowA
     return found
 
 
-@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("count", [2, 3, 6])
 def test_as_many_extensions_as_senders(count: int) -> None:
     picture = ([[None, "image/*", True]], [mount("/m")])
     found = answer(ALL, *[picture] * count)["taker"]
