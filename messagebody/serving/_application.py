@@ -108,7 +108,7 @@ def _check_arguments(
     resolver: object,
     limits: object,
 ) -> None:
-    if writable and not (isinstance(token, str) and token.strip()):
+    if writable and token is None:
         raise InvalidArgument("a token that writers show", token, "app(…, writable=True, token=…)")
     if token is not None:
         require_token(token)

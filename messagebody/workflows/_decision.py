@@ -11,14 +11,15 @@ from messagebody.compatibility._solver.languages import members
 from messagebody.compatibility._solver.profile import PartType, Types
 from messagebody.errors import DuplicateName
 from messagebody.schema import MessageBodySchema
-from messagebody.workflows._kinds import Chain, Setting
+from messagebody.workflows._kinds import Setting
 from messagebody.workflows._producers import END, PartOption, SteppedProducer, hits
-from messagebody.workflows._steps import distinct
+from messagebody.workflows._steps import Chain, distinct
 
 Bodies = list[Types]
 """A body of each sender."""
 _Chosen = tuple[int, PartOption]
 """The number of a sender, and a part of its body."""
+_Fit = Callable[[Sequence[_Chosen]], Sequence[_Chosen] | None]
 
 
 @attrs.frozen
@@ -101,31 +102,22 @@ class JointDecision:
         def meets(at: int, option: PartOption) -> int:
             return (option.sent << shifts[at] | option.taken << shifts[-1]) & needs
 
-        # Other orders are many, and mostly the first one will do.
-        orders = (self._unchanged, self._ordered) if self.is_exact else (self._taken,)
-        for order, most in product(orders, self._sizes):
+        as_chosen = self._unchanged if self.is_exact else self._taken
+        tries: list[tuple[_Fit, int]] = [(as_chosen, most) for most in self._sizes]
+        if self.is_exact:
+            # Other orders are many, and mostly the first one will do.
+            tries += [(partial(self._ordered, most), most) for most in self._sizes]
+        for fit, most in tries:
             candidates = [
                 (at, option, meets(at, option))
                 for at, options in enumerate(self._options_of(most))
                 for option in options
                 if option.refused != 1
             ]
-            found = self._in_order(partial(order, most), needs, candidates)
-            if found is not None:
-                return found
+            chosen = _choose(needs, [], candidates, fit, self._budget)
+            if chosen is not None:
+                return self._bodies(chosen)
         return None
-
-    def _in_order(
-        self,
-        order: Callable[[Sequence[_Chosen]], Sequence[_Chosen] | None],
-        needs: int,
-        candidates: Sequence["_Candidate"],
-    ) -> Bodies | None:
-        def fit(chosen: Sequence[_Chosen]) -> bool:
-            return order(chosen) is not None
-
-        chosen = _choose(needs, [], candidates, fit, self._budget)
-        return None if chosen is None else self._bodies(order(chosen) or [])
 
     def breaks(self) -> Iterator[Break]:
         """Yield bodies that break something, for each thing that can break.
@@ -232,7 +224,7 @@ class JointDecision:
                 if not option.taken & without
             ]
             start = [(at, option, option.sent & needs) for option in fixed]
-            chosen = _choose(needs, start, candidates, self._have_names, self._budget)
+            chosen = _choose(needs, start, candidates, self._named, self._budget)
             if chosen is not None:
                 return [option.part for _, option in chosen]
         return None
@@ -264,8 +256,19 @@ class JointDecision:
         """Return whether no two parts have one name, on their way and at its end."""
         return self._arrived(chosen) is not None
 
-    def _unchanged(self, most: int, chosen: Sequence[_Chosen]) -> Sequence[_Chosen] | None:  # noqa: ARG002
+    # Parts as they fit together, None if they don't
+
+    def _named(self, chosen: Sequence[_Chosen]) -> Sequence[_Chosen] | None:
+        return chosen if self._have_names(chosen) else None
+
+    def _unchanged(self, chosen: Sequence[_Chosen]) -> Sequence[_Chosen] | None:
         return chosen if self._get_through(chosen) else None
+
+    def _taken(self, chosen: Sequence[_Chosen]) -> Sequence[_Chosen] | None:
+        """Return parts if they get through, and the taker accepts all that arrives."""
+        arrived = self._arrived(chosen)
+        is_taken = arrived is not None and all(hits(self._taker, part) for part in arrived)
+        return chosen if is_taken else None
 
     def _ordered(self, most: int, chosen: Sequence[_Chosen]) -> Sequence[_Chosen] | None:
         """Return parts in an order in which they get through; None if there is none.
@@ -305,12 +308,6 @@ class JointDecision:
     def _is_numbered(self, at: int, option: PartOption) -> bool:
         return self._senders[at].is_numbered(option.part.name)
 
-    def _taken(self, most: int, chosen: Sequence[_Chosen]) -> Sequence[_Chosen] | None:  # noqa: ARG002
-        """Return parts if they get through, and the taker accepts all that arrives."""
-        arrived = self._arrived(chosen)
-        is_taken = arrived is not None and all(hits(self._taker, part) for part in arrived)
-        return chosen if is_taken else None
-
     def _arrived(self, chosen: Sequence[_Chosen]) -> Types | None:
         """Return what arrives; None if two parts have one name, on their way or at its end."""
         if not self._have_names(chosen):
@@ -338,16 +335,16 @@ def _choose(
     needs: int,
     start: Sequence[_Candidate],
     candidates: Sequence[_Candidate],
-    fit: Callable[[Sequence[_Chosen]], bool],
+    fit: _Fit,
     budget: Budget,
-) -> list[_Chosen] | None:
+) -> Sequence[_Chosen] | None:
     """Return parts that meet all needs and fit together; None if there are none.
 
     Arguments:
         needs: what has to be met, as bits.
         start: the parts that are chosen already.
         candidates: the parts to choose from, each with its sender and what it meets.
-        fit: whether parts fit together; if some don't, more of them don't either.
+        fit: returns parts as they fit together; if some don't, more of them don't either.
         budget: the budget.
     """
     met = 0
@@ -358,10 +355,11 @@ def _choose(
     while stack:
         chosen, unmet = stack.pop()
         budget.spend(4 + 4 * len(chosen) + len(useful) * unmet.bit_count() // 4)
-        if not fit(chosen):
+        fitting = fit(chosen)
+        if fitting is None:
             continue
         if not unmet:
-            return chosen
+            return fitting
         rarest = min(
             members(unmet), key=lambda need: sum(meets >> need & 1 for _, _, meets in useful)
         )

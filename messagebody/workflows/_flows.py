@@ -11,9 +11,9 @@ from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.profile import PartType
 from messagebody.schema import MessageBodySchema
 from messagebody.workflows._answers import Edge, Flow
-from messagebody.workflows._kinds import Chain, Setting
+from messagebody.workflows._kinds import Setting
 from messagebody.workflows._producers import SteppedProducer
-from messagebody.workflows._steps import OwnStep, Select, WorkflowStep, select
+from messagebody.workflows._steps import Chain, OwnStep, Select, WorkflowStep, select
 
 _LONGEST: Final = 2
 """Journeys that pass each agent more often on the average are not followed."""

@@ -6,25 +6,25 @@ extensions from others, so a few types stand for all of these.
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
-from messagebody._core import COMMON, WELL_KNOWN, essence, extension_of, is_json
+from messagebody._core import COMMON, WELL_KNOWN, containers, essence, extension_of, is_json
 from messagebody.compatibility._solver.budget import Budget
 from messagebody.compatibility._solver.classes import classes
 from messagebody.compatibility._solver.containment import priced_language
 from messagebody.compatibility._solver.profile import types_of
 from messagebody.globs import ContentTypePattern
 from messagebody.schema import MessageBodySchema
-from messagebody.workflows._steps import Retype, WorkflowStep
-
-Chain = tuple[WorkflowStep, ...]
+from messagebody.workflows._steps import Chain, Retype, WorkflowStep
 
 _CACHED: Final = 4096
 _STEPS_OF_TYPES: Final = 100_000
+_DEEPEST: Final = 10
+"""Levels of nesting in steps as files hold them; there are four."""
 _NAMED: Final = tuple(
     kind for kind in COMMON if kind == essence(kind) and extension_of(kind, default="")
 )
@@ -32,7 +32,7 @@ _NAMED: Final = tuple(
 _BETWEEN: Final = re.compile("[*{},]+")
 
 
-def _extensions_by(pieces_of: Any) -> dict[str, frozenset[str]]:
+def _extensions_by(pieces_of: Callable[[str], set[str]]) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for kind in _NAMED:
         extension = extension_of(kind)
@@ -72,10 +72,10 @@ class Setting:
         Raises:
             OutOfBudget: the budget ended first.
         """
-        kinds, cost = _numbered_kinds(self._asked, self._extensions, self._alike)
+        found, cost = _numbered_kinds(self._asked, self._extensions, self._alike)
         budget.spend(cost + self._length)
         sent = list(dict.fromkeys(types_of(part) for part in schema))
-        return [kind for kind in kinds if any(each.matches_essence(kind) for each in sent)]
+        return [kind for kind in found if any(each.matches_essence(kind) for each in sent)]
 
     @property
     def _steps(self) -> Iterator[WorkflowStep]:
@@ -95,7 +95,9 @@ class Setting:
     def _texts(self) -> list[str]:
         """The texts that stand in patterns and names, without what is between them."""
         patterns = {part.name for schema in self._schemas for part in schema if part.name}
-        patterns.update(_texts_in([step.to_dict() for step in self._steps]))
+        for found in containers([step.to_dict() for step in self._steps], depth=_DEEPEST):
+            values = found.values() if isinstance(found, dict) else found
+            patterns.update(each for each in values if isinstance(each, str))
         return [text for pattern in patterns for text in _BETWEEN.split(pattern) if text]
 
     @cached_property
@@ -123,14 +125,6 @@ class Setting:
     @cached_property
     def _length(self) -> int:
         return sum(map(len, self._texts))
-
-
-def _texts_in(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Iterable):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _texts_in(each)
 
 
 def asked_types(

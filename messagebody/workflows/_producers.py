@@ -17,7 +17,7 @@ from messagebody.compatibility._solver.profile import PartType, types_of
 from messagebody.errors import DuplicateName
 from messagebody.globs import NamePattern
 from messagebody.schema import MessageBodySchema, SchemaPart
-from messagebody.workflows._kinds import Chain, Setting, asked_types, kinds
+from messagebody.workflows._kinds import Setting, asked_types, kinds
 from messagebody.workflows._paths import (
     STAY,
     NameClasses,
@@ -27,7 +27,7 @@ from messagebody.workflows._paths import (
     paths_of,
     places,
 )
-from messagebody.workflows._steps import Mount, Name, Retype, Rewrite, Show, Through
+from messagebody.workflows._steps import Chain, Mount, Name, Retype, Rewrite, Show, Through
 
 Stage = tuple[int, int]
 """The number of a chain, and how many of its steps are done."""

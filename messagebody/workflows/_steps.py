@@ -125,6 +125,10 @@ class WorkflowStep:
         return values[0] if len(values) == 1 else list(values)
 
 
+Chain = tuple[WorkflowStep, ...]
+"""The steps of an edge."""
+
+
 def distinct(parts: list[PartType]) -> list[PartType]:
     """Return parts, all of which have different names.
 

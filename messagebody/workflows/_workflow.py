@@ -330,7 +330,7 @@ class Workflow:
             InvalidWorkflow: an agent has nothing to do or to take, agents lead to themselves, or
                 messages come alone, so that one of them would have to be chosen; or a message is
                 for an agent that edges lead to, or that is not there.
-            InvalidArgument: what an agent does is no function.
+            InvalidArgument: what an agent does is not a function.
         """
         for given in (agents, start):
             if not isinstance(given, Mapping):
@@ -490,7 +490,8 @@ def _misshapen(data: Any) -> str:
         if member not in _MEMBERS:
             return f"unknown member {quote(member)}{did_you_mean(f'{member}'[:50], _MEMBERS)}; "
     wrong = [each for each in ("agents", "edges") if not isinstance(data.get(each), list)]
-    return f"{' and '.join(map(quote, wrong))} {'are no lists' if wrong[1:] else 'is no list'}; "
+    are = "are not lists" if wrong[1:] else "is not a list"
+    return f"{' and '.join(map(quote, wrong))} {are}; "
 
 
 def _read_edge(number: int, value: Any) -> Any:

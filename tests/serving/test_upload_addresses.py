@@ -358,6 +358,15 @@ def answering(status: int, *more: tuple[str, str], **headers: str) -> Answer:
     return answer
 
 
+def out_of_time(faulty: Faulty) -> None:
+    """Offload one part with little time."""
+    limits = FetchLimits(part_seconds=0.3, connect_seconds=60)
+    resolver = Resolver(allow=f"{faulty.address}/", limits=limits)
+    options = {"token": TOKEN, "resolver": resolver}
+    with pytest.raises(LimitExceeded, match="part_seconds"):
+        offload(made(), f"{faulty.address}/uploads", names="/log.txt", storage_options=options)
+
+
 def refused(faulty: Faulty, match: str, **options: Any) -> Exception:
     """Offload one part, which must fail and change nothing; no secret may be told."""
     body = MessageBody(["Hi"])
@@ -497,26 +506,18 @@ class TestFaults:
         faulty.answers["PUT"] = answering(status)
         refused(faulty, match)
 
-    def test_an_answer_before_the_content_was_sent(self, faulty: Faulty) -> None:
-        """The server does not read what it refuses; the client may be told, or cut off."""
+    @pytest.mark.parametrize(("status", "match"), [(413, "larger than"), (204, "hung up before")])
+    def test_an_answer_before_the_content_was_sent(
+        self, faulty: Faulty, status: int, match: str
+    ) -> None:
+        """The client may be told, or cut off. Nobody has the content, whatever the server says."""
 
         def at_once(handler: _Handler) -> None:
-            handler.answer(413, Connection="close")
+            handler.answer(status, Connection="close")
 
         faulty.answers["PUT"] = at_once
         body = MessageBody([Part(bytes(32 * MIB), name="/film")])
-        with pytest.raises(StoreError, match=r"larger than|the server failed"):
-            sent(body, faulty.address)
-
-    def test_success_before_the_content_was_sent(self, faulty: Faulty) -> None:
-        """Nobody has the content, whatever the server says."""
-
-        def at_once(handler: _Handler) -> None:
-            handler.answer(204, Connection="close")
-
-        faulty.answers["PUT"] = at_once
-        body = MessageBody([Part(bytes(32 * MIB), name="/film")])
-        with pytest.raises(StoreError, match=r"hung up before|the server failed"):
+        with pytest.raises(StoreError, match=f"{match}|the server failed"):
             sent(body, faulty.address)
 
     def test_headers_that_do_not_end_are_out_of_time(self, faulty: Faulty) -> None:
@@ -528,11 +529,7 @@ class TestFaults:
             ended.wait(60)
 
         faulty.answers["POST"] = drips
-        limits = FetchLimits(part_seconds=0.3, connect_seconds=60)
-        resolver = Resolver(allow=f"{faulty.address}/", limits=limits)
-        options = {"token": TOKEN, "resolver": resolver}
-        with pytest.raises(LimitExceeded, match="part_seconds"):
-            offload(made(), f"{faulty.address}/uploads", names="/log.txt", storage_options=options)
+        out_of_time(faulty)
         ended.set()
 
     def test_a_server_that_hangs_up(self, faulty: Faulty) -> None:
@@ -549,11 +546,7 @@ class TestFaults:
     def test_a_server_that_never_answers_is_left(self, faulty: Faulty) -> None:
         ended = threading.Event()
         faulty.answers["POST"] = lambda _: [ended.wait(60)].clear()
-        limits = FetchLimits(part_seconds=0.3, connect_seconds=60)
-        resolver = Resolver(allow=f"{faulty.address}/", limits=limits)
-        options = {"token": TOKEN, "resolver": resolver}
-        with pytest.raises(LimitExceeded, match="part_seconds"):
-            offload(made(), f"{faulty.address}/uploads", names="/log.txt", storage_options=options)
+        out_of_time(faulty)
         ended.set()
 
     def test_who_has_all_and_never_answers_is_left(self, faulty: Faulty) -> None:
@@ -565,12 +558,7 @@ class TestFaults:
             ended.wait(60)
 
         faulty.answers["PUT"] = takes
-        limits = FetchLimits(part_seconds=0.3, connect_seconds=60)
-        resolver = Resolver(allow=f"{faulty.address}/", limits=limits)
-        body = MessageBody([Part(bytes(MIB), name="/film")])
-        options = {"token": TOKEN, "resolver": resolver}
-        with pytest.raises(LimitExceeded, match="part_seconds"):
-            offload(body, f"{faulty.address}/uploads", storage_options=options)
+        out_of_time(faulty)
         ended.set()
 
     def test_a_server_that_damages_content(self, faulty: Faulty) -> None:
