@@ -153,14 +153,13 @@ FUZZ_SECONDS ?= 3600
 NEEDS.fuzz := .test .integrations
 RUN.fuzz = $(BIN)/python -m tests.fuzz.campaign --seconds $(FUZZ_SECONDS)
 
-## campaign     compares PAIRS verdicts (a million) with brute force, CONTENTS, AGREEMENTS and WORKFLOWS too, verifies CERTIFICATES
+## campaign     compares PAIRS verdicts (a million) with brute force, CONTENTS, AGREEMENTS and WORKFLOWS too
 PAIRS ?= 1000000
-CERTIFICATES ?= 100000
 CONTENTS ?= 1000000
 AGREEMENTS ?= 50000
 WORKFLOWS ?= 10000
 NEEDS.campaign := .test
-RUN.campaign = $(BIN)/python -m tests.compatibility.campaign --processes $$(nproc) --pairs $(PAIRS) --always $(CERTIFICATES) --contents $(CONTENTS) && $(BIN)/python -m tests.agents.brute_force --processes $$(nproc) --negotiations $(AGREEMENTS) --exchanges $(AGREEMENTS) && $(BIN)/python -m tests.workflows.brute_force --processes $$(nproc) --workflows $(WORKFLOWS)
+RUN.campaign = $(BIN)/python -m tests.compatibility.campaign --processes $$(nproc) --pairs $(PAIRS) --contents $(CONTENTS) && $(BIN)/python -m tests.agents.brute_force --processes $$(nproc) --negotiations $(AGREEMENTS) --exchanges $(AGREEMENTS) && $(BIN)/python -m tests.workflows.brute_force --processes $$(nproc) --workflows $(WORKFLOWS)
 
 test: $(NEEDS.$(ENV):%=$(VENV)/%) ## Run the tests
 	$(or $(RUN.$(ENV)),$(error ENV=$(ENV) is none of those that make help shows))

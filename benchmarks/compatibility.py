@@ -20,11 +20,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from benchmarks.harness import machine, print_table, show_ratio, show_time
-from messagebody.compatibility import _certification as certification
+from benchmarks.harness import machine, print_table, show_time
 from messagebody.compatibility import check
 from messagebody.compatibility._solver import containment, nearness
-from messagebody.compatibility.certificates import verify
 from messagebody.globs import _patterns as glob_patterns
 from messagebody.schema import MessageBodySchema
 
@@ -92,7 +90,7 @@ def realistic_pairs(count: int) -> Iterator[tuple[list[Triple], list[Triple]]]:
 
 def forget() -> None:
     """Forget everything remembered about patterns and pairs of them."""
-    for module in (containment, nearness, glob_patterns, certification):
+    for module in (containment, nearness, glob_patterns):
         for value in vars(module).values():
             if hasattr(value, "cache_clear"):
                 value.cache_clear()
@@ -136,48 +134,6 @@ def cold() -> None:
         ["median", "75 %", "90 %", "slowest", "verdicts"],
         rows,
     )
-
-
-# Certificates
-
-
-def certificates() -> None:
-    """Measure what the certificate of an *always* adds to `check`, and what verifying it takes."""
-    fitting = [pair for pair in realistic_pairs(600) if check(*map(MessageBodySchema, pair))]
-    rows = []
-    for seen, before in (("not seen before", forget), ("seen before", lambda: None)):
-        times = [_certificate_times(pair, before) for pair in fitting]
-        checked, made, verified, size = map(statistics.median, zip(*times, strict=True))
-        rows.append(
-            [seen, show_time(checked), show_time(made), show_ratio(made / checked),
-             show_time(verified), f"{size:,.0f}"]
-        )  # fmt: skip
-    print_table(
-        f"Certificates of {len(fitting)} pairs that always fit, the fastest of {_CALLS} calls",
-        ["patterns", "check", "with certificate", "ratio", "verify", "bytes"],
-        rows,
-    )
-
-
-def _certificate_times(
-    pair: tuple[list[Triple], list[Triple]], before: Callable[[], object]
-) -> tuple[float, float, float, int]:
-    """Return the seconds of `check`, of `check` with a certificate, and of `verify`; the bytes."""
-    taken = []
-    for _ in range(_CALLS):
-        row = []
-        for certificate in (False, True):
-            before()
-            schemas = MessageBodySchema(pair[0]), MessageBodySchema(pair[1])
-            start = time.process_time_ns()
-            result = check(*schemas, certificate=certificate)
-            row.append(time.process_time_ns() - start)
-        start = time.process_time_ns()
-        assert verify(*schemas, result.certificate)
-        row.append(time.process_time_ns() - start)
-        taken.append(row)
-    checked, made, verified = (min(column) / 1e9 for column in zip(*taken, strict=True))
-    return checked, made, verified, len(json.dumps(result.certificate))
 
 
 # Peers
@@ -511,7 +467,6 @@ def main() -> None:
     """Print all tables."""
     print(machine("jsonsubschema", "greenery", "interegular", "automata-lib"))
     cold()
-    certificates()
     beside_jsonsubschema()
     beside_automata()
     many_alike()

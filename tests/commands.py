@@ -39,14 +39,12 @@ CALLS: dict[str, list[list[str]]] = {
     "json-schema": [["body"]],
     "infer": [[BODY]],
     "check": [["schema.json", "schema.json"]],
-    "verify-certificate": [["schema.json", "schema.json", "schema.json"]],
     "evolve": [["schema.json", "schema.json"]],
     "lint": [[BODY], ["schema.json"]],
     **{
         f"registry {name}": [["agents.db", *given]]
         for name, given in {
-            "add": ["agents"], "remove": ["m"], "certify": [], "verify": [],
-            "certificate": ["m", "m"], "route": ["m", "m"], "unfed": [], "pairs": [],
+            "add": ["agents"], "remove": ["m"], "route": ["m", "m"], "unfed": [], "pairs": [],
             "who": ["--feeds", "m"], "chain": ["schema.json", "schema.json"],
             "impact": ["agents/m.json"],
         }.items()

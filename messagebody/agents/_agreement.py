@@ -82,7 +82,7 @@ def check_agents(client: Any, server: Any, **settings: Any) -> AgentCompatibilit
     exchanges = kinds_of((client.name, client.exchanges), (server.name, server.exchanges), **known)
     return AgentCompatibility(
         answer.producer, answer.consumer, answer.verdict, answer.counterexample_types,
-        answer.steps, answer._lenient, decision=answer._decision, exchanges=exchanges,
+        answer.steps, decision=answer._decision, exchanges=exchanges,
         findings=(*_findings(client), *_findings(server)),
     )  # fmt: skip
 

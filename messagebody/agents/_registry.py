@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from datetime import UTC, datetime
-from itertools import tee
 from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, NoReturn, Self
@@ -25,24 +24,13 @@ from messagebody._core import (
     require_iterable,
     require_path,
 )
-from messagebody.agents import _classes, _proofs
+from messagebody.agents import _classes
 from messagebody.agents._agents import Agent, read_agents, read_cards
-from messagebody.agents._blocks import PairSettings, chunks
+from messagebody.agents._blocks import PairSettings
 from messagebody.agents._classes import Classes, Side
 from messagebody.agents._matrix import VerdictRow
-from messagebody.agents._proofs import (
-    PROVED,
-    Claims,
-    KeptProofs,
-    Proof,
-    Unkept,
-    Unproved,
-    prove,
-    prove_all,
-)
 from messagebody.agents._questions import Neighbours, Questions, not_found
 from messagebody.agents._registry_file import MEMORY, RegistryFile
-from messagebody.compatibility import certificates
 from messagebody.compatibility._solver.languages import members
 from messagebody.errors import InvalidArgument, InvalidSchema
 from messagebody.findings import Finding
@@ -62,7 +50,7 @@ CREATE TABLE agents (
     name TEXT PRIMARY KEY, place INTEGER NOT NULL, added REAL NOT NULL, data TEXT NOT NULL,
     output INTEGER NOT NULL, input INTEGER NOT NULL
 );
-{_classes.TABLES}{_proofs.TABLE}"""
+{_classes.TABLES}"""
 
 
 @attrs.frozen
@@ -135,7 +123,6 @@ class Registry(Questions, metaclass=GuidedABC):
         stated = {"format": _FORMAT, "lenient": str(lenient), "steps": str(steps)}
         self._file = RegistryFile(os.fspath(require_path(path)), _TABLES, stated)
         self._classes = Classes(self._file, self._settings)
-        self._proofs = KeptProofs(self._file)
         try:
             with self._file.reading():
                 self._load()
@@ -344,109 +331,9 @@ class Registry(Questions, metaclass=GuidedABC):
         )
 
     def _forget_unused(self) -> None:
-        """Remove the classes that no agent has any more, with their proofs: numbers are reused."""
-        for one, number in self._classes.forget_unused():
-            self._proofs.forget(one, number)
-
-    # Certificates
-
-    def certificate(self, sender: str, taker: str) -> Proof | None:
-        """Return the proof that a pair fits, and keep it.
-
-        It is what `compatibility.certificates.verify` reads. None for a pair that does not surely
-        fit, and where the budget ends first. Agents of equal schemas share a proof.
-
-        Raises:
-            AgentNotFound: there is no such agent.
-            StoreError: the file can't be written.
-        """
-        sent, taken = self[sender].output, self[taker].input
-        with self._current():
-            kept = self._proofs.get(sent, taken)
-        if kept is None:
-            claims = Claims(sent, (taken,), self._settings)
-            [kept] = made = prove(claims)
-            self._keep(claims, made)
-        return kept
-
-    def certify(self, *, executor: Executor | None = None) -> Unproved:
-        """Make and keep the proofs of all pairs that fit and have none.
-
-        Can be stopped at any moment and called again: all proofs but the last few are kept.
-
-        Arguments:
-            executor: makes the proofs, for example a `ProcessPoolExecutor` or the
-                `get_executor()` of a Dask client; they are made here if it is None.
-
-        Returns:
-            The pairs that fit, and for whose proof the budget ended.
-
-        Raises:
-            InvalidArgument: the executor is not one.
-            MessageBodyError: the executor failed, for example because a worker died.
-            StoreError: the file can't be written.
-        """
-        require_executor(executor)
-        found = Unproved()
-        unkept, asked = tee(self._unkept(found))
-        proofs = prove_all((each.claims for each in asked), executor)
-        for each, made in zip(unkept, proofs, strict=True):
-            self._keep(each.claims, made)
-            for takers, proof in zip(each.takers, made, strict=True):
-                if proof is None:
-                    found += [(each.sender, taker) for taker in takers]
-                else:
-                    found.proved += len(takers)
-        return found
-
-    def unproved(self) -> Iterator[tuple[str, str]]:
-        """Yield the pairs that fit by the table and have no kept proof that is valid.
-
-        Proofs are checked by `messagebody.compatibility.certificates`, which shares no code with
-        the decider. So who computed the file need not be trusted.
-        """
-        for sender, taker in self.pairs():
-            before, after = self.get(sender), self.get(taker)
-            if before is None or after is None:
-                continue  # another process has removed it meanwhile
-            sent, taken = before.output, after.input
-            with self._current():
-                proof = self._proofs.get(sent, taken)
-            # A strict proof holds for a lenient taker too, and not the other way round.
-            is_meant = proof is not None and (self._lenient or proof.get("lenient") is False)
-            if not (is_meant and certificates.verify(sent, taken, proof)):
-                yield sender, taker
-
-    def _unkept(self, found: Unproved) -> Iterator[Unkept]:
-        """Yield the pairs that fit and have no kept proof, and count the others."""
-        # Agents that another process adds or removes meanwhile are left for the next time.
-        inputs = {name: agent.input for name in self if (agent := self.get(name)) is not None}
-        digests = {name: certificates.schema_digest(schema) for name, schema in inputs.items()}
-        for sender in inputs:
-            agent = self.get(sender)
-            if agent is None:
-                continue
-            with self._current():
-                kept = self._proofs.takers_of(agent.output)
-            wanted: dict[str, list[str]] = {}
-            for taker in filter(digests.__contains__, self.takers(agent.output)):
-                if digests[taker] in kept:
-                    found.proved += 1
-                else:
-                    wanted.setdefault(digests[taker], []).append(taker)
-            for takers in chunks(wanted.values(), PROVED):
-                taken = tuple(inputs[names[0]] for names in takers)
-                yield Unkept(sender, takers, Claims(agent.output, taken, self._settings))
-
-    def _keep(self, claims: Claims, proofs: Iterable[Proof | None]) -> None:
-        """Write the proofs of claims."""
-        with self._changing():
-            output = self._classes.number("output", claims.sent)
-            for schema, proof in zip(claims.taken, proofs, strict=True):
-                taken = self._classes.number("input", schema)
-                # Another process may have removed the last agent of a class.
-                if proof is not None and output is not None and taken is not None:
-                    self._proofs.put((output, claims.sent), (taken, schema), proof)
+        """Remove the classes that no agent has any more: their numbers are reused."""
+        for _ in self._classes.forget_unused():
+            pass
 
     # Answers
 

@@ -1,7 +1,7 @@
 """Compatibility of schemas: decide exactly whether every body of one is valid for another.
 
 `check` makes the decision. Other relations, the algebra of schemas, and suggestions for pairs that
-do not fit build on it. `certificates` verifies proofs without the solver.
+do not fit build on it.
 """
 
 from typing import TYPE_CHECKING

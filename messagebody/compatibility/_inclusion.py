@@ -49,7 +49,6 @@ class Compatibility:
     verdict: Verdict
     counterexample_types: tuple[PartType, ...] | None
     steps: int
-    _lenient: bool = False
     _decision: Decision = attrs.field(
         default=attrs.Factory(lambda self: self._new_decision(), takes_self=True), kw_only=True
     )
@@ -124,19 +123,6 @@ class Compatibility:
             return [] if part is None else [part]
         return types
 
-    @cached_property
-    def certificate(self) -> dict[str, Any] | None:
-        """The proof of an *always*, a JSON value for `compatibility.certificates.verify`.
-
-        None for other verdicts, which have bodies as evidence, if the budget ends first, or if the
-        consumer says what is inside parts, which proofs don't reach.
-        """
-        from messagebody.compatibility._certification import certificate_of  # few ask for proofs
-
-        if self.verdict is not Verdict.ALWAYS:
-            return None
-        return certificate_of(self.producer, self.consumer, lenient=self._lenient, steps=self.steps)
-
     @property
     def reasons(self) -> tuple[Reason, ...]:
         """The reasons for the verdict, as data; the text of each names the concrete part."""
@@ -159,14 +145,14 @@ class Compatibility:
 @overload
 def check(
     producer: MessageBodySchema, consumer: MessageBodySchema, *, lenient: bool = False,
-    certificate: bool = False, steps: int = DEFAULT_STEPS,
+    steps: int = DEFAULT_STEPS,
 ) -> Compatibility: ...  # fmt: skip
 
 
 @overload
 def check(
     producer: "messagebody.agents.Agent", consumer: "messagebody.agents.Agent", *,
-    lenient: bool = False, certificate: bool = False, steps: int = DEFAULT_STEPS,
+    lenient: bool = False, steps: int = DEFAULT_STEPS,
 ) -> "messagebody.agents.AgentCompatibility": ...  # fmt: skip
 
 
@@ -176,7 +162,6 @@ def check(
     consumer: "MessageBodySchema | messagebody.agents.Agent",
     *,
     lenient: bool = False,
-    certificate: bool = False,
     steps: int = DEFAULT_STEPS,
 ) -> Compatibility:
     """Decide whether every body that is valid for `producer` is valid for `consumer`.
@@ -192,8 +177,6 @@ def check(
         producer: the schema of the bodies that are sent, or an agent.
         consumer: the schema of the bodies that are accepted, or an agent.
         lenient: the consumer ignores parts it does not know.
-        certificate: make the certificate of an *always* at once; by default, it is made on first
-            access.
         steps: the budget. Steps are counted, so that the answer is the same on every machine; a
             step takes about half a microsecond.
 
@@ -208,7 +191,7 @@ def check(
         True
     """
     if not isinstance(producer, MessageBodySchema) or not isinstance(consumer, MessageBodySchema):
-        settings = {"lenient": lenient, "certificate": certificate, "steps": steps}
+        settings = {"lenient": lenient, "steps": steps}
         return _check_agents(producer, consumer, settings)
     if not isinstance(lenient, bool):
         # Any text is true, "no" and "false" as well.
@@ -219,10 +202,7 @@ def check(
     decision = Decision(producer.profile, consumer.profile, Budget(steps))
     verdict, body = _decide(decision)
     types = None if body is None else tuple(body)
-    answer = Compatibility(producer, consumer, verdict, types, steps, lenient, decision=decision)
-    if certificate:
-        _ = answer.certificate
-    return answer
+    return Compatibility(producer, consumer, verdict, types, steps, decision=decision)
 
 
 def _check_agents(producer: Any, consumer: Any, settings: dict[str, Any]) -> Compatibility:

@@ -14,7 +14,6 @@ from messagebody.workflows._answers import (
     Passage,
     WorkflowAnswer,
 )
-from messagebody.workflows._certificates import certify, verify
 from messagebody.workflows._report import report_lines, workflow_page
 from messagebody.workflows._steps import (
     Condition,
@@ -47,7 +46,6 @@ __all__ = [
     "WorkflowAnswer",
     "WorkflowStep",
     "adapt",
-    "certify",
     "drop",
     "merged",
     "mount",
@@ -61,6 +59,5 @@ __all__ = [
     "step",
     "through",
     "unmount",
-    "verify",
     "workflow_page",
 ]

@@ -28,7 +28,7 @@ NEW = Agent("newcomer", TEXT, AUDIO)
 
 @pytest.fixture(scope="module")
 def honest(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A file with agents, verdicts and proofs."""
+    """A file with agents and verdicts."""
     path = tmp_path_factory.mktemp("honest") / "agents.db"
     pool = schemas(12, 4)
     with Registry(path=path) as registry:
@@ -36,7 +36,6 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> bytes:
             Agent(f"agent-{n}", pool[n % 12], pool[(n * 5 + 1) % 12]) for n in range(15)
         )
         registry.put_all([Agent("painter", TEXT, IMAGE), Agent("critic", IMAGE, ANY_TEXT)])
-        registry.certificate("painter", "critic")
     return path.read_bytes()
 
 
@@ -50,9 +49,7 @@ def use(path: Path) -> None:
             registry.added(name)
             registry.takers(name)
         registry.feeders(TEXT)
-        list(registry.unproved())
         registry.put(NEW)
-        registry.certificate("newcomer", "newcomer")
         registry.remove("newcomer")
         for name in [*registry][:2]:
             registry.remove(name)
@@ -139,8 +136,6 @@ HOSTILE: dict[str, str] = {
     "statistics": "ANALYZE",
     "no agents": "DROP TABLE agents",
     "no outputs": "DROP TABLE outputs",
-    "no certificates": "DROP TABLE certificates",
-    "no index": "DROP INDEX certified_inputs",
     "other columns": f"DROP TABLE agents; CREATE TABLE agents ({AGENTS})",
     "more columns": "ALTER TABLE agents ADD COLUMN more TEXT DEFAULT 'x'",
     "generated column": "ALTER TABLE agents ADD COLUMN g TEXT AS (abs(place))",
@@ -183,12 +178,6 @@ HOSTILE: dict[str, str] = {
     "sets that are long": "UPDATE inputs SET fitting = zeroblob(9000000)",
     "sets of all": "UPDATE inputs SET fitting = randomblob(100000)",
     "sets of both": "UPDATE outputs SET undecided = fitting",
-    "proofs that are no JSON": "UPDATE certificates SET data = '{'",
-    "proofs that are text": "UPDATE certificates SET data = '\"x\"'",
-    "proofs that are nested": "UPDATE certificates SET data = printf('%.*c', 200000, '[')",
-    "proofs of bytes": "UPDATE certificates SET data = x'ff'",
-    "empty proofs": "UPDATE certificates SET data = '{}'",
-    "odd proofs": """UPDATE certificates SET data = '{"lenient": false, "parts": [[7]]}'""",
     "a schema of SQL that is broken": """PRAGMA writable_schema = ON;
         UPDATE sqlite_master SET sql = 'CREATE TABLE' WHERE name = 'agents'""",
     "a table at the page of another": """PRAGMA writable_schema = ON;
@@ -198,7 +187,7 @@ HOSTILE: dict[str, str] = {
         UPDATE sqlite_master SET rootpage = 1 WHERE name = 'outputs'""",
     "a name with an escape": 'CREATE TABLE "\x1b[31m" (x)',
 }
-HARMLESS = {"a name with a zero", "empty proofs", "odd proofs"}
+HARMLESS = {"a name with a zero"}
 ASKED_FIRST = {"a name with a zero"}  # refused when its data is read
 
 
@@ -318,7 +307,6 @@ def test_an_agent_that_went(tmp_path: Path) -> None:
         asked: list[Callable[[str], Any]] = [
             other.remove, other.__getitem__, other.added, other.takers, other.feeders,
             lambda name: other.route(name, "critic"),
-            lambda name: other.certificate("critic", name),
         ]  # fmt: skip
         for ask in asked:
             with pytest.raises(AgentNotFound, match="no agent 'painter'") as caught:

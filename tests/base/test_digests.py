@@ -43,11 +43,8 @@ def test_no_other_module_spells_a_digest() -> None:
         for text in _code_strings(ast.parse(source))
         if text.startswith(("sha256:", "sha256/"))
     }
-    # The conformance kit uses keys of contents that nobody stored; who checks a certificate must
-    # not have to trust another module.
-    assert spellers == {
-        "_base/digests.py", "compatibility/certificates.py", "testing/_stores.py",
-    }  # fmt: skip
+    # The conformance kit uses keys of contents that nobody stored.
+    assert spellers == {"_base/digests.py", "testing/_stores.py"}
 
 
 def _code_strings(tree: ast.Module) -> list[str]:

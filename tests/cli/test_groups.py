@@ -74,35 +74,11 @@ class TestRegistry:
         assert (alone.code, "reader.json/defaultInputModes/0" in alone.err) == (0, True)
         assert shell("registry", "add", "agents.db", f"{agents}/bad.json").code == 2
 
-    def test_proofs(self, shell: Shell, agents: str, tmp_path: Path) -> None:
-        shell("registry", "add", "agents.db", agents)
-        unproved = shell("registry", "verify", "agents.db")
-        assert (unproved.code, unproved.out) == (1, "painter → teller\n")
-        listed = shell("registry", "verify", "agents.db", "--json").out
-        assert json.loads(listed) == [["painter", "teller"]]
-        certified = shell("registry", "certify", "agents.db")
-        assert certified.code == 0
-        assert shell("registry", "verify", "agents.db").code == 0
-        for registry in (agents, "agents.db"):
-            proof = shell("registry", "certificate", registry, "painter", "teller")
-            (tmp_path / "proof.json").write_text(proof.out)
-            schemas = tmp_path / "image.json"
-            schemas.write_text('[{"contentType": "image/*"}]')
-            done = shell("verify-certificate", "image.json", "image.json", "proof.json")
-            assert (proof.code, done.code) == (0, 0)
-            refused = shell("registry", "certificate", registry, "teller", "painter")
-            assert (refused.code, refused.out) == (1, "")
-        assert shell("registry", "certify", agents).code == 2  # only a file keeps them
-
     def test_workers(self, shell: Shell, agents: str, tmp_path: Path) -> None:
         shell("registry", "add", "agents.db", agents, "--workers", "1")
         assert shell("registry", "pairs", "agents.db").out == "painter → teller\n"
-        certified = shell("registry", "certify", "agents.db", "--workers", "1")
-        assert certified.code == 0
-        assert shell("registry", "verify", "agents.db").code == 0
-        for command in (["add", "agents.db", agents], ["certify", "agents.db"]):
-            both = shell("registry", *command, "--workers", "1", "--dask", "x")
-            assert (both.code, "either --workers or --dask" in both.err) == (2, True)
+        both = shell("registry", "add", "agents.db", agents, "--workers", "1", "--dask", "x")
+        assert (both.code, "either --workers or --dask" in both.err) == (2, True)
 
     @pytest.mark.slow  # Dask asks for ten seconds
     def test_no_scheduler(self, shell: Shell, agents: str, tmp_path: Path) -> None:

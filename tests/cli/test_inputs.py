@@ -67,8 +67,6 @@ READERS: list[tuple[str, list[str]]] = [
     ("d/s/1", ["pack", "d", "--to", "new", "--threshold", "0", "-o", "OUT"]),
     ("OBJECT", ["inline", "small.json", "--allow", "store", "-o", "OUT"]),
     ("OBJECT", ["migrate", "small.json", "--from", "store", "--to", "other", "-o", "OUT"]),
-    ("schema.json", ["check", "schema.json", "schema.json", "--certificate", "OUT"]),
-    ("m.json", ["check", "m.json", "schema.json", "--infer", "--certificate", "OUT"]),
 ]  # fmt: skip
 
 

@@ -1,7 +1,6 @@
 """What only a real process shows: terminals, closed pipes, the installed command."""
 
 import contextlib
-import json
 import os
 import pty
 import signal
@@ -234,14 +233,3 @@ main()
     assert (done.returncode, done.stderr) == (143, b"")
     assert out.exists() is not is_new
     assert is_new or [*out.iterdir()] == []
-
-
-@pytest.mark.dear
-def test_a_terminal_is_told_how_many_pairs_are_proved(tmp_path: Path) -> None:
-    agent = tmp_path / "echo.json"
-    text = [{"contentType": "text/*"}]
-    agent.write_text(json.dumps({"name": "echo", "input": text, "output": text}))
-    registry = str(tmp_path / "agents.db")
-    assert on_a_terminal("registry", "add", registry, str(agent))[0] == 0
-    code, shown = on_a_terminal("registry", "certify", registry)
-    assert (code, shown.strip()) == (0, "1 pair proved")

@@ -191,31 +191,6 @@ def test_registry(shell: Shell, tmp_path: Path, name: str) -> None:
         assert "bad.json" in done.err
 
 
-class TestCertificates:
-    def test_an_always_is_proved(self, shell: Shell, tmp_path: Path) -> None:
-        assert shell("check", "text.json", "wider.json", "--certificate", "proof.json").code == 0
-        done = shell("verify-certificate", "text.json", "wider.json", "proof.json")
-        assert (done.code, done.out) == (0, "proved: every output is valid input\n")
-        assert (tmp_path / "proof.json").read_text().startswith('{"rules": 1')
-
-    def test_of_another_pair(self, shell: Shell) -> None:
-        shell("check", "text.json", "wider.json", "--certificate", "proof.json")
-        done = shell("verify-certificate", "wider.json", "text.json", "proof.json")
-        assert (done.code, done.out) == (
-            1, "not proved: the certificate is not a proof for this pair\n",
-        )  # fmt: skip
-
-    def test_a_no_has_none(self, shell: Shell, tmp_path: Path) -> None:
-        done = shell("check", "wider.json", "text.json", "--certificate", "proof.json")
-        assert done.code == 1
-        assert "no certificate is written: the verdict is sometimes" in done.err
-        assert not (tmp_path / "proof.json").exists()
-
-    def test_what_is_not_a_certificate(self, shell: Shell) -> None:
-        assert shell("verify-certificate", "text.json", "wider.json", "text.json").code == 1
-        assert shell("verify-certificate", "text.json", "wider.json", "nowhere.json").code == 2
-
-
 def test_hundreds_of_reasons_are_told_briefly(shell: Shell, tmp_path: Path) -> None:
     """All are there, the first twenty with why each part rejects."""
     for side in "ab":

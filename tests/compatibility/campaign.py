@@ -1,16 +1,14 @@
-"""A campaign of random pairs: `check` against brute force, and its certificates against `verify`.
+"""A campaign of random pairs: `check` against brute force.
 
 `python -m tests.compatibility.campaign --pairs 1000000` decides each pair twice and compares the
 verdict; of every fourth pair it compares the counterexample and the example too. Brute force tries
 a pool of names. Where it finds no such body, and `check` shows one of other names that brute force
-calls what they should be, the verdict counts as right. `--always 100000` goes on until so many
-pairs were *always*, and verifies a certificate for each. `--contents 1000000` compares pairs of
-content schemas with brute force and with the library. All print counts, and fail on a single
+calls what they should be, the verdict counts as right. `--contents 1000000` compares pairs of
+content schemas with brute force and with the library. Both print counts, and fail on a single
 mistake.
 """
 
 import argparse
-import json
 import random
 import sys
 import time
@@ -21,7 +19,6 @@ from concurrent.futures import ProcessPoolExecutor
 import attrs
 
 from messagebody.compatibility import Compatibility, check
-from messagebody.compatibility.certificates import verify
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators, oracle
 from tests.compatibility.content_campaign import contents
@@ -102,20 +99,6 @@ def _pair(number: int) -> tuple[oracle.Schema, oracle.Schema]:
     return generators.pair(number)
 
 
-def certified(number: int) -> tuple[str, str | None]:
-    """Return the verdict of a pair, and whether its certificate, out of a file, is no proof.
-
-    Every fourth pair is of schemas as people write them, which brute force has no pool for.
-    """
-    is_plausible = number % 4 == 3
-    a, b = generators.plausible(random.Random(number)) if is_plausible else _pair(number)
-    sent, taken = MessageBodySchema(a), MessageBodySchema(b)
-    result = check(sent, taken)
-    if result and not verify(sent, taken, json.loads(json.dumps(result.certificate))):
-        return str(result.verdict), "the certificate is no proof"
-    return str(result.verdict), None
-
-
 def run_block(examine: Callable[[int], tuple[str, str | None]], first: int, count: int) -> Report:
     """Examine pairs by number."""
     report, start = Report(), time.process_time()
@@ -135,22 +118,17 @@ def main(arguments: list[str]) -> int:
     """Run the campaign and print the counts; 1 if there was a mistake."""
     parser = argparse.ArgumentParser(description=__doc__, prog="tests.compatibility.campaign")
     parser.add_argument("--pairs", type=int, default=0, help="pairs to compare with brute force")
-    parser.add_argument("--always", type=int, default=0, help="certificates to verify")
     parser.add_argument("--contents", type=int, default=0, help="pairs of content schemas")
     parser.add_argument("--first", type=int, default=0, help="number of the first pair")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so much time")
     parser.add_argument("--processes", type=int, default=1)
     given = parser.parse_args(arguments)
-    campaigns = [
-        (compared, given.pairs, ""),
-        (certified, given.always, "always"),
-        (contents, given.contents, ""),
-    ]
+    campaigns = [(compared, given.pairs), (contents, given.contents)]
     wrong = 0
     with ProcessPoolExecutor(given.processes) as pool:
-        for examine, wanted, verdict in campaigns:
+        for examine, wanted in campaigns:
             report, first, end = Report(), given.first, time.monotonic() + given.seconds
-            while (left := wanted - _counted(report, verdict)) > 0 and time.monotonic() < end:
+            while (left := wanted - report.counts.total()) > 0 and time.monotonic() < end:
                 sizes = [min(_BLOCK, left)] * given.processes
                 starts = [first + _BLOCK * place for place in range(given.processes)]
                 for each in pool.map(run_block, [examine] * len(sizes), starts, sizes):
@@ -165,10 +143,6 @@ def main(arguments: list[str]) -> int:
             sys.stdout.writelines(f"{each}\n" for each in report.mistakes[:_SHOWN])
             wrong += len(report.mistakes)
     return int(wrong > 0)
-
-
-def _counted(report: Report, verdict: str) -> int:
-    return report.counts[verdict] if verdict else report.counts.total()
 
 
 if __name__ == "__main__":

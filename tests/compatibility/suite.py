@@ -48,7 +48,7 @@ def small() -> Iterator[Pair]:
     """Yield the first of all small pairs that behave alike.
 
     The pairs are all those of at most two parts of a pool. Two behave alike if the same can be
-    said of them: verdict, reasons and the parts they name, and how a proof goes.
+    said of them: verdict, reasons and the parts they name.
     """
     pool = [_UNNAMED, *itertools.product(_NAMES, _KINDS, (False, True))]
     sides = [list(each) for n in range(3) for each in itertools.combinations(pool, n)]
@@ -63,17 +63,7 @@ def small() -> Iterator[Pair]:
 def _behaviour(result: Compatibility) -> Any:
     reasons = [(each.code, each.producer_index, each.consumer_index) for each in result.reasons]
     names = None if result.example is None else len(result.example)
-    return result.verdict, tuple(sorted(reasons, key=repr)), names, _shape(result.certificate)
-
-
-def _shape(value: Any) -> Any:
-    """Return what a proof is made of, without its words."""
-    if isinstance(value, dict):
-        return tuple((key, _shape(inner)) for key, inner in value.items() if key not in _HEAD)
-    return tuple(map(_shape, value)) if isinstance(value, list) else None
-
-
-_HEAD = {"rules", "producer", "consumer", "lenient", "words"}
+    return result.verdict, tuple(sorted(reasons, key=repr)), names
 
 
 def chosen_by_lot() -> Iterator[Pair]:
@@ -139,7 +129,6 @@ def line(id_: str, a: Schema, b: Schema) -> dict[str, Any]:
         "satisfiable": satisfiable(producer).value,
         "example": parts_of(result.example),
         "counterexample": parts_of(result.counterexample),
-        "certificate": result.certificate,
     }
 
 

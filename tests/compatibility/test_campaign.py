@@ -10,13 +10,11 @@ from tests.compatibility import campaign, oracle
 
 
 def test_counts(capsys: pytest.CaptureFixture[str]) -> None:
-    """Both kinds, in a process of their own, until there are enough."""
-    assert campaign.main(["--pairs", "60", "--always", "12"]) == 0
-    compared, certified = capsys.readouterr().out.splitlines()
+    """In a process of its own, until there are enough."""
+    assert campaign.main(["--pairs", "60"]) == 0
+    compared = capsys.readouterr().out.rstrip()
     assert compared.startswith("compared: 60 pairs, ")
-    assert certified.startswith("certified: ")
     assert compared.endswith("0 mistakes")
-    assert certified.endswith("0 mistakes")
 
 
 def test_a_wrong_verdict_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,13 +41,9 @@ def test_a_wrong_body_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any("a body shows something else" in each for each in report.mistakes)
 
 
-def test_a_wrong_proof_and_an_exception_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(campaign, "verify", lambda *_: False)
-    report = campaign.run_block(campaign.certified, 0, 60)
-    assert len(report.mistakes) == report.counts["always"] > 5
-
+def test_an_exception_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any) -> Compatibility:
         raise RuntimeError("broken")
 
     monkeypatch.setattr(campaign, "check", broken)
-    assert len(campaign.run_block(campaign.certified, 0, 10).mistakes) == 10
+    assert len(campaign.run_block(campaign.compared, 0, 10).mistakes) == 10

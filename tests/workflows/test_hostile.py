@@ -10,7 +10,6 @@ from messagebody.errors import InvalidArgument, InvalidWorkflow
 from messagebody.workflows import (
     Workflow,
     adapt,
-    certify,
     drop,
     merged,
     mount,
@@ -20,7 +19,6 @@ from messagebody.workflows import (
     select,
     show,
     unmount,
-    verify,
     workflow_page,
 )
 from tests.effort import calls
@@ -83,17 +81,6 @@ def test_flows_in_a_crowd_are_bounded() -> None:
     calls(lambda: workflow.flows(None, "a3", steps=STEPS), most=MOST)
 
 
-def test_certificates_of_strangers_are_bounded() -> None:
-    workflow = pair(required(100, "p"), ANY, mount("/x"))
-    proof = certify(workflow)
-    assert verify(workflow, proof)
-    assert not verify(HOSTILE["globs"](), proof)
-    deep: Any = []
-    for _ in range(100_000):
-        deep = [deep]
-    assert not verify(workflow, {"version": 1, "agents": {"b": [deep]}})
-
-
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"agents":[],"edges":' + "[" * 90_000])
 def test_files_are_bounded(text: str) -> None:
     with pytest.raises(InvalidWorkflow):
@@ -144,8 +131,6 @@ def test_names_of_strangers_are_shown_as_text() -> None:
     [
         lambda: adapt(None, MessageBodySchema()),  # type: ignore[arg-type]
         lambda: adapt(MessageBodySchema(), "text"),  # type: ignore[arg-type]
-        lambda: certify(None),  # type: ignore[arg-type]
-        lambda: verify({}, {}),  # type: ignore[arg-type]
         lambda: workflow_page(None),  # type: ignore[arg-type]
         lambda: list(report_lines(None)),  # type: ignore[arg-type]
         lambda: merged(5),  # type: ignore[arg-type]

@@ -19,7 +19,6 @@ from messagebody.workflows import (
     BreachKind,
     Workflow,
     adapt,
-    certify,
     drop,
     merged,
     mount,
@@ -28,7 +27,6 @@ from messagebody.workflows import (
     show,
     step,
     through,
-    verify,
 )
 from tests.workflows.test_steps import body_of
 
@@ -411,33 +409,3 @@ def test_large_schemas_without_steps_are_left_to_the_check_of_pairs() -> None:
     assert answer.verdict == "never"
     [breach] = answer.breaches
     assert breaks(Workflow([agents[0], Agent("b", fewer, ANYTHING)], [("a", "b")]), breach)
-
-
-def test_certificates() -> None:
-    sent = schema_of([["/report.md", "text/markdown", True], ["/raw/**", "*/*", False]])
-    taken = schema_of([["/in/report.md", "text/*", True]])
-    agents = [Agent("scout", ANYTHING, sent), Agent("writer", taken, ANYTHING)]
-    good = Workflow(agents, [("scout", "writer", [drop(["/raw/**"]), mount("/in")])])
-    proof = certify(good)
-    assert proof is not None
-    assert verify(good, json.loads(json.dumps(proof)))
-    # The same proof for less careful workflows, and things that are no proof.
-    for steps in ([mount("/in")], [drop(["/report.md"]), mount("/in")], []):
-        other = Workflow(agents, [("scout", "writer", steps)])
-        assert certify(other) is None
-        assert not verify(other, proof)
-    wrongs: list[Any] = [None, [], {}, {"version": 1}, {**proof, "version": 2}]
-    listed: list[Any] = [None, [], [{}], proof["agents"]["writer"] * 2]
-    wrongs += [{"version": 1, "agents": {"writer": each}} for each in listed]
-    for wrong in wrongs:
-        assert not verify(good, wrong)
-
-
-def test_proofs_reach_over_many_edges() -> None:
-    texts = schema_of([[f"/t{i}/*", "text/plain", False] for i in range(5)])
-    agents = [Agent(f"a{i}", ANYTHING, texts) for i in range(5)] + [Agent("z", ANYTHING, ANYTHING)]
-    edges = [(f"a{i}", "z", [rename("/t0/**", "/t9/**"), mount(f"/m{i}")]) for i in range(5)]
-    assert verify(Workflow(agents, edges), certify(Workflow(agents, edges)))
-    clash = Workflow(agents, [(source, target) for source, target, _ in edges])
-    assert certify(clash) is None
-    assert not verify(clash, certify(Workflow(agents, edges)))

@@ -1,4 +1,4 @@
-"""Commands for registries: the pairs of many agents that fit, and their certificates."""
+"""Commands for registries: the pairs of many agents that fit."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, product
@@ -55,7 +55,6 @@ def registry_command() -> None:
       messagebody registry pairs tools.json
       messagebody registry chain agents/ have.schema.json want.schema.json
       messagebody registry add agents.db agents/
-      messagebody registry certify agents.db
     """
 
 
@@ -127,69 +126,6 @@ def remove_agent(file: str, name: str, *, lenient: bool) -> None:
     """Remove an agent from a file."""
     with Registry(path=file, lenient=lenient) as registry:
         registry.remove(name)
-
-
-@registry_command.command("certify")
-@_kept
-@lenient_option
-@_workers
-@dask_option
-@pass_terminal
-def certify(
-    terminal: Terminal, file: str, workers: int | None, dask: str | None, *, lenient: bool
-) -> ExitCode:
-    """Make and keep the proofs of all pairs that fit.
-
-    You can stop it and run it again. Exit code 3: some pairs exceeded the budget, and are listed.
-    """
-    with (
-        executor_of(workers, dask) as executor,
-        Registry(path=file, lenient=lenient) as registry,
-    ):
-        left = registry.certify(executor=executor)
-    terminal.remark(f"{count_of(left.proved, 'pair')} proved")
-    return _tell_undecided(left)
-
-
-@registry_command.command("verify")
-@_kept
-@lenient_option
-@json_option
-@pass_terminal
-def verify(terminal: Terminal, file: str, *, lenient: bool, as_json: bool) -> ExitCode:
-    """Check the proofs of all pairs that fit.
-
-    The check shares no code with the decisions. The pairs without a proof are listed. Exit code 1:
-    there are some.
-    """
-    with Registry(path=file, lenient=lenient) as registry:
-        found = [*registry.unproved()]
-    if as_json:
-        terminal.say_json(found)
-    else:
-        terminal.say(map(_arrow, found))
-    return ExitCode.NO if found else ExitCode.YES
-
-
-@registry_command.command("certificate")
-@_directory
-@click.argument("sender", metavar="FROM")
-@click.argument("taker", metavar="TO")
-@lenient_option
-@pass_terminal
-def certificate(
-    terminal: Terminal, directory: str, sender: str, taker: str, *, lenient: bool
-) -> ExitCode:
-    """Print the proof that a pair fits, for `verify-certificate`.
-
-    Exit code 1: it is not certain that the pair fits.
-    """
-    registry = _registry(directory, lenient=lenient)
-    found = registry.certificate(sender, taker)
-    if found is None:
-        return ExitCode.NO
-    terminal.say_json(found)
-    return ExitCode.YES
 
 
 @registry_command.command("route")

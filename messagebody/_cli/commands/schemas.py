@@ -1,4 +1,4 @@
-"""Commands for schemas: validation, comparison, certificates."""
+"""Commands for schemas: validation and comparison."""
 
 import json
 import sys
@@ -13,7 +13,6 @@ from messagebody._cli.inputs import (
     read_body,
     read_bytes,
     read_either,
-    read_json,
     read_party,
     read_schema,
     slashed,
@@ -43,7 +42,6 @@ from messagebody.compatibility import (
     DEFAULT_STEPS,
     Compatibility,
     Evolution,
-    certificates,
     check,
     evolution,
     lint,
@@ -258,13 +256,12 @@ _SHOWN = 3
 @click.option("--infer", is_flag=True, help="PRODUCER is a body; infer its schema.")
 @_steps
 @click.option("--suggest", "wants_help", is_flag=True, help="Suggest changes that make it fit.")
-@click.option("--certificate", metavar="FILE", help="Write the proof of an always to FILE.")
 @format_option
 @servers_option
 @pass_terminal
 def check_command(
     terminal: Terminal, producer: str, consumer: str, form: str, steps: int, *,
-    lenient: bool, infer: bool, wants_help: bool, certificate: str | None,
+    lenient: bool, infer: bool, wants_help: bool,
 ) -> ExitCode:  # fmt: skip
     """PRODUCER is the schema of the output, CONSUMER the schema of the input.
 
@@ -281,7 +278,6 @@ def check_command(
       messagebody check message.json summariser.schema.json --infer
       messagebody check researcher.schema.json summariser.schema.json --suggest
       messagebody check out.json in.json --format sarif > check.sarif
-      messagebody check out.json in.json --certificate proof.json
       messagebody check https://agent.example/out.json in.json --allow https://agent.example/
     """
     if producer == consumer == "-":
@@ -291,8 +287,6 @@ def check_command(
     sent = MessageBodySchema.infer(read_body(producer)) if infer else read_party(producer)
     taken = read_party(consumer)
     result = _decided(sent, taken, lenient=lenient, steps=steps)
-    if certificate is not None:
-        _write_certificate(terminal, result, certificate)
     sides = _output_of(sent), _input_of(taken)
     changes = suggest(*sides, lenient=lenient, limit=_SHOWN) if wants_help else None
     # The parts of a body or an agent are not those of its schema.
@@ -321,42 +315,6 @@ def _output_of(side: "Agent | MessageBodySchema") -> MessageBodySchema:
 
 def _input_of(side: "Agent | MessageBodySchema") -> MessageBodySchema:
     return side if isinstance(side, MessageBodySchema) else side.input
-
-
-def _write_certificate(terminal: Terminal, result: Compatibility, path: str) -> None:
-    if result.certificate is None:
-        terminal.warn(f"no certificate is written: the verdict is {result.verdict}, not proved")
-    else:
-        write_document(json.dumps(result.certificate).encode() + b"\n", path)
-
-
-@click.command("verify-certificate")
-@click.argument("producer", metavar="PRODUCER")
-@click.argument("consumer", metavar="CONSUMER")
-@click.argument("certificate", metavar="CERTIFICATE")
-@servers_option
-@pass_terminal
-def verify_certificate_command(
-    terminal: Terminal, producer: str, consumer: str, certificate: str
-) -> ExitCode:
-    """PRODUCER and CONSUMER are schemas, CERTIFICATE is a file from `check --certificate`.
-
-    The check shares no code with the decision. Exit code 0: each output of PRODUCER is proved to be
-    valid input of CONSUMER. 1: the certificate does not prove it.
-
-    \b
-      messagebody check out.json in.json --certificate proof.json
-      messagebody verify-certificate out.json in.json proof.json
-    """
-    sent, taken = read_schema(producer), read_schema(consumer)
-    proof = read_json(certificate, f"certificate {quote(certificate)}")
-    proved = certificates.verify(sent, taken, proof)
-    paint = terminal.palette
-    if proved:
-        terminal.say(paint("proved", "yes") + ": every output is valid input")
-    else:
-        terminal.say(paint("not proved", "no") + ": the certificate is not a proof for this pair")
-    return ExitCode.YES if proved else ExitCode.NO
 
 
 @click.command("evolve")
