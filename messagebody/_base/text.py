@@ -2,11 +2,13 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 _CUT = 200
 """Characters of a stranger's text in a message; more would hide the message."""
+_ASSERTED = 240
+"""Characters of a `repr` that pytest shows of a failed assertion; it cuts longer ones."""
 _LONGEST_URL = 8192
 """The most characters of a URL to show; a longer one would hide the rest of an error."""
 # Cc controls, Cf formats (bidirectional marks among them), Cs surrogates, Zl and Zp separators.
@@ -67,6 +69,33 @@ def _spelled(value: object) -> str:
         return repr(value)
     except (ValueError, RecursionError):  # an integer too long to print, endless nesting
         return "…"
+
+
+def answer_repr(kind: str, verdict: str, lines: Sequence[str] = ()) -> str:
+    """Return the `repr` of an answer in a few lines, short enough for a failed assertion of pytest.
+
+    Arguments:
+        kind: the name of the class.
+        verdict: the verdict.
+        lines: what else to say, such as the first reason and an example; each is cut if need be.
+
+    Examples:
+        >>> print(answer_repr("Answer", "never", ["b requires '/r.md'", "for example '/q.md'"]))
+        Answer(never:
+          b requires '/r.md'
+          for example '/q.md')
+    """
+    if not lines:
+        return f"{kind}({verdict})"
+    head, shown = f"{kind}({verdict}:", [escape(line) for line in lines]
+    left = _ASSERTED - len(head) - 1
+    # What a short line leaves is for the longer ones.
+    for rank, place in enumerate(sorted(range(len(shown)), key=lambda at: len(shown[at]))):
+        most = max(0, left // (len(shown) - rank) - len("\n  …"))
+        if len(shown[place]) > most:
+            shown[place] = f"{shown[place][:most]}…"
+        left -= len(f"\n  {shown[place]}")
+    return "\n  ".join([head, *shown]) + ")"
 
 
 def redact_url(url: str, *, limit: int = _CUT) -> str:

@@ -6,7 +6,7 @@ numbers as the interpreter does.
 
 import decimal
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any, Final
@@ -224,6 +224,38 @@ def dumps(value: Any, *, is_sorted: bool = False) -> str:
         is_sorted: whether the members of objects are in alphabetical order.
     """
     return (_sorted if is_sorted else _plain)(value).decode()
+
+
+def beginning(value: Any, limit: int) -> str:
+    """Return compact JSON for a value, cut after some characters; what is cut is not made.
+
+    Examples:
+        >>> beginning({"a": [1, 2, 3]}, 8)
+        '{"a":[1,…'
+    """
+    text = ""
+    for piece in _pieces(value, limit):
+        text += piece
+        if len(text) > limit:
+            return f"{text[:limit]}…"
+    return text
+
+
+def _pieces(value: Any, limit: int) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield "{"
+        for place, (name, each) in enumerate(value.items()):
+            yield f"{',' if place else ''}{dumps(name[: limit + 1])}:"
+            yield from _pieces(each, limit)
+        yield "}"
+    elif isinstance(value, list | tuple):
+        yield "["
+        for place, each in enumerate(value):
+            yield "," if place else ""
+            yield from _pieces(each, limit)
+        yield "]"
+    else:
+        yield dumps(value[: limit + 1] if isinstance(value, str) else value)
 
 
 def indented(text: str, indent: int) -> str:

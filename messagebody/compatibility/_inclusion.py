@@ -10,7 +10,15 @@ import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.guards import require_schema
 from messagebody._base.hints import guided
 from messagebody._base.leaves import leaf
-from messagebody.compatibility._reasons import Explanation, Reason, Sides, explain
+from messagebody._base.text import answer_repr
+from messagebody.compatibility._reasons import (
+    Reason,
+    Shown,
+    Sides,
+    explain,
+    shown_body,
+    told_briefly,
+)
 from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.compatibility._solver.decision import Decision
 from messagebody.compatibility._solver.profile import PartType, Types
@@ -57,9 +65,8 @@ class Compatibility:
         return self.verdict is Verdict.ALWAYS
 
     def __repr__(self) -> str:
-        # Without the number of parts, because making `counterexample` finds all reasons first.
-        found = "" if self.counterexample_types is None else ", with a counterexample"
-        return f"Compatibility({self.verdict}{found})"
+        lines = () if self else told_briefly(self.reasons, self._shown.body)
+        return answer_repr(type(self).__name__, self.verdict, lines)
 
     def _repr_html_(self) -> str:
         return leaf("verdict_html")(self)  # type: ignore[no-any-return]
@@ -84,9 +91,9 @@ class Compatibility:
         """
         from messagebody.compatibility._witnesses import body_of  # a verdict needs no model
 
-        if self._explanation.shown is None:
+        if self._shown.body is None:
             return None
-        body = body_of(self._explanation.shown)
+        body = body_of(self._shown.body)
         if body is not None:
             _confirm(self.producer.is_valid(body) and not self.consumer.is_valid(body))
         return body
@@ -126,17 +133,19 @@ class Compatibility:
     @property
     def reasons(self) -> tuple[Reason, ...]:
         """The reasons for the verdict, as data; the text of each names the concrete part."""
-        return self._explanation.reasons
+        return self._reasons
 
     @cached_property
-    def _explanation(self) -> Explanation:
+    def _shown(self) -> Shown:
         self._decision.budget.refill(self.steps)
-        return explain(
-            Sides(self.producer, self.consumer, self.steps),
-            self._decision,
-            self.verdict,
-            self.counterexample_types,
-        )
+        return shown_body(self._decision, self.verdict, self.counterexample_types)
+
+    @cached_property
+    def _reasons(self) -> tuple[Reason, ...]:
+        shown = self._shown
+        self._decision.budget.refill(self.steps)
+        sides = Sides(self.producer, self.consumer, self.steps)
+        return explain(sides, self._decision, self.verdict, shown)
 
     def _new_decision(self) -> Decision:
         return Decision(self.producer.profile, self.consumer.profile, Budget(self.steps))

@@ -35,6 +35,8 @@ Differs = Literal["name", "type", "name and type", "content"]
 
 _LISTED: Final = 20
 """Rejections that a text lists."""
+_CUT: Final = 200
+"""Characters of a content that a line holds."""
 _CLOSE: Final = 0.75
 """The similarity, by difflib, from which on a name is taken for a mistyped one."""
 
@@ -161,6 +163,13 @@ class Reason:
         return ""
 
     @property
+    def brief(self) -> str:
+        """The reason in words, without what is said of the schemas' parts if it is inside JSON."""
+        if self.difference is None or self.rejected is None:
+            return self.summary
+        return f"{describe_part(self.rejected)}: {self.difference}"
+
+    @property
     def text(self) -> str:
         """The reason in words, with the nearest rejections."""
         shown = [str(rejection) for rejection in self.nearest(_LISTED)]
@@ -234,48 +243,85 @@ def describe_part(part: PartType) -> str:
 
 
 @attrs.frozen
-class Explanation:
-    """The reasons for a verdict, and the counterexample that they refer to.
+class Shown:
+    """The counterexample to show, and the answers that the reasons are made of.
 
     Arguments:
-        shown: the counterexample, extended by more parts that the consumer rejects.
-        reasons: the reasons for the verdict.
+        body: the counterexample, extended by more parts that the consumer rejects; None if none was
+            found.
+        answers: what is known of each part and requirement.
+        is_open: whether the budget ended first.
     """
 
-    shown: Types | None
-    reasons: tuple[Reason, ...]
+    body: Types | None
+    answers: Mapping[int, Answer] = attrs.field(factory=dict)
+    is_open: bool = False
 
 
-def explain(
-    sides: Sides, decision: Decision, verdict: str, found: Sequence[PartType] | None
-) -> Explanation:
-    """Explain a verdict with the answers of its decision.
+def shown_body(decision: Decision, verdict: str, found: Sequence[PartType] | None) -> Shown:
+    """Return the counterexample to show.
+
+    Arguments:
+        decision: the decision, with a budget for what was not asked yet.
+        verdict: the verdict.
+        found: the counterexample that decided it, if there is one.
+    """
+    if found is None:
+        return Shown(None, is_open=verdict == "undecided")
+    # The decision keeps the answers behind the verdict, so they are not searched again.
+    answers = dict(decision.settle())
+    body = _readable(found, answers)
+    try:
+        _add_rejected(body, decision, answers)
+    except OutOfBudget:
+        return Shown(body, answers, is_open=True)
+    is_settled = all(each.is_settled for each in answers.values())
+    return Shown(body, answers, is_open=verdict == "undecided" or not is_settled)
+
+
+def explain(sides: Sides, decision: Decision, verdict: str, shown: Shown) -> tuple[Reason, ...]:
+    """Return the reasons for a verdict, with the answers of its decision.
 
     Arguments:
         sides: the schemas.
         decision: the decision, with the budget for explaining.
         verdict: the verdict.
-        found: the counterexample, if there is one.
+        shown: the counterexample that they refer to.
     """
-    if verdict == "undecided" and found is None:
+    if verdict == "undecided" and shown.body is None:
         # What was too much for the decision would be too much again.
-        return Explanation(None, (_undecided(sides, decision),))
-    # The decision keeps the answers behind the verdict, so they are not searched again.
-    answers = dict(decision.settle())
-    shown = None if found is None else _readable(found, answers)
+        return (_undecided(sides, decision),)
     reasons: list[Reason] = []
+    is_open = shown.is_open
     try:
-        if shown is not None:
-            _add_rejected(shown, decision, answers)
-        reasons.extend(_reasons(sides, decision, verdict, shown, answers))
-        is_open = verdict == "undecided" or not all(each.is_settled for each in answers.values())
+        reasons.extend(_reasons(sides, decision, verdict, shown.body, shown.answers))
     except OutOfBudget:
         is_open = True
     # First, because it says more than the reasons about single parts.
     reasons.sort(key=lambda reason: reason.code != "only-empty-body-shared")
     if is_open and verdict != "always":
         reasons.append(_undecided(sides, decision))
-    return Explanation(shown, tuple(reasons))
+    return tuple(reasons)
+
+
+def told_briefly(reasons: Sequence[Reason], body: Sequence[PartType] | None) -> list[str]:
+    """Return the first reason and the counterexample, a line each."""
+    more = len(reasons) - 1
+    end = f"; and {count_of(more, 'more reason')}" if more > 0 else ""
+    lines = [f"{each.brief}{end}" for each in reasons[:1]]
+    if body is not None:
+        parts = [_shown_part(each) for each in body[:_LISTED]]
+        lines.append(f"for example {', '.join(parts) or 'a message without parts'}")
+    return lines
+
+
+def _shown_part(part: PartType) -> str:
+    """Return a part in words, with the beginning of its content if that matters."""
+    kind = part.content_type
+    if not isinstance(kind, FilledType) or kind.value is None:
+        return describe_part(part)
+    place = "" if part.name is None else f"{quote(part.name)} "
+    return place + kind.beginning(_CUT)
 
 
 def _undecided(sides: Sides, decision: Decision) -> Reason:

@@ -1,5 +1,6 @@
 """Verdicts in words: the answer to a comparison of two schemas, and its reasons."""
 
+import itertools
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,6 +14,8 @@ REJECTIONS: Final = 10
 """The most consumer parts that are listed one by one."""
 _LONGEST: Final = 2_000
 """Characters of a reason; what strangers wrote may be longer."""
+_CONTENT: Final = 300
+"""Characters of a content; the body has the rest."""
 # Other verdicts are "no": both sometimes and never mean that the pair does not fit.
 _ROLES: Final = {"always": "yes", "undecided": "maybe"}
 
@@ -89,7 +92,18 @@ def _on_counterexample(
     yield from folded(on_counterexample(result), width)
     if result.counterexample:
         rows = listing(result.counterexample, palette=palette, width=_less(width, 2))
-        yield from _indented(rows, 2)
+        for row, part in zip(rows, result.counterexample, strict=True):
+            yield from _indented([row], 2)
+            if part.text and _is_looked_into(part, result):
+                yield from folded([f"    {escape(part.text, limit=_CONTENT)}"], width)
+
+
+def _is_looked_into(part: "messagebody.Part", result: "messagebody.Compatibility") -> bool:
+    """Return whether the answer depends on what is inside a part."""
+    return any(
+        each.content_schema is not None and each.accepts(part.name, part.content_type)
+        for each in itertools.chain(result.producer, result.consumer)
+    )
 
 
 def on_counterexample(result: "messagebody.Compatibility") -> list[str]:

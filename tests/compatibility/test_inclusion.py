@@ -245,11 +245,19 @@ class TestAnswers:
         result = check(schema(("/**",)), schema(("/*",), ("/*/*",)))
         assert types(result.counterexample) == [("/a/a/a", "text/plain")]
 
-    def test_repr_is_one_line(self) -> None:
-        """The verdict, and whether there is a counterexample."""
+    def test_repr_says_why(self) -> None:
+        """The verdict, the first reason and the counterexample, as a failed assertion shows it."""
         assert repr(check(schema(), schema())) == "Compatibility(always)"
-        result = check(schema(("/a",)), schema())
-        assert repr(result) == "Compatibility(sometimes, with a counterexample)"
+        result = check(schema(("/a", "image/png", True)), schema(("/b",)))
+        assert repr(result).splitlines() == [
+            "Compatibility(never:",
+            "  part '/a' image/png, allowed by producer part 0 '/a' image/png, is accepted by no "
+            "consumer part",
+            "  for example '/a' image/png)",
+        ]
+        longer = check(schema(("/a" * 400, "image/png", True)), schema(("/b" * 400, "*/*", True)))
+        assert len(repr(longer)) <= 240
+        assert len(repr(longer).splitlines()) == 3
 
     def test_a_witness_the_validator_denies_is_not_shown(self) -> None:
         """Rather than mislead, showing it fails."""

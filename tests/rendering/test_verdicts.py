@@ -18,7 +18,6 @@ def test_the_text_of_an_answer_says_all_that_it_knows() -> None:
     assert lines.count("    and 2 more parts") == len(refused) == 3
     assert answer.counterexample is not None
     assert [line.split()[-1] for line in lines[-3:]] == answer.counterexample.names()
-    assert repr(answer) == "Compatibility(sometimes, with a counterexample)"
 
 
 def test_lines_keep_to_a_width() -> None:
@@ -75,3 +74,28 @@ class TestWords:
         answer = check(MessageBodySchema([(None,)]), MessageBodySchema([("/a", "text/*")]))
         assert "  an unnamed " in str(answer)
         assert "part an unnamed" not in str(answer)
+
+
+def inside(content: object) -> MessageBodySchema:
+    return MessageBodySchema([
+        {"name": "/r.json", "contentType": "application/json", "required": True,
+         "contentSchema": content},
+        {"name": "/other.json", "contentType": "application/json", "required": True},
+    ])  # fmt: skip
+
+
+def test_json_that_is_refused_is_printed() -> None:
+    level = {"type": "object", "required": ["level"], "properties": {"level": {"type": "string"}}}
+    taken = {"properties": {"level": {"enum": ["high"]}}}
+    lines = str(check(inside(level), inside(taken))).splitlines()
+    # Only where what is inside decides.
+    assert lines[-2:] == ["  12 B  application/json  /r.json", '    {"level":""}']
+
+
+def test_json_that_is_refused_is_cut_and_safe() -> None:
+    hostile = {"const": {"\x1b[31m\u202e": "a" * 5_000}}
+    line = str(check(inside(hostile), inside(False))).splitlines()[-1]
+    assert line.startswith("    {")
+    assert line.isprintable()
+    assert line.endswith("a…")
+    assert len(line) < 400

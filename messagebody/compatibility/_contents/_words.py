@@ -57,7 +57,7 @@ def value_in_words(value: Any) -> str:
         >>> value_in_words({"a": None})
         '{"a":null}'
     """
-    return escape(exact_json.dumps(value), limit=_CUT)
+    return escape(exact_json.beginning(value, _CUT))
 
 
 def words_of(nodes: Nodes, rule: int) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import attrs
 
-from messagebody._base.text import quote
+from messagebody._base.text import escape, quote
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.globs import ContentTypePattern, content_type_pattern
 from messagebody.schema import ContentSchema
@@ -112,6 +112,14 @@ class FilledType(str):
         from messagebody._wire import exact_json
 
         return exact_json.dumps(self.value[0])
+
+    def beginning(self, limit: int) -> str:
+        """Return so many characters of the content, safe to show; the rest is not made."""
+        if self.value is None:
+            return NOT_JSON
+        from messagebody._wire import exact_json
+
+        return escape(exact_json.beginning(self.value[0], limit))
 
     def meets(self, schema: ContentSchema) -> bool:
         """Return whether a schema takes the content."""
