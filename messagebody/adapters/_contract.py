@@ -172,9 +172,14 @@ class MessageFormat(Adapter, Protocol):
         *,
         keep: Iterable[str] = ...,
         rest: str = "beside",
+        text: str = "text/plain",
         limits: Limits = DEFAULT_LIMITS,
     ) -> Converted["messagebody.MessageBody"]:
-        """Return the body of a message; `keep` says what besides text and files becomes parts."""
+        """Return the body of a message.
+
+        `keep` says what besides text and files becomes parts, and `text` of what type a text is
+        that states none.
+        """
 
     def from_body(
         self,

@@ -6,7 +6,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from messagebody._core import DEFAULT_LIMITS, MIB, Limits, MessageBody, escape, missing_attribute
+from messagebody._core import (
+    DEFAULT_LIMITS,
+    MIB,
+    TEXT_PLAIN,
+    Limits,
+    MessageBody,
+    escape,
+    missing_attribute,
+)
 from messagebody.adapters._contract import Converted, Loss, LossKind, converted_each, said_at
 from messagebody.adapters._conversation.ids import respelled
 from messagebody.adapters._conversation.matching import marked
@@ -27,7 +35,7 @@ from messagebody.adapters._conversion.writing import write
 from messagebody.adapters._registry import adapter, detect
 from messagebody.adapters._vocabulary.dialect import KIN, ROLES, Dialect, Misplaced
 from messagebody.adapters._vocabulary.items import KEEP
-from messagebody.adapters._vocabulary.values import json_value, one_of
+from messagebody.adapters._vocabulary.values import check_text_type, json_value, one_of
 from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.storage import Resolver
@@ -52,6 +60,7 @@ class Format(Dialect):
         *,
         keep: Iterable[str] = KEEP,
         rest: str = "beside",
+        text: str = TEXT_PLAIN,
         limits: Limits = DEFAULT_LIMITS,
     ) -> Converted[MessageBody]:
         """Return the body of a message, and as `rest` the members that are not content.
@@ -62,13 +71,18 @@ class Format(Dialect):
             keep: which of "calls", "results", "reasoning", "refusals", "citations" and "code"
                 become parts. The others stay in `rest`.
             rest: where to put it: "beside" the body, or in a "part" named `/meta/<format>.json`.
+            text: the type of what is said. Most formats state none, so links in the Markdown of a
+                model are found only with "text/markdown". A block that states another type keeps
+                it, and so does what tools return.
             limits: what to take before refusing.
 
         Raises:
             EnvelopeError: it is not a message of this format; the text names the place.
             DecodeError: it is not JSON, or it goes beyond a limit.
+            InvalidContentType: `text` is no content type.
         """
         one_of("rest", rest, ("beside", "part"))
+        check_text_type(text)
         keep = frozenset(keep)
         for each in keep - KEEP:
             one_of("keep", each, sorted(KEEP))
@@ -76,16 +90,16 @@ class Format(Dialect):
         if not (isinstance(value, dict) and "role" in value) and not self.is_turn(value):
             refuse_conversation(self.messages_in(value))
             refuse_answer(value)
-        return self._read(value, keep, rest, limits)
+        return self._read(value, keep, rest, text, limits)
 
     def _read(
-        self, value: Any, keep: Iterable[str], rest: str, limits: Limits
+        self, value: Any, keep: Iterable[str], rest: str, text: str, limits: Limits
     ) -> Converted[MessageBody]:
-        is_one = rest == "beside" and limits.blocks > 0 and limits.parts > 0
+        is_one = rest == "beside" and limits.blocks > 0 and limits.parts > 0 and text == TEXT_PLAIN
         plain = read_plain(self, value) if is_one else None
         if plain is not None:
             return plain
-        reader = BlockReader(self, Collector(limits, keep))
+        reader = BlockReader(self, Collector(limits, keep, text))
         left = reader.read(value)
         body = reader.collector.body()
         if rest == "part":

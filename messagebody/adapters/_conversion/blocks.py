@@ -228,7 +228,7 @@ class BlockWriter(NamedTuple):
             return True
         # A text that came, and of which nothing is kept, is of the type that its block states.
         back = None if entry else self.dialect.read_block(self.dialect.write_block(said, []))
-        return isinstance(back, Text) and back.media_type != said.media_type
+        return isinstance(back, Text) and said.media_type not in (back.media_type, self.plan.text)
 
     def _takes_citations(self, said: Text) -> bool:
         """Return whether the block of a text has a place for a page that it cites."""

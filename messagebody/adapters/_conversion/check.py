@@ -3,7 +3,7 @@
 All formats show their losses in this way: a loss is what a reader of the message misses.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 from messagebody._core import DEFAULT_LIMITS, OCTET_STREAM, TEXT_PLAIN, Part, data_urls
@@ -63,7 +63,7 @@ class MessageCheck:
         is_single = len(step.parts) == len(items) == 1
         if is_single and self._is_whole(step.parts[0], items[0], step.entry):
             return
-        found = self._read(items, written)
+        found = self._read(items, written, {part.content_type for part in step.parts})
         # A label before a block is read as a text of its own, and is not part of the body.
         labels = max(len(items) - 1, 0) if len(step.parts) == 1 else 0
         for part, back in aligned(step.parts, found[labels:]):
@@ -118,10 +118,14 @@ class MessageCheck:
     def _loss(self, kind: LossKind, part: Part, why: str) -> Loss:
         return self._plan.positions.loss(kind, part, why)
 
-    def _read(self, items: list[Item | None], written: Written) -> list[Part]:
-        """Return the parts that are read back from the blocks of a step."""
+    def _read(
+        self, items: list[Item | None], written: Written, kinds: Container[str]
+    ) -> list[Part]:
+        """Return the parts that are read back from the blocks of parts of some types."""
         reader = self._reader
         collector, start = reader.collector, len(reader.collector.parts)
+        # A text that came in this message is read again as what it was read as.
+        collector.text = self._plan.text if self._plan.text in kinds else TEXT_PLAIN
         # The base64 that was just made need not be decoded.
         collector.known = written.media
         for item, block in zip(items, written.blocks, strict=True):

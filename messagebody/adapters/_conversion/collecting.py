@@ -56,9 +56,10 @@ class Collector:
     Arguments:
         limits: what to take before refusing.
         keep: the kinds of items that make parts, of `KEEP`.
+        text: the type of what is said, where no block states another one than text/plain.
     """
 
-    def __init__(self, limits: Limits, keep: Iterable[str]) -> None:
+    def __init__(self, limits: Limits, keep: Iterable[str], text: str = TEXT_PLAIN) -> None:
         self.parts: list[Part] = []
         self.named: dict[str, Part] = {}
         """The named parts, and the sources of the text that is being read."""
@@ -73,6 +74,7 @@ class Collector:
         self.losses: list[Loss] = []
         self._limits = limits
         self.keep = frozenset(keep)
+        self.text = text
         self._counts: dict[str, int] = {}
         self._result: dict[str, Any] | None = None
         self._sources: dict[str, str] = {}

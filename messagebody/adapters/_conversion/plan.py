@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from messagebody._core import MessageBody, Part, quote
+from messagebody._core import TEXT_PLAIN, MessageBody, Part, quote
 from messagebody.adapters._contract import Loss, LossKind, left_behind
 from messagebody.adapters._conversion.kinds import own_name
 from messagebody.adapters._conversion.losses import Positions
@@ -81,6 +81,7 @@ class MessagePlan(NamedTuple):
         form: the form of the message: that of a conversation, or the one that it had.
         is_own: whether the body came from a message of the format.
         frame: what that message had beside its blocks.
+        text: the type that its texts were read as.
     """
 
     dialect: Dialect
@@ -92,6 +93,7 @@ class MessagePlan(NamedTuple):
     form: str | None
     is_own: bool
     frame: Any
+    text: str
 
     @property
     def item_types(self) -> set[type]:
@@ -137,8 +139,8 @@ def plan_of(
         who = who._replace(word=dialect.roles.get("user", "user"))
     steps, dropped = _steps(positions, items, entries, talk)
     losses += dropped
-    frame = own.get("frame")
-    return MessagePlan(dialect, body, positions, who, steps, losses, form, bool(own), frame)
+    frame, text = own.get("frame"), member_of(own, "text", str) or TEXT_PLAIN
+    return MessagePlan(dialect, body, positions, who, steps, losses, form, bool(own), frame, text)
 
 
 # What stays behind

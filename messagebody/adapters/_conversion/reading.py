@@ -5,7 +5,7 @@ from typing import Any
 
 import attrs
 
-from messagebody._core import Part, quote
+from messagebody._core import TEXT_PLAIN, Part, quote
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversion.collecting import Collector
 from messagebody.adapters._conversion.copies import copy_of, without_copy
@@ -62,6 +62,7 @@ class BlockReader:
         left["frame"] = differences.difference(made, message)
         left["missed"] = missed_in(left["frame"], self.dialect.unmissed)
         left["blocks"] = entries if any(entry != {} for entry in entries) else None
+        left["text"] = None if self.collector.text == TEXT_PLAIN else self.collector.text
         if left["blocks"]:
             self._mark_twins()
         return {key: value for key, value in left.items() if value}
@@ -135,6 +136,8 @@ class BlockReader:
         if isinstance(item, Text):
             item.citations = item.citations if "citations" in self.collector.keep else []
             item.role = None if item.role == self.role else item.role
+            if item.media_type == TEXT_PLAIN and directory == "/":  # a tool's result is not said
+                item.media_type = self.collector.text
         try:
             return self.collector.add(item, spot, directory)
         except MessageBodyError as error:
