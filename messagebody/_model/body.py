@@ -423,12 +423,12 @@ class MessageBody(PartSequence):
     @guided
     def links(
         self, *, to: str | PurePath | None = None, dangling: bool = False
-    ) -> "builtins.list[messagebody.links.Link]":
+    ) -> "messagebody.links.Links":
         """Return what the parts say of each other: links in texts, and citations, in order.
 
         Links are found in Markdown and HTML: `source:1` means `/sources/1`, a path the part of that
         name. Citations are those of `metadata.citations`. Nothing is fetched, so references are not
-        looked into.
+        looked into. Plain text has no links; what would be some in Markdown is the list's `unread`.
 
         Arguments:
             to: the name of a part; only links that lead to it.
@@ -436,7 +436,8 @@ class MessageBody(PartSequence):
 
         Raises:
             InvalidName: `to` is no legal name.
-            MissingDependency: there is Markdown or HTML, and the extra `links` is not installed.
+            MissingDependency: there is Markdown or HTML, or plain text that looks like it, and the
+                extra `links` is not installed.
 
         Examples:
             >>> body = MessageBody()

@@ -11,11 +11,11 @@ from messagebody._core import face
 if TYPE_CHECKING:
     from messagebody.links._composition import unmount
     from messagebody.links._destinations import TextRange
-    from messagebody.links._links import Link, each_link
+    from messagebody.links._links import Link, Links, each_link
     from messagebody.links._sources import source_links
     from messagebody.links._targets import target_of
 
-__all__ = ["Link", "TextRange", "each_link", "source_links", "target_of", "unmount"]
+__all__ = ["Link", "Links", "TextRange", "each_link", "source_links", "target_of", "unmount"]
 
 if not TYPE_CHECKING:  # for a type checker, a name is there only if it is listed above
     __getattr__, __dir__ = face(
@@ -23,7 +23,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
         {
             "._composition": "unmount",
             "._destinations": "TextRange",
-            "._links": "Link each_link",
+            "._links": "Link Links each_link",
             "._sources": "source_links",
             "._targets": "target_of",
         },

@@ -4,9 +4,11 @@ import posixpath
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any, Final
 
 from messagebody._core import Part, did_you_mean, escape, essence, quote
+from messagebody.errors import MissingDependency
 from messagebody.findings import Finding, Severity, pointer
 from messagebody.links._html import shown_text
 from messagebody.links._links import (
@@ -15,11 +17,16 @@ from messagebody.links._links import (
     Link,
     citations_of,
     each_link,
+    may_have_links,
     range_of,
     text_of,
+    unread_links,
 )
 from messagebody.links._targets import SOURCES
+from messagebody.names import is_name
 
+_MISTAKEN: Final = ("source", "sources", "name", "path", "target", "ref", "href", "uri", "link")
+"""Members of a citation that are meant as its part or URL."""
 _COMPARED: Final = 300
 """The most names, and characters of a name, that a suggestion is looked for among."""
 _SUGGESTIONS: Final = 100
@@ -31,19 +38,20 @@ _SEARCHED: Final = 1_000_000_000
 def iter_findings(parts: Sequence[Part]) -> Iterator[Finding]:
     """Yield likely mistakes in the links between the parts of a body.
 
-    The checks are `link-dangles`, `source-unused`, `citation-range` and `citation-quote`; see
-    `messagebody.findings.iter_findings`.
-
-    Raises:
-        MissingDependency: there is Markdown or HTML, and the extra `links` is not installed.
+    The checks are `link-dangles`, `links-unread`, `source-unused`, `citation-part`,
+    `citation-range` and `citation-quote`; see `messagebody.findings.iter_findings`. Without the
+    extra `links`, Markdown and HTML are not read, and `links-unread` says so.
     """
-    links = [*each_link(parts)]
-    found = [
-        *_dangling(parts, links),
-        *_unused(parts, links),
-        *(each for index, part in enumerate(parts) for each in _ranges(index, part)),
-        *_quotes(parts),
-    ]
+    try:
+        links, unread = [*each_link(parts)], [*unread_links(parts)]
+        found = [
+            *_dangling(parts, links), *_plain(parts, unread), *_unused(parts, [*links, *unread]),
+            *_quotes(parts),
+        ]  # fmt: skip
+    except MissingDependency as error:
+        found = [*_unreadable(parts, error)]
+    for index, part in enumerate(parts):
+        found += (*_misnamed(parts, index), *_ranges(index, part))
     yield from sorted(found, key=lambda each: each.index or 0)
 
 
@@ -65,6 +73,25 @@ def _dangling(parts: Sequence[Part], links: Sequence[Link]) -> Iterator[Finding]
             meant = names.meant(link.target)
             problem = f"it {says} {quote(link.target)}, which is no part{meant}"
             yield _finding(parts[link.part], "link-dangles", problem, link.part, *steps)
+
+
+def _plain(parts: Sequence[Part], links: Sequence[Link]) -> Iterator[Finding]:
+    """Yield a finding for each plain text that would have links if it were Markdown."""
+    for index, group in groupby(links, lambda link: link.part):
+        shown = min(group, key=lambda link: link.exists)
+        missing = "" if shown.exists else ", which is no part"
+        problem = (
+            f"what would be a link to {quote(shown.target)}{missing}, is none, because this is "
+            "text/plain; it is read if the type is text/markdown"
+        )
+        yield _finding(parts[index], "links-unread", problem, index)
+
+
+def _unreadable(parts: Sequence[Part], error: MissingDependency) -> Iterator[Finding]:
+    """Yield a finding for each text that can't be read, because a parser is not there."""
+    for index, part in enumerate(parts):
+        if may_have_links(part):
+            yield _finding(part, "links-unread", f"its links are not looked at: {error}", index)
 
 
 class _Suggestions:
@@ -103,6 +130,32 @@ def _unused(parts: Sequence[Part], links: Sequence[Link]) -> Iterator[Finding]:
 
 
 # Citations
+
+
+def _misnamed(parts: Sequence[Part], index: int) -> Iterator[Finding]:
+    """Yield a finding for each citation of a part that does not name its source."""
+    part = parts[index]
+    held = (part.metadata or {}).get(CITATIONS)
+    for number, citation in enumerate(held if isinstance(held, list) and part.is_text else ()):
+        if (problem := _flaw_of(citation)) is not None:
+            steps = "metadata", CITATIONS, number
+            yield _finding(part, "citation-part", problem, index, *steps)
+
+
+def _flaw_of(citation: Any) -> str | None:
+    """Return why a citation is about nothing, None if it is not."""
+    if not isinstance(citation, dict):
+        return f"a citation is an object with 'part' or 'url', got {quote(citation, limit=60)}"
+    name = citation.get("part")
+    if name is not None and not (isinstance(name, str) and is_name(name)):
+        return f"'part' is the name of a part, such as '/sources/1', got {quote(name, limit=60)}"
+    # A service's own words for a source have a type, and what is no page is a document.
+    if not citation.keys().isdisjoint(("part", "url", "document", "type")):
+        return None
+    if member := next((key for key in _MISTAKEN if key in citation), None):
+        meant = "url" if "://" in str(citation[member]) else "part"
+        return f"a citation has its source as {meant!r}, and not as {member!r}"
+    return None
 
 
 def _ranges(index: int, part: Part) -> Iterator[Finding]:

@@ -1,12 +1,12 @@
 """Links: what the parts of a body say of each other, in texts and in citations."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 
 import attrs
 
-from messagebody._core import MessageBody, Part, essence, require_body
+from messagebody._core import TEXT_PLAIN, MessageBody, Part, essence, quote, require_body
 from messagebody.errors import DecodeError, MissingDependency
 from messagebody.links import _html as html
 from messagebody.links._destinations import LinkedUrl, Reader, TextRange, words_of
@@ -14,6 +14,10 @@ from messagebody.links._targets import LinkKind, target_of
 from messagebody.names import check_name, is_name
 
 CITATIONS: Final = "citations"
+_MARKS: Final = ("](", "]:", "<source:")
+"""What a text in Markdown has that links to parts."""
+_LONGEST_PLAIN: Final = 1_000_000
+"""Characters of a plain text that are searched for what may be links."""
 HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 
 
@@ -48,16 +52,46 @@ class InnerLink(NamedTuple):
     kind: LinkKind
 
 
+class Links(list[Link]):
+    """Links, and what may be links in texts that are not read for them.
+
+    Arguments:
+        links: the links.
+        unread: what would be links if plain texts were Markdown.
+
+    Examples:
+        >>> body = MessageBody(["Cats are [cute](source:1)."])
+        >>> body.links()
+        [] (1 not read, because text/plain has no links: to '/sources/1' in part 0)
+    """
+
+    __slots__ = ("unread",)
+
+    def __init__(self, links: Iterable[Link] = (), unread: Iterable[Link] = ()) -> None:
+        super().__init__(links)
+        self.unread = [*unread]
+
+    def __repr__(self) -> str:
+        if not self.unread:
+            return super().__repr__()
+        first = f"to {quote(self.unread[0].target)} in part {self.unread[0].part}"
+        why = f"{len(self.unread):,} not read, because text/plain has no links"
+        return f"{super().__repr__()} ({why}: {first})"
+
+
 def links_of(
     body: MessageBody, *, to: str | PurePath | None = None, dangling: bool = False
-) -> list[Link]:
+) -> Links:
     """Return the links between the parts of a body; see `MessageBody.links`."""
     wanted = None if to is None else check_name(to.as_posix() if isinstance(to, PurePath) else to)
-    return [
-        link
-        for link in each_link(require_body(body))
-        if (wanted is None or link.target == wanted) and not (dangling and link.exists)
-    ]
+
+    def chosen(links: Iterable[Link]) -> Iterator[Link]:
+        for link in links:
+            if (wanted is None or link.target == wanted) and not (dangling and link.exists):
+                yield link
+
+    parts = [*require_body(body)]
+    return Links(chosen(each_link(parts)), chosen(unread_links(parts)))
 
 
 def each_link(parts: Iterable[Part]) -> Iterator[Link]:
@@ -69,12 +103,46 @@ def each_link(parts: Iterable[Part]) -> Iterator[Link]:
     listed = [*parts]
     names = {part.name for part in listed}
     for index, part in enumerate(listed):
-        for found in found_in(part):
-            span, _, words, _ = found.destination
-            yield Link(index, found.target, words, span, found.kind, found.target in names)
+        yield from _linked(index, found_in(part), names)
         for number, citation in citations_of(part):
             target, words = citation["part"], _cited_words(part, citation)
             yield Link(index, target, words, number, "citation", target in names)
+
+
+def unread_links(parts: Sequence[Part]) -> Iterator[Link]:
+    """Yield what would be links if plain texts were Markdown, in order.
+
+    Most messages do not state of what type a text is, and models write Markdown.
+
+    Raises:
+        MissingDependency: there may be some, and the extra `links` is not installed.
+    """
+    names = {part.name for part in parts}
+    for index, part in enumerate(parts):
+        yield from _linked(index, _unread_in(part), names)
+
+
+def _linked(index: int, links: Iterable[InnerLink], names: Container[str | None]) -> Iterator[Link]:
+    for (span, _, words, _), target, kind in links:
+        yield Link(index, target, words, span, kind, target in names)
+
+
+def may_have_links(part: Part) -> bool:
+    """Return whether a part is a text with links, or a plain one that looks like Markdown."""
+    kind = essence(part.content_type)
+    text = text_of(part) if kind in _READERS or kind == TEXT_PLAIN else None
+    # Most plain texts have none, and need no parser.
+    return text is not None and (kind != TEXT_PLAIN or any(mark in text for mark in _MARKS))
+
+
+def _unread_in(part: Part) -> Iterator[InnerLink]:
+    if essence(part.content_type) != TEXT_PLAIN or not may_have_links(part):
+        return
+    text = text_of(part) or ""
+    for found in _inner(_markdown(text[:_LONGEST_PLAIN]), part.name):
+        # In plain text, `a[0](b)` is a call rather than a link to /b.
+        if found.kind == "source" or not {*found.destination.url}.isdisjoint("/."):
+            yield found
 
 
 def found_in(part: Part) -> list[InnerLink]:
@@ -87,7 +155,11 @@ def found_in(part: Part) -> list[InnerLink]:
     text = None if reader is None else text_of(part)
     if reader is None or text is None:
         return []
-    meant = ((each, target_of(each.url, part.name)) for each in reader(text))
+    return _inner(reader(text), part.name)
+
+
+def _inner(urls: Iterable[LinkedUrl], holder: str | None) -> list[InnerLink]:
+    meant = ((each, target_of(each.url, holder)) for each in urls)
     return [InnerLink(each, *target) for each, target in meant if target is not None]
 
 

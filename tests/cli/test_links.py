@@ -70,6 +70,26 @@ def test_links_that_lead_nowhere_are_exit_code_1(shell: Shell) -> None:
     assert shell("links", "m.json", "--dangling") == (0, "", "", b"")
 
 
+def test_what_would_be_a_link_in_markdown_is_no_all_clear(shell: Shell) -> None:
+    MessageBody(["Cats are [cute](source:1)."]).save("plain.json")
+    done = shell("links", "plain.json")
+    assert (done.code, done.out) == (0, "")
+    assert "text/plain: part 0 links to /sources/1  'cute'  no such part" in done.err
+    assert shell("links", "plain.json", "--dangling", "--json")[:2] == (1, "[]\n")
+    MessageBody(["[a](source:1) " * 30]).save("many.json")
+    assert len(shell("links", "many.json").err.splitlines()) == 21
+
+
+def test_reports_of_lint_know_all_findings(shell: Shell) -> None:
+    body = MessageBody([Part("[a](/a.md)", content_type="text/markdown"), "[a](source:1)"])
+    body.add("https://e.com/a.png", metadata={"citations": [{"source": "x"}]})
+    body.add("a.mp4")
+    body.save("bad.json")
+    for form in ("sarif", "json", "github", "junit", "gitlab"):
+        done = shell("lint", "bad.json", "--format", form)
+        assert (done.code, "text-is-a-url" in done.out) == (1, True)
+
+
 def test_lint_names_them(shell: Shell) -> None:
     assert "(warning link-dangles)" in shell("lint", "m.json").out
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
+from messagebody.errors import MissingDependency
 from messagebody.findings import Severity, iter_findings
 from tests.links.vectors import rows
 
@@ -57,7 +58,15 @@ def test_what_they_say() -> None:
         ({"part": "/sources/a", "quote": "so cute"}, ""),
         ({"part": "/sources/a", "quote": "so  cute"}, "'so  cute' is not in the text"),
         ({"part": "/sources/a", "quote": 5}, ""),
-        ("no citation", ""),
+        ("no citation", "an object with 'part' or 'url', got 'no citation'"),
+        ({"part": "sources/a"}, "'part' is the name of a part, such as '/sources/1'"),
+        ({"part": 1}, "such as '/sources/1', got 1"),
+        ({"source": "/sources/a"}, "a citation has its source as 'part', and not as 'source'"),
+        ({"href": "https://e.com"}, "as 'url', and not as 'href'"),
+        ({"source": "/sources/a", "url": "https://e.com"}, ""),
+        ({"source": "doc", "type": "search_result_location"}, ""),
+        ({"document": {"index": 0}, "source": "doc"}, ""),
+        ({"title": "Cats"}, ""),
     ],
 )
 def test_citations(citation: Any, problem: str) -> None:
@@ -116,4 +125,69 @@ def test_suggestions_come_from_the_same_directory_of_a_large_body() -> None:
 def test_without_the_extra_the_other_checks_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "turbohtml", None)
     body = MessageBody([Part("<a href=/x>", content_type="text/html"), Part("x", name="/a.png")])
-    assert {each.check for each in iter_findings(body)} == {"name-disagrees"}
+    found = {each.check: str(each) for each in iter_findings(body)}
+    assert found.keys() == {"name-disagrees", "links-unread"}
+    assert "part 0: its links are not looked at: " in found["links-unread"]
+    assert "messagebody[links]" in found["links-unread"]
+
+
+class TestPlainText:
+    """Models write Markdown, and most messages do not say so."""
+
+    def test_it_is_said_that_its_links_are_none(self) -> None:
+        body = MessageBody(["Cats are [cute](source:1), and [many](charts/cats.png)."])
+        body.add("x", name="/sources/1")
+        [finding] = iter_findings(body)
+        assert str(finding) == (
+            "part 0: what would be a link to '/charts/cats.png', which is no part, is none, "
+            "because this is text/plain; it is read if the type is text/markdown "
+            "(warning links-unread)"
+        )
+
+    def test_the_list_of_links_says_so(self) -> None:
+        body = MessageBody(["[a](source:1) [b](/b.md)", "[a](source:1)", "calm"])
+        body.add("x", name="/b.md")
+        found = body.links(dangling=True)
+        assert (found, repr(found)) == (
+            [],
+            "[] (2 not read, because text/plain has no links: to '/sources/1' in part 0)",
+        )
+        assert [(each.part, each.target, each.exists) for each in body.links().unread] == [
+            (0, "/sources/1", False),
+            (0, "/b.md", True),
+            (1, "/sources/1", False),
+        ]
+        assert [each.part for each in body.links(to="/b.md").unread] == [0]
+
+    @pytest.mark.parametrize(
+        "text",
+        ["calls[0](a)", "see source:1", "`[a](source:1)`", "[a](https://e.com/a)", "a [b] (c.d)",
+         "[a](#top)"],
+    )  # fmt: skip
+    def test_what_looks_like_none(self, text: str) -> None:
+        body = MessageBody([text])
+        assert (body.links().unread, [*iter_findings(body)]) == ([], [])
+        assert repr(body.links()) == "[]"
+
+    @pytest.mark.parametrize("text", ["<source:1>", "[a]\n\n[a]: b/c.png", "![a](<b.png>)"])
+    def test_every_way_to_write_one(self, text: str) -> None:
+        assert [each.check for each in iter_findings([Part(text)])] == ["links-unread"]
+
+    def test_its_sources_are_not_unused(self) -> None:
+        body = MessageBody(["[a](source:1)", Part("[b](source:2)", content_type="text/markdown")])
+        for number in (1, 2, 3):
+            body.add("x", name=f"/sources/{number}")
+        found = [(each.check, each.index) for each in iter_findings(body)]
+        assert found == [("links-unread", 0), ("source-unused", 4)]
+
+    def test_of_a_long_one_the_beginning_is_searched(self) -> None:
+        body = MessageBody(["[a](b.md) " + "x" * 1_000_000 + " [a](c.md)"])
+        assert [each.target for each in body.links().unread] == ["/b.md"]
+
+    def test_without_the_extra_it_can_not_be_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(__import__("sys").modules, "messagebody.links._markdown", None)
+        body = MessageBody(["[a](source:1)", "calm"])
+        assert [(each.check, each.index) for each in iter_findings(body)] == [("links-unread", 0)]
+        with pytest.raises(MissingDependency):
+            body.links()
+        assert MessageBody(["calm"]).links() == []

@@ -3,7 +3,7 @@
 import re
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -273,6 +273,9 @@ def _say_changes(terminal: Terminal, sign: str, role: str, found: list[tuple[int
     terminal.say(terminal.palette(sign + line, role) for line in lines)
 
 
+_MOST_UNREAD: Final = 20
+
+
 @click.command("links")
 @body_argument
 @click.option(
@@ -287,9 +290,10 @@ def links_command(
     """Links are found in Markdown, in HTML and in the citations of texts.
 
     In a text, source:1 means the part /sources/1, and a path means the part of that name. Nothing
-    is fetched. Needs pip install 'messagebody[links]' for Markdown and HTML.
+    is fetched. Needs pip install 'messagebody[links]' for Markdown and HTML. Plain text has no
+    links; what would be some in Markdown is told on standard error.
 
-    Exit code 1: there are links that lead to no part, with --dangling.
+    Exit code 1: with --dangling, there are links that lead to no part, or there would be.
 
     \b
       messagebody links message.json
@@ -302,7 +306,12 @@ def links_command(
         terminal.say_json([_as_json(message, link) for link in found])
     else:
         terminal.say(_link_line(message, link, terminal.palette) for link in found)
-    return ExitCode.NO if dangling and found else ExitCode.YES
+    for link in found.unread[:_MOST_UNREAD]:
+        line = _link_line(message, link, terminal.palette)
+        terminal.warn(f"not read, because it is text/plain: {line}")
+    if len(found.unread) > _MOST_UNREAD:
+        terminal.warn(f"not read, because they are text/plain: {len(found.unread):,} in all")
+    return ExitCode.NO if dangling and (found or found.unread) else ExitCode.YES
 
 
 def _as_json(body: MessageBody, link: Link) -> dict[str, Any]:

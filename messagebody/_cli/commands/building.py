@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -90,7 +91,9 @@ def add_command(
         message += _stored(terminal, added, store, threshold)
     write_body(message, body, output, in_place=in_place)
     for finding in iter_findings(added if not files else ()):
-        terminal.warn(_warning(finding.check, text or ""))
+        # What links mean, only the whole body shows.
+        if (warning := _WARNINGS.get(finding.check)) is not None:
+            terminal.warn(warning.format(text=quote(text or "")))
 
 
 def _read(body: str, files: tuple[str, ...]) -> MessageBody:
@@ -133,12 +136,15 @@ def _check_text(text: str | None, content_type: str | None) -> None:
         raise click.UsageError(f"--text cannot have the content type {quote(content_type)}")
 
 
-def _warning(code: str, text: str) -> str:
-    if code == "text-is-a-path":
-        return (
-            f"the text {quote(text)} is also the name of a file; without --text, the file is added"
-        )
-    return "the text does not have the stated content type"
+_WARNINGS: Final = {
+    "text-is-a-path": (
+        "the text {text} is also the name of a file; without --text, the file is added"
+    ),
+    "text-is-a-name": "the text {text} looks like the name of a file, and there is no such file",
+    "text-is-a-url": "the text is a URL; --url adds a reference to what is behind it",
+    "type-disagrees": "the text does not have the stated content type",
+    "not-json": "the text does not have the stated content type",
+}
 
 
 @contextlib.contextmanager

@@ -6,11 +6,20 @@ All formats show their losses in this way: a loss is what a reader of the messag
 from collections.abc import Container, Iterator
 from typing import Any
 
-from messagebody._core import DEFAULT_LIMITS, OCTET_STREAM, TEXT_PLAIN, Part, data_urls
+from messagebody._core import (
+    DEFAULT_LIMITS,
+    OCTET_STREAM,
+    TEXT_PLAIN,
+    Part,
+    count_of,
+    data_urls,
+    quote,
+)
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversion.blocks import Written
 from messagebody.adapters._conversion.collecting import Collector, type_of_url
 from messagebody.adapters._conversion.likeness import aligned
+from messagebody.adapters._conversion.linking import lost_links
 from messagebody.adapters._conversion.losses import Comparison, with_reason
 from messagebody.adapters._conversion.plan import MessagePlan, PlanStep
 from messagebody.adapters._conversion.reading import BlockReader, item_of
@@ -100,6 +109,15 @@ class MessageCheck:
         elif self._order(again) != self._order(blocks):
             why = f"{plan.dialect.name} has another order of texts, calls and refusals"
             yield Loss(LossKind.CONVERTED, plan.dialect.place, why)
+
+    def of_links(self) -> Iterator[Loss]:
+        """Yield a loss for each text that links to parts which are read back by no such name."""
+        named = {} if self._made is None else self._made.collector.named
+        gone = {*self._plan.body.names()} - named.keys()
+        for part, targets in lost_links(self._plan.positions.parts, gone):
+            others = "" if len(targets) == 1 else f" and to {count_of(len(targets) - 1, 'other')}"
+            why = f"its link to {quote(targets[0])}{others} leads nowhere: the name does not go out"
+            yield self._loss(LossKind.DOWNGRADED, part, why)
 
     def _order(self, blocks: list[Any]) -> list[type]:
         """Return the types of the items of blocks, where their order tells something."""

@@ -4,17 +4,22 @@ The link stays in the text, so a format without citations loses nothing. A reade
 words, and gives the source the name that the link means.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from typing import Any, Final
 
 from messagebody._core import MessageBody, Part, essence
 from messagebody.adapters._vocabulary.items import Text
 from messagebody.errors import MissingDependency
-from messagebody.links import source_links
+from messagebody.links import each_link, source_links
 
 Citation = dict[str, Any]
 
 _MARKDOWN: Final = frozenset({"text/markdown", "text/x-markdown"})
+_SEGMENT: Final = re.compile(r"[^/:()<>\[\]\"'#?\s]+")
+"""What may be the last segment of a name that a text links to."""
 _OF_LINKS: Final = frozenset({"part", "start", "end", "title", "kind", "type"})
 _WEB: Final = ("https://", "http://")
 
@@ -68,6 +73,24 @@ def _claims(body: MessageBody, part: Part, length: int) -> Iterator[tuple[str, i
         start, end = each.get("start", 0), each.get("end", length)
         if isinstance(url, str) and type(start) is type(end) is int:
             yield url, start, end
+
+
+def lost_links(parts: Iterable[Part], gone: AbstractSet[str]) -> Iterator[tuple[Part, list[str]]]:
+    """Yield the texts that link to parts whose names do not go out, each with the names.
+
+    Arguments:
+        parts: the parts of a body.
+        gone: the names.
+    """
+    ends = {name.rpartition("/")[2] for name in gone}
+    for part in parts if gone else ():
+        # Others need no parser.
+        text = part.text or ""
+        if "%" in text or not ends.isdisjoint(_SEGMENT.findall(text)):
+            with suppress(MissingDependency):  # the findings about links say so
+                targets = dict.fromkeys(link.target for link in each_link([part]))
+                if lost := [target for target in targets if target in gone]:
+                    yield part, lost
 
 
 def again_as(known: list[Any], found: list[Citation]) -> list[Citation]:

@@ -46,7 +46,7 @@ def write(
     writer = BlockWriter.for_plan(plan, options)
     check = MessageCheck(plan, is_carrying=options.carry)
     made = _checked(plan, writer, check)
-    blocks, losses = [*made.blocks], [*made.losses]
+    blocks, losses = [*made.blocks], [*made.losses, *check.of_links()]
     if not plan.is_own and (lonely := _lonely(dialect, check.items)):
         said = ", ".join(item.name or item.kind for item in lonely)
         why = f"{dialect.name} takes no {lonely[0].kind} without a text: {quote(said)} goes out"

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
-from messagebody import MessageBody, adapters
+from messagebody import MessageBody, Part, adapters
 from messagebody.adapters import MessageFormat, adapter_names
 from messagebody.errors import EnvelopeError, InvalidContentType
+from messagebody.findings import iter_findings
+from messagebody.samples import sample
 from tests.adapters.formats.messages import MESSAGES
 
 MARKDOWN = "text/markdown"
@@ -85,3 +87,51 @@ def test_a_rest_with_an_odd_type_is_refused() -> None:
     read = adapter("openai-chat").to_body(said_in("openai-chat"), text=MARKDOWN)
     with pytest.raises(EnvelopeError, match="'text' is not text"):
         adapter("openai-chat").from_body(read.value, rest=read.rest | {"text": 3})
+
+
+class TestLinksOnTheirWay:
+    """A report with a source and a picture, on its way through a format."""
+
+    TEXT = "Cats are [cute](source:1), see ![ages](charts/age.png)."
+
+    def report(self) -> MessageBody:
+        body = MessageBody([Part(self.TEXT, content_type=MARKDOWN)])
+        body.add(url="https://e.com/cats", name="/sources/1", content_type="text/html")
+        body.add(sample("chart.png"), name="/charts/age.png")
+        return body
+
+    @pytest.mark.parametrize("role", ["assistant", "user"])
+    @pytest.mark.parametrize("name", FORMATS)
+    def test_no_link_is_lost_without_a_word(self, name: str, role: str) -> None:
+        body = self.report()
+        done = adapter(name).from_body(body, role=role, urls="text")
+        lost = [loss.why for loss in done.losses if "its link to" in loss.why]
+        back = adapter(name).to_body(done.value, text=MARKDOWN).value
+        gone = [link.target for link in back.links(dangling=True)]
+        others = " and to 1 other" * (len(gone) > 1)
+        assert [each.partition(" nowhere")[0] for each in lost] == [
+            f"its link to {target!r}{others} leads" for target in gone[:1]
+        ]
+
+    @pytest.mark.parametrize("role", ["assistant", "user"])
+    @pytest.mark.parametrize("name", FORMATS)
+    def test_what_comes_back_as_plain_text_is_no_all_clear(self, name: str, role: str) -> None:
+        done = adapter(name).from_body(self.report(), role=role)
+        back = adapter(name).to_body(done.value).value
+        found = back.links()
+        targets = {link.target for link in [*found, *found.unread]}
+        assert targets == {"/sources/1", "/charts/age.png"}
+        missing = back.links(dangling=True)
+        if any(target not in back.names() for target in targets):
+            assert [*missing, *missing.unread]
+            assert {"link-dangles", "links-unread"} & {each.check for each in iter_findings(back)}
+
+    def test_names_that_go_out_as_they_are_lose_no_link(self) -> None:
+        done = adapter("a2a").from_body(self.report())
+        assert not [loss for loss in done.losses if "link" in loss.why]
+
+    def test_an_escaped_link_is_one(self) -> None:
+        body = MessageBody([Part("[a](/charts/%61ge.png)", content_type=MARKDOWN)])
+        body.add(sample("chart.png"), name="/charts/age.png")
+        [*_, loss] = adapter("openai-responses").from_body(body, role="assistant").losses
+        assert "its link to '/charts/age.png' leads nowhere" in loss.why
