@@ -12,8 +12,8 @@ from messagebody._base.hints import guided
 from messagebody._base.leaves import leaf
 from messagebody._base.text import answer_repr
 from messagebody.compatibility._reasons import (
+    Evidence,
     Reason,
-    Shown,
     Sides,
     explain,
     shown_body,
@@ -136,7 +136,7 @@ class Compatibility:
         return self._reasons
 
     @cached_property
-    def _shown(self) -> Shown:
+    def _shown(self) -> Evidence:
         self._decision.budget.refill(self.steps)
         return shown_body(self._decision, self.verdict, self.counterexample_types)
 

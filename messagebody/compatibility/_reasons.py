@@ -114,7 +114,7 @@ class Reason:
         if self.code == "part-not-accepted":
             return self._on_rejected_part()
         if self.code == "content-not-accepted":
-            return self._on_content()
+            return f"{self.subject}: {self.difference or _NOT_JSON}"
         if self.code == "required-may-be-missing":
             return self._on_missing_part()
         if self.code == "dead-part":
@@ -200,12 +200,18 @@ class Reason:
             )
         return text if self.sides.consumer else f"{text}: it accepts only the empty body"
 
-    def _on_content(self) -> str:
+    @property
+    def subject(self) -> str:
+        """The part whose content is refused, and who sends and takes it, in words."""
         part = "a part" if self.rejected is None else describe_part(self.rejected)
-        taker = self.sides.consumer[self.consumer_index or 0].label
-        place = f"{part}, allowed by {self._sender}, is not what consumer part "
-        place += f"{self.consumer_index} {taker} takes"
-        return f"{place}: {self.difference or _NOT_JSON}"
+        sender = self._named("producer", self.producer_index or 0, part)
+        taker = self._named("consumer", self.consumer_index or 0, part)
+        return f"{part}, allowed by {sender}, is not what {taker} takes"
+
+    def _named(self, side: Literal["producer", "consumer"], index: int, but: str) -> str:
+        """Return a schema part in words, without those that were said before."""
+        label = getattr(self.sides, side)[index].label
+        return f"{side} part {index}" + ("" if label == but else f" {label}")
 
     def _on_missing_part(self) -> str:
         wanted = self.consumer_index or 0
@@ -243,7 +249,7 @@ def describe_part(part: PartType) -> str:
 
 
 @attrs.frozen
-class Shown:
+class Evidence:
     """The counterexample to show, and the answers that the reasons are made of.
 
     Arguments:
@@ -258,7 +264,7 @@ class Shown:
     is_open: bool = False
 
 
-def shown_body(decision: Decision, verdict: str, found: Sequence[PartType] | None) -> Shown:
+def shown_body(decision: Decision, verdict: str, found: Sequence[PartType] | None) -> Evidence:
     """Return the counterexample to show.
 
     Arguments:
@@ -267,19 +273,19 @@ def shown_body(decision: Decision, verdict: str, found: Sequence[PartType] | Non
         found: the counterexample that decided it, if there is one.
     """
     if found is None:
-        return Shown(None, is_open=verdict == "undecided")
+        return Evidence(None, is_open=verdict == "undecided")
     # The decision keeps the answers behind the verdict, so they are not searched again.
     answers = dict(decision.settle())
     body = _readable(found, answers)
     try:
         _add_rejected(body, decision, answers)
     except OutOfBudget:
-        return Shown(body, answers, is_open=True)
+        return Evidence(body, answers, is_open=True)
     is_settled = all(each.is_settled for each in answers.values())
-    return Shown(body, answers, is_open=verdict == "undecided" or not is_settled)
+    return Evidence(body, answers, is_open=verdict == "undecided" or not is_settled)
 
 
-def explain(sides: Sides, decision: Decision, verdict: str, shown: Shown) -> tuple[Reason, ...]:
+def explain(sides: Sides, decision: Decision, verdict: str, shown: Evidence) -> tuple[Reason, ...]:
     """Return the reasons for a verdict, with the answers of its decision.
 
     Arguments:
@@ -437,9 +443,9 @@ def _not_accepted(
         yield Reason("part-not-accepted", shown, index, sides=sides, rejected=rejected)
         return
     content = sides.consumer[taker].content_schema
-    found: list[Difference | None] = [None]
+    found: Sequence[Difference | None] = (None,)
     if isinstance(kind, FilledType) and kind.value is not None and content is not None:
-        found = list(decision.pair.differences(index, rejected.name, content))
+        found = decision.pair.differences(index, rejected.name, content, kind.value)
     for each in found:
         yield Reason(
             "content-not-accepted",
@@ -479,7 +485,12 @@ def _on_missing(
     lacking = set() if shown is None else set(missing_from(decision.pair, shown))
     for wanted in decision.consumer.required_parts:
         answer = answers.get(len(decision.producer) + wanted, OPEN)
-        if (answer.is_found or wanted in lacking) and wanted not in settled:
+        if not (answer.is_found or wanted in lacking) or wanted in settled:
+            continue
+        # What this part refuses may be taken by another one, and be missing here all the same.
+        inside = list(_on_promised(sides, decision, wanted, shown or answer.body or ()))
+        yield from inside
+        if not inside:
             nearest = _optional_match(sides.producer, sides.consumer[wanted])
             yield Reason(
                 "required-may-be-missing",
@@ -488,6 +499,33 @@ def _on_missing(
                 sides=sides,
                 is_elsewhere=shown is not None and wanted not in lacking,
             )
+
+
+def _on_promised(
+    sides: Sides, decision: Decision, wanted: int, body: Iterable[PartType]
+) -> Iterator[Reason]:
+    """Yield why a part that is always sent does not meet a requirement, if only what is inside."""
+    taker = sides.consumer[wanted]
+    for part in body:
+        kind = part.content_type
+        if taker.content_schema is None or not isinstance(kind, FilledType) or kind.value is None:
+            continue
+        for index in members(decision.pair.hits(part) & decision.pair.first):
+            sender = sides.producer[index]
+            if sender.required and contained((sender,), (taker,), lambda *_: True) is not None:
+                for each in decision.pair.differences(
+                    index, part.name, taker.content_schema, kind.value
+                ):
+                    yield Reason(
+                        "content-not-accepted",
+                        part,
+                        index,
+                        wanted,
+                        sides=sides,
+                        rejected=part,
+                        difference=each,
+                    )
+                return
 
 
 def _optional_match(producer: MessageBodySchema, wanted: SchemaPart) -> int | None:

@@ -236,10 +236,25 @@ def _of_producer(
         # A suggestion with some of these edits is enough already.
         if any(set(known) <= set(edits) for known, _ in found):
             continue
-        parts = [option.part for option in choice]
-        if trial.is_remedy(parts):
-            kept = [part for part in parts if part is not None]
-            found.append((edits, MessageBodySchema(kept)))
+        if trial.is_remedy([option.part for option in choice]):
+            needed = _needed(choice, producer, trial)
+            edits = tuple(edit for option in needed for edit in option.edits)
+            kept = [option.part for option in needed if option.part is not None]
+            if not any(set(known) <= set(edits) for known, _ in found):
+                found.append((edits, MessageBodySchema(kept)))
+    return found
+
+
+def _needed(
+    choice: Sequence["_Option"], producer: MessageBodySchema, trial: "_Trial"
+) -> list["_Option"]:
+    """Return options that are a remedy, without those of parts that may stay as they are."""
+    found = list(choice)
+    for index, option in enumerate(choice):
+        if option.edits and sum(map(bool, (each.edits for each in found))) > 1:
+            found[index] = _Option((), producer[index])
+            if not trial.is_remedy([each.part for each in found]):
+                found[index] = option
     return found
 
 

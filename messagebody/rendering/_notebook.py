@@ -18,7 +18,13 @@ from messagebody.rendering._contents import Contents, as_source
 from messagebody.rendering._elements import Html, element, joined
 from messagebody.rendering._limits import PageLimits
 from messagebody.rendering._tables import kind_of, place_of, preview, size_of, total_size, type_of
-from messagebody.rendering._verdicts import REASONS, REJECTIONS, more_reasons, on_counterexample
+from messagebody.rendering._verdicts import (
+    REASONS,
+    REJECTIONS,
+    grouped,
+    more_reasons,
+    on_counterexample,
+)
 from messagebody.schema import Violation
 
 # A view is saved in the notebook's file, with all its content.
@@ -134,10 +140,20 @@ def verdict_html(result: "messagebody.Compatibility") -> str:
     """Return an answer to `check`: the verdict, its reasons, and a counterexample as a table."""
     verdict = str(result.verdict)
     badge = element("span", verdict, class_=_VERDICTS.get(verdict, "badge bad"))
-    reasons = [each for reason in result.reasons[:REASONS] for each in _on_reason(reason)]
+    shown = grouped(result.reasons[:REASONS])
+    reasons = [each for group in shown for each in _on_group(group)]
     if more := more_reasons(result):
         reasons.append(element("p", more))
     return _view(element("p", badge), *reasons, *_on_counterexample(result))
+
+
+def _on_group(group: Sequence["messagebody.compatibility.Reason"]) -> Iterator[Html]:
+    if len(group) == 1:
+        yield from _on_reason(group[0])
+        return
+    yield element("p", f"{escape(group[0].subject, limit=_LONGEST)}:")
+    differences = [escape(str(each.difference), limit=_LONGEST) for each in group]
+    yield element("ul", *[element("li", each) for each in differences])
 
 
 def _on_reason(reason: "messagebody.compatibility.Reason") -> Iterator[Html]:

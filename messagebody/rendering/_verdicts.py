@@ -1,12 +1,12 @@
 """Verdicts in words: the answer to a comparison of two schemas, and its reasons."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._core import DEFAULT_LIMITS, MAX_LENGTH, count_of, escape
-from messagebody.rendering._tables import PLAIN, Cell, Palette, align, folded, listing
+from messagebody.rendering._tables import PLAIN, Cell, Palette, align, folded, listing, preview
 
 REASONS: Final = 20
 """The most reasons that are told one by one; all are in the data of the answer."""
@@ -52,7 +52,7 @@ def explanation(
     return [
         palette(str(result.verdict), _ROLES.get(result.verdict, "no")),
         *folded([note] if note else [], width),
-        *(line for reason in shown for line in _on_reason(reason, palette, width)),
+        *(line for group in grouped(shown) for line in _on_group(group, palette, width)),
         *([f"  {more_reasons(result)}"] if more_reasons(result) else []),
         *_on_counterexample(result, palette, width),
     ]
@@ -62,6 +62,29 @@ def more_reasons(result: "messagebody.Compatibility") -> str:
     """Return how many reasons are not shown, in words; empty if all are."""
     more = len(result.reasons) - REASONS
     return f"and {count_of(more, 'more reason')}" if more > 0 else ""
+
+
+def grouped(
+    reasons: Iterable["messagebody.compatibility.Reason"],
+) -> list[list["messagebody.compatibility.Reason"]]:
+    """Return reasons in groups: those about what is inside one part together."""
+    groups = itertools.groupby(
+        enumerate(reasons),
+        lambda each: each[0] if each[1].difference is None else each[1].subject,
+    )
+    return [[reason for _, reason in group] for _, group in groups]
+
+
+def _on_group(
+    group: Sequence["messagebody.compatibility.Reason"], palette: Palette, width: int | None
+) -> Iterator[str]:
+    """Yield reasons; of several about one part, the part is told once."""
+    if len(group) == 1:
+        yield from _on_reason(group[0], palette, width)
+        return
+    yield from folded([f"  {escape(group[0].subject, limit=_LONGEST)}:"], width)
+    for each in group:
+        yield from folded([f"    {escape(str(each.difference), limit=_LONGEST)}"], width)
 
 
 def _on_reason(
@@ -94,7 +117,9 @@ def _on_counterexample(
         rows = listing(result.counterexample, palette=palette, width=_less(width, 2))
         for row, part in zip(rows, result.counterexample, strict=True):
             yield from _indented([row], 2)
-            if part.text and _is_looked_into(part, result):
+            # The row of an unnamed part has the beginning of it already.
+            is_told = part.name is None and preview(part) == f'"{part.text}"'
+            if part.text and not is_told and _is_looked_into(part, result):
                 yield from folded([f"    {escape(part.text, limit=_CONTENT)}"], width)
 
 

@@ -1,7 +1,9 @@
 """Where contents of one schema may be what another refuses, and what each says there.
 
-The other schema is taken apart into rules, each about one place. All rules that some content of the
-first breaks are named, so that without them the second takes all of the first.
+Both schemas are followed side by side. What one says of a place, together with a rule of the other,
+is looked at once, wherever it comes again: definitions may name each other in more ways than can be
+counted one by one. All rules that some content breaks are named, up to a number, so that without
+them the second schema takes all of the first.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,127 +12,347 @@ from typing import Any, Final
 import attrs
 
 from messagebody._base.text import quote
+from messagebody.compatibility._contents._cases import Case, cases_of
 from messagebody.compatibility._contents._nodes import (
     FALSE,
+    TRUE,
     All,
     Has,
     ItemAt,
     Items,
+    Kinds,
     Members,
     Nodes,
     SchemaAt,
 )
+from messagebody.compatibility._contents._objects import name_of
+from messagebody.compatibility._contents._projection import Known, Projection, Step, flattened
 from messagebody.compatibility._contents._reading import escaped
 from messagebody.compatibility._contents._search import Search
+from messagebody.compatibility._contents._smallest import is_larger
 from messagebody.compatibility._contents._words import value_in_words, words_of
 from messagebody.compatibility._solver.contents import Difference
 
-_Step = Members | ItemAt | Items
-_DEEPEST: Final = 16
+_DEEPEST: Final = 64
 """The most steps of a place: below, a rule is named as a whole."""
+_NAMED: Final = 20
+"""Rules that are named; more would help nobody."""
+_RETRIED: Final = 64
+"""Places that are looked at by another way again, as no content breaks the rule by the first."""
+_OTHERS: Final = 3
+"""Other places that are named one by one; more are counted."""
+_COMPARED: Final = 1_000
+"""Values in a content that is compared with each difference."""
+
+_Pair = tuple[Known, int, bool]
+"""What is known of values, a rule, and whether the rule is named as a whole."""
+_WayIn = tuple[_Pair | None, tuple[Step | Case, ...]]
+"""The pair that leads to another one, None before the first, and the steps between them."""
 
 
-def differences(search: Search, met: Sequence[int], refused: int) -> Iterator[Difference]:
-    """Yield the rules of a schema that values of others may break.
+@attrs.frozen
+class _RuleAt:
+    """A place at which a rule is looked at.
+
+    Arguments:
+        path: the steps to it, and the cases of unions on the way.
+        known: what the values there meet.
+        rule: the rule.
+        is_whole: whether the rule is named as a whole.
+        way: the pairs that led to it.
+        steps: the last steps of the path, from the last pair.
+    """
+
+    path: tuple[Step | Case, ...]
+    known: Known
+    rule: int
+    is_whole: bool = False
+    way: tuple[_Pair, ...] = ()
+    steps: tuple[Step | Case, ...] = ()
+
+    @property
+    def pair(self) -> _Pair:
+        """What is looked at only once."""
+        return tuple(sorted(self.known)), self.rule, self.is_whole
+
+
+def differences(
+    search: Search, met: Sequence[int], refused: int, shown: tuple[Any] | None = None
+) -> list[Difference]:
+    """Return the rules of a schema that values of others may break.
 
     Arguments:
         search: finds the values.
         met: the nodes that the values meet.
         refused: the node of the schema that refuses some of them.
+        shown: a value that it refuses: what it breaks comes first.
 
     Raises:
         OutOfBudget: the budget ended first.
         TooLarge: a value is too large.
     """
-    queue: list[tuple[tuple[_Step, ...], int]] = [((), refused)]
-    held = {each for number in met for each in _conjuncts(search.nodes, number)}
-    opened: set[int] = set()
-    again: list[Difference] = []
-    is_any = False
-    while queue:
-        path, rule = queue.pop()
-        if not path and rule in held:
-            continue
-        found = search.find([*met, -_along(search.nodes, path, rule)])
-        if found is None:
-            continue
-        if rule in opened:
-            # The rules of what holds itself are named where it is met first.
-            again.append(_difference(search, path, rule, found[0]))
-            continue
-        if isinstance(search.nodes[rule], SchemaAt):
-            opened.add(rule)
-        inner = _taken_apart(search.nodes, rule) if len(path) < _DEEPEST else None
-        if inner is None:
-            is_any = True
-            yield _difference(search, path, rule, found[0])
+    walk = _DifferenceSearch(search, met)
+    found = walk.broken(refused)
+    if shown is not None and len(found) > 1 and not is_larger(shown[0], _COMPARED):
+        value = search.nodes.constant(shown[0])
+        found.sort(key=lambda each: not walk.breaks(value, each[0]))
+    return _joined([(look, walk.difference(look, value)) for look, value in found])
+
+
+class _DifferenceSearch:
+    """Follows two schemas side by side.
+
+    Arguments:
+        search: finds the values.
+        met: the nodes that the values meet.
+    """
+
+    def __init__(self, search: Search, met: Sequence[int]) -> None:
+        self._search, self._nodes = search, search.nodes
+        self._met = met
+        self._projection = Projection(search)
+        self._ways_in: dict[_Pair, list[_WayIn]] = {}
+
+    def broken(self, refused: int) -> list[tuple[_RuleAt, Any]]:
+        """Return the places of broken rules, each with a value that breaks it."""
+        found: list[tuple[_RuleAt, Any]] = []
+        stack = [_RuleAt((), flattened(self._nodes, self._met), refused)]
+        done: set[_Pair] = set()
+        retries = _RETRIED
+        while stack and len(found) < _NAMED:
+            look = stack.pop()
+            pair = look.pair
+            before = (look.way[-1] if look.way else None), look.steps
+            if pair in done:
+                self._ways_in[pair].append(before)
+                continue
+            if look.rule in look.known or self._find([*look.known, -look.rule]) is None:
+                continue
+            done.add(pair)
+            self._ways_in[pair] = [before]
+            inner = self._inner(look) if len(look.path) < _DEEPEST else []
+            if inner:
+                stack += reversed(inner)
+                continue
+            value = self._find([*self._met, -self._along(look.path, look.rule)])
+            if value is not None:
+                found.append((look, value[0]))
+            elif retries:
+                retries -= 1
+                done.difference_update([pair, *look.way])
+        return found
+
+    def breaks(self, value: int, look: _RuleAt) -> bool:
+        """Return whether a constant breaks a rule."""
+        return self._find([value, -self._along(look.path, look.rule)]) is not None
+
+    def difference(self, look: _RuleAt, value: Any) -> Difference:
+        """Return what is said of a broken rule, with a value that breaks it."""
+        pointer, beside = "", 0
+        for place, step in enumerate(look.path):
+            if isinstance(step, Case):
+                beside |= step.beside
+                continue
+            rest = self._along(look.path[place + 1 :], look.rule)
+            name, value = self._broken(step, rest, value)
+            pointer, beside = f"{pointer}/{escaped(name)}", 0
+        found = self._told(look, value)
+        if beside and found.name is None:
+            comma = "," if ", " in found.taken else ""
+            kinds = words_of(self._nodes, self._nodes.add(Kinds(beside)))
+            found = attrs.evolve(found, taken=f"{found.taken}{comma} or {kinds}")
+        count = self._count(look.pair)
+        others = self._pointers(look.pair) if count is not None and count <= _OTHERS else []
+        return attrs.evolve(
+            found,
+            pointer=pointer,
+            elsewhere=count,
+            others=tuple([each for each in others if each != pointer][:count]),
+        )
+
+    def _told(self, look: _RuleAt, value: Any) -> Difference:
+        """Return what is said of a broken rule, without places."""
+        nodes, rule = self._nodes, look.rule
+        node = nodes[rule]
+        if rule > 0 and isinstance(node, Has):
+            return Difference("", "", f"/{escaped(node.name)}", node.name)
+        if look.is_whole and (required := _required(nodes, rule)):
+            has, member = required
+            kind = words_of(nodes, member.value)
+            return Difference("", "", f"/{escaped(has.name)}", has.name, kind=kind)
+        sent = value_in_words(value)
+        if rule > 0 and isinstance(node, Members) and node.value == FALSE:
+            sent = self._added(node, value)
+        return Difference("", sent, words_of(nodes, rule))
+
+    def _inner(self, look: _RuleAt) -> list[_RuleAt]:
+        """Return the rules that a rule is made of, where each applies; none if it is one."""
+        nodes, rule = self._nodes, look.rule
+        node = nodes[rule]
+        if look.is_whole:
+            return []
+        if rule > 0 and isinstance(node, Members | ItemAt | Items):
+            return [] if node.value == FALSE else self._at_steps(look, node)
+        if isinstance(node, All) and (rule > 0 or len(node.ids) == 1):
+            sign = 1 if rule > 0 else -1
+            rules = self._ordered(look.known, [sign * each for each in node.ids])
+            return [_further(look, look.known, each, whole) for each, whole in rules]
+        if isinstance(node, SchemaAt):
+            target = nodes.targets[node] if rule > 0 else -nodes.targets[node]
+            return [_further(look, look.known, target)]
+        return [
+            _further(look, look.known, each.rule, each.is_whole)
+            if each.case is None
+            else _further(
+                look,
+                flattened(nodes, [*look.known, each.case.guard]),
+                each.rule,
+                each.is_whole,
+                each.case,
+            )
+            for each in cases_of(nodes, rule)
+        ]
+
+    def _at_steps(self, look: _RuleAt, step: Step) -> list[_RuleAt]:
+        found = []
+        for each in self._projection.finer(look.known, step):
+            known = self._projection.at(look.known, each)
+            # Of what nothing is known, any rule is broken by anything: it is one difference.
+            found.append(_further(look, known, each.value, not known, each))
+        return found
+
+    def _ordered(self, known: Known, rules: Sequence[int]) -> Iterator[tuple[int, bool]]:
+        """Yield rules of one place: first what is required, with what is said of unknown members.
+
+        That a member may be missing, and that nothing is known of it, is one difference.
+        """
+        members = {each: node for each in rules if isinstance(node := self._nodes[each], Members)}
+        by_name = {node.names: each for each, node in members.items() if each > 0}
+        joined = set()
+        for rule in rules:
+            node = self._nodes[rule]
+            if rule > 0 and isinstance(node, Has):
+                about = by_name.get(self._nodes.name(node.name))
+                if about is None or self._projection.at(known, members[about]):
+                    yield rule, False
+                else:
+                    joined.add(about)
+                    yield self._nodes.all_of([rule, about]), True
+        yield from (
+            (each, False)
+            for each in rules
+            if each not in joined and not (each > 0 and isinstance(self._nodes[each], Has))
+        )
+
+    def _along(self, path: Sequence[Step | Case], rule: int) -> int:
+        """Return the node that says of a value what a rule says of a place inside."""
+        for step in reversed(path):
+            if isinstance(step, Case):
+                rule = self._nodes.any_of([-step.guard, rule])
+            else:
+                rule = self._nodes.add(attrs.evolve(step, value=rule))
+        return rule
+
+    def _find(self, goal: Sequence[int]) -> tuple[Any] | None:
+        return self._search.find(goal)
+
+    def _broken(self, step: Step, rule: int, value: Any) -> tuple[str, Any]:
+        """Return the member or item that breaks a rule, with its name or place."""
+        if isinstance(step, Members):
+            places = [(name, each) for name, each in value.items() if self._is_about(step, name)]
+        elif isinstance(step, ItemAt):
+            places = [(str(step.place), value[step.place])]
         else:
-            queue.extend(((*path, *step), each) for step, each in reversed(inner))
-    if not is_any:
-        yield from again
+            places = [(str(i), each) for i, each in enumerate(value) if i >= step.start]
+        for name, each in places[:-1]:
+            if self._find((self._nodes.constant(each), -rule)) is not None:
+                return name, each
+        return places[-1]
+
+    def _is_about(self, step: Members, name: str) -> bool:
+        return self._find((self._nodes.name(name), step.names)) is not None
+
+    def _added(self, node: Members, value: Any) -> str:
+        names = [name for name in value if self._is_about(node, name)]
+        return f"a member {quote(names[0])}" if names else value_in_words(value)
+
+    def _count(self, pair: _Pair) -> int | None:
+        """Return at how many other places a pair comes; None if it holds itself."""
+        ways: dict[_Pair, int] = {}
+        stack: list[tuple[_Pair, bool]] = [(pair, False)]
+        opened: set[_Pair] = set()
+        while stack:
+            each, is_ready = stack.pop()
+            before = [inner for inner, _ in self._ways_in[each]]
+            if is_ready:
+                opened.discard(each)
+                ways[each] = sum(1 if inner is None else ways[inner] for inner in before)
+            elif each in opened:
+                return None
+            elif each not in ways:
+                opened.add(each)
+                stack.append((each, True))
+                stack += [(inner, False) for inner in before if inner is not None]
+        return ways[pair] - 1
+
+    def _pointers(self, pair: _Pair) -> list[str]:
+        """Return the places of a pair that has few; none if names of members are not known."""
+        found: list[str] = []
+        stack: list[tuple[_Pair, str]] = [(pair, "")]
+        while stack:
+            each, end = stack.pop()
+            for before, steps in self._ways_in[each]:
+                names = [self._name(step) for step in steps if not isinstance(step, Case)]
+                if None in names:
+                    return []
+                pointer = "".join(f"/{escaped(name or '')}" for name in names) + end
+                if before is None:
+                    found.append(pointer)
+                else:
+                    stack.append((before, pointer))
+        return found
+
+    def _name(self, step: Step) -> str | None:
+        if isinstance(step, Members):
+            return name_of(self._nodes, step.names)
+        return str(step.place if isinstance(step, ItemAt) else step.start)
 
 
-def _conjuncts(nodes: Nodes, number: int) -> tuple[int, ...]:
-    node = nodes[number]
-    return node.ids if number > 0 and isinstance(node, All) else (number,)
+def _further(
+    look: _RuleAt,
+    known: Known,
+    rule: int,
+    is_whole: bool = False,
+    step: Step | Case | None = None,
+) -> _RuleAt:
+    """Return a look at a rule inside another one."""
+    steps = () if step is None else (step,)
+    return _RuleAt((*look.path, *steps), known, rule, is_whole, (*look.way, look.pair), steps)
 
 
-def _taken_apart(nodes: Nodes, rule: int) -> list[tuple[tuple[_Step, ...], int]] | None:
-    """Return the rules that a rule is made of, each with the step to it; None if it is one."""
+def _joined(found: Sequence[tuple[_RuleAt, Difference]]) -> list[Difference]:
+    """Return differences, those of one place of the refusing schema as one."""
+    joined: dict[Any, Difference] = {}
+    for look, each in found:
+        # The rule with the one that holds it stands for its place.
+        holder = look.way[-1][1] if look.way else None
+        key = holder, look.rule, each.sent, each.taken
+        first = joined.get(key)
+        if first is None:
+            joined[key] = each
+        elif first.elsewhere is not None:
+            count = None if each.elsewhere is None else first.elsewhere + 1 + each.elsewhere
+            others = (*first.others, each.pointer, *each.others)
+            shown = others if count is not None and len(others) == count <= _OTHERS else ()
+            joined[key] = attrs.evolve(first, elsewhere=count, others=shown)
+    return list(joined.values())
+
+
+def _required(nodes: Nodes, rule: int) -> tuple[Has, Members] | None:
+    """Return the two rules that require a member and say what it is, if a rule is made of those."""
     node = nodes[rule]
-    if rule < 0 and isinstance(node, All) and len(node.ids) == 1:
-        return [((), -node.ids[0])]
-    if rule < 0:
-        return None
-    if isinstance(node, All):
-        return [((), each) for each in node.ids]
-    if isinstance(node, SchemaAt):
-        return [((), nodes.targets[node])]
-    if isinstance(node, Members | ItemAt | Items) and node.value != FALSE:
-        return [((node,), node.value)]
+    if isinstance(node, All) and rule > 0 and len(node.ids) == 2 and TRUE not in node.ids:
+        has, member = (nodes[each] for each in node.ids)
+        if isinstance(has, Has) and isinstance(member, Members):
+            return has, member
     return None
-
-
-def _along(nodes: Nodes, path: Sequence[_Step], rule: int) -> int:
-    """Return the node that says of a value what a rule says of a place inside."""
-    for step in reversed(path):
-        rule = nodes.add(attrs.evolve(step, value=rule))
-    return rule
-
-
-def _difference(search: Search, path: Sequence[_Step], rule: int, value: Any) -> Difference:
-    pointer = ""
-    for place, step in enumerate(path):
-        name, value = _broken(search, step, _along(search.nodes, path[place + 1 :], rule), value)
-        pointer += f"/{escaped(name)}"
-    node = search.nodes[rule]
-    if rule > 0 and isinstance(node, Has):
-        return Difference(pointer, "", f"/{escaped(node.name)}", node.name)
-    sent = value_in_words(value)
-    if rule > 0 and isinstance(node, Members) and node.value == FALSE:
-        sent = _added(search, node, value)
-    return Difference(pointer, sent, words_of(search.nodes, rule))
-
-
-def _broken(search: Search, step: _Step, rule: int, value: Any) -> tuple[str, Any]:
-    """Return the member or item that breaks a rule, with its name or place."""
-    nodes = search.nodes
-    if isinstance(step, Members):
-        places = [(name, each) for name, each in value.items() if _is_about(search, step, name)]
-    elif isinstance(step, ItemAt):
-        places = [(str(step.place), value[step.place])]
-    else:
-        places = [(str(i), each) for i, each in enumerate(value) if i >= step.start]
-    for name, each in places:
-        if search.find((nodes.constant(each), -rule)) is not None:
-            return name, each
-    return places[-1]
-
-
-def _is_about(search: Search, step: Members, name: str) -> bool:
-    return search.find((search.nodes.name(name), step.names)) is not None
-
-
-def _added(search: Search, node: Members, value: Any) -> str:
-    names = [name for name in value if _is_about(search, node, name)]
-    return f"a member {quote(names[0])}" if names else value_in_words(value)

@@ -310,25 +310,36 @@ class Nodes:
 
     def constant(self, value: Any) -> int:
         """Return the node that only one value meets."""
-        return run(self.constant_steps(value))
+        return run(self.constant_steps(value, {}))
 
-    def constant_steps(self, value: Any) -> Generator[Any, int, int]:
-        """Return the node that only one value meets, asking for those of its members."""
+    def constant_steps(self, value: Any, made: dict[int, int]) -> Generator[Any, int, int]:
+        """Return the node that only one value meets, asking for those of its members.
+
+        Arguments:
+            value: the value.
+            made: the nodes of containers that were met before, by `id`: a value that holds another
+                twice is not taken apart twice.
+        """
+        if id(value) in made:
+            return made[id(value)]
         if isinstance(value, dict):
             found = [self.add(Kinds(OBJECT))]
             for name, each in sorted(value.items()):
+                inner = yield self.constant_steps(each, made)
                 found.append(self.add(Has(name)))
-                found.append(self.add(Members(self.name(name), (yield self.constant_steps(each)))))
+                found.append(self.add(Members(self.name(name), inner)))
             found.append(self.add(Members(self.no_name(sorted(value)), FALSE)))
-            return self.all_of(found)
-        if isinstance(value, list | tuple):
+        elif isinstance(value, list | tuple):
             size = len(value)
             limits = ItemCount(size, is_upper=False), ItemCount(size, is_upper=True)
             found = [self.add(Kinds(ARRAY)), *map(self.add, limits)]
             for place, each in enumerate(value):
-                found.append(self.add(ItemAt(place, (yield self.constant_steps(each)))))
-            return self.all_of(found)
-        return self.add(Among((scalar(value),)))
+                inner = yield self.constant_steps(each, made)
+                found.append(self.add(ItemAt(place, inner)))
+        else:
+            return self.add(Among((scalar(value),)))
+        made[id(value)] = self.all_of(found)
+        return made[id(value)]
 
     def name(self, name: str) -> int:
         """Return the node of one name."""

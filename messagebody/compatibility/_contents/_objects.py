@@ -105,7 +105,7 @@ class _ObjectShape:
 
     def applies(self, guard: int, name: str) -> Generator[tuple[int, ...], _Found, bool]:
         """Return whether a node of names holds for a name."""
-        known = _applies(self.nodes, guard, name)
+        known = applies(self.nodes, guard, name)
         if known is None:
             known = (yield (self.nodes.name(name), guard)) is not None
         return known
@@ -127,7 +127,7 @@ def name_of(nodes: Nodes, names: int) -> str | None:
     return str(value) if kind == STRING else None
 
 
-def _applies(nodes: Nodes, guard: int, name: str) -> bool | None:
+def applies(nodes: Nodes, guard: int, name: str) -> bool | None:
     """Return whether a node of names holds for a name, if it is of the usual kinds."""
     node, holds = nodes[guard], guard > 0
     if isinstance(node, Among):
@@ -144,7 +144,7 @@ def _applies(nodes: Nodes, guard: int, name: str) -> bool | None:
 
 
 def _applies_to_literal(nodes: Nodes, guard: int, name: str) -> bool | None:
-    return None if isinstance(nodes[guard], All) else _applies(nodes, guard, name)
+    return None if isinstance(nodes[guard], All) else applies(nodes, guard, name)
 
 
 def _mentioned(nodes: Nodes, guard: int) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """The question about contents: is there a JSON value that meets some schemas and none of others?"""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from messagebody.compatibility._contents._algebra import is_none
@@ -8,7 +8,7 @@ from messagebody.compatibility._contents._differences import differences
 from messagebody.compatibility._contents._nodes import Nodes
 from messagebody.compatibility._contents._reading import read
 from messagebody.compatibility._contents._search import Found, Search, ValueTooDeep
-from messagebody.compatibility._contents._smallest import smallest
+from messagebody.compatibility._contents._smallest import is_larger, smallest
 from messagebody.compatibility._contents._texts import TooLarge
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.contents import Difference, Undecided
@@ -17,6 +17,8 @@ from messagebody.schema._library import TooCostly
 
 _SCHEMA_READ: Final = 16
 """Steps of the budget that reading a schema takes, though it is read once for all questions."""
+_LARGEST: Final = 250_000
+"""Values that a content may hold: few definitions that name each other can ask for any number."""
 _TRIED: Final = 8
 """Values that are tried where a keyword is not followed."""
 
@@ -66,6 +68,8 @@ class ContentQuestions:
                 found = self._search.find([*goal, *excluded])
                 if found is None:
                     return self._exhausted(goal, excluded)
+                if is_larger(found[0], _LARGEST):
+                    return Undecided("size")
                 if _is_right(found[0], met, unmet):
                     return (smallest(found[0], lambda value: _is_right(value, met, unmet)),)
                 # A keyword that is not followed decides; another value may still be right.
@@ -77,16 +81,24 @@ class ContentQuestions:
         return self._open(goal)
 
     def differences(
-        self, met: Iterable[ContentSchema], refused: ContentSchema
-    ) -> Iterator[Difference]:
-        """Yield where contents that some schemas take may be what another one refuses.
+        self,
+        met: Iterable[ContentSchema],
+        refused: ContentSchema,
+        shown: tuple[Any] | None = None,
+    ) -> list[Difference]:
+        """Return where contents that some schemas take may be what another one refuses.
+
+        Arguments:
+            met: the schemas that take the contents.
+            refused: the schema that refuses some of them.
+            shown: a content that it refuses: what it breaks comes first.
 
         Raises:
             OutOfBudget: the budget ended first.
         """
         goal = [self._node(each) for each in met]
         try:
-            yield from differences(self._search, goal, self._node(refused))
+            return differences(self._search, goal, self._node(refused), shown)
         except TooLarge as error:
             raise OutOfBudget from error
 

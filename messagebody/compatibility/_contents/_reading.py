@@ -160,14 +160,14 @@ class _SchemaReader:
         return self._nodes.add(Kinds(types)) if types != ANY else TRUE
 
     def _const(self, schema: Mapping[str, Any], _: str) -> _Steps:
-        return (yield self._nodes.constant_steps(schema["const"]))
+        return (yield self._nodes.constant_steps(schema["const"], {}))
 
     def _enum(self, schema: Mapping[str, Any], _: str) -> _Steps:
         scalars: dict[Scalar, None] = {}
         others: list[int] = []
         for value in schema["enum"]:
             if isinstance(value, dict | list | tuple):
-                others.append((yield self._nodes.constant_steps(value)))
+                others.append((yield self._nodes.constant_steps(value, {})))
             else:
                 scalars[scalar(value)] = None
         # In one order, so that enumerations of the same values are the same.

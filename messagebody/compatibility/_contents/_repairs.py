@@ -61,7 +61,7 @@ def repairs(
     queue: list[tuple[tuple[Repair, ...], ContentSchema]] = [((), sent)]
     seen = {sent}
     for edits, schema in queue:
-        left = list(questions.differences([schema], taken))
+        left = questions.differences([schema], taken)
         if not left:
             yield edits, schema
             continue

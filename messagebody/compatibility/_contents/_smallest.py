@@ -8,6 +8,8 @@ from typing import Any, Final
 
 _TRIES: Final = 64
 """Values that are tried: each is validated against both sides."""
+_TRIED: Final = 200_000
+"""Values inside them, together."""
 _LEVELS: Final = 3
 """Levels at which something is left out; a person looks at those first."""
 
@@ -23,7 +25,7 @@ def smallest(value: Any, is_right: Callable[[Any], bool]) -> Any:
         >>> smallest({"a": [1, 2], "b": None}, lambda value: "a" in value)
         {'a': []}
     """
-    tries = _TRIES
+    tries = _TRIES if not is_larger(value, _TRIED // _TRIES) else 0
     smaller = _smaller(value, _LEVELS)
     while tries and (each := next(smaller, None)) is not None:
         tries -= 1
@@ -31,6 +33,31 @@ def smallest(value: Any, is_right: Callable[[Any], bool]) -> Any:
             value = each[0]
             smaller = _smaller(value, _LEVELS)
     return value
+
+
+def is_larger(value: Any, most: int) -> bool:
+    """Return whether a value holds more than so many values; those held twice count twice.
+
+    It takes as long as there are different ones: searches make values that hold others many times.
+
+    Examples:
+        >>> twice = [[1, 2]] * 2
+        >>> is_larger(twice, 6), is_larger(twice, 7)
+        (True, False)
+    """
+    sizes: dict[int, int] = {}
+    stack: list[tuple[Any, bool]] = [(value, False)]
+    while stack and len(sizes) <= most:
+        each, is_ready = stack.pop()
+        if not isinstance(each, dict | list) or (id(each) in sizes and not is_ready):
+            continue
+        inner = each.values() if isinstance(each, dict) else each
+        if is_ready:
+            sizes[id(each)] = 1 + sum(sizes.get(id(child), 1) for child in inner)
+            continue
+        stack.append((each, True))
+        stack += [(child, False) for child in inner]
+    return len(sizes) > most or sizes.get(id(value), 1) > most
 
 
 def _smaller(value: Any, levels: int) -> Iterator[tuple[Any]]:

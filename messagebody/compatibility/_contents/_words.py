@@ -1,6 +1,6 @@
 """What schemas of contents ask for, in words."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
@@ -18,6 +18,7 @@ from messagebody.compatibility._contents._nodes import (
     NUMBER,
     OBJECT,
     STRING,
+    TRUE,
     All,
     Among,
     Bound,
@@ -30,14 +31,23 @@ from messagebody.compatibility._contents._nodes import (
     Matches,
     Members,
     Multiple,
+    Node,
     Nodes,
+    One,
     Scalar,
+    SchemaAt,
     Size,
     Types,
 )
+from messagebody.compatibility._contents._objects import name_of
+from messagebody.compatibility._contents._projection import flattened
 
 _CUT: Final = 60
 _LISTED: Final = 8
+_NESTED: Final = 4
+"""Rules inside rules that are told."""
+OTHER: Final = "other values"
+"""What is said of a rule for which there are no words."""
 _KINDS: Final = (
     (STRING, "text"),
     (NUMBER, "a number"),
@@ -60,8 +70,13 @@ def value_in_words(value: Any) -> str:
     return escape(exact_json.beginning(value, _CUT))
 
 
-def words_of(nodes: Nodes, rule: int) -> str:
+def words_of(nodes: Nodes, rule: int, nested: int = 0) -> str:
     """Return what values a rule takes, in words.
+
+    Arguments:
+        nodes: the nodes.
+        rule: the rule.
+        nested: how deep it lies in another one; far down there are no words for it.
 
     Examples:
         >>> nodes = Nodes()
@@ -69,10 +84,23 @@ def words_of(nodes: Nodes, rule: int) -> str:
         'text or null'
     """
     node = nodes[rule]
-    if rule == FALSE:
-        return "nothing"
+    if rule in {TRUE, FALSE}:
+        return "anything" if rule == TRUE else "nothing"
+    if nested > _NESTED:
+        return OTHER
+    if isinstance(node, SchemaAt):
+        target = nodes.targets[node]
+        return words_of(nodes, target if rule > 0 else -target, nested + 1)
     if rule < 0:
-        return _not(nodes, rule)
+        return _not(nodes, rule, nested)
+    if isinstance(node, All):
+        return _both(nodes, node.ids, nested)
+    if isinstance(node, One):
+        return _either([words_of(nodes, each, nested + 1) for each in node.ids])
+    return _of_literal(nodes, node)
+
+
+def _of_literal(nodes: Nodes, node: Node) -> str:
     match node:
         case Kinds(types):
             return _kinds(types)
@@ -95,20 +123,51 @@ def words_of(nodes: Nodes, rule: int) -> str:
             return f"objects with a member {quote(name)}"
         case Members(names):
             return _none_but(nodes, names)
-    return "other values"
+    return OTHER
 
 
-def _not(nodes: Nodes, rule: int) -> str:
+def _not(nodes: Nodes, rule: int, nested: int) -> str:
     node = nodes[rule]
     if isinstance(node, All):
         # Alternatives: each is the negative of what does not hold for it.
-        each = [words_of(nodes, -number) for number in node.ids]
-        return _listed(each[:_LISTED], len(each)) if "other values" not in each else "other values"
-    if isinstance(node, Kinds):
-        return _kinds(ANY & ~node.types)
-    if isinstance(node, Among):
-        return f"anything but {words_of(nodes, -rule)}"
-    return "other values"
+        return _either([words_of(nodes, -number, nested + 1) for number in node.ids])
+    match node:
+        case Kinds(types):
+            return _kinds(ANY & ~types)
+        case Among():
+            return f"anything but {words_of(nodes, -rule)}"
+        case Matches(pattern):
+            return f"text that does not match {quote(pattern)}"
+        case Has(name):
+            return f"objects without a member {quote(name)}"
+        case Members(names, value) if value == FALSE:
+            member = name_of(nodes, names)
+            return OTHER if member is None else f"objects with a member {quote(member)}"
+    return OTHER
+
+
+def _both(nodes: Nodes, ids: Iterable[int], nested: int) -> str:
+    """Return what values take all of some rules, in words; of objects, which members they need."""
+    types, rules = ANY, []
+    for each in flattened(nodes, ids):
+        types &= nodes.types_of(each)
+        if each < 0 or not isinstance(nodes[each], Kinds):
+            rules.append(each)
+    if types and not types & ~(OBJECT | ARRAY):
+        required = [node.name for each in rules if isinstance(node := nodes[each], Has)]
+        shown = ", ".join(map(quote, required[:_LISTED])) + ("…" if len(required) > _LISTED else "")
+        members = f" with {'members' if len(required) > 1 else 'a member'} {shown}"
+        return _kinds(types) + (members if required and types == OBJECT else "")
+    found = dict.fromkeys(words_of(nodes, each, nested + 1) for each in rules)
+    found.pop(OTHER, None)
+    # That it is text goes without saying where a pattern of it is told.
+    if types != ANY and (types != STRING or not found):
+        found = {_kinds(types): None, **found}
+    return " and ".join(list(found)[:_LISTED]) or OTHER
+
+
+def _either(words: Sequence[str]) -> str:
+    return OTHER if OTHER in words else _listed(words[:_LISTED], len(words))
 
 
 def _kinds(types: Types) -> str:

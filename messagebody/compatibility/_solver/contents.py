@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import attrs
 
-from messagebody._base.text import escape, quote
+from messagebody._base.text import count_of, escape, quote
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.globs import ContentTypePattern, content_type_pattern
 from messagebody.schema import ContentSchema
@@ -50,23 +50,46 @@ class Difference:
         sent: what may be sent there, in words.
         taken: what is taken there, in words.
         name: the member that is required and may be missing, if that is the rule.
+        elsewhere: at how many other places the same is sent and taken; None if they hold themselves
+            and so are without end.
+        others: these places, if they are few.
+        kind: what is taken of the member that is required, in words, if the producer says nothing
+            of it.
 
     Examples:
-        >>> print(Difference("/title", "null", "text"))
-        at '/title', the producer may send null; the consumer takes text
+        >>> print(Difference("/title", "null", "text", elsewhere=2, others=("/a", "/b")))
+        at '/title', '/a' and '/b', the producer may send null; the consumer takes text
+        >>> print(Difference("/home", "", "/zip", "zip", 9, kind="text"))
+        the consumer requires '/home/zip' and at 9 other places (text), which the producer may \
+leave out
     """
 
     pointer: str
     sent: str
     taken: str
     name: str | None = None
+    elsewhere: int | None = 0
+    others: tuple[str, ...] = ()
+    kind: str = ""
 
     def __str__(self) -> str:
         if self.name is not None:
-            place = quote(f"{self.pointer}{self.taken}")
-            return f"the consumer requires {place}, which the producer may leave out"
-        place = f"at {quote(self.pointer)}, " if self.pointer else ""
+            kind = f" ({self.kind})" if self.kind else ""
+            places = self._places(self.taken)
+            return f"the consumer requires {places}{kind}, which the producer may leave out"
+        place = f"at {self._places()}, " if self.pointer or self.elsewhere != 0 else ""
         return f"{place}the producer may send {self.sent}; the consumer takes {self.taken}"
+
+    def _places(self, end: str = "") -> str:
+        first = quote(f"{self.pointer}{end}") if self.pointer or end else "the top"
+        if self.elsewhere is None:
+            return f"{first} and wherever it holds itself"
+        if self.others:
+            *more, last = (quote(f"{each}{end}") for each in self.others)
+            return f"{', '.join([first, *more])} and {last}"
+        return (
+            f"{first} and at {count_of(self.elsewhere, 'other place')}" if self.elsewhere else first
+        )
 
 
 class OpenContents(OutOfBudget):

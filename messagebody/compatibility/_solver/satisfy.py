@@ -21,6 +21,7 @@ from messagebody.compatibility._solver.contents import (
     FilledType,
     OpenContents,
     Undecided,
+    Value,
     fillings,
 )
 from messagebody.compatibility._solver.cover import cover
@@ -129,9 +130,15 @@ class Pair:
             return False
 
     def differences(
-        self, index: int, name: str | None, refused: ContentSchema
-    ) -> Iterator["Difference"]:
-        """Yield where contents of a producer part of some name may be what a schema refuses.
+        self, index: int, name: str | None, refused: ContentSchema, shown: Value = None
+    ) -> "list[Difference]":
+        """Return where contents of a producer part of some name may be what a schema refuses.
+
+        Arguments:
+            index: the producer part.
+            name: the name.
+            refused: the schema.
+            shown: a content that it refuses: what it breaks comes first.
 
         Raises:
             OutOfBudget: the budget ended first.
@@ -143,9 +150,8 @@ class Pair:
             for each in here
             if each == index or (self.required >> each & 1 and self._is_single(each))
         ]
-        yield from self._questions.differences(
-            [content for content in met if content is not None], refused
-        )
+        known = [content for content in met if content is not None]
+        return self._questions.differences(known, refused, shown)
 
     def _is_single(self, index: int) -> bool:
         pattern = self.names[index]

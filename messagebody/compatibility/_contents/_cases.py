@@ -1,0 +1,142 @@
+"""Unions case by case: which alternative is left for a value, by its type or by what marks it.
+
+`text or null` leaves one alternative for each text, and so do objects whose member `type` has
+another constant in each. Such values are followed into the one that is left, as if it were alone.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import attrs
+
+from messagebody.compatibility._contents._nodes import (
+    ANY,
+    OBJECT,
+    TRUE,
+    Among,
+    Has,
+    Kinds,
+    Members,
+    Nodes,
+    One,
+    Types,
+)
+from messagebody.compatibility._contents._projection import (
+    Known,
+    alternatives_of,
+    flattened,
+    tags_of,
+    types_of,
+)
+
+_BITS: Final = [1 << place for place in range(7)]
+
+
+@attrs.frozen
+class Case:
+    """Some of the values that a union is about.
+
+    Arguments:
+        guard: the node that they meet.
+        beside: the types that other alternatives take.
+    """
+
+    guard: int
+    beside: Types
+
+
+@attrs.frozen
+class Ruled:
+    """What a union says of some values.
+
+    Arguments:
+        case: the values; None for all.
+        rule: the node that they have to meet.
+        is_whole: whether several alternatives are left, so that the rule is named as a whole.
+    """
+
+    case: Case | None
+    rule: int
+    is_whole: bool = False
+
+
+@attrs.frozen
+class _Alternative:
+    """An alternative of a union.
+
+    Arguments:
+        node: its node.
+        known: the nodes that it is made of.
+        types: the types of its values.
+    """
+
+    node: int
+    known: Known
+    types: Types
+
+
+def cases_of(nodes: Nodes, rule: int) -> list[Ruled]:
+    """Return what a union says, case by case: together it is what the union says.
+
+    Arguments:
+        nodes: the nodes.
+        rule: a union.
+
+    Returns:
+        The cases; none if the rule is no union, or if all alternatives are left for all values.
+    """
+    union = [
+        _Alternative(each, known, types_of(nodes, known) & ANY)
+        for each in alternatives_of(nodes, rule)
+        for known in (flattened(nodes, (each,)),)
+    ]
+    by_type: dict[tuple[int, ...], Types] = {}
+    for bit in _BITS:
+        takers = tuple([place for place, each in enumerate(union) if each.types & bit])
+        by_type[takers] = by_type.get(takers, 0) | bit
+    refused = by_type.pop((), 0)
+    found = [Ruled(None, nodes.add(Kinds(ANY & ~refused)))] if union and refused else []
+    for places, types in by_type.items():
+        case = Case(nodes.add(Kinds(types)) if types != ANY else TRUE, ANY & ~refused & ~types)
+        left = [union[place] for place in places]
+        if len(left) == 1:
+            found.append(Ruled(case, left[0].node))
+        elif types == OBJECT and (marked := list(_by_mark(nodes, rule, left, case))):
+            found += marked
+        elif refused or len(by_type) > 1:
+            found.append(Ruled(case, _union_of(nodes, rule, left), is_whole=True))
+    return found
+
+
+def _by_mark(nodes: Nodes, rule: int, union: Sequence[_Alternative], case: Case) -> Iterator[Ruled]:
+    """Yield the cases of objects whose alternatives are told apart by the value of a member."""
+    tags = [tags_of(nodes, each.known) for each in union]
+    name = next((each for each in tags[0] if _is_mark(each, tags)), None)
+    if name is None:
+        return
+    named, has = nodes.name(name), nodes.add(Has(name))
+    values = tuple(scalar for each in tags for scalar in each[name][1].values)
+    some = nodes.add(Members(named, nodes.add(Among(values))))
+    without = [each for each in union if has not in each.known]
+    yield Ruled(case, some if without else nodes.all_of([has, some]))
+    if without:
+        lacks = Case(nodes.all_of([case.guard, -has]), case.beside)
+        several = len(without) > 1
+        yield Ruled(lacks, _union_of(nodes, rule, without), is_whole=several)
+    for each, own in zip(union, tags, strict=True):
+        marked = nodes.add(Members(named, own[name][0]))
+        yield Ruled(Case(nodes.all_of([case.guard, has, marked]), case.beside), each.node)
+
+
+def _is_mark(name: str, tags: Sequence[dict[str, tuple[int, Among]]]) -> bool:
+    """Return whether each alternative has values of its own for a member."""
+    if not all(name in each for each in tags):
+        return False
+    values = [scalar for each in tags for scalar in each[name][1].values]
+    return len(values) == len(set(values))
+
+
+def _union_of(nodes: Nodes, rule: int, left: Sequence[_Alternative]) -> int:
+    ids = [each.node for each in left]
+    is_one = rule > 0 and len(ids) > 1
+    return nodes.add(One(tuple(ids))) if is_one else nodes.any_of(ids)
