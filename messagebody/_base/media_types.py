@@ -367,33 +367,62 @@ EXTENSIONS: Final = {
 KNOWN: Final = frozenset(EXTENSIONS.values())
 """The types that have an extension: what they are, and what they are not, is known."""
 
-ALIASES: Final = {
-    "application/javascript": "text/javascript",
-    "application/vnd.ms-opentype": "font/otf",
-    "application/x-bzip2": "application/bzip2",
-    "application/x-font-ttf": "font/ttf",
-    "application/x-gzip": "application/gzip",
-    "application/x-hdf": "application/x-hdf5",
-    "application/x-ndjson": JSON,
-    "application/x-rar": "application/vnd.rar",
-    "application/x-sqlite3": "application/vnd.sqlite3",
-    "application/x-wav": "audio/wav",
-    "application/x-zstd": "application/zstd",
-    "audio/vnd.wave": "audio/wav",
-    "audio/x-aiff": "audio/aiff",
-    "audio/x-flac": "audio/flac",
-    "audio/x-hx-aac-adts": "audio/aac",
-    "audio/x-m4a": "audio/mp4",
-    "audio/x-wav": "audio/wav",
-    "font/sfnt": "font/ttf",
-    "image/svg": "image/svg+xml",
-    "image/x-icon": "image/vnd.microsoft.icon",
-    "image/x-ms-bmp": "image/bmp",
-    "text/rtf": "application/rtf",
-    "text/xml": "application/xml",
-    "video/x-m4v": "video/mp4",
+_OTHER_NAMES: Final = {
+    # pictures
+    "image/bmp": "image/x-bmp image/x-ms-bmp image/x-windows-bmp",
+    "image/gif": "image/x-gif",
+    "image/jpeg": "image/jpg image/pjpeg image/x-jpeg image/x-jpg image/x-citrix-jpeg",
+    "image/png": "image/x-png image/x-citrix-png",
+    "image/svg+xml": "image/svg image/svg-xml",
+    "image/tiff": "image/tif image/x-tif image/x-tiff",
+    "image/vnd.microsoft.icon": "image/ico image/icon image/x-icon",
+    "image/webp": "image/x-webp",
+    # sound and films
+    "audio/aac": "audio/aacp audio/x-aac audio/x-hx-aac-adts",
+    "audio/aiff": "audio/aif audio/x-aiff",
+    "audio/flac": "audio/x-flac",
+    "audio/midi": "audio/mid audio/x-midi",
+    "audio/mp4": "audio/m4a audio/x-m4a audio/x-mp4",
+    "audio/mpeg": "audio/mp3 audio/mpeg3 audio/mpg audio/x-mp3 audio/x-mpeg audio/x-mpeg3",
+    "audio/ogg": "audio/x-ogg",
+    "audio/wav": "audio/vnd.wave audio/wave audio/x-pn-wav audio/x-wav audio/x-wave "
+    "application/x-wav",
+    "video/mp4": "video/x-m4v video/x-mp4",
+    "video/mpeg": "video/mpg video/x-mpeg",
+    "video/quicktime": "video/mov video/x-quicktime",
+    "video/webm": "video/x-webm",
+    "video/x-matroska": "video/matroska video/mkv",
+    "video/x-msvideo": "video/avi video/msvideo video/x-avi",
+    # documents and text
+    JSON: "application/x-json text/json text/x-json",
+    "application/msword": "application/vnd.msword application/x-msword",
+    "application/pdf": "application/acrobat application/x-pdf text/pdf text/x-pdf",
+    "application/rtf": "application/x-rtf text/rtf",
+    "application/vnd.ms-excel": "application/excel application/msexcel application/x-excel "
+    "application/x-msexcel",
+    "application/vnd.ms-powerpoint": "application/mspowerpoint application/powerpoint "
+    "application/x-mspowerpoint",
+    "application/xml": "application/x-xml text/xml",
+    "application/yaml": "application/x-yaml text/x-yaml text/yaml",
+    "text/csv": "application/csv application/x-csv text/comma-separated-values text/x-csv "
+    "text/x-comma-separated-values",
+    "text/javascript": "application/javascript application/x-javascript text/x-javascript",
+    "text/markdown": "text/x-markdown text/x-web-markdown",
+    # archives, data and fonts
+    "application/bzip2": "application/x-bzip2",
+    "application/gzip": "application/x-gzip",
+    "application/vnd.rar": "application/x-rar",
+    "application/vnd.sqlite3": "application/x-sqlite3",
+    "application/x-hdf5": "application/x-hdf",
+    "application/zip": "application/x-zip application/x-zip-compressed",
+    "application/zstd": "application/x-zstd",
+    "font/otf": "application/vnd.ms-opentype",
+    "font/ttf": "application/x-font-ttf font/sfnt",
 }
-"""Names of types in releases of libmagic, and their registered names."""
+ALIASES: Final = {
+    other: kind for kind, others in _OTHER_NAMES.items() for other in others.split()
+}
+"""Other names of types, as programs and libmagic write them, and their usual names."""
 
 
 def canonical(text: str) -> str:
@@ -405,6 +434,23 @@ def canonical(text: str) -> str:
     """
     kind = essence(text)
     return ALIASES.get(kind, kind)
+
+
+def by_usual_name(text: str) -> str:
+    """Return a content type by its usual name, if that is of the same top-level type.
+
+    What takes `text/*` takes `text/xml`, so that one keeps its name.
+
+    Examples:
+        >>> by_usual_name("image/jpg"), by_usual_name("audio/x-wav; rate=8000")
+        ('image/jpeg', 'audio/wav; rate=8000')
+        >>> by_usual_name("text/xml"), by_usual_name("no type")
+        ('text/xml', 'no type')
+    """
+    kind, mark, parameters = text.partition(";")
+    found = ALIASES.get(kind.strip().lower(), "")
+    is_alike = found.partition("/")[0] == kind.strip().lower().partition("/")[0]
+    return found + mark + parameters if is_alike else text
 
 
 CONTAINERS: Final = {

@@ -334,7 +334,8 @@ def _from_libmagic(data: bytes) -> str:
         found = str(library.from_buffer(data[:_MAGIC_HEAD], mime=True)).lower()
     except library.MagicException:  # no answer for these bytes, so the name decides
         return ""
-    found = ALIASES.get(found, found)
+    # It calls a document of one line so, too.
+    found = JSON if found == "application/x-ndjson" else ALIASES.get(found, found)
     if found == "application/zip" and b"META-INF/MANIFEST.MF" in data[:HEAD]:
         return "application/java-archive"
     if found.startswith("text/") or found in _DEFINITE_TEXT:

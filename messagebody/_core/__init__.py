@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         PLAIN_CHARSETS,
         TEXT_PLAIN,
         WELL_KNOWN,
+        by_usual_name,
         canonical,
         check_content_type,
         essence,
@@ -300,7 +301,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             # Limits, sizes and media types.
             ".._base.limits": "CHUNK DEFAULT_LIMITS Limits MIB parse_size",
             ".._base.media_types": "COMMON EXTENSIONS JSON MAX_LENGTH OCTET_STREAM "
-            "PLAIN_CHARSETS TEXT_PLAIN WELL_KNOWN canonical check_content_type "
+            "PLAIN_CHARSETS TEXT_PLAIN WELL_KNOWN by_usual_name canonical check_content_type "
             "essence extension_of is_json is_text parse_content_type "
             "stated_charset",
             ".._base": "plugins sniffing",

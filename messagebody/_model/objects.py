@@ -21,7 +21,7 @@ from uuid import UUID
 
 from messagebody._base import sniffing
 from messagebody._base.leaves import leaf
-from messagebody._base.media_types import ALIASES, JSON, LINES, OCTET_STREAM, essence, is_text
+from messagebody._base.media_types import ALIASES, JSON, OCTET_STREAM, essence, is_text
 from messagebody._base.text import quote
 from messagebody._model import json_values, pictures, tables
 from messagebody._model.forms import Made, Maker, described, has, one_of, package_of, row
@@ -159,8 +159,7 @@ def _wanted(name: Any, content_type: Any) -> str | None:
     if found is None and isinstance(name, str):
         found = sniffing.from_name(name)
     kind = None if found is None else essence(found)
-    # libmagic calls lines of JSON by the type of JSON, and other types by old names.
-    return kind if kind is None or kind in LINES else ALIASES.get(kind, kind)
+    return None if kind is None else ALIASES.get(kind, kind)
 
 
 def _precise(name: Any, kind: str | None) -> str | None:

@@ -67,7 +67,6 @@ class BlockWriter(NamedTuple):
         dialect: the format.
         role: who says the message, in our word.
         kinds: the kinds of block that the message may have.
-        values: those of them that hold a JSON value.
         pages: the sources that links cite, by their names.
     """
 
@@ -76,7 +75,6 @@ class BlockWriter(NamedTuple):
     dialect: Dialect
     role: str
     kinds: Sequence[Kind]
-    values: Sequence[Kind]
     pages: Mapping[str, Part]
 
     @classmethod
@@ -84,8 +82,7 @@ class BlockWriter(NamedTuple):
         """Return the writer of a plan."""
         role = plan.role.name
         kinds = plan.dialect.kinds_of(role)
-        values = [kind for kind in kinds if kind.is_value and kind.in_messages]
-        return cls(plan, options, plan.dialect, role, kinds, values, pages_of(plan.body))
+        return cls(plan, options, plan.dialect, role, kinds, pages_of(plan.body))
 
     def of(self, step: PlanStep | KeptBlock) -> Written:
         """Return the blocks of a step."""
@@ -170,9 +167,10 @@ class BlockWriter(NamedTuple):
         part, entry = step.part, step.entry
         if "kind" not in entry and step.name is None:
             # A format that takes JSON values gets the value rather than its text.
-            text = None if not entry and self._has_value(part) else stand_ins.text_of(part)
+            is_value = not entry and self._has_value(part, step.directory)
+            text = None if is_value else stand_ins.text_of(part)
             if text is not None:
-                return self._of_text(text, part, entry)
+                return self._of_text(text, step)
         kinds = kinds_at(self.dialect, self.kinds, entry, step.directory)
         reached, reason = self.options.reach.of(part, kinds, self.dialect.name)
         made = self._of_media(step, reached, kinds)
@@ -184,7 +182,9 @@ class BlockWriter(NamedTuple):
     def _of_media(self, step: PlanStep, reached: Part, kinds: Sequence[Kind]) -> Written | None:
         """Return the block of a part as the target can read it, None if the format has none."""
         is_carried = self._is_carried(reached)
-        kind = kind_for(self.dialect, reached, step.entry, kinds, is_carried=is_carried)
+        kind = kind_for(
+            self.dialect, reached, step.name, step.entry, kinds, is_carried=is_carried
+        )
         if kind is None:
             return None
         media = media_of(self.dialect, reached, kind.name, step.entry.get("form"), step.directory)
@@ -194,10 +194,12 @@ class BlockWriter(NamedTuple):
         losses = [] if step.entry else self._doubts(step.part, reached, kind)
         return Written([*self._label(step, kind, block), block], losses, media=media)
 
-    def _of_text(self, text: str, part: Part, entry: dict[str, Any]) -> Written:
+    def _of_text(self, text: str, step: PlanStep) -> Written:
         if self._is_refused(text):
             return Written()
-        said = Text(text, part.content_type, self._citations(part))
+        part, entry = step.part, step.entry
+        may_cite = step.directory == "/" or self.dialect.cites_in_results
+        said = Text(text, part.content_type, self._citations(part) if may_cite else [])
         said.form = entry.get("form")
         role = (part.metadata or {}).get("role")
         said.role = role if isinstance(role, str) else None
@@ -251,11 +253,11 @@ class BlockWriter(NamedTuple):
             found.append(written_citation(each))
         return found
 
-    def _has_value(self, part: Part) -> bool:
+    def _has_value(self, part: Part, directory: str) -> bool:
         """Return whether a part is a JSON value, and the format has a kind of block for it."""
-        if not self.values or self._is_carried(part):
-            return False
-        return any(fits(part, kind) for kind in self.values)
+        values = [kind for kind in kinds_at(self.dialect, self.kinds, {}, directory)
+                  if kind.is_value and fits(part, kind)]  # fmt: skip
+        return bool(values) and not self._is_carried(part)
 
     def _doubts(self, part: Part, inline: Part, kind: Kind) -> list[Loss]:
         """Return losses of content that is written although the target may not take it."""

@@ -26,13 +26,15 @@ def kinds_at(
 
 
 def kind_for(
-    dialect: Dialect, part: Part, entry: dict[str, Any], kinds: Sequence[Kind], *, is_carried: bool
-) -> Kind | None:
+    dialect: Dialect, part: Part, name: str | None, entry: dict[str, Any], kinds: Sequence[Kind],
+    *, is_carried: bool,
+) -> Kind | None:  # fmt: skip
     """Return the kind of block for a part: its original kind, or the first that fits.
 
     Arguments:
         dialect: the format.
         part: the part, as the target can read it.
+        name: its name, None if it is only a number below a directory.
         entry: the rest of the block that it came in.
         kinds: what `kinds_at` returned.
         is_carried: whether a description of its bytes goes out with it.
@@ -44,7 +46,7 @@ def kind_for(
         kinds = kinds[1:]
     for kind in kinds:
         # A block of a value would lose the bytes, which are carried, or a name.
-        is_less = kind.is_value and (is_carried or (part.name is not None and not kind.name_slot))
+        is_less = kind.is_value and (is_carried or (name is not None and not kind.name_slot))
         if not is_less and fits(part, kind):
             return kind
     return None
@@ -77,9 +79,11 @@ def media_of(
     """Return the item for a part of content in a block of some kind."""
     said = part.metadata or {}
     title = said.get("title")
-    item = Media(kind, part.content_type, form=form, key=part.name, url=part.url, size=part.size)
+    known = dialect.kind(kind)
+    media_type = part.content_type if known is None else known.name_of_type(part.content_type)
+    item = Media(kind, media_type, form=form, key=part.name, url=part.url, size=part.size)
     item.title = title if isinstance(title, str) else None
-    item.name = _spoken_name(part, dialect.kind(kind), directory)
+    item.name = _spoken_name(part, known, directory)
     if part.url is None:
         item.text = part.text
         item.data = part.read_bytes() if part.text is None else None

@@ -5,7 +5,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from messagebody._core import JSON, TEXT_PLAIN, MessageBody, Part, is_text, quote
+from messagebody._core import JSON, TEXT_PLAIN, MessageBody, Part, canonical, is_text, quote
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversion.likeness import (
     holds_url_content,
@@ -118,7 +118,7 @@ class Comparison(NamedTuple):
         part, back = self.part, self.back
         # The response to a signed URL states the type.
         is_signed = part.is_reference and back.is_reference and part.url != back.url
-        if part.content_type != back.content_type and not is_signed:
+        if not _same_type(part.content_type, back.content_type) and not is_signed:
             yield LossKind.DOWNGRADED, f"{part.content_type} goes out as {back.content_type}"
         for member in ("size", "digest") if part.is_reference else ():
             stated = getattr(part, member)
@@ -188,6 +188,14 @@ class Comparison(NamedTuple):
         if without:
             said = ", ".join(map(quote, sorted(without)))
             yield LossKind.DOWNGRADED, f"its citations go out without {said}"
+
+
+def _same_type(mine: str, theirs: str) -> bool:
+    """Return whether two types are the same, maybe by another of its names."""
+    if mine == theirs:
+        return True
+    is_bare = ";" not in mine + theirs
+    return is_bare and mine != canonical(mine) == canonical(theirs)
 
 
 def with_reason(problem: str, reason: str) -> str:

@@ -8,7 +8,7 @@ from zlib import crc32
 
 import attrs
 
-from messagebody._core import essence
+from messagebody._core import by_usual_name, canonical, essence
 
 IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
 """The pictures that every model with vision takes."""
@@ -72,6 +72,18 @@ class Kind:
         """Return whether content of a type may be in the block."""
         return _is_among(content_type, self._types)
 
+    def name_of_type(self, content_type: str) -> str:
+        """Return the name by which the block takes a type: its usual one, of all that it has.
+
+        Examples:
+            >>> picture = Kind("image", IMAGES)
+            >>> picture.takes("image/jpg"), picture.name_of_type("image/jpg")
+            (True, 'image/jpeg')
+        """
+        usual = by_usual_name(content_type)
+        is_own = _is_named(essence(usual), self._types)
+        return usual if is_own or not self.takes(usual) else canonical(usual)
+
     def opens_type(self, content_type: str) -> bool:
         """Return whether the target opens URLs of content of a type."""
         types = self._types if self.url_types is None else self._url_types
@@ -125,10 +137,11 @@ class Spelling:
 
 
 def _is_among(content_type: str, types: AbstractSet[str]) -> bool:
-    if "*/*" in types:
+    if "*/*" in types or _is_named(kind := essence(content_type), types):
         return True
-    kind = essence(content_type)
-    return kind in types or kind.partition("/")[0] + "/*" in types
+    usual = canonical(kind)
+    return usual != kind and _is_named(usual, types)
 
 
-# The first extension of a type is the best known.
+def _is_named(kind: str, types: AbstractSet[str]) -> bool:
+    return kind in types or kind.partition("/")[0] + "/*" in types or "*/*" in types

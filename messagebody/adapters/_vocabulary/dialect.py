@@ -145,6 +145,8 @@ class Dialect:
     """
     joins_results: ClassVar[bool] = False
     """Whether the result of a call is in the message of the call."""
+    cites_in_results: ClassVar[bool] = True
+    """Whether a text in the result of a tool may have citations."""
     signs_reasoning: ClassVar[bool] = False
     """Whether the target only takes reasoning with the signature or id that it has given."""
 

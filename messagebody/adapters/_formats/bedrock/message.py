@@ -71,8 +71,9 @@ class Bedrock(Format):
     telling_of_blocks = frozenset(
         {"toolUse", "toolResult", "reasoningContent", "cachePoint", "citationsContent"}
     )
+    cites_in_results = False
     kinds = (
-        Kind("json", (JSON,), in_results=True, in_messages=False),
+        Kind("json", (JSON,), in_results=True, in_messages=False, is_value=True),
         _kind("image", max_bytes=3_750_000),
         _kind("video"),
         Kind("audio", tuple(_WORD_OF["audio"]), ("s3",)),
@@ -114,7 +115,7 @@ class Bedrock(Format):
             if kind in _FORMATS:
                 return _media(kind, need(block, kind, dict))
             if kind == "json":
-                return Media("json", JSON, text=strict_json.dumps(value))
+                return Media("json", JSON, text=strict_json.dumps(_out_of_object(value)))
             if kind == "toolUse":
                 use = need(block, kind, dict)
                 return Call(need(use, "toolUseId"), need(use, "name"), use.get("input"))
@@ -341,6 +342,14 @@ def _media(kind: str, block: Any) -> Media | None:
     if "s3Location" in source:
         return Media(kind, media_type, name, url=need(need(source, "s3Location", dict), "uri"))
     return None
+
+
+def _out_of_object(value: Any) -> Any:
+    """Return a JSON value without the object around it, which `_written` makes."""
+    match value:
+        case {"output": bool() | int() | float() | list() | None as inner} if len(value) == 1:
+            return inner
+    return value
 
 
 def _written(item: Media) -> Any:

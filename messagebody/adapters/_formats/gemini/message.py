@@ -72,7 +72,7 @@ class Gemini(Format):
     )
     place = "parts"
     kinds = (
-        Kind("response", (JSON,), in_results=True, in_messages=False),
+        Kind("response", (JSON,), in_results=True, in_messages=False, is_value=True),
         Kind(
             "file", ("*/*",), ("gs", "https", "http"), max_bytes=100 * MIB, name_slot="path",
             in_results=True,
@@ -220,11 +220,15 @@ def _result(response: Any) -> Result:
     is_error = None
     match said:
         case {"output": str(text)} if len(said) == 1:
-            first = [{"text": text}]
+            first = [{"text": text}] if text else []
         case {"error": str(text)} if len(said) == 1:
             first, is_error = [{"text": text}], True
-        case _ if not said:
+        case {"output": bool() | int() | float() | list() | None} if len(said) == 1:
+            first = [{"response": said["output"]}]  # the API takes objects alone
+        case None:
             first = []
+        case {} if not said and "willContinue" in response:
+            first = []  # a generator has ended
         case _:
             first = [{"response": said}]
     name = optional(response, "name")
@@ -246,9 +250,9 @@ def _said(item: Result, blocks: list[Any]) -> dict[str, Any]:
     """Return the one object that the API takes, with every text and every JSON value in it."""
     texts = [block["text"] for block in blocks if "text" in block]
     values = [block["response"] for block in blocks if "response" in block]
-    if not texts and len(values) < 2:
-        return values[0] if values else {}
     key = "error" if item.is_error else "output"
+    if not texts and len(values) == 1:
+        return values[0] if isinstance(values[0], dict) else {key: values[0]}
     return {key: [*texts, *values] if values else "\n".join(texts)}
 
 
@@ -269,7 +273,7 @@ def _written(item: Media) -> Any:
         value = value_of(item)
         if value is NotJson:
             return None
-        return {"response": value if isinstance(value, dict) else {"output": value}}
+        return {"response": value}
     about = {"mimeType": item.media_type}
     if item.name is not None:
         about["displayName"] = item.name

@@ -35,9 +35,7 @@ _SOUNDS: Final = {
     "mp3": "audio/mpeg", "m4a": "audio/mp4", "mid": "audio/midi", "aif": "audio/aiff",
     "wav": "audio/wav",
 }  # fmt: skip
-_SOUND_OF: Final = {
-    "audio/x-wav": "wav", "audio/vnd.wave": "wav", **{kind: word for word, kind in _SOUNDS.items()},
-}  # fmt: skip
+_SOUND_OF: Final = {kind: word for word, kind in _SOUNDS.items()}
 
 
 class LlamaIndex(Format):

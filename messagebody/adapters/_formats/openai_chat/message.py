@@ -5,7 +5,7 @@ from collections import defaultdict
 from itertools import accumulate
 from typing import Any, Final
 
-from messagebody._core import MIB, essence
+from messagebody._core import MIB, canonical
 from messagebody.adapters._format import Format
 from messagebody.adapters._formats.openai import (
     CITATION,
@@ -49,9 +49,10 @@ class OpenAIChat(Format):
         {"tool_calls", "tool_call_id", "refusal", "annotations", "audio", "function_call", "name"}
     )
     telling_of_blocks = frozenset({"annotations", "image_url", "input_audio"})
+    cites_in_results = False
     kinds = (
         Kind("image", IMAGES, ("https", "http"), roles=_USER),
-        Kind("audio", (*_AUDIO.values(), "audio/mp3", "audio/x-wav"), roles=_USER),
+        Kind("audio", tuple(_AUDIO.values()), roles=_USER),
         Kind(
             "file",
             DOCUMENTS,
@@ -368,7 +369,7 @@ def _written(item: Media) -> Any | None:
     if item.kind == "image":
         return {"type": "image_url", "image_url": {"url": item.url or item.data_url()}}
     if item.kind == "audio":
-        kind = "wav" if essence(item.media_type or "").endswith("wav") else "mp3"
+        kind = "wav" if canonical(item.media_type or "audio/mpeg") == _AUDIO["wav"] else "mp3"
         return {"type": "input_audio", "input_audio": {"data": item.base64(), "format": kind}}
     if item.url is not None:
         return {"type": "file", "file": {"file_id": file_id(item.url)}}

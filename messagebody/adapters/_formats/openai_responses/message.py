@@ -61,6 +61,7 @@ class OpenAIResponses(Format):
     title = "OpenAI Responses (openai 3.54)"
     telling = frozenset({"type", "status", "phase", "object", "call_id", "output"})
     place = "output"
+    cites_in_results = False
     kinds = (
         Kind("image", IMAGES, ("https", "http", "openai-file"), in_results=True, roles=_ASKED),
         Kind(

@@ -36,6 +36,11 @@ _LINKS: Final = ("image-url", "audio-url", "video-url", "document-url")
 _ITEMS: Final = (
     "text-content", "structured-content", "binary", *_LINKS, "uploaded-file", "cache-point",
 )  # fmt: skip
+_CONTENT: Final = {
+    **dict.fromkeys(_LINKS, "url"), "binary": "data", "uploaded-file": "file_id",
+    "text-content": "content", "structured-content": "value",
+}  # fmt: skip
+"""The member with the content of each of them."""
 _PROVIDERS: Final = ("anthropic", "openai", "google", "google-gla", "google-vertex", "bedrock",
                      "xai", "google-cloud")  # fmt: skip
 _SPOKEN_TO: Final = frozenset({"user", "system", "tool"})
@@ -67,7 +72,7 @@ class PydanticAI(Format):
     says_speakers = True
     unmissed = frozenset({"opens", "force_download"})
     kinds = (
-        Kind("json", (JSON,), in_messages=False),
+        Kind("json", (JSON,), in_messages=False, in_results=True, is_value=True),
         Kind("structured-content", (JSON,), in_messages=False),
         *(Kind(kind, ("audio/*",) if kind == "speech" else (JSON,), in_messages=False)
           for kind in ("speech", *_RETRIES)),
@@ -318,15 +323,22 @@ def _call(block: Any, kind: str) -> Call:
 
 def _result(block: Any, kind: str) -> Result:
     content = block.get("content")
-    things = content if isinstance(content, list) else [] if content in ("", None) else [content]
+    is_list = isinstance(content, list) and any(map(_is_file, content))
+    things: list[Any] = content if is_list else [] if content == "" else [content]
     outcome = "retried" if kind in _RETRIES else optional(block, "outcome")
-    form = "list" if isinstance(content, list) else "none" if content is None else "one"
+    form = "list" if is_list else "one"
     return Result(
         optional(block, "tool_call_id"), name=need(block, "tool_name"),
         # None if nothing is stated: older messages have no outcome.
         is_error=None if outcome is None else outcome != "success",
         kind=None if kind == "tool-return" else kind, form=form, blocks=[*map(_piece, things)],
     )  # fmt: skip
+
+
+def _is_file(thing: Any) -> bool:
+    """Return whether a thing in a list is content of its own: without any, the list is a value."""
+    kind = thing.get("kind") if isinstance(thing, dict) else None
+    return isinstance(kind, str) and kind in _CONTENT and _CONTENT[kind] in thing
 
 
 def _retry(block: Any, kind: str) -> Item | None:
@@ -448,10 +460,8 @@ def _written_call(item: Call) -> Any:
 def _written_result(item: Result, blocks: list[Any]) -> Any:
     things = [_thing(block) for block in blocks]
     content: Any = things
-    if item.form != "list" and len(things) == 1:
-        content = things[0]
-    elif item.form != "list" and not things:
-        content = None if item.form == "none" else ""
+    if item.form != "list" and len(things) < 2:
+        content = things[0] if things else ""
     kind = "builtin-tool-return" if is_of_provider(item) else "tool-return"
     kind = "retry-prompt" if item.kind == "retry-prompt" else kind
     name = item.name or item.id or "unknown"

@@ -41,10 +41,10 @@ class VercelAI(Format):
     kinds = (
         Kind("data", (JSON,), is_value=True),
         Kind("source-url", (), ("*",), ("*/*",), is_source=True),
+        Kind("value", (JSON,), in_messages=False, in_results=True, is_value=True),
         Kind("file", ("*/*",), ("*",), ("*/*",), name_slot="path", in_results=True),
         Kind("reasoning-file", ("*/*",), ("*",), ("*/*",), in_messages=False),
         Kind("image", ("image/*",), in_messages=False),
-        Kind("value", (JSON,), in_messages=False, in_results=True, is_value=True),
     )
     slot = "providerMetadata"
     unmissed = frozenset({"steps", "of", "rawInput"})
@@ -318,7 +318,7 @@ def _result(block: dict[str, Any]) -> Result:
     return Result(
         need(block, "toolCallId"), [], name if isinstance(name, str) else None, is_error,
         _kind_of(block, "result"), block.get("preliminary") is True and not is_error,
-        blocks=[_text(need(block, "errorText"))] if is_error else _of_output(block.get("output")),
+        blocks=[_text(need(block, "errorText"))] if is_error else _of_output(block),
     )  # fmt: skip
 
 
@@ -326,14 +326,15 @@ def _text(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def _of_output(output: Any) -> list[Any]:
+def _of_output(block: dict[str, Any]) -> list[Any]:
     """Return the blocks of a tool's output: content as tools of MCP return it, or one value."""
+    output = block.get("output", "")
     if isinstance(output, str):
-        return [_text(output)]
+        return [_text(output)] if output else []
     content = output.get("content") if isinstance(output, dict) else None
     if isinstance(content, list) and content and all(map(_is_content, content)):
         return content
-    return [] if output is None else [{"type": "value", "value": output}]
+    return [{"type": "value", "value": output}]
 
 
 def _is_content(block: Any) -> bool:
@@ -357,7 +358,7 @@ def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
 
 def _output(blocks: list[Any]) -> Any:
     if not blocks:
-        return None
+        return ""
     block = blocks[0]
     if len(blocks) == 1 and block.keys() == {"type", "text"}:
         return block["text"]
