@@ -419,9 +419,7 @@ _OTHER_NAMES: Final = {
     "font/otf": "application/vnd.ms-opentype",
     "font/ttf": "application/x-font-ttf font/sfnt",
 }
-ALIASES: Final = {
-    other: kind for kind, others in _OTHER_NAMES.items() for other in others.split()
-}
+ALIASES: Final = {other: kind for kind, others in _OTHER_NAMES.items() for other in others.split()}
 """Other names of types, as programs and libmagic write them, and their usual names."""
 
 

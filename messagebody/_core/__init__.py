@@ -192,6 +192,7 @@ __all__ = [
     "base64",
     "body_of",
     "body_of_text",
+    "by_usual_name",
     "canonical",
     "check_about",
     "check_content_type",

@@ -146,7 +146,7 @@ class BlockWriter(NamedTuple):
 
     def _is_said(self, item: Item, entry: Mapping[str, Any]) -> bool:
         """Return whether the message may hold an item and the target takes it."""
-        if entry:
+        if entry.keys() - {"form"}:
             return True  # it came in this message
         # The provider's API refuses a thought without its signature.
         if isinstance(item, Reasoning) and self.dialect.signs_reasoning:
@@ -182,9 +182,7 @@ class BlockWriter(NamedTuple):
     def _of_media(self, step: PlanStep, reached: Part, kinds: Sequence[Kind]) -> Written | None:
         """Return the block of a part as the target can read it, None if the format has none."""
         is_carried = self._is_carried(reached)
-        kind = kind_for(
-            self.dialect, reached, step.name, step.entry, kinds, is_carried=is_carried
-        )
+        kind = kind_for(self.dialect, reached, step.name, step.entry, kinds, is_carried=is_carried)
         if kind is None:
             return None
         media = media_of(self.dialect, reached, kind.name, step.entry.get("form"), step.directory)

@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from messagebody.adapters._conversion.collecting import INVENTED
+from messagebody.adapters._vocabulary.items import arguments_of
 
 _IDS: Final = re.compile(r"(?:^|_)ids?$|(?<=[a-z])I[dD]s?$")
 """The ends of the names of ids, such as `message_id` and `toolCallId`."""
@@ -52,6 +53,9 @@ _STATES: Final = frozenset({
 })  # fmt: skip
 
 
+_NO_ARGUMENTS: Final = "{}"
+"""The text of no arguments, for which others write nothing or null."""
+
 _MARKS: Final = frozenset({"cache_control", "cacheControl", "cachePoint"})
 """Members that mean something by being there, whatever they hold."""
 
@@ -72,7 +76,10 @@ def missed_in(difference: dict[str, Any], unmissed: AbstractSet[str] = frozenset
     changed += [
         (pointer, new)
         for pointer, (old, new) in difference.get("turn", {}).items()
-        if isinstance(old, str) and isinstance(new, str) and _last(pointer) not in _NAMES
+        if isinstance(old, str)
+        and isinstance(new, str)
+        and _last(pointer) not in _NAMES
+        and not (old == _NO_ARGUMENTS and arguments_of(new) == {})
     ]
     return sorted(
         {_said(pointer) for pointer, value in changed if is_missed(pointer, value, unmissed)}

@@ -261,7 +261,7 @@ def _valid(
         return entry, ()
     patch = entry.get("patch") or {}
     if isinstance(item, Reasoning):
-        return {}, patch.get("set", ())
+        return {key: entry[key] for key in ("form",) if key in entry}, patch.get("set", ())
     # The signature of a model is about the call that it made.
     members = member_of(patch, "set", dict) or {}
     kept = {key: members[key] for key in members if key.split("/")[-1] not in SIGNATURES}

@@ -1,5 +1,6 @@
 """What the two message formats of OpenAI share: readable files, file ids and names, citations."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -54,3 +55,14 @@ def file_name(item: Media) -> str:
 def stated_name(name: str | None) -> str | None:
     """Return a file name unless `file_name` made it up."""
     return None if name is None or name.startswith("unnamed") else name
+
+
+def cut(text: str, lengths: Sequence[Any]) -> Iterator[str]:
+    """Yield the pieces of a text that had some lengths, one piece if it has changed."""
+    are_lengths = all(type(length) is int and length >= 0 for length in lengths)
+    if not are_lengths or sum(lengths) != len(text):
+        lengths = [len(text)]
+    start = 0
+    for length in lengths:
+        yield text[start : start + length]
+        start += length

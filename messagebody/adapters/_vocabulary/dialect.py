@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 from messagebody._core import quote
 from messagebody.adapters._vocabulary.capabilities import Kind, Spelling
-from messagebody.adapters._vocabulary.items import Call, Item, Result
+from messagebody.adapters._vocabulary.items import Call, Item, Result, arguments_of
 from messagebody.errors import EnvelopeError
 from messagebody.findings import Finding
 
@@ -68,6 +68,19 @@ def optional(block: Any, key: str, kind: type = str) -> Any:
     if not isinstance(block, dict):
         raise Misplaced("", f"expected an object, got {quote(block, limit=40)}")
     return None if block.get(key) is None else need(block, key, kind)
+
+
+def arguments_in(block: Any, key: str) -> Any:
+    """Return the arguments of a call in a member: of a text, an object, or none.
+
+    Raises:
+        Misplaced: it is something else.
+    """
+    said = block.get(key)
+    if not isinstance(said, str | dict | list | None):
+        detail = f"expected text or an object, got {quote(said, limit=40)}"
+        raise Misplaced(f"/{key}", detail, block)
+    return arguments_of(said)
 
 
 def some(blocks: Any, knows: Callable[[Any], bool], *, may_be_empty: bool = False) -> bool:

@@ -232,14 +232,30 @@ def is_of_provider(item: Call | Result) -> bool:
 # Members that several formats have in common
 
 
-def arguments_of(text: str) -> Any:
-    """Return the arguments that a model wrote as JSON, or the text if it is not JSON."""
+def arguments_of(said: Any) -> Any:
+    """Return the arguments of a call: those in a text of JSON, or the text if it is not JSON.
+
+    A blank text, null and nothing are no arguments: an empty object.
+
+    Examples:
+        >>> arguments_of('{"a": 1}'), arguments_of({"a": 1}), arguments_of(" "), arguments_of(None)
+        ({'a': 1}, {'a': 1}, {}, {})
+        >>> arguments_of('{"a": "hel')
+        '{"a": "hel'
+    """
+    if not isinstance(said, str):
+        return {} if said is None else said
     try:
-        value = strict_json.loads(text, depth=DEFAULT_LIMITS.depth - 2)
+        value = strict_json.loads(said, depth=DEFAULT_LIMITS.depth - 2)
     except strict_json.InvalidJson:
-        return text
+        return said if said.strip() else {}
     # A JSON string stays as it is, so that it comes back as the same text.
-    return text if isinstance(value, str) else value
+    return said if isinstance(value, str) else {} if value is None else value
+
+
+def form_of_arguments(said: Any) -> str | None:
+    """Return the form that writes arguments as a text, where a format mostly has an object."""
+    return "text" if isinstance(said, str) else None
 
 
 def arguments_text(arguments: Any) -> str:
@@ -249,7 +265,7 @@ def arguments_text(arguments: Any) -> str:
 
 def arguments_object(arguments: Any) -> dict[str, Any]:
     """Return arguments as an object; other values go into its one member."""
-    value = arguments_of(arguments) if isinstance(arguments, str) else arguments
+    value = arguments_of(arguments)
     # Some formats only take an object.
     return value if isinstance(value, dict) else {"arguments": value}
 

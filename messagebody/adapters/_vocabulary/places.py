@@ -165,7 +165,10 @@ def _call_of(part: Part) -> Call | None:
         return None
     if not isinstance(texts[2] or "", str):
         return None
+    # A custom tool takes a text, which may be empty.
+    said = value["arguments"]
+    is_none = value.get("type") is None and (said is None or said == "")
     return Call(
-        value.get("id"), texts[1], value["arguments"], value.get("type"),
+        value.get("id"), texts[1], {} if is_none else said, value.get("type"),
         value.get("update") is True, key=part.name,
     )  # fmt: skip

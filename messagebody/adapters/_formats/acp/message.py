@@ -5,7 +5,7 @@ from typing import Any, Final
 from messagebody._core import JSON, TEXT_PLAIN, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind
-from messagebody.adapters._vocabulary.dialect import need, optional, some
+from messagebody.adapters._vocabulary.dialect import arguments_in, need, optional, some
 from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
@@ -208,7 +208,7 @@ def _step(metadata: dict[str, Any]) -> Item | None:
     if name is None:
         return None
     if output is None:
-        return Call(None, name, optional(metadata, "tool_input", dict) or {})
+        return Call(None, name, arguments_in(metadata, "tool_input"))
     match output:
         # Only if it is the only member: a text would lose the other members, so they make a value.
         case {"output": str(text)} if len(output) == 1:

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 from messagebody._core import JSON, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind
-from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some
+from messagebody.adapters._vocabulary.dialect import Misplaced, arguments_in, need, optional, some
 from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
@@ -15,7 +15,6 @@ from messagebody.adapters._vocabulary.items import (
     Reasoning,
     Result,
     Text,
-    arguments_of,
     arguments_text,
     call_id,
     value_of,
@@ -149,7 +148,9 @@ class AgentUserInteraction(Format):
         if isinstance(item, Media):
             return _written(item)
         if isinstance(item, Call):
-            said = {"name": item.name, "arguments": arguments_text(item.arguments)}
+            is_object = item.form == "object"
+            arguments = item.arguments if is_object else arguments_text(item.arguments)
+            said = {"name": item.name, "arguments": arguments}
             return {"id": call_id(item), "type": "function", "function": said}
         if isinstance(item, Reasoning):
             return {"type": "reasoning", "text": item.text}
@@ -289,8 +290,10 @@ def _written_binary(item: Media) -> dict[str, Any]:
 
 def _call(block: dict[str, Any]) -> Call:
     function = need(block, "function", dict)
-    arguments = arguments_of(need(function, "arguments"))
-    return Call(need(block, "id"), need(function, "name"), arguments)
+    said = function.get("arguments")
+    form = "object" if isinstance(said, dict) else None
+    arguments = arguments_in(function, "arguments")
+    return Call(need(block, "id"), need(function, "name"), arguments, form=form)
 
 
 def _result(block: dict[str, Any]) -> Result:

@@ -6,7 +6,7 @@ from urllib.parse import quote, unquote
 from messagebody._core import JSON, MIB, essence, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import IMAGES, Kind, Spelling
-from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some
+from messagebody.adapters._vocabulary.dialect import Misplaced, arguments_in, need, optional, some
 from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
@@ -16,7 +16,9 @@ from messagebody.adapters._vocabulary.items import (
     Result,
     Text,
     arguments_object,
+    arguments_text,
     call_id,
+    form_of_arguments,
     renamed,
     value_of,
 )
@@ -110,10 +112,9 @@ class Anthropic(Format):
         if kind == "thinking":
             return Reasoning(need(block, "thinking"))
         if kind in _CALLS:
-            return Call(
-                need(block, "id"), need(block, "name"), need(block, "input", dict),
-                None if kind == "tool_use" else kind,
-            )  # fmt: skip
+            said, sort = block.get("input"), None if kind == "tool_use" else kind
+            arguments, form = arguments_in(block, "input"), form_of_arguments(said)
+            return Call(need(block, "id"), need(block, "name"), arguments, sort, form=form)
         # Each server tool has its own type of result, and new tools are added.
         if isinstance(kind, str) and kind.endswith("tool_result"):
             return _result(block, kind)
@@ -141,7 +142,9 @@ class Anthropic(Format):
             return {"type": "thinking", "thinking": item.text}
         if isinstance(item, Call):
             kind = item.kind if item.kind in _CALLS else "tool_use"
-            arguments = arguments_object(item.arguments)
+            arguments: Any = arguments_object(item.arguments)
+            if item.form == "text":
+                arguments = arguments_text(item.arguments)
             return {"type": kind, "id": call_id(item), "name": item.name, "input": arguments}
         return _written_result(item, blocks) if isinstance(item, Result) else None
 
@@ -197,8 +200,8 @@ def _is_block(block: Any) -> bool:
         # AG-UI's blocks look the same, except for the member with the content.
         sort = source.get("type") if isinstance(source, dict) else None
         return isinstance(sort, str) and _SOURCES.get(sort) in source
-    if kind == "text":
-        return "text" in block
+    if kind in {"text", "thinking"}:
+        return isinstance(block.get(kind), str)
     return kind != "tool_result" or "tool_use_id" in block
 
 

@@ -8,7 +8,14 @@ from messagebody._core import JSON, MessageBody, base64, essence, strict_json
 from messagebody.adapters._contract import Converted
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind, Spelling
-from messagebody.adapters._vocabulary.dialect import join_texts, need, optional, some, split_texts
+from messagebody.adapters._vocabulary.dialect import (
+    arguments_in,
+    join_texts,
+    need,
+    optional,
+    some,
+    split_texts,
+)
 from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
@@ -118,7 +125,8 @@ class Bedrock(Format):
                 return Media("json", JSON, text=strict_json.dumps(_out_of_object(value)))
             if kind == "toolUse":
                 use = need(block, kind, dict)
-                return Call(need(use, "toolUseId"), need(use, "name"), use.get("input"))
+                arguments = arguments_in(use, "input")
+                return Call(need(use, "toolUseId"), need(use, "name"), arguments)
             if kind == "toolResult":
                 result = need(block, kind, dict)
                 status = optional(result, "status")

@@ -13,7 +13,14 @@ from messagebody.adapters._formats.gemini.grounding import (
     without_citations,
 )
 from messagebody.adapters._vocabulary.capabilities import Kind, Spelling
-from messagebody.adapters._vocabulary.dialect import join_texts, need, optional, some, split_texts
+from messagebody.adapters._vocabulary.dialect import (
+    arguments_in,
+    join_texts,
+    need,
+    optional,
+    some,
+    split_texts,
+)
 from messagebody.adapters._vocabulary.items import (
     Call,
     Code,
@@ -130,9 +137,9 @@ class Gemini(Format):
             return Media("file", kind, name, url=need(file, "fileUri"))
         if "functionCall" in block:
             call = need(block, "functionCall", dict)
-            arguments = optional(call, "args", dict)
-            form = "no arguments" if arguments is None else None
-            return Call(optional(call, "id"), need(call, "name"), arguments or {}, form=form)
+            arguments = arguments_in(call, "args")
+            form = "no arguments" if call.get("args") is None else None
+            return Call(optional(call, "id"), need(call, "name"), arguments, form=form)
         if "functionResponse" in block:
             return _result(need(block, "functionResponse", dict))
         if "response" in block:

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind
-from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some
+from messagebody.adapters._vocabulary.dialect import Misplaced, arguments_in, need, optional, some
 from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
@@ -163,7 +163,8 @@ def _file(file: Any) -> Media:
 
 
 def _call(call: Any) -> Call:
-    return Call(optional(call, "id"), need(call, "tool_name"), need(call, "arguments", dict))
+    arguments = arguments_in(call, "arguments")
+    return Call(optional(call, "id"), need(call, "tool_name"), arguments)
 
 
 def _result(about: Any) -> Result:

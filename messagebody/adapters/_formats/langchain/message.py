@@ -8,7 +8,13 @@ from messagebody._core import JSON, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._registry import adapter
 from messagebody.adapters._vocabulary.capabilities import Kind
-from messagebody.adapters._vocabulary.dialect import Dialect, Misplaced, need, optional
+from messagebody.adapters._vocabulary.dialect import (
+    Dialect,
+    Misplaced,
+    arguments_in,
+    need,
+    optional,
+)
 from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
@@ -357,20 +363,22 @@ def _member(block: Any) -> Item | None:
 def _call(block: Any, kind: str, form: str | None) -> Call:
     identity, name = optional(block, "id"), optional(block, "name") or ""
     if kind == "invalid_tool_call":
-        return Call(identity, name, optional(block, "args") or "", form=[kind, form])
+        return Call(identity, name, arguments_in(block, "args"), form=[kind, form])
     sort = None if kind == "tool_call" else kind
-    return Call(identity, name, need(block, "args", dict), sort, form=form)
+    return Call(identity, name, arguments_in(block, "args"), sort, form=form)
 
 
 def _written_call(item: Call) -> Any:
     is_invalid, form = False, item.form
     if isinstance(form, list) and form[:1] == ["invalid_tool_call"]:
-        is_invalid, form = isinstance(item.arguments, str), form[-1]
+        # Blank arguments are invalid for LangChain.
+        is_invalid, form = isinstance(item.arguments, str) or item.arguments == {}, form[-1]
     if isinstance(item.arguments, str) and isinstance(arguments_of(item.arguments), str):
         is_invalid = True
     about = {"name": item.name, "id": item.id}
     if is_invalid:
-        block = {"type": "invalid_tool_call", **about, "args": item.arguments, "error": None}
+        args = item.arguments or ""
+        block = {"type": "invalid_tool_call", **about, "args": args, "error": None}
     else:
         kind = "server_tool_call" if is_of_provider(item) else "tool_call"
         block = {"type": kind, **about, "args": arguments_object(item.arguments)}
@@ -403,16 +411,21 @@ def _answer(answer: Any) -> Result:
 def _server_result(block: Any) -> Result:
     """Return the result of a tool that the provider ran: its output is any JSON value."""
     output, status = block.get("output"), optional(block, "status")
-    blocks = [output] if isinstance(output, str) else output
-    is_list = isinstance(blocks, list) and all(
-        isinstance(each, str) or _is_standard(each) for each in blocks
-    )
-    inner = [_block(each) for each in blocks] if is_list else [{"type": "json", "json": output}]
+    form, blocks = "json", [{"type": "json", "json": output}]
+    if isinstance(output, str):
+        form, blocks = "content", [_block(output)]
+    elif isinstance(output, list) and _holds_blocks(output):
+        form, blocks = "blocks", [*map(_block, output)]
     return Result(
-        need(block, "tool_call_id"), kind="server_tool_result", blocks=inner,
-        is_error=None if status is None else status == "error",
-        form="content" if isinstance(output, str) else "blocks" if is_list else "json",
+        need(block, "tool_call_id"), kind="server_tool_result", blocks=blocks,
+        is_error=None if status is None else status == "error", form=form,
     )  # fmt: skip
+
+
+def _holds_blocks(output: list[Any]) -> bool:
+    """Return whether a list is content: without a block, it is one value."""
+    are_known = all(isinstance(each, str) or _is_standard(each) for each in output)
+    return are_known and any(map(_is_standard, output))
 
 
 def _written_result(item: Result, blocks: list[Any]) -> Any:

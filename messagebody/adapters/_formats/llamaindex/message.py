@@ -19,6 +19,7 @@ from messagebody.adapters._vocabulary.items import (
     arguments_of,
     arguments_text,
     call_id,
+    form_of_arguments,
 )
 
 _ASSISTANT: Final = frozenset({"assistant"})
@@ -280,12 +281,11 @@ def _written(item: Media) -> Any:
 
 
 def _call(block: Any) -> Call:
-    arguments = block.get("tool_kwargs", {})
-    if not isinstance(arguments, str | dict):
+    said = block.get("tool_kwargs")
+    if not isinstance(said, str | dict | None):
         raise Misplaced("/tool_kwargs", "expected an object or text")
-    form = "text" if isinstance(arguments, str) else None
-    said = arguments_of(arguments) if isinstance(arguments, str) else arguments
-    return Call(optional(block, "tool_call_id"), need(block, "tool_name"), said, form=form)
+    arguments, form = arguments_of(said), form_of_arguments(said)
+    return Call(optional(block, "tool_call_id"), need(block, "tool_name"), arguments, form=form)
 
 
 def _written_call(item: Call) -> Any:

@@ -6,7 +6,7 @@ from messagebody._core import JSON, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._formats.mcp.blocks import WANTED, read_content, write_content
 from messagebody.adapters._vocabulary.capabilities import Kind
-from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some
+from messagebody.adapters._vocabulary.dialect import Misplaced, arguments_in, need, optional, some
 from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
@@ -111,7 +111,7 @@ class ModelContextProtocol(Format):
                 return Media("structured", JSON, text=text, form=form)
             case "tool_use":
                 # Calls and results only occur in messages that a server asks a model to continue.
-                arguments = need(block, "input", dict)
+                arguments = arguments_in(block, "input")
                 return Call(need(block, "id"), need(block, "name"), arguments, form="sampling")
             case "tool_result":
                 return Result(

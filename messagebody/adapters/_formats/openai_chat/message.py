@@ -16,16 +16,23 @@ from messagebody.adapters._formats.openai import (
     stated_name,
     url_citation,
 )
+from messagebody.adapters._formats.openai_chat import dialects
 from messagebody.adapters._vocabulary.capabilities import IMAGES, Kind, Spelling
-from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some
+from messagebody.adapters._vocabulary.dialect import (
+    Misplaced,
+    arguments_in,
+    need,
+    optional,
+    some,
+)
 from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
     Media,
+    Reasoning,
     Refusal,
     Result,
     Text,
-    arguments_of,
     arguments_text,
     call_id,
     renamed,
@@ -34,7 +41,7 @@ from messagebody.adapters._vocabulary.items import (
 _ASSISTANT: Final = frozenset({"assistant"})
 _USER: Final = frozenset({"user"})
 _AUDIO: Final = {"wav": "audio/wav", "mp3": "audio/mpeg"}
-_BESIDE: Final = frozenset({"tool_calls", "refusal", "audio", "function_call"})
+_BESIDE: Final = frozenset({"tool_calls", "refusal", "audio", "function_call", *dialects.BESIDE})
 """Members that hold what an assistant says, beside the content."""
 _CONTENT: Final = ("text", "image_url", "input_audio", "file", "refusal")
 _ROLES: Final = ("user", "assistant", "system", "developer", "tool", "function")
@@ -45,9 +52,7 @@ class OpenAIChat(Format):
 
     name = "openai-chat"
     title = "OpenAI Chat Completions (openai 3.54)"
-    telling = frozenset(
-        {"tool_calls", "tool_call_id", "refusal", "annotations", "audio", "function_call", "name"}
-    )
+    telling = frozenset({"tool_call_id", "annotations", "name", *_BESIDE})
     telling_of_blocks = frozenset({"annotations", "image_url", "input_audio"})
     cites_in_results = False
     kinds = (
@@ -63,6 +68,11 @@ class OpenAIChat(Format):
             roles=_USER,
         ),
         Kind("spoken", ("*/*",), in_messages=False),
+        Kind("file link", (), ("https", "http"), ("*/*",), in_messages=False, name_slot="file"),
+        *(
+            Kind(kind, ("*/*",), ("*",), in_messages=False, name_slot="file")
+            for kind in dialects.KINDS
+        ),
     )
     speakers = {Call: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012 - nobody changes it
     own_roles = frozenset({"developer"})
@@ -86,29 +96,36 @@ class OpenAIChat(Format):
         if "tool_call_id" in message:
             members = {key: message[key] for key in ("tool_call_id", "content") if key in message}
             return [members], None
-        if message["role"] == "function" and isinstance(message.get("name"), str):
-            return [{"name": message["name"], "content": message.get("content")}], None
+        if (member := _tool_in(message)) is not None:
+            return [{member: message[member], "content": message.get("content")}], None
         content = message.get("content")
         if content is not None and not isinstance(content, str | list):
             raise Misplaced("/content", "expected text, a list or null")
         form = "blocks" if isinstance(content, list) else None
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
         blocks, beside = _with_annotations(blocks, message), _beside(message)
+        thoughts, pictures, repeats = dialects.pieces_beside(message)
+        if repeats:
+            form = " ".join([form or "message", *repeats])
         # Beside calls, models write the empty text where there is no text.
-        return ([*beside] if content == "" and beside else [*blocks, *beside]), form
+        if content == "" and (thoughts or pictures or beside):
+            blocks = []
+        return [*thoughts, *blocks, *pictures, *beside], form
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
         """Return a message, or its content alone."""
         content = [block for block in blocks if _is_beside_calls(block)]
+        form, _, repeats = (form or "").partition(" ")
         if form == "list":
             return content
         if form == "text" and len(content) == 1 and content[0].keys() == {"type", "text"}:
             return content[0]["text"]
         message: dict[str, Any] = {"role": role, "content": None}
+        dialects.put_beside(message, blocks, repeats.split())
         for block in blocks:
-            if not isinstance(block, dict) or _is_beside_calls(block):
+            if not isinstance(block, dict) or _is_beside_calls(block) or dialects.is_beside(block):
                 continue
-            if "type" in block:
+            if "type" in block or "function" in block:
                 message.setdefault("tool_calls", []).append(block)
             elif "transcript" not in block:
                 message.update(block)
@@ -116,7 +133,7 @@ class OpenAIChat(Format):
                 message["audio"] = {**message["audio"], **block}
             else:
                 content.append({"type": "text", "text": block["transcript"]})
-        if "tool_call_id" in message:
+        if "tool_call_id" in message or "tool_name" in message:
             message["role"] = "tool"
         elif "name" in message:
             message["role"] = "function"
@@ -139,7 +156,7 @@ class OpenAIChat(Format):
             return _call(block, kind)
         if kind is None:
             return _member(block)
-        return None
+        return dialects.read_block(block, kind)
 
     def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
         """Return the block of an item."""
@@ -152,6 +169,8 @@ class OpenAIChat(Format):
             return {**block, "annotations": said} if said else block
         if isinstance(item, Media):
             return _written(item)
+        if isinstance(item, Reasoning):
+            return dialects.write_thought(item)
         if isinstance(item, Refusal):
             typed = {"type": "refusal"} if item.form == "block" else {}
             return {**typed, "refusal": item.text}
@@ -160,8 +179,8 @@ class OpenAIChat(Format):
         if isinstance(item, Result):
             is_text = len(blocks) == 1 and blocks[0].keys() == {"type", "text"}
             content = blocks[0]["text"] if is_text and item.form != "blocks" else blocks
-            if item.form == "function":
-                return {"name": item.name, "content": content or ""}
+            if item.form in _NAMED:
+                return {item.form: item.name, "content": content or ""}
             return {"tool_call_id": call_id(item), "content": content or ""}
         return None
 
@@ -197,8 +216,22 @@ def _is_content(block: Any) -> bool:
     kind = block.get("type") if isinstance(block, dict) else None
     if not isinstance(kind, str) or kind not in block:
         return False
+    if kind == "thinking":
+        return isinstance(block[kind], list)  # Mistral
     # Servers that speak this format have more of them, such as "video_url".
     return kind in _CONTENT or kind.endswith("_url")
+
+
+_NAMED: Final = ("name", "tool_name")
+"""The members that tell the tool of a result without an id: of functions; of Ollama."""
+
+
+def _tool_in(message: dict[str, Any]) -> str | None:
+    """Return the member that tells the tool of a result without an id."""
+    if message["role"] not in ("function", "tool"):
+        return None
+    names = _NAMED if message["role"] == "tool" else _NAMED[:1]
+    return next((name for name in reversed(names) if isinstance(message.get(name), str)), None)
 
 
 def _with_annotations(blocks: list[Any], message: dict[str, Any]) -> list[Any]:
@@ -306,6 +339,8 @@ def _annotation(citation: dict[str, Any], text: str) -> dict[str, Any] | None:
 
 
 def _image(block: Any) -> Media:
+    if isinstance(block.get("image_url"), str):  # Mistral
+        return Media("image", url=block["image_url"], form="text")
     return Media("image", url=need(need(block, "image_url", dict), "url"))
 
 
@@ -320,6 +355,8 @@ def _file(block: Any) -> Media | None:
     name, data, known = (optional(file, key) for key in ("filename", "file_data", "file_id"))
     if data is not None:
         is_url = data[:5].lower() == "data:"
+        if data.startswith(("https://", "http://")):  # OpenRouter
+            return Media("file link", name=stated_name(name), url=data)
         return Media(
             "file", name=stated_name(name), form=None if is_url else "base64",
             url=data if is_url else None, encoded=None if is_url else data,
@@ -334,8 +371,10 @@ def _call(block: Any, kind: str) -> Call:
     about = need(block, kind, dict)
     if kind == "custom":
         return Call(optional(block, "id"), need(about, "name"), need(about, "input"), "custom")
-    arguments = arguments_of(need(about, "arguments"))
-    return Call(optional(block, "id"), need(about, "name"), arguments)
+    words = [] if "type" in block else ["untyped"]
+    words += ["object"] if isinstance(about.get("arguments"), dict) else []
+    arguments, form = arguments_in(about, "arguments"), " ".join(words) or None
+    return Call(optional(block, "id"), need(about, "name"), arguments, form=form)
 
 
 def _member(block: Any) -> Item | None:
@@ -347,9 +386,14 @@ def _member(block: Any) -> Item | None:
         result = Result(need(block, "tool_call_id"), form="blocks" if is_list else None)
         result.blocks = content if isinstance(content, list) else texts
         return result
-    if "name" in block:
-        texts = [{"type": "text", "text": said}] if (said := optional(block, "content")) else []
-        return Result(None, name=need(block, "name"), form="function", blocks=texts)
+    if (item := dialects.read_beside(block)) is not None:
+        return item
+    if "function" in block:  # Mistral, Ollama
+        return _call(block, "function")
+    for member in _NAMED:
+        if member in block:
+            texts = [{"type": "text", "text": said}] if (said := optional(block, "content")) else []
+            return Result(None, name=need(block, member), form=member, blocks=texts)
     if "refusal" in block:
         return Refusal(need(block, "refusal"))
     if "transcript" in block:
@@ -358,14 +402,20 @@ def _member(block: Any) -> Item | None:
         return Media("spoken", encoded=need(block["audio"], "data"))
     if "function_call" in block:
         about = block["function_call"]
-        arguments = arguments_of(need(about, "arguments"))
+        arguments = arguments_in(about, "arguments")
         return Call(None, need(about, "name"), arguments, form="function_call")
     return None
 
 
 def _written(item: Media) -> Any | None:
+    if item.kind in dialects.KINDS:
+        return dialects.write_media(item)
+    if item.kind == "file link":
+        return {"type": "file", "file": {"filename": file_name(item), "file_data": item.url}}
     if item.kind == "spoken":
         return {"audio": {"data": item.base64()}}
+    if item.kind == "image" and item.form == "text":
+        return {"type": "image_url", "image_url": item.url or item.data_url()}
     if item.kind == "image":
         return {"type": "image_url", "image_url": {"url": item.url or item.data_url()}}
     if item.kind == "audio":
@@ -384,8 +434,12 @@ def _written_call(item: Call) -> Any:
     if item.kind == "custom":
         about = {"name": item.name, "input": arguments_text(item.arguments)}
         return {"id": call_id(item), "type": "custom", "custom": about}
-    about = {"name": item.name, "arguments": arguments_text(item.arguments)}
-    return {"id": call_id(item), "type": "function", "function": about}
+    words = (item.form or "").split()
+    is_object = "object" in words and isinstance(item.arguments, dict)
+    arguments = item.arguments if is_object else arguments_text(item.arguments)
+    typed = {} if "untyped" in words else {"type": "function"}
+    about = {"name": item.name, "arguments": arguments}
+    return {"id": call_id(item), **typed, "function": about}
 
 
 FORMAT: Final = OpenAIChat()

@@ -7,6 +7,7 @@ from messagebody.adapters._format import Format
 from messagebody.adapters._formats.openai import (
     CITATION,
     DOCUMENTS,
+    cut,
     file_id,
     file_name,
     file_url,
@@ -14,7 +15,7 @@ from messagebody.adapters._formats.openai import (
     url_citation,
 )
 from messagebody.adapters._vocabulary.capabilities import IMAGES, Kind, Spelling
-from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some
+from messagebody.adapters._vocabulary.dialect import Misplaced, arguments_in, need, optional, some
 from messagebody.adapters._vocabulary.items import (
     Call,
     Code,
@@ -446,15 +447,8 @@ def _reasoning(block: Any) -> Reasoning | None:
 def _summary(item: Reasoning) -> dict[str, Any]:
     form: list[Any] = item.form if isinstance(item.form, list) and item.form else ["summary"]
     member, lengths = form[0], form[1:]
-    are_lengths = all(type(length) is int and length >= 0 for length in lengths)
-    if not are_lengths or sum(lengths) != len(item.text):
-        lengths = [len(item.text)]  # the text has changed
-    texts, start = [], 0
-    for length in lengths:
-        texts.append(item.text[start : start + length])
-        start += length
     kind = "summary_text" if member == "summary" else "reasoning_text"
-    made = [{"type": kind, "text": text} for text in texts]
+    made = [{"type": kind, "text": text} for text in cut(item.text, lengths)]
     return {"summary": made} if member == "summary" else {"summary": [], "content": made}
 
 
@@ -462,16 +456,17 @@ def _of_tool(block: Any, kind: Any) -> Call | Result | None:
     """Return the call or result of an item, None if it is about no tool."""
     if kind in {"function_call", "mcp_call"}:
         identity = need(block, "call_id" if kind == "function_call" else "id")
-        arguments = arguments_of(need(block, "arguments"))
-        sort = None if kind == "function_call" else kind
-        return Call(identity, need(block, "name"), arguments, sort)
+        said, sort = block.get("arguments"), None if kind == "function_call" else kind
+        form = "object" if isinstance(said, dict) else None
+        arguments = arguments_in(block, "arguments")
+        return Call(identity, need(block, "name"), arguments, sort, form=form)
     if kind == "custom_tool_call":
         return Call(need(block, "call_id"), need(block, "name"), need(block, "input"), "custom")
     if kind in _OUTPUTS:
         return _result(block, _OUTPUTS[kind])
     if kind in _TOOLS:
         name, member = _TOOLS[kind]
-        return Call(_tool_id(block), name, block.get(member) or {}, kind, form="item")
+        return Call(_tool_id(block), name, arguments_of(block.get(member)), kind, form="item")
     if kind == "file_search_results":
         blocks = [{"type": "json", "json": block["results"]}]
         return Result(_tool_id(block), kind="file_search_call", blocks=blocks)
@@ -604,7 +599,7 @@ def _written_call(item: Call) -> Any:
     if item.kind == "custom":
         about = {"call_id": call_id(item), "name": item.name, "input": text}
         return {"type": "custom_tool_call", **about}
-    about = {"name": item.name, "arguments": text}
+    about = {"name": item.name, "arguments": item.arguments if item.form == "object" else text}
     if item.kind == "mcp_call":
         return {"type": "mcp_call", "id": call_id(item), **about}
     return {"type": "function_call", "call_id": call_id(item), **about}

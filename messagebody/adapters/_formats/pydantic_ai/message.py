@@ -318,7 +318,7 @@ def _call(block: Any, kind: str) -> Call:
     identity, name = optional(block, "tool_call_id"), need(block, "tool_name")
     if isinstance(args, str):
         return Call(identity, name, arguments_of(args), sort, form="text")
-    return Call(identity, name, args or {}, sort, form="none" if args is None else None)
+    return Call(identity, name, arguments_of(args), sort, form="none" if args is None else None)
 
 
 def _result(block: Any, kind: str) -> Result:

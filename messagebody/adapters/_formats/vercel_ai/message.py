@@ -291,6 +291,8 @@ def _call(block: dict[str, Any], kind: str) -> Call:
     arguments = block.get("input")
     if arguments is None:
         arguments = block.get("rawInput")
+    if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
+        arguments = {}
     form = None if is_dynamic else "static"
     return Call(need(block, "toolCallId"), name, arguments, _kind_of(block, "call"), form=form)
 

@@ -1,0 +1,160 @@
+"""Dialects of Chat Completions: what other services have beside and in the content.
+
+Mistral, Ollama, OpenRouter, DeepSeek, Groq, vLLM, Cohere and LiteLLM speak OpenAI's format, each
+with members of its own. A row says where a member is, and what it means.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from messagebody._core import base64, sniffing
+from messagebody.adapters._formats.openai import cut
+from messagebody.adapters._vocabulary.dialect import need, optional
+from messagebody.adapters._vocabulary.items import Media, Reasoning
+
+_TOLD: Final = ("reasoning_content", "reasoning", "thinking", "tool_plan")
+"""Members of a message that are a thought: DeepSeek, vLLM; OpenRouter, Groq; Ollama; Cohere."""
+_LISTED: Final[dict[str, dict[str, str]]] = {
+    "reasoning_details": {"reasoning.text": "text", "reasoning.summary": "summary"},
+    "thinking_blocks": {"thinking": "thinking"},
+}
+"""Members with a list of thoughts, the types of its entries, and the member with their text:
+OpenRouter; LiteLLM."""
+BESIDE: Final = frozenset({*_TOLD, *_LISTED, "images"})
+"""Members that hold what is said, beside the content."""
+_LINKS: Final = ("video_url", "audio_url", "document_url")
+"""Blocks with a URL in the member of their name: vLLM, vLLM, Mistral."""
+KINDS: Final = ("images", *_LINKS)
+"""Kinds of file that only such services write."""
+
+
+def pieces_beside(message: dict[str, Any]) -> tuple[list[Any], list[Any], list[str]]:
+    """Return blocks of thoughts, blocks of pictures, and the members that repeat the thoughts."""
+    if BESIDE.isdisjoint(message):
+        return [], [], []
+    lists = ((name, message.get(name)) for name in _LISTED)
+    found = [(name, [*held]) for name, held in lists if isinstance(held, list) and held]
+    thoughts = [{name: each} for name, held in found[:1] for each in held]
+    said = "".join(_text_in(each) or "" for each in thoughts)
+    repeats = [name for name, held in found[1:] if "".join(_texts(name, held)) == said]
+    thoughts += [{name: each} for name, held in found[1:] if name not in repeats for each in held]
+    for name in _TOLD:
+        text = message.get(name)
+        if not isinstance(text, str) or not text:
+            continue
+        if said == text:
+            repeats.append(name)
+        else:
+            thoughts.append({name: text})
+            said = said or text
+    pictures = message.get("images")
+    shown = pictures if isinstance(pictures, list) else []
+    return thoughts, [{"images": each} for each in shown], repeats
+
+
+def _texts(name: str, entries: list[Any]) -> Iterator[str]:
+    return (text for each in entries if (text := _text_in({name: each})))
+
+
+def _text_in(block: Any) -> str | None:
+    """Return the text of a thought beside the content, None if only its service can read it."""
+    ((name, held),) = block.items()
+    if name in _TOLD:
+        return held if isinstance(held, str) else None
+    kind = held.get("type") if isinstance(held, dict) else None
+    member = _LISTED[name].get(kind) if isinstance(kind, str) else None
+    text = held.get(member) if member is not None else None
+    return text if isinstance(text, str) else None
+
+
+def is_beside(block: Any) -> bool:
+    """Return whether a block was made of a member beside the content."""
+    return isinstance(block, dict) and len(block) == 1 and not BESIDE.isdisjoint(block)
+
+
+def put_beside(message: dict[str, Any], blocks: list[Any], repeats: list[str]) -> None:
+    """Put the blocks of thoughts and pictures beside the content: the inverse."""
+    said = []
+    for block in filter(is_beside, blocks):
+        ((name, held),) = block.items()
+        if name in _TOLD:
+            message[name] = held
+        else:
+            message.setdefault(name, []).append(held)
+        said.append(_text_in(block) or "" if name != "images" else "")
+    for name in repeats if "".join(said) else ():
+        message[name] = "".join(said)
+
+
+def read_beside(block: Any) -> Reasoning | Media | None:
+    """Return the thought or picture of a block that was made of a member."""
+    if not is_beside(block):
+        return None
+    if "images" in block:
+        return _picture(block["images"])
+    text = _text_in(block)
+    if text is None:
+        return None  # only its service can read it
+    ((name, held),) = block.items()
+    return Reasoning(text, form=name if name in _TOLD else [name, held["type"]])
+
+
+def _picture(held: Any) -> Media:
+    """Return a picture that a model made, or the base64 of one that it is shown."""
+    if isinstance(held, str):
+        if held.startswith(("http://", "https://", "data:")):
+            return Media("images", url=held, form="bare")
+        kind = sniffing.content_type(base64.decode(held[:4000]))
+        return Media("images", kind, encoded=held, form="bare")
+    url = need(need(held, "image_url", dict), "url")
+    return Media("images", url=url, place="images")
+
+
+def write_thought(item: Reasoning) -> Any | None:
+    """Return the block of a thought that came from such a service, None for others."""
+    match item.form:
+        case str(name) if name in _TOLD:
+            return {name: item.text}
+        case [str(name), str(kind)] if kind in _LISTED.get(name, ()):
+            return {name: {"type": kind, _LISTED[name][kind]: item.text}}
+        case "block":
+            return {"type": "thinking", "thinking": item.text}
+        case ["texts", *lengths]:
+            texts = [{"type": "text", "text": text} for text in cut(item.text, lengths)]
+            return {"type": "thinking", "thinking": texts}
+    return None
+
+
+def write_media(item: Media) -> Any:
+    """Return the block of a file that came in one of a dialect."""
+    if item.kind == "images" and item.form == "bare":
+        return {"images": item.url or item.base64()}
+    url = item.url or item.data_url()
+    if item.kind == "images":
+        return {"images": {"type": "image_url", "image_url": {"url": url}}}
+    named = {} if item.name is None else {"document_name": item.name}
+    return {"type": item.kind, item.kind: url if item.form == "text" else {"url": url}, **named}
+
+
+# Blocks of the content
+
+
+def read_block(block: Any, kind: Any) -> Reasoning | Media | None:
+    """Return the item of a block of the content that OpenAI does not have."""
+    if kind == "thinking":
+        return _thought(block)
+    if kind not in _LINKS:
+        return None
+    is_text = isinstance(block.get(kind), str)
+    url = block[kind] if is_text else need(need(block, kind, dict), "url")
+    name = optional(block, "document_name")
+    return Media(kind, None, name, url=url, form="text" if is_text else None)
+
+
+def _thought(block: Any) -> Reasoning | None:
+    """Return a thought of Mistral, which is a list of texts, or of Cohere."""
+    held = block.get("thinking")
+    if isinstance(held, str):
+        return Reasoning(held, form="block")
+    texts = [need(each, "text") for each in need(block, "thinking", list)]
+    return Reasoning("".join(texts), form=["texts", *map(len, texts)]) if texts else None
