@@ -101,6 +101,7 @@ class Stream:
         self._profile = schema.profile
         self._seen: list[_SeenPart] = []
         self._contents: dict[int, Seen] = {}
+        self._told = 0
         self._names: set[str] = set()
         self._pair = Pair(self._profile, Profile(), Budget(steps))
         self._missing = self._pair.required
@@ -129,8 +130,9 @@ class Stream:
     def _look_inside(self, part: Part, hits: PartSet) -> PartSet:
         """Return the schema parts that a part matches, of those that its name and type allow."""
         seen = self._schema.checker.seen(
-            len(self._seen) - 1, part, hits, self._missing, self._resolver
+            len(self._seen) - 1, part, hits, self._missing, self._resolver, self._told
         )
+        self._told += bool(seen.violations)
         self._contents[len(self._seen) - 1] = seen
         return hits & ~self._schema.checker.inside | seen.satisfied
 

@@ -1,5 +1,6 @@
 """Validation of what is inside JSON parts, each content read and checked once."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
@@ -20,7 +21,7 @@ from messagebody.errors import (
     UnsafeReference,
 )
 from messagebody.findings import pointer
-from messagebody.schema._library import TooCostly
+from messagebody.schema._library import LISTED, TooCostly
 from messagebody.schema._part import SchemaPart
 from messagebody.schema._validation import (
     EXPLAINED,
@@ -60,8 +61,8 @@ class Inside(Protocol):
     def held(self, wanted: int) -> int:
         """Return the schema parts, of some, whose content schema it satisfies."""
 
-    def flaws(self, candidates: int) -> Sequence[Violation]:
-        """Return why it satisfies none of some schema parts."""
+    def flaws(self, candidates: int, room: int = LISTED) -> Sequence[Violation]:
+        """Return why it satisfies none of some schema parts, within bytes for all flaws."""
 
 
 class Content:
@@ -87,6 +88,7 @@ class Content:
         self._resolver = resolver
         self._problem: tuple[Code, str] | None = None
         self._held: Any = _UNREAD
+        self._size = 0
 
     @property
     def is_reference(self) -> bool:
@@ -105,6 +107,7 @@ class Content:
         try:
             text = part.text
             data = part.read_bytes(self._resolver) if text is None else text
+            self._size = len(data)
             return exact_json.contents(data, depth=DEFAULT_LIMITS.depth)
         except InvalidJson as error:
             where = pointer(*error.path)
@@ -120,29 +123,36 @@ class Content:
         value, held = self._value, 0
         if self._problem is not None:
             return 0
+        values = self._size // 2 + 1  # each has a character, and one after it
         for index in members_of(wanted):
             schema = self._parts[index].content_schema
             try:
-                held |= (schema is None or schema.validator.is_valid(value)) << index
+                held |= (schema is None or schema.validator.is_valid(value, values)) << index
             except TooCostly as error:
                 self._problem = "content-not-read", str(error)
         return held
 
-    def flaws(self, candidates: int) -> Sequence[Violation]:
-        """Return why it satisfies none of some schema parts: the flaws for the nearest one."""
+    def flaws(self, candidates: int, room: int = LISTED) -> Sequence[Violation]:
+        """Return why it satisfies none of some schema parts: the flaws for the nearest one.
+
+        Arguments:
+            candidates: the schema parts.
+            room: bytes that the flaws for all of them may take while they are made.
+        """
         value = self._value
         indexes = [*members_of(candidates)][:_TRIED]
         if self._problem is not None:
             code, text = self._problem
             return [self._violation(code, indexes[0], expected="JSON", got=text)]
         # The fewest flaws, and the first of equals.
-        found = [self._flaws_for(index, value) for index in indexes]
-        return min(found, key=lambda flaws: len(flaws) + flaws[-1].more)
+        found = [self._flaws_for(index, value, room // len(indexes)) for index in indexes]
+        return min(found, key=lambda each: each[0])[1]
 
-    def _flaws_for(self, index: int, value: Any) -> list[Violation]:
+    def _flaws_for(self, index: int, value: Any, room: int) -> tuple[float, list[Violation]]:
+        """Return the number of flaws for a schema part, infinite if not known, and the first."""
         schema = self._parts[index].content_schema
         assert schema is not None  # noqa: S101 - candidates have one
-        listed, more = schema.validator.flaws(value, _LISTED)
+        listed, more = schema.validator.flaws(value, _LISTED, room)
         violations = [
             self._violation(
                 "content-invalid", index, expected=flaw.expected, got=flaw.got,
@@ -153,7 +163,7 @@ class Content:
         if more:
             rest = count_of(more, "more flaw")
             violations.append(self._violation("content-invalid", index, got=rest, more=more))
-        return violations
+        return (math.inf if more is None else len(listed) + more), violations
 
     def _violation(self, code: Code, index: int, **about: Any) -> Violation:
         return Violation(code, self._position, self._part.name, index, differs="content", **about)
@@ -236,7 +246,9 @@ class ContentChecker(Checker):
         outcome = self._examine(columns, contents)
         for count, position in enumerate(sorted([*outcome.rejected, *outcome.refused])):
             if position in outcome.refused:
-                flaws = contents(position).flaws(outcome.refused[position])
+                # Bodies may have any number of parts, so what many may take is less for each.
+                room = LISTED // (count + 1)
+                flaws = contents(position).flaws(outcome.refused[position], room)
                 yield from flaws if count < EXPLAINED else flaws[:1]
             else:
                 name, content_type = names[position], types[position]
@@ -247,7 +259,7 @@ class ContentChecker(Checker):
 
     def seen(
         self, position: int, part: "messagebody.Part", found: int, missing: int,
-        resolver: "messagebody.Resolver | None",
+        resolver: "messagebody.Resolver | None", told: int = 0,
     ) -> Seen:  # fmt: skip
         """Return what is inside a part, which is not kept.
 
@@ -257,6 +269,7 @@ class ContentChecker(Checker):
             found: the schema parts that its name and type allow.
             missing: the required schema parts that no part has matched yet.
             resolver: reads a reference; None for the part's own resolver.
+            told: the parts before it whose flaws were listed.
         """
         content = Content(self.parts, position, part, resolver)
         plain, inside = found & ~self.inside, found & self.inside
@@ -264,7 +277,8 @@ class ContentChecker(Checker):
         held = content.held(wanted) if wanted else 0
         refused = wanted & ~held
         is_told = refused & missing or not (held or plain)
-        return Seen(held, content.flaws(refused) if is_told else (), content.is_reference)
+        flaws = content.flaws(refused, LISTED // (told + 1)) if is_told else ()
+        return Seen(held, flaws, content.is_reference)
 
     def violations_seen(
         self, seen: "Iterable[messagebody.Part]", contents: Mapping[int, Seen]
@@ -332,7 +346,7 @@ class ContentChecker(Checker):
         if part.content_schema is not None:
             for position, (name, content_type) in enumerate(zip(*columns, strict=True)):
                 if self.accepting(name, content_type) >> index & 1:
-                    flaw = contents(position).flaws(1 << index)[0]
+                    flaw = contents(position).flaws(1 << index, LISTED // (index + 1))[0]
                     # Then it is not known that the part is missing.
                     if flaw.code == "content-not-read" and position not in outcome.refused:
                         return flaw

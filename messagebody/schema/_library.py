@@ -4,6 +4,7 @@ It never fetches: it is told to stay offline, and references that leave a docume
 before. Its patterns are matched in linear time, so they can't look around or back.
 """
 
+import math
 from collections.abc import Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -16,7 +17,8 @@ from messagebody._wire import exact_json
 from messagebody.errors import InvalidSchema, MissingDependency
 from messagebody.findings import pointer
 from messagebody.schema._dialects import count_patterns
-from messagebody.schema._effort import evaluations
+from messagebody.schema._effort import Endless, evaluations
+from messagebody.schema._listing import Listing
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -26,12 +28,12 @@ if TYPE_CHECKING:
 _PATTERNS: Final = 64 * MIB
 """Bytes that the compiled patterns of a schema may take together."""
 _PATTERN: Final = MIB // 2
-_FEW: Final = 1_000
-"""Evaluations of a value that need no counting, whatever the size of the content."""
+_MANY: Final = 50_000
+"""Values in a content of unknown size."""
 _MOST: Final = 50_000_000
 """Evaluations of a content, which take a second."""
-_EXPLAINED: Final = 20_000
-"""Evaluations of a content whose flaws are listed: a list takes a thousand times as long."""
+LISTED: Final = 64 * MIB
+"""Bytes that the flaws of a content may take at most, so that they are made."""
 _SHOWN: Final = 5
 """Members and values that a text lists."""
 _CUT: Final = 40
@@ -93,24 +95,58 @@ class Validator:
     def _evaluations(self) -> Sequence[int]:
         return evaluations(self._schema)
 
-    def is_valid(self, value: Any) -> bool:
+    @cached_property
+    def _listing(self) -> Listing | None:
+        """What it costs to list flaws, None if that takes too long to say."""
+        try:
+            return Listing(self._schema)
+        except Endless:
+            return None
+
+    def is_valid(self, value: Any, values: int = _MANY) -> bool:
         """Return whether a value of `exact_json` satisfies the schema.
+
+        Arguments:
+            value: the value.
+            values: how many values it holds at most.
 
         Raises:
             TooCostly: it would take too long.
         """
-        if max(self._evaluations) > _FEW and self._effort(value) > _MOST:
+        if max(self._evaluations) * values > _MOST and self._effort(value) > _MOST:
             raise TooCostly(f"checking it takes more than {_MOST:,} steps")
         valid: bool = self._compiled.is_valid(value)
         return valid
 
-    def flaws(self, value: Any, most: int) -> tuple[list[ContentFlaw], int]:
-        """Return the first flaws of a value, and the number of all others."""
-        if self._effort(value) > _EXPLAINED:
-            text = "what the schema describes; it is too large to say where it differs"
-            return [ContentFlaw("", "", text, _shown(value))], 0
-        errors = list(self._compiled.iter_errors(value))
-        return [_flaw(error) for error in errors[:most]], max(0, len(errors) - most)
+    def flaws(
+        self, value: Any, most: int, room: int = LISTED
+    ) -> tuple[list[ContentFlaw], int | None]:
+        """Return the first flaws of a value, and the number of all others, None if not known.
+
+        Arguments:
+            value: a value that does not satisfy the schema.
+            most: how many flaws are returned.
+            room: bytes that all flaws may take. If they could take more, only the first one is
+                made, and none if even that could.
+        """
+        if self._costs(value, room) <= room:
+            errors = list(self._compiled.iter_errors(value))
+            return [_flaw(error) for error in errors[:most]], max(0, len(errors) - most)
+        if self._costs(value, room, first=True) <= room:
+            try:
+                self._compiled.validate(value)
+            except library().ValidationError as error:
+                return [_flaw(error)], None
+        text = "what the schema describes; it is too large to say where it differs"
+        return [ContentFlaw("", "", text, _shown(value))], None
+
+    def _costs(self, value: Any, room: int, *, first: bool = False) -> float:
+        try:
+            return (
+                math.inf if self._listing is None else self._listing.cost(value, room, first=first)
+            )
+        except Endless:
+            return math.inf
 
     def _effort(self, value: Any) -> int:
         """Return how many evaluations a value takes at most."""

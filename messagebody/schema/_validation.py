@@ -263,7 +263,7 @@ class Seen:
         """Return the schema parts, of some, whose content schema it satisfied."""
         return self.satisfied & wanted
 
-    def flaws(self, candidates: int) -> Sequence[Violation]:  # noqa: ARG002
+    def flaws(self, candidates: int, room: int = 0) -> Sequence[Violation]:  # noqa: ARG002
         """Return why it satisfied none."""
         return self.violations
 
@@ -374,6 +374,7 @@ class Checker:
         found: int,  # noqa: ARG002
         missing: int,  # noqa: ARG002
         resolver: "messagebody.Resolver | None",  # noqa: ARG002
+        told: int = 0,  # noqa: ARG002
     ) -> Seen:
         """Return what is inside a part, as far as it decides; nothing without content schemas."""
         return Seen(0, (), part.is_reference)
