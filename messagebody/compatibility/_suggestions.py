@@ -33,7 +33,9 @@ Kind = Literal[
     "require",
     "narrow",
     "require-member",
+    "add-member",
     "rename-member",
+    "drop-member",
     "drop-null",
     "close-object",
     "narrow-values",
@@ -72,7 +74,8 @@ class Edit:
         kind: of a producer part: `rename` a named part, `drop` a part, `convert` it to another
             content type, `narrow` its content type to the accepted ones, `relabel`: name an unnamed
             part or remove the name of a named one, or `require`: promise to send it. Inside JSON
-            parts: `require-member`: promise to send a member, `rename-member`, `drop-null`: never
+            parts: `require-member`: promise to send a member, `add-member`: send one that the
+            consumer requires, as it takes it, `rename-member`, `drop-member`, `drop-null`: never
             send null, `close-object`: send no other members, or `narrow-values` to the accepted
             ones. Of a consumer part: `widen` the content types that it takes, or make it
             `optional`.
@@ -81,6 +84,8 @@ class Edit:
         after: the part after the change; None if it is dropped.
         pointer: the place in the content, a JSON Pointer; None for changes of other kinds.
         name: the new name of a member.
+        others: further places in the content that it changes, because they share a definition.
+        is_elsewhere: whether it may change more places than these.
     """
 
     kind: Kind
@@ -89,6 +94,8 @@ class Edit:
     after: SchemaPart | None
     pointer: str | None = None
     name: str = ""
+    others: tuple[str, ...] = ()
+    is_elsewhere: bool = False
 
     def __str__(self) -> str:
         part = f"{self.side} part {self.index} {self.before.label}"
@@ -115,17 +122,23 @@ class Edit:
         return "consumer" if self.kind in {"widen", "optional"} else "producer"
 
     def _inside(self, part: str) -> str:
-        place = quote(self.pointer) if self.pointer else "the top"
-        if self.kind == "require-member":
-            return f"always send member {place} of {part}"
-        if self.kind == "rename-member":
-            return f"rename member {place} of {part} to {quote(self.name)}"
-        what = {
-            "drop-null": "never send null",
-            "close-object": "send no other members",
-            "narrow-values": "send only accepted values",
-        }
-        return f"{what[self.kind]} at {place} of {part}"
+        places = [quote(each) if each else "the top" for each in (self.pointer, *self.others)]
+        places += ["other places that share its definition"] if self.is_elsewhere else []
+        *first, last = places
+        place = f"{', '.join(first)} and {last}" if first else last
+        what, end = _INSIDE[self.kind]
+        return f"{what} {place} of {part}{end.format(quote(self.name))}"
+
+
+_INSIDE: Final[Mapping[str, tuple[str, str]]] = {
+    "require-member": ("always send member", ""),
+    "add-member": ("always send member", ", as the consumer takes it"),
+    "rename-member": ("rename member", " to {}"),
+    "drop-member": ("never send member", ""),
+    "drop-null": ("never send null at", ""),
+    "close-object": ("send no other members at", ""),
+    "narrow-values": ("send only accepted values at", ""),
+}
 
 
 @attrs.frozen
@@ -404,7 +417,7 @@ def _ways_inside(index: int, part: SchemaPart, target: SchemaPart) -> Iterator[t
         for steps, schema in islice(ways, _WAYS_INSIDE):
             after = attrs.evolve(part, content_schema=schema)
             yield tuple(
-                [Edit(step.kind, index, part, after, step.pointer, step.name) for step in steps]
+                [Edit(step.kind, index, part, after, *attrs.astuple(step)[1:]) for step in steps]
             )
 
 

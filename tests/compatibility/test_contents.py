@@ -29,7 +29,7 @@ from messagebody.errors import InvalidSchema
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import campaign, content_campaign
 from tests.compatibility.content_campaign import random_pair
-from tests.effort import examples, one_in
+from tests.effort import calls, examples, one_in
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "contents"
 SUITE = VECTORS / "json_schema_test_suite.jsonl.gz"
@@ -286,6 +286,59 @@ def test_several_suggestions_inside_one_part() -> None:
     [only] = suggest(alone(sent), alone(taken))
     assert {edit.kind for edit in only.edits} == {"drop-null", "require-member", "close-object"}
     assert check(only.producer, alone(taken))
+
+
+@pytest.mark.parametrize(
+    ("sent", "taken", "expected"),
+    [
+        (record(n={"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]}),
+         record(n={"anyOf": [{"enum": ["a"]}, {"type": "null"}]}),
+         "send only accepted values at '/n'"),
+        (record(n={"type": "number", "minimum": 1}), record(n={"type": "integer", "minimum": 5}),
+         "send only accepted values at '/n'"),
+        (record(note=TEXT), record(note=TEXT, n={"type": "integer"}),
+         "send only accepted values at '/n'"),
+        (record(note=TEXT), {"$defs": {"n": TEXT}, **record("n", n={"$ref": "#/$defs/n"})},
+         "always send member '/n'"),
+        ({**record("n", "m", n=TEXT, m=TEXT, a=TEXT), "additionalProperties": False},
+         {**record(a=TEXT), "additionalProperties": False},
+         "never send member '/m' and '/n'"),
+        ({"oneOf": [record("t", t={"const": each}) for each in "abc"]},
+         {"oneOf": [record("t", t={"const": each}) for each in "ac"]},
+         "send only accepted values at the top"),
+        (record(a={"items": {"$ref": "#/$defs/n"}, "type": "array"}, b={"$ref": "#/$defs/n"})
+         | {"$defs": {"n": record(x=TEXT)}},
+         record(b={**record(x=TEXT), "additionalProperties": False}),
+         "send no other members at '/b' and '/a/0'"),
+        (record(a=record(x=TEXT), b=record(x=TEXT)),
+         record(a=record("x", x=TEXT), b=record("x", x=TEXT)),
+         "always send member '/a/x' and '/b/x'"),
+        (record(next={"$ref": "#"}, name={"type": ["null", "string"]}),
+         record(next={"$ref": "#"}, name=TEXT),
+         "never send null at '/name', '/next/name', '/next/next/name', "
+         "'/next/next/next/name' and other places that share its definition"),
+    ],
+)  # fmt: skip
+def test_suggestions_name_all_that_changes(sent: Any, taken: Any, expected: str) -> None:
+    first, *others = suggest(alone(sent), alone(taken))
+    end = " of producer part 0 '/r.json' application/json"
+    told = str(first).replace(", as the consumer takes it", "")
+    assert [each.removesuffix(end) for each in told.split("; ")] == expected.split("; ")
+    for each in (first, *others):
+        assert check(each.producer, alone(taken))
+        # None of them holds another one.
+        assert not any(str(each) in str(other) for other in others if other is not each)
+
+
+def test_nothing_is_suggested_that_leaves_no_value() -> None:
+    kinds = [{"type": kind} for kind in ("string", "integer")]
+    assert suggest(*(alone(record(n=kind)) for kind in kinds)) == []
+
+
+def test_suggestions_for_large_schemas_are_bounded() -> None:
+    members = {f"n{number}": {"enum": [*range(50)]} for number in range(100)}
+    few = {name: {"enum": [*range(1, 50)]} for name in members}
+    calls(lambda: suggest(alone(record(**members)), alone(record(**few))), most=12_000_000)
 
 
 def test_a_part_with_contents_may_be_converted() -> None:

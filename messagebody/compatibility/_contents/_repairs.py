@@ -1,25 +1,35 @@
 """Changes of a schema of contents after which another one takes all that it takes."""
 
 import copy
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import attrs
 
+from messagebody.compatibility._contents._narrowing import narrowed
+from messagebody.compatibility._contents._places import LISTED, moved, places_of, schemas_at
 from messagebody.compatibility._contents._question import ContentQuestions
-from messagebody.compatibility._contents._reading import escaped, resolved
+from messagebody.compatibility._contents._reading import escaped
 from messagebody.compatibility._solver.contents import Difference
 from messagebody.errors import InvalidSchema
 from messagebody.schema import ContentSchema, content_schema_of
 
 MemberKind = Literal[
-    "require-member", "rename-member", "drop-null", "close-object", "narrow-values"
-]
+    "require-member", "add-member", "rename-member", "drop-member", "drop-null", "close-object",
+    "narrow-values",
+]  # fmt: skip
 
-_TRIED: Final = 24
+_TRIED: Final = 32
 """Changed schemas that are looked at."""
+_MADE: Final = 2_000_000
+"""Characters of the schemas that are made for it."""
 _EDITS: Final = 4
+_MENDED: Final = 3
+"""Differences of a schema that are mended at first: all have to be, and the order is no matter."""
 _NULL: Final = {"type": "null"}
+
+_Schema = Mapping[str, Any]
 
 
 @attrs.frozen
@@ -27,14 +37,38 @@ class Repair:
     """One change of a schema of contents.
 
     Arguments:
-        kind: `require-member`, `rename-member`, `drop-null`, `close-object` or `narrow-values`.
-        pointer: the place in the content, a JSON Pointer.
+        kind: `require-member`, `add-member`, `rename-member`, `drop-member`, `drop-null`,
+            `close-object` or `narrow-values`.
+        pointer: the first place in the content that it changes, a JSON Pointer.
         name: the new name of a member.
+        others: further places that it changes, because they share a definition.
+        is_elsewhere: whether it may change more places than these.
     """
 
     kind: MemberKind
     pointer: str
     name: str = ""
+    others: tuple[str, ...] = ()
+    is_elsewhere: bool = False
+
+
+@attrs.frozen
+class _Alteration:
+    """What becomes of a schema inside.
+
+    Arguments:
+        kind: the kind of the repair.
+        after: the schema after it.
+        steps: the members that the repair is about, as steps of a JSON Pointer; none for the place.
+        name: the new name of a member.
+        needs: a schema of the other side that becomes a part of it.
+    """
+
+    kind: MemberKind
+    after: dict[str, Any]
+    steps: tuple[str, ...] = ("",)
+    name: str = ""
+    needs: Any = None
 
 
 def repairs(
@@ -56,119 +90,216 @@ def repairs(
         >>> sent = content_schema_of({"properties": {"a": text}, "required": ["a"]})
         >>> taken = content_schema_of({"properties": {"b": text}, "required": ["b"]})
         >>> next(repairs(sent, taken, ContentQuestions(Budget())))[0]
-        (Repair(kind='rename-member', pointer='/a', name='b'),)
+        (Repair(kind='rename-member', pointer='/a', name='b', others=(), is_elsewhere=False),)
     """
     queue: list[tuple[tuple[Repair, ...], ContentSchema]] = [((), sent)]
     seen = {sent}
+    found: list[set[Repair]] = []
+    characters = _MADE
     for edits, schema in queue:
+        if any(known <= set(edits) for known in found):
+            continue
         left = questions.differences([schema], taken)
         if not left:
+            found.append(set(edits))
             yield edits, schema
             continue
-        for difference in left if len(edits) < _EDITS else ():
-            for edit, changed in _changes(schema, taken, difference):
-                if changed not in seen and len(seen) < _TRIED:
+        for difference in left[:_MENDED] if len(edits) < _EDITS else ():
+            for edit, changed in _changes(schema, taken, difference, questions):
+                characters -= len(schema.canonical)
+                if characters < 0 or len(seen) >= _TRIED:
+                    break
+                if changed is not None and changed not in seen:
                     seen.add(changed)
                     queue.append(((*edits, edit), changed))
 
 
 def _changes(
-    schema: ContentSchema, taken: ContentSchema, difference: Difference
-) -> Iterator[tuple[Repair, ContentSchema]]:
-    """Yield changes that may settle a difference."""
-    wanted = _at(taken.exact, taken.exact, difference.pointer)
-    for change in (_rename, _require, _drop_null, _close, _narrow):
-        document = copy.deepcopy(schema.exact)
-        place = _at(document, document, difference.pointer)
-        if isinstance(place, dict) and isinstance(wanted, dict):
-            edit = change(place, wanted, difference)
-            if edit is not None:
-                try:
-                    yield edit, content_schema_of(document)
-                except InvalidSchema:
-                    continue
+    schema: ContentSchema, taken: ContentSchema, difference: Difference, questions: ContentQuestions
+) -> Iterator[tuple[Repair, ContentSchema | None]]:
+    """Yield changes that may settle a difference at all of its places that are named.
+
+    The schema after a change is None if it is none.
+    """
+    pointers = (difference.pointer, *difference.others)
+    yield from _changes_at(schema, taken, difference, pointers, _CHANGES, questions)
+    # What decides may also be said of the whole that a place lies in.
+    holders, names = zip(*(each.rpartition("/")[::2] for each in pointers), strict=True)
+    if difference.pointer and difference.name is None:
+        inner = attrs.evolve(difference, pointer=holders[0], name=names[0])
+        yield from _changes_at(schema, taken, inner, holders, _OF_HOLDERS, questions)
 
 
-def _rename(place: Any, wanted: Any, difference: Difference) -> Repair | None:
+def _changes_at(
+    schema: ContentSchema,
+    taken: ContentSchema,
+    difference: Difference,
+    pointers: Sequence[str],
+    changes: Sequence["_Changing"],
+    questions: ContentQuestions,
+) -> Iterator[tuple[Repair, ContentSchema | None]]:
+    """Yield changes of the schemas that speak of some places."""
+    document = schema.exact
+    first, *others = (schemas_at(document, each) for each in pointers)
+    theirs = schemas_at(taken.exact, difference.pointer)
+    for wanted, place, change in itertools.product(theirs, first, changes):
+        for made in change(place, wanted, difference):
+            changed: dict[int, tuple[_Schema, _Alteration]] = {id(place): (place, made)}
+            for group in others:
+                changed.update(_same_change(group, change, made, wanted, difference))
+            changes_made = list(changed.values())
+            told = _told(document, pointers[0], changes_made)
+            is_usable = _is_usable(made, document, questions)
+            yield told, _applied(document, taken.exact, changes_made) if is_usable else None
+
+
+_Changing = Callable[[_Schema, _Schema, Difference], Iterator[_Alteration]]
+
+
+def _same_change(
+    group: list[dict[str, Any]],
+    change: _Changing,
+    made: _Alteration,
+    wanted: _Schema,
+    difference: Difference,
+) -> Iterator[tuple[int, tuple[_Schema, _Alteration]]]:
+    """Yield the same change of a schema that speaks of another place, if it is one of its own."""
+    for place in group:
+        for each in change(place, wanted, difference):
+            if each == made:
+                yield id(place), (place, each)
+                return
+
+
+def _is_usable(made: _Alteration, document: Any, questions: ContentQuestions) -> bool:
+    """Return whether some value is left, so that nothing is mended by sending nothing."""
+    if made.kind != "narrow-values" or "$ref" in made.after:
+        return True
+    whole = {**made.after, "$defs": document.get("$defs", {})}
+    try:
+        return questions.ask([content_schema_of(whole)]) is not None
+    except InvalidSchema:  # it refers to another place
+        return True
+
+
+def _applied(
+    document: Any, source: Any, changes: list[tuple[_Schema, _Alteration]]
+) -> ContentSchema | None:
+    """Return a schema with changes of schemas inside; None if it is none."""
+    memo: dict[int, Any] = {}
+    made = copy.deepcopy(document, memo)
+    for place, change in changes:
+        inner = made if place is document else memo[id(place)]
+        inner.clear()
+        inner.update(copy.deepcopy(change.after))
+        needed = moved(change.needs, source, document) if change.needs is not None else {}
+        if needed is None:
+            return None
+        if needed:
+            made.setdefault("$defs", {}).update(needed)
+    try:
+        return content_schema_of(made)
+    except InvalidSchema:
+        return None
+
+
+def _told(document: Any, pointer: str, changes: list[tuple[_Schema, _Alteration]]) -> Repair:
+    """Return changes as a repair that names the places of all schemas that it changes."""
+    found = [places_of(document, place) for place, _ in changes]
+    ordered = dict.fromkeys([pointer, *itertools.chain.from_iterable(each for each, _ in found)])
+    _, made = changes[0]
+    first, *others = [f"{each}{step}" for each in ordered for step in made.steps]
+    is_more = len(others) >= LISTED or any(more for _, more in found)
+    return Repair(made.kind, first, made.name, tuple(others[: LISTED - 1]), is_more)
+
+
+def _rename(place: _Schema, wanted: _Schema, difference: Difference) -> Iterator[_Alteration]:
     mine, theirs = place.get("properties", {}), wanted.get("properties", {})
     name = difference.name
     if name is None or name in mine or name not in theirs:
-        return None
+        return
     for old, value in mine.items():
         if old not in theirs and value == theirs[name]:
-            place["properties"] = {name if each == old else each: mine[each] for each in mine}
+            after = dict(place)
+            after["properties"] = {name if each == old else each: mine[each] for each in mine}
             required = place.get("required", ())
             if old in required:
-                place["required"] = [name if each == old else each for each in required]
-            return Repair("rename-member", f"{difference.pointer}/{escaped(old)}", name)
-    return None
+                after["required"] = [name if each == old else each for each in required]
+            yield _Alteration("rename-member", after, (f"/{escaped(old)}",), name)
+            return
 
 
-def _require(place: Any, _: Any, difference: Difference) -> Repair | None:
-    name = difference.name
-    if name is None or name not in place.get("properties", {}):
-        return None
-    place["required"] = [*place.get("required", ()), name]
-    return Repair("require-member", f"{difference.pointer}/{escaped(name)}")
+def _require(place: _Schema, wanted: _Schema, difference: Difference) -> Iterator[_Alteration]:
+    name, mine = difference.name, place.get("properties", {})
+    if name is None:
+        return
+    after, steps = dict(place), (f"/{escaped(name)}",)
+    after["required"] = [*place.get("required", ()), name]
+    if name in mine:
+        yield _Alteration("require-member", after, steps)
+    elif name in wanted.get("properties", {}) and (mine or place.get("type") == "object"):
+        theirs = wanted["properties"][name]
+        after["properties"] = {**mine, name: theirs}
+        yield _Alteration("add-member", after, steps, needs=theirs)
 
 
-def _drop_null(place: Any, _: Any, difference: Difference) -> Repair | None:
-    types, others = place.get("type"), place.get("anyOf", ())
+def _drop_null(place: _Schema, _: _Schema, difference: Difference) -> Iterator[_Alteration]:
+    if difference.name is not None:
+        return
+    types = place.get("type")
     if isinstance(types, list) and "null" in types and len(types) > 1:
         left = [each for each in types if each != "null"]
-        place["type"] = left[0] if len(left) == 1 else left
-    elif _NULL in others and len(others) > 1:
-        place["anyOf"] = [each for each in others if each != _NULL]
-    else:
-        return None
-    return Repair("drop-null", difference.pointer)
+        yield _Alteration("drop-null", {**place, "type": left[0] if len(left) == 1 else left})
+    for keyword in ("anyOf", "oneOf"):
+        left = [each for each in place.get(keyword, ()) if each != _NULL]
+        if left and len(left) < len(place[keyword]):
+            yield _Alteration("drop-null", {**place, keyword: left})
 
 
-def _close(place: Any, wanted: Any, difference: Difference) -> Repair | None:
+def _close(place: _Schema, wanted: _Schema, difference: Difference) -> Iterator[_Alteration]:
+    """Yield an object without members that are not taken."""
     if difference.name is not None or wanted.get("additionalProperties") is not False:
-        return None
-    if place.get("additionalProperties", True) is False:
-        return None
-    place["additionalProperties"] = False
-    return Repair("close-object", difference.pointer)
+        return
+    mine, theirs = place.get("properties", {}), wanted.get("properties", {})
+    extra = [] if "patternProperties" in wanted else [each for each in mine if each not in theirs]
+    if extra:
+        after = {**place, "properties": {each: mine[each] for each in mine if each in theirs}}
+        if "required" in place:
+            after["required"] = [each for each in place["required"] if each in theirs]
+        steps = tuple([f"/{escaped(each)}" for each in extra])
+        yield _Alteration("drop-member", after, steps)
+    elif place.get("additionalProperties", True) is not False and "type" in place:
+        yield _Alteration("close-object", {**place, "additionalProperties": False})
 
 
-def _narrow(place: Any, wanted: Any, difference: Difference) -> Repair | None:
-    mine, theirs = place.get("enum"), wanted.get("enum")
-    if mine is None or theirs is None:
-        return None
-    left = [each for each in mine if each in theirs]
-    if not left or len(left) == len(mine):
-        return None
-    place["enum"] = left
-    return Repair("narrow-values", difference.pointer)
+def _narrow(place: _Schema, wanted: _Schema, difference: Difference) -> Iterator[_Alteration]:
+    """Yield a schema of the values that are taken, of those that are sent."""
+    if difference.name is None:
+        for after in narrowed(place, wanted):
+            yield _Alteration("narrow-values", after)
 
 
-def _at(document: Any, schema: Any, pointer: str) -> Any:
-    """Return the schema of a place in contents; None if more than one says what is there."""
-    steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
-    schema = _resolved(document, schema)
-    for step in steps:
-        if not isinstance(schema, dict):
-            return None
-        if step in schema.get("properties", {}):
-            schema = schema["properties"][step]
-        elif step.isdecimal() and "prefixItems" not in schema and "items" in schema:
-            schema = schema["items"]
-        else:
-            return None
-        schema = _resolved(document, schema)
-    return schema
+def _drop_alternative(place: _Schema, *_: object) -> Iterator[_Alteration]:
+    """Yield a union without one of its alternatives."""
+    for keyword in ("anyOf", "oneOf"):
+        union = place.get(keyword, ())
+        for index in range(len(union)) if len(union) > 1 else ():
+            if union[index] != _NULL:
+                left = [each for at, each in enumerate(union) if at != index]
+                yield _Alteration("narrow-values", {**place, keyword: left})
 
 
-def _resolved(document: Any, schema: Any) -> Any:
-    """Return the schema that a reference leads to, if a schema is nothing else."""
-    for _ in range(_TRIED):
-        reference = schema.get("$ref") if isinstance(schema, dict) else None
-        if not isinstance(reference, str) or not reference.startswith("#"):
-            return schema
-        try:
-            schema = resolved(document, reference[1:])
-        except LookupError:
-            return None
-    return None
+def _declare(place: _Schema, wanted: _Schema, difference: Difference) -> Iterator[_Alteration]:
+    """Yield an object that says of a member what is taken, where it says nothing."""
+    name, mine = difference.name, place.get("properties", {})
+    known = wanted.get("properties", {})
+    if name is not None and name in known and name not in mine and "type" in place:
+        theirs = known[name]
+        after = {**place, "properties": {**mine, name: theirs}}
+        yield _Alteration("narrow-values", after, (f"/{escaped(name)}",), needs=theirs)
+
+
+_CHANGES: Final[Sequence[_Changing]] = (
+    _rename, _require, _drop_null, _close, _narrow, _drop_alternative,
+)  # fmt: skip
+_OF_HOLDERS: Final[Sequence[_Changing]] = (_declare, _drop_alternative)
