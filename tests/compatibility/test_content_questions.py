@@ -2,6 +2,7 @@
 
 import json
 import random
+import string
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -63,6 +64,12 @@ def test_agrees_with_brute_force(number: int, references: bool) -> None:
         ([{"type": "string"}], [], ""),
         ([{"type": "string"}], [{"const": ""}], "a"),
         ([{"type": "integer", "minimum": 5}], [{"const": 5}], 6),
+        # No letter, digit or sign that comes to mind is left, and neither is the first of all.
+        (
+            [{"type": "string", "minLength": 1, "maxLength": 1}],
+            [{"enum": [*string.ascii_letters, *string.digits, *"_- .,/:@+!"]}],
+            '"',
+        ),
         ([{"type": "number"}], [{"type": "integer"}], Decimal("0.1")),
         ([{"pattern": "^[a-c]{2}$", "type": "string"}], [{"pattern": "^a"}], "ba"),
         ([{"type": "array", "minItems": 2}], [], [None, None]),
@@ -193,6 +200,11 @@ def test_depth_takes_no_stack_of_python() -> None:
         (r"^.$", ["a", "😀"], ["\n", "\u2028", ""]),
         (r"^\s\S$", ["\ufeffa"], ["aa"]),
         (r"^A\-\/$", ["A-/"], ["A"]),
+        (r"^\x41$", ["A"], ["x41", "\x04", "\u0041" * 2]),
+        (r"^\x411$", ["A1"], ["\u0411", "A"]),
+        (r"^\u00411$", ["A1"], ["\x001"]),
+        (r"^\u{1F600}$", ["😀"], ["u"]),
+        (r"^[\x41-\u0043]$", ["A", "C"], ["D", "x"]),
         ("^$", [""], ["a"]),
         ("$a", [], ["a", ""]),
     ],
