@@ -49,6 +49,25 @@ def decode(text: str, strict: bool = False) -> bytes:
     return pybase64.b64decode(padded.replace("-", "+").replace("_", "/"), validate=True)
 
 
+def decode_spaced(text: str) -> bytes:
+    r"""Return the bytes of base64 text in which white space has no meaning, as in mail.
+
+    Raises:
+        ValueError: it is not base64; the text names the character.
+
+    Examples:
+        >>> decode_spaced("aGVs\nbG8=\n")
+        b'hello'
+    """
+    try:
+        return decode(text)
+    except ValueError:
+        spaceless = "".join(text.split())
+        if len(spaceless) == len(text):
+            raise
+        return decode(spaceless)
+
+
 def decode_view(view: memoryview) -> bytes:
     """Return the bytes of standard, padded base64 without copying the text.
 

@@ -97,6 +97,9 @@ def _media_type(text: str) -> tuple[str, bool]:
         text = text[: -len(";base64")]
     if not text:
         return _DEFAULT, is_base64
+    # Some write a bare charset, such as `;utf8`, which is no parameter.
+    kind, *parameters = text.split(";")
+    text = ";".join([kind, *(each for each in parameters if "=" in each)])
     # RFC 2397 allows to leave out `text/plain` before parameters.
     return (TEXT_PLAIN + text if text.startswith(";") else text), is_base64
 
@@ -132,8 +135,8 @@ def _blocks(text: bytes) -> Iterator[bytes]:
 
 
 def _from_base64(text: bytes) -> bytes:
-    # Several SDKs write the URL-safe alphabet, as in inline content.
-    text = text.translate(bytes.maketrans(b"-_", b"+/"))
+    # Several SDKs write the URL-safe alphabet, as in inline content; white space has no meaning.
+    text = text.translate(bytes.maketrans(b"-_", b"+/"), b" \t\r\n")
     if not _BASE64.fullmatch(text):
         raise DecodeError("the content of the data URL is not base64")
     stripped = text.rstrip(b"=")

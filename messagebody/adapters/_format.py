@@ -86,11 +86,15 @@ class Format(Dialect):
         keep = frozenset(keep)
         for each in keep - KEEP:
             one_of("keep", each, sorted(KEEP))
+        return self._read(self._one(message, limits), keep, rest, text, limits)
+
+    def _one(self, message: Any, limits: Limits) -> Any:
+        """Return the JSON of a message, and refuse that of several."""
         value = json_value(message, self._is_json, limits)
         if not (isinstance(value, dict) and "role" in value) and not self.is_turn(value):
             refuse_conversation(self.messages_in(value))
             refuse_answer(value)
-        return self._read(value, keep, rest, text, limits)
+        return value
 
     def _read(
         self, value: Any, keep: Iterable[str], rest: str, text: str, limits: Limits
@@ -187,10 +191,11 @@ class Format(Dialect):
     def iter_findings(self, message: Any, /) -> Iterator[Finding]:
         """Yield what in a message breaks the format's rules."""
         try:
-            if self.turn_is_list and self.messages_in(message) is not None:
-                self.to_bodies(message)  # the message of a body may have items of several speakers
-            else:
-                self.to_body(message)
+            # The message of a body may have items of several speakers.
+            found = self.messages_in(message) if self.turn_is_list else None
+            each = [self._one(message, DEFAULT_LIMITS)] if found is None else self.turns(found)
+            for one in each:
+                BlockReader(self, Collector(DEFAULT_LIMITS, KEEP), is_strict=True).read(one)
         except EnvelopeError as error:
             yield from error.findings or (Finding("shape", "", error.problem),)
         except MessageBodyError as error:

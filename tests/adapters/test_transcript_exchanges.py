@@ -198,7 +198,7 @@ def test_what_the_system_says_comes_first(request_: Any, format_name: str) -> No
 def test_instructions_that_can_not_be_read_are_shown() -> None:
     run = read_transcript({"system": [{"type": "text", "text": 5}], "messages": [HELLO]})
     assert roles(run) == ["system", "user"]
-    assert "/text" in (run.messages[0].problem or "")
+    assert "/text" in str(run.messages[0].losses[0])
 
 
 def test_instructions_in_an_answer_are_shown() -> None:

@@ -233,7 +233,7 @@ class Collector:
             if len(item.encoded) // 4 * 3 > self._limits.part_bytes + 2:
                 raise DecodeError(f"a part has more than {self._limits.part_bytes:,} bytes")
             try:
-                return base64.decode(item.encoded), item.media_type
+                return base64.decode_spaced(item.encoded), item.media_type
             except ValueError as error:
                 raise DecodeError(f"the content is not base64: {error}") from error
         return item.text, item.media_type

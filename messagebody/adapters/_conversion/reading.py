@@ -29,12 +29,16 @@ class BlockReader:
         collector: takes the parts.
         is_check: whether only the parts are needed, without the rest of each block.
         role: the role of the message.
+        is_strict: whether a bad block is an error; else it stays in the rest, and is a loss.
     """
 
     dialect: Dialect
     collector: Collector
     is_check: bool = False
     role: str | None = None
+    is_strict: bool = False
+    refused: list[EnvelopeError] = attrs.field(factory=list, init=False)
+    """What is wrong with the blocks that stay in the rest."""
     unnamed: list[tuple[dict[str, Any], Part]] = attrs.field(factory=list, init=False)
     """The unnamed parts, each with the rest of its block."""
     _spots: Spots = attrs.field(factory=partial(Spots, None, ""), init=False)
@@ -58,7 +62,7 @@ class BlockReader:
         left: dict[str, Any] = {"format": self.dialect.name, "role": self.role, "form": form}
         # The blocks are written again at once, so that `rest` only has to keep the difference.
         role = self.role or "user"
-        made = self.dialect.join(blocks, form, self.dialect.roles.get(role, role))
+        made = self._joined(blocks, form, self.dialect.roles.get(role, role))
         left["frame"] = differences.difference(made, message)
         left["missed"] = missed_in(left["frame"], self.dialect.unmissed)
         left["blocks"] = entries if any(entry != {} for entry in entries) else None
@@ -66,6 +70,15 @@ class BlockReader:
         if left["blocks"]:
             self._mark_twins()
         return {key: value for key, value in left.items() if value}
+
+    def _joined(self, blocks: list[Any], form: Any, word: str) -> Any:
+        """Return the message of blocks, some of which may be bad."""
+        try:
+            return self.dialect.join(blocks, form, word)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            if not self.refused:
+                raise
+            raise self.refused[0] from None  # nobody could write the message again
 
     def _mark_twins(self) -> None:
         """Mark plain parts that equal one with a rest, so that none is taken for the other."""
@@ -103,8 +116,16 @@ class BlockReader:
             spot: its place, for errors and losses.
             directory: where its part goes: "/", or the directory of a result.
         """
-        item = item_of(self.dialect, block, spot)
-        return self.rest_of(item, block, spot, directory)
+        try:
+            item = item_of(self.dialect, block, spot)
+            return self.rest_of(item, block, spot, directory)
+        except EnvelopeError as error:
+            if self.is_strict:
+                raise
+            # Its neighbours are as good as without it.
+            self.refused.append(error)
+            self._lose(spot, f"it can't be read, and stays in rest: {_problem_of(error)}")
+            return {"block": block}
 
     def rest_of(
         self, item: Item | None, block: Any, spot: Spot, directory: str = "/"
@@ -226,6 +247,11 @@ def item_of(dialect: Dialect, block: Any, spot: Spot | None = None) -> Item | No
         raise _wrong(dialect, pointer(path), error.said_of(block)) from error
     except DecodeError as error:
         raise _wrong(dialect, pointer(""), str(error)) from error
+
+
+def _problem_of(error: EnvelopeError) -> str:
+    """Return what is wrong with a block, with the place."""
+    return "; ".join(f"{each.where}: {each.problem}" for each in error.findings) or error.problem
 
 
 def _wrong(target: Dialect, path: str, problem: str) -> EnvelopeError:

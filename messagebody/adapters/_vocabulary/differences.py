@@ -7,6 +7,7 @@ text.
 """
 
 import re
+from itertools import islice
 from typing import Any, Final
 
 from messagebody._core import DEFAULT_LIMITS, data_urls, strict_json
@@ -16,13 +17,15 @@ _TOKEN: Final = re.compile(r'[ \t\n\r]+|"(?:[^"\\]|\\.)*+"?|[\[\]{},:]|[^\s\[\]{
 
 
 def difference(made: Any, wanted: Any) -> dict[str, Any]:
-    """Return the changes that turn `made` into `wanted`; empty if they are equal.
+    r"""Return the changes that turn `made` into `wanted`; empty if they are equal.
 
     Examples:
         >>> difference({"a": 1, "b": 2}, {"a": 1, "c": [3]})
         {'drop': ['/b'], 'set': {'/c': [3]}}
         >>> difference({"a": "-_8="}, {"a": "+/8"})
         {'spell': {'/a': 'standard unpadded'}}
+        >>> difference({"a": "aGVsbG8h"}, {"a": "aGVs\nbG8h\n"})
+        {'spell': {'/a': 'lf-4-ended'}}
         >>> difference({"type": "image/jpeg"}, {"type": "image/jpg"})
         {'turn': {'/type': ['image/jpeg', 'image/jpg']}}
     """
@@ -143,6 +146,7 @@ def spell(text: Any, spelling: Any) -> Any:
         content = content.replace("-", "+").replace("_", "/")
     if "unpadded" in spelling:
         content = content.rstrip("=")
+    content = _with_spaces(content, spelling)
     return head + comma + content
 
 
@@ -169,6 +173,10 @@ def _url_safe(encoded: str) -> str:
 def _base64_spelling(made: str, wanted: str) -> str | None:
     if made == wanted:
         return ""
+    if len(wanted) > len(made) - 3 and any(each in wanted for each in " \t\r\n"):
+        plain = _base64_spelling(made, "".join(wanted.split()))
+        spaces = None if plain is None else _spaces_of(wanted)
+        return None if spaces is None else f"{plain} {spaces}".strip()
     # Most different texts have different values: the length shows it, or else one comparison.
     if not 0 <= len(made) - len(wanted) <= 2:
         return None
@@ -178,6 +186,38 @@ def _base64_spelling(made: str, wanted: str) -> str | None:
         if spell(made, spelling) == wanted:
             return spelling
     return None
+
+
+_LINES: Final = re.compile(r"(crlf|lf)-(\d{1,6})(-ended)?\Z")
+_GAPS: Final = re.compile(r"gap-(\d{1,12})-(\d{1,3}(?:\.\d{1,3})*)")
+_MOST_GAPS: Final = 1000
+
+
+def _spaces_of(text: str) -> str | None:
+    """Return the white space in a text: lines of one length, or each gap; None for many gaps."""
+    plain, width = "".join(text.split()), len(text.partition("\n")[0].rstrip("\r"))
+    mark = "crlf" if "\r\n" in text else "lf"
+    found = f"{mark}-{width}" + ("-ended" if text.endswith("\n") else "")
+    if width and _with_spaces(plain, found) == text:
+        return found
+    gaps = [*islice(re.finditer(r"\s+", text), _MOST_GAPS + 1)]
+    if len(gaps) > _MOST_GAPS:
+        return None
+    return " ".join(f"gap-{gap.start()}-{'.'.join(str(ord(each)) for each in gap[0])}"
+                    for gap in gaps)  # fmt: skip
+
+
+def _with_spaces(text: str, spelling: str) -> str:
+    """Return a text in lines, as programs for mail write base64, or with its gaps."""
+    for gap in _GAPS.finditer(spelling):
+        place, spaces = int(gap[1]), "".join(chr(int(each)) for each in gap[2].split("."))
+        text = text[:place] + spaces + text[place:]
+    match = _LINES.search(spelling)
+    if match is None or not int(match[2]):
+        return text
+    width, end = int(match[2]), "\r\n" if match[1] == "crlf" else "\n"
+    lines = (text[start : start + width] for start in range(0, len(text), width))
+    return end.join(lines) + (end if match[3] else "")
 
 
 def _json_spelling(made: str, wanted: str) -> list[Any] | None:

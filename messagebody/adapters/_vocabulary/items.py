@@ -130,7 +130,7 @@ class Media(Item):
 
 def _is_canonical(encoded: str, start: int = 0) -> bool:
     """Return whether valid base64 is standard and padded, without decoding more than its end."""
-    if (len(encoded) - start) % 4 or any(encoded.find(each, start) >= 0 for each in "-_%#,"):
+    if (len(encoded) - start) % 4 or any(encoded.find(each, start) >= 0 for each in "-_%#, \t\r\n"):
         return False
     # Only the last group can hold padding or unused bits.
     tail = encoded[max(len(encoded) - 4, start) :]

@@ -50,12 +50,13 @@ def _member(held: Any, name: str, kind: type) -> Any | None:
     """Return a member, in JSON's spelling or Python's, if it is of a type."""
     if not isinstance(held, dict):
         return None
-    value = held.get(name, held.get(_in_python(name)))
+    value = held.get(name, held.get(in_python(name)))
     return value if type(value) is kind else None
 
 
 @cache
-def _in_python(name: str) -> str:
+def in_python(name: str) -> str:
+    """Return the name of a member as Python writes it."""
     return "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in name)
 
 

@@ -9,6 +9,7 @@ from messagebody._core import JSON, MIB, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._formats.gemini.grounding import (
     content_of,
+    in_python,
     with_citations,
     without_citations,
 )
@@ -40,19 +41,13 @@ _PARTS: Final = {
     "codeExecutionResult",
 }  # fmt: skip
 
-_UNDERSCORED: Final = {
-    "inline_data": "inlineData", "file_data": "fileData", "function_call": "functionCall",
-    "function_response": "functionResponse", "executable_code": "executableCode",
-    "code_execution_result": "codeExecutionResult",
-}  # fmt: skip
-"""Parts as Python writes them."""
-_INSIDE: Final = {
-    "mime_type": "mimeType", "display_name": "displayName", "file_uri": "fileUri",
-    "will_continue": "willContinue",
-}  # fmt: skip
-"""Members inside of such parts."""
+_INSIDE: Final = ("mimeType", "displayName", "fileUri", "willContinue", "partialArgs")
+"""Members inside of parts."""
+_SPELLINGS: Final = {in_python(name): name for name in (*_PARTS, *_INSIDE) if name != "text"}
+"""Members as Python writes them, and as JSON has them; the service takes both, and mixed ones."""
+_UNDERSCORED: Final = frozenset(map(in_python, _PARTS - {"text"}))
 _PYTHON: Final = "underscores"
-"""The form of a part that Python has written."""
+"""The form of a part with members that Python has written: the word, and their names."""
 
 _CANDIDATE: Final = "candidate"
 """The form of a content that was in a candidate."""
@@ -98,8 +93,8 @@ class Gemini(Format):
         """Return the parts of a content, of a candidate, or of a list of them."""
         content = content_of(message)
         if content is None:
-            return split_texts(message, "parts")
-        blocks, _ = split_texts(content, "parts")
+            return split_texts(_with_parts(message), "parts")
+        blocks, _ = split_texts(_with_parts(content), "parts")
         return with_citations(blocks, message), _CANDIDATE
 
     def role_of(self, message: Any) -> str | None:
@@ -116,10 +111,10 @@ class Gemini(Format):
 
     def read_block(self, block: Any) -> Item | None:
         """Return the item of a part."""
-        if not _UNDERSCORED.keys().isdisjoint(block):
-            item = self.read_block(_in_camel_case(block))
+        if spelt := _spelt_by_python(block):
+            item = self.read_block(_respelt(block, _SPELLINGS))
             if item is not None:
-                item.form = _PYTHON
+                item.form = " ".join([_PYTHON, *spelt])
             return item
         if isinstance(block.get("text"), str):
             # In Gemini's JSON, a thought is text with a flag.
@@ -149,7 +144,10 @@ class Gemini(Format):
     def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
         """Return the part of an item."""
         block = self._in_json(item, blocks)
-        return _underscored(block) if item.form == _PYTHON and block is not None else block
+        words = item.form.split() if isinstance(item.form, str) else []
+        if block is None or words[:1] != [_PYTHON]:
+            return block
+        return _respelt(block, {_SPELLINGS[word]: word for word in words if word in _SPELLINGS})
 
     def _in_json(self, item: Item, blocks: list[Any]) -> Any | None:
         if isinstance(item, Text):
@@ -188,35 +186,39 @@ class Gemini(Format):
         if (content := content_of(value)) is not None:
             return self.detect(content)
         is_role = value.get("role") in (None, "user", "model", "function")
-        return is_role and some(value.get("parts"), _is_part, may_be_empty=True)
+        parts = _with_parts(value).get("parts") if value.get("role") == "model" else None
+        parts = value.get("parts", parts)
+        return is_role and some(parts, _is_part, may_be_empty=True)
+
+
+def _with_parts(content: Any) -> Any:
+    """Return a content with a list of parts: a model that says nothing has none."""
+    if not isinstance(content, dict) or content.get("parts") is not None:
+        return content
+    is_empty = content.keys() <= {"role", "parts"} and content
+    return {**content, "parts": []} if is_empty else content
 
 
 def _is_part(part: Any) -> bool:
     if not isinstance(part, dict):
         return False
-    if len(_PARTS.intersection(_UNDERSCORED.get(key, key) for key in part)) != 1:
+    if len(_PARTS.intersection(_SPELLINGS.get(key, key) for key in part)) != 1:
         return False
     return not {"type", "kind", "part_kind", "role"} & part.keys()
 
 
-_NAMES: Final = {name: spelt for spelt, name in _UNDERSCORED.items()}
-_NAMES_INSIDE: Final = {name: spelt for spelt, name in _INSIDE.items()}
+def _spelt_by_python(part: dict[str, Any]) -> list[str]:
+    """Return the members of a part, and of the objects in it, that Python has spelt."""
+    held = next((part[key] for key in part if _SPELLINGS.get(key, key) in _PARTS), None)
+    inner = held.keys() if isinstance(held, dict) else ()
+    return [key for key in (*part, *inner) if key in _SPELLINGS]
 
 
-def _in_camel_case(part: dict[str, Any]) -> dict[str, Any]:
-    """Return a part as JSON has it, with its content as it is."""
-    return _respelt(part, _UNDERSCORED, _INSIDE)
-
-
-def _underscored(part: dict[str, Any]) -> dict[str, Any]:
-    """Return a part as Python has it, with its content as it is."""
-    return _respelt(part, _NAMES, _NAMES_INSIDE)
-
-
-def _respelt(part: dict[str, Any], names: dict[str, str], inside: dict[str, str]) -> dict[str, Any]:
+def _respelt(part: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    """Return a part with other names of its members, and its content as it is."""
     return {
-        names.get(name, name): renamed(held, inside)
-        if name in names and isinstance(held, dict) else held
+        names.get(name, name): renamed(held, names)
+        if _SPELLINGS.get(name, name) in _PARTS and isinstance(held, dict) else held
         for name, held in part.items()
     }  # fmt: skip
 

@@ -104,7 +104,7 @@ def _picture(held: Any) -> Media:
     if isinstance(held, str):
         if held.startswith(("http://", "https://", "data:")):
             return Media("images", url=held, form="bare")
-        kind = sniffing.content_type(base64.decode(held[:4000]))
+        kind = sniffing.content_type(base64.decode_spaced(held[:4000]))
         return Media("images", kind, encoded=held, form="bare")
     url = need(need(held, "image_url", dict), "url")
     return Media("images", url=url, place="images")

@@ -307,9 +307,9 @@ def _spoken_pieces(audio: dict[str, Any]) -> list[Any]:
 def _put_content(message: dict[str, Any], content: list[Any], form: Any) -> None:
     start = 0
     for index, block in enumerate(content):
-        if not isinstance(block, dict) or block.get("type") != "text":
+        if not _is_text(block):
             continue
-        if "annotations" in block:
+        if isinstance(block.get("annotations"), list):
             said = [_shifted(each, start) for each in block["annotations"]]
             message["annotations"] = [*message.get("annotations", ()), *said]
             content[index] = {key: block[key] for key in block if key != "annotations"}

@@ -280,7 +280,7 @@ def _prompted(thing: Any) -> Item | None:
 def _binary(thing: Any, kind: str) -> Media:
     encoded = need(thing, "data")
     try:
-        data = base64.decode(encoded)
+        data = base64.decode_spaced(encoded)
     except ValueError as error:
         raise DecodeError(f"the content is not base64: {error}") from error
     name = _name(thing, data)
