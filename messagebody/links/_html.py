@@ -110,8 +110,6 @@ def _in_tag(text: str, start: int, values: Mapping[str, str], shown: str) -> Ite
         if name not in seen:
             seen.add(name)
             written.append((name, attribute))
-        if text[position : position + 1] == ">":
-            break
     words = _words(shown, position + 1, values)
     for name, attribute in written:
         group = attribute.lastgroup or "name"

@@ -202,6 +202,7 @@ def _check_move(seed: int) -> None:
         assert was.content_type == part.content_type
         assert (was.metadata is None) == (part.metadata is None)
         if was.metadata is not None and part.metadata is not None:
+            assert part.metadata == {**was.metadata, "citations": part.metadata["citations"]}
             for first, second in zip(
                 was.metadata["citations"], part.metadata["citations"], strict=True
             ):
@@ -317,6 +318,32 @@ def test_links_that_stay_right_keep_their_spelling() -> None:
     assert body["/a/a.md"].text == text
     body.move("/a", "/e", relink=True)
     assert body["/e/a.md"].text == "[a](./b.md) [b](/e/b.md) [c](<b.md#x> 't') [d](b.md)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "after"),
+    [
+        ("text/html", "<a href='/a&num;x'>", "<a href='/b/c&num;x'>"),
+        ("text/html", "<a href='/a?&num'>", "<a href='/b/c?&num'>"),
+        ("text/markdown", r"[x](/a\#y)", r"[x](/b/c\#y)"),
+        ("text/markdown", "[x](/a&quest;y#z)", "[x](/b/c&quest;y#z)"),
+        ("text/markdown", r"[x](/\a#y)", r"[x](/\a#y)"),
+    ],
+)
+def test_what_follows_a_path_stays_as_it_is_written(kind: str, text: str, after: str) -> None:
+    body = MessageBody([Part(text, content_type=kind), Part("x", name="/a")])
+    body.move("/a", "/b/c", relink=True)
+    assert body[0].text == after
+
+
+def test_other_metadata_of_a_citing_part_stays() -> None:
+    citations = [{"part": "/a"}, {"url": "https://e.com"}]
+    body = MessageBody([Part("x", metadata={"note": "keep me", "citations": citations})])
+    body.add("y", name="/a")
+    body.move("/a", "/b", relink=True)
+    assert body[0].metadata == {
+        "note": "keep me", "citations": [{"part": "/b"}, {"url": "https://e.com"}],
+    }  # fmt: skip
 
 
 def test_without_relink_no_text_changes() -> None:

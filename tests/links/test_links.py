@@ -188,6 +188,10 @@ def test_a_label_has_999_characters_at_most() -> None:
         assert targets(f"[{label}]\n\n[{label}]: /a") == found
 
 
+def test_what_is_read_of_a_link_is_not_read_again() -> None:
+    assert targets("![x [a](b?])](c)") == ["/b", "/c"]
+
+
 def test_raw_html_in_markdown_is_html() -> None:
     text = (
         "> a <img\n> src='/a.png'> [b](/b.md)\n\n"
