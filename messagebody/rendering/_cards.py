@@ -13,7 +13,7 @@ from messagebody._core import count_of
 from messagebody.errors import MissingDependency
 from messagebody.links import each_link
 from messagebody.rendering._changes import Changes, text_changes
-from messagebody.rendering._contents import Contents, Shown, fold, json_text
+from messagebody.rendering._contents import Contents, Shown, fold, json_text, pair_of
 from messagebody.rendering._directories import Directory, gathered
 from messagebody.rendering._elements import Html, element
 from messagebody.rendering._limits import COMPARED, LINKED_FROM, OPEN_PARTS, PROBLEMS, more_with
@@ -215,8 +215,10 @@ class Cards:
         larger = element("a", shown.html, href=f"#{anchor}", title="Show it larger")
         cross = "\N{MULTIPLICATION SIGN}"
         smaller = element("a", cross, href="#", class_="smaller", aria_label="Show it smaller")
+        was = self._picture_before(index, shown)
         caption = element("figcaption", *self._heading(index, part, said))
         return element("figure", larger, smaller, caption, *self._remarks(index, part, shown),
+                       *filter(None, [was]),
                        self.contents.keeping(index, part, shown), id=anchor)  # fmt: skip
 
     def card(
@@ -233,7 +235,9 @@ class Cards:
             is_open: whether the card is unfolded; one with news is in any case.
         """
         # A link to an element inside opens the section, and a link to the section would not.
-        inside = element("div", *self._remarks(index, part, shown), shown.html,
+        was = self._picture_before(index, shown)
+        html = shown.html if was is None else pair_of(was, "before", shown.html)
+        inside = element("div", *self._remarks(index, part, shown), html,
                          self.contents.keeping(index, part, shown),
                          id=self.contents.anchor(index), class_="content")  # fmt: skip
         summary = element("summary", *self._heading(index, part, said))
@@ -295,6 +299,14 @@ class Cards:
         left = len(holders) - len(links)
         more = f" and {count_of(left, 'other part')}" if left else ""
         return element("p", "linked from ", *_with_commas(links), more, class_="note from")
+
+    def _picture_before(self, index: int, new: Shown) -> Html | None:
+        """Return the picture that a changed one was before."""
+        old = self.changes.changed.get(index)
+        if old is None or not new.picture or kind_of(old) != "image":
+            return None
+        was = self.contents.show(old)
+        return was.html if was.picture else None
 
     def _difference(self, old: "messagebody.Part", new: Shown) -> Html:
         """Return the lines that differ, or a note that everything is different."""

@@ -545,6 +545,18 @@ def _json_lines(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
+def pair_of(before: str, said: str, now: str) -> Html:
+    """Return an old picture beside the new one.
+
+    Arguments:
+        before: the old one.
+        said: what is said below it.
+        now: the new one.
+    """
+    was = element("figure", before, element("figcaption", said))
+    return element("div", was, element("figure", now, element("figcaption", "now")), class_="pair")
+
+
 def fold(title: str, *children: str, is_open: bool = False, look: str = "") -> Html:
     """Return a section that the reader can open and close by its title.
 

@@ -290,7 +290,8 @@ class _Scene:
                 self._spots[point] = _Extent(start, start + width, middle, tall[point])
             self._edges.append((left, left + wide))
             left += wide + self._gaps[number]
-        self._width_of_all = left - self._gaps[-1] + _MARGIN + (_WIDE / 4 if self._turns() else 0)
+        # A line back to its own column is drawn in the room behind it.
+        self._width_of_all = left + _MARGIN - (0 if self._turns() else self._gaps[-1])
         self._height_of_all = _MARGIN + max(
             spot.middle + spot.height / 2 for spot in self._spots.values()
         )

@@ -148,10 +148,12 @@ class Panel:
     Arguments:
         facts: short facts, each in a line of its own.
         texts: what is told at length, each with a heading; lines and spaces are kept.
+        is_open: whether it is shown while no node is chosen.
     """
 
     facts: Sequence[str] = ()
     texts: Sequence[tuple[str, str]] = ()
+    is_open: bool = False
 
 
 def drawing_page(
@@ -186,17 +188,18 @@ def drawing_page(
                 for heading, text in panel.texts
             ),
             id=f"agent-{number}",
-            class_="panel",
+            class_="panel open" if panel.is_open else "panel",
         )
         for number, panel in enumerate(panels)
     ]
     hint = element("p", "Choose an agent to see what reaches it.", class_="note")
+    everything = element("a", "show all", href="#", class_="all")
     return document(
         title,
         element("header", element("h1", title), element("p", facts, class_="facts")),
         _list(graph),
         element("main", *_drawing(graph, edges, drawing),
-                element("div", hint, *told, class_="panels"), class_="graph wide"),
+                element("div", hint, everything, *told, class_="panels"), class_="graph wide"),
         style=style_of("graph.css") + ("" if drawing is None else drawing.style),
     )  # fmt: skip
 

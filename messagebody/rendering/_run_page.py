@@ -261,7 +261,9 @@ class _Sections:
         for step in steps:
             if step.kind == "content" and step.parts[0].name is None and step.parts[0].text:
                 words = preview(step.parts[0], 60).strip('"')
-                return words.lstrip("#>* ") or words  # the marks of Markdown tell nothing
+                return (
+                    words.replace("**", "").lstrip("#>* ") or words
+                )  # the marks of Markdown tell nothing
         tools = [self._tool((number, i)) for i in range(len(steps))]
         names = [part.name or part.content_type for step in steps for part in step.parts]
         told = [name for name in tools if name] or names

@@ -9,6 +9,7 @@ import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._core import (
+    DEFAULT_LIMITS,
     JSON,
     TEXT_PLAIN,
     Part,
@@ -21,7 +22,7 @@ from messagebody._core import (
 from messagebody.adapters import Step
 from messagebody.errors import MissingDependency
 from messagebody.rendering._changes import key_of, text_changes
-from messagebody.rendering._contents import Contents, Shown, fold
+from messagebody.rendering._contents import Contents, Shown, fold, pair_of
 from messagebody.rendering._elements import Html, element, joined
 from messagebody.rendering._markup import is_web_link
 from messagebody.rendering._tables import kind_of, size_of, type_of
@@ -45,6 +46,10 @@ _NAME: Final = 200
 """Characters of the name of a tool, a speaker or a source."""
 _CODE: Final = {"python": "text/x-python", "bash": "text/x-shellscript"}
 """The types of what some tools run, by the name of the tool."""
+_FORMATTED: Final = re.compile(r"^(?:#{1,6}|[-*+]|\d{1,9}[.)]|>) |\*\*\S|^```|\]\(", re.MULTILINE)
+"""What texts in Markdown have, and others hardly."""
+_HIDDEN: Final = re.compile(r"<|&#?\w+;|\]:")
+"""What Markdown does not show as it is written: markup, and definitions of links."""
 # Readers of formats number what has no name, so an equal name says nothing.
 _NUMBERED: Final = re.compile(r"(?:/tool/results/\d+)?/(?:(?:images|sources|code)/)?\d+")
 _SOURCE: Final = re.compile(r"/sources/\d+")
@@ -118,7 +123,7 @@ class Said:
             elif (hit := self._hit(part)) is not None:
                 yield element("p", hit, class_="plain")
             elif part.name is not None and _NUMBERED.fullmatch(part.name):
-                yield element("div", self.contents.show(part).html, class_="plain")
+                yield element("div", self.contents.show(_as_json(part)).html, class_="plain")
             else:
                 yield self._card(number, part)
 
@@ -183,11 +188,16 @@ class Said:
     def _spoken(self, speaker: str, part: Part) -> Shown:
         """Return a text; models write Markdown, and their formats don't say so."""
         is_plain = part.name is None and essence(part.content_type) == TEXT_PLAIN
-        if speaker == "assistant" and is_plain and not self.is_unformatted:
+        is_model = speaker == "assistant"
+        if is_plain and not self.is_unformatted and (is_model or _is_formatted(part.text or "")):
             try:
-                return self.contents.show(part.evolve(content_type="text/markdown"))
+                shown = self.contents.show(part.evolve(content_type="text/markdown"))
             except MissingDependency:
                 self.is_unformatted = True
+            else:
+                # What people write in lines is meant to stand in lines.
+                html = shown.html if is_model else element("div", shown.html, class_="lines")
+                return attrs.evolve(shown, html=html)
         return self.contents.show(part)
 
     def _sources(self, number: int, citations: Sequence[dict[str, Any]]) -> Html:
@@ -293,13 +303,7 @@ class Said:
         kept = self.contents.keeping(number, part, new)
         if kind_of(old) == kind_of(part) == "image":
             was = self.contents.show(old).html
-            pair = element(
-                "div",
-                element("figure", was, element("figcaption", "before, in ", link)),
-                element("figure", new.html, element("figcaption", "now")),
-                class_="pair",
-            )
-            return joined(pair, kept)
+            return joined(pair_of(was, joined("before, in ", link), new.html), kept)
         text = self.contents.text_of(old)
         lines = None if text is None or new.text is None else text_changes(text, new.text)
         if not lines:
@@ -316,6 +320,26 @@ class Said:
 def _unnamed(part: Part) -> Part:
     """Return a part as what somebody says, and not as a file."""
     return part.evolve(name=None)
+
+
+def _is_formatted(text: str) -> bool:
+    """Return whether a text is formatted as Markdown, and all of it is shown then."""
+    return _FORMATTED.search(text) is not None and _HIDDEN.search(text) is None
+
+
+def _as_json(part: Part) -> Part:
+    """Return the result of a tool as JSON if it is an object or a list, which many state as text.
+
+    It is shown as a tree or a table.
+    """
+    text = part.text or ""
+    if essence(part.content_type) != TEXT_PLAIN or text.lstrip()[:1] not in ("{", "["):
+        return part
+    try:
+        strict_json.loads(text, depth=DEFAULT_LIMITS.depth)
+    except strict_json.InvalidJson:
+        return part
+    return part.evolve(content_type=JSON)
 
 
 def _content(part: Part) -> Any:

@@ -40,8 +40,9 @@ def workflow_page(
 ) -> str:
     """Return a workflow as an HTML page, without a script and under a policy.
 
-    Each edge has the look of its verdict and the steps on it. Beside the graph stands what breaks
-    at the agent that is chosen, with the messages that show it.
+    Each edge has the look of its verdict and the steps on it. Beside the graph stands what breaks,
+    with the edges that lead there and the messages that show it; if an agent is chosen, what
+    reaches that one.
 
     Arguments:
         workflow: the workflow.
@@ -71,15 +72,22 @@ def workflow_page(
         )
         for number, edge in enumerate(workflow.edges)
     ]
-    panels = [
-        Panel([found[name].verdict], list(_told(found[name])))
-        if name in found
-        else Panel(["Nothing leads to it."])
-        for name in names
-    ]
+    panels = [_panel(workflow, name, found.get(name)) for name in names]
     facts = [count_of(len(names), "agent"), count_of(len(edges), "edge"), str(found.verdict)]
     facts += [str(leak) for leak in found.leaks]
     return drawing_page(title, ", ".join(facts), names, edges, panels)
+
+
+def _panel(workflow: Workflow, name: str, answer: AgentAnswer | None) -> Panel:
+    """Return what is said of an agent; at once, if something breaks there."""
+    if answer is None:
+        return Panel(["Nothing leads to it."])
+    edges = [edge for edge in workflow.edges if edge.target == name]
+    ways = [
+        f"from {escape(edge.source)}" + "".join(f", {step_text(step)}" for step in edge.steps)
+        for edge in edges
+    ]
+    return Panel([answer.verdict, *ways], [*_told(answer)], is_open=not answer)
 
 
 def _told(answer: AgentAnswer) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from markdown_it.token import Token
 
 from messagebody import MessageBody, Part
 from messagebody.errors import InvalidName, MissingDependency
-from messagebody.links import Link, TextRange, target_of
+from messagebody.links import Link, TextRange, source_links, target_of
 from tests.effort import examples
 from tests.links.vectors import body_parts, rows
 
@@ -186,6 +186,18 @@ def test_a_label_has_999_characters_at_most() -> None:
     for length, found in [(999, ["/a"]), (1000, [])]:
         label = "x" * length
         assert targets(f"[{label}]\n\n[{label}]: /a") == found
+
+
+def test_only_white_space_and_controls_around_a_url_are_nothing() -> None:
+    text = "<a href=' \x1f/a?! '>"
+    [link] = body_with(text, "text/html").links()
+    assert isinstance(link.where, TextRange)
+    assert text[slice(*link.where)] == "/a?!"
+
+
+def test_only_links_to_sources_are_sources() -> None:
+    found = source_links("[a](/sources/2) [b](source:1)")
+    assert found == [(TextRange(17, 18), "/sources/1")]
 
 
 def test_what_is_read_of_a_link_is_not_read_again() -> None:

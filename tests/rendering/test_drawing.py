@@ -86,6 +86,28 @@ def curve(start: tuple[float, float], values: list[float]) -> list[tuple[float, 
 
 
 @given(graphs(), st.booleans())
+def test_nothing_is_cut_off(graph: tuple[list[Node], list[Edge]], shared: bool) -> None:
+    drawing = of(*graph, shared=shared)
+    assert_inside(drawing)
+
+
+def test_long_ways_back_are_not_cut_off() -> None:
+    """As between many agents in the last column, which all fit each other."""
+    nodes = [Node(f"agent {number}") for number in range(12)]
+    edges = [Edge(a, b) for a in range(1, 12) for b in range(1, 12)]
+    assert_inside(of(nodes, [*edges, *(Edge(0, b) for b in range(1, 12))]))
+
+
+def assert_inside(drawing: Drawing) -> None:
+    svg = next(ET.fromstring(drawing.html).iter("svg"))
+    width, height = float(svg.get("width", "")), float(svg.get("height", ""))
+    for _, points in ways(drawing):
+        assert all(0 <= x <= width and 0 <= y <= height for x, y in points)
+    for _, frame in frames(drawing):
+        assert 0 <= frame.left < frame.right <= width
+
+
+@given(graphs(), st.booleans())
 def test_boxes_and_labels_keep_apart_and_nothing_passes_them(
     graph: tuple[list[Node], list[Edge]], shared: bool
 ) -> None:

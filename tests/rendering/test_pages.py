@@ -674,6 +674,21 @@ def test_a_diff_shows_what_came_and_went_and_changed() -> None:
     assert "no changes" in page(old, against=old)
 
 
+@pytest.mark.parametrize("others", [[], ["valley.jpg"]])
+def test_a_diff_shows_the_old_picture_and_the_new_one(others: list[str]) -> None:
+    """Also where pictures stand side by side."""
+    old, new = sample("valley.jpg"), sample("chart.png")
+    more = [Part(sample(name), name=f"/{name}") for name in others]
+    body = MessageBody([Part(new, name="/a.png"), *more])
+    older = MessageBody([Part(old, name="/a.png", content_type="image/jpeg"), *more])
+    pictures = [each.get("src") or "" for each in Elements(page(body, against=older)).of("img")]
+    assert sum("image/jpeg" in each for each in pictures) == 1 + len(others)
+    assert sum("image/png" in each for each in pictures) == 1
+    assert "before: image/jpeg" in page(body, against=older)
+    gone = MessageBody([Part("no picture", name="/a.png", content_type="text/plain"), *more])
+    assert len(Elements(page(body, against=gone)).of("img")) == 1 + len(others)
+
+
 def test_rows_are_sorted_by_a_column_that_only_later_ones_have() -> None:
     body = MessageBody([Part('[{"a": 1}, {"b": 2}]', content_type="application/json")])
     for sort, cells in ((None, ["1"]), ("-b", ["2"])):

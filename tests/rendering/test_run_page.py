@@ -5,6 +5,7 @@ import copy
 import json
 import re
 import time
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from messagebody import MessageBody, Part, Resolver
 from messagebody.adapters import adapter, adapter_names, read_transcript
 from messagebody.adapters._format import Format
 from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
-from messagebody.rendering import run_page
+from messagebody.rendering import page, run_page
 from messagebody.samples import sample
 from messagebody.testing.strategies import bodies
 from tests.adapters.test_transcript_exchanges import CHUNKS, CONVERSATIONS, EVENTS, PIECES
@@ -171,14 +172,51 @@ def test_members_that_are_not_content_are_folded_and_cut() -> None:
     assert "x" * 600 not in document
 
 
-def test_only_what_models_say_is_markdown_without_saying_so() -> None:
+def test_what_is_said_is_markdown_without_saying_so() -> None:
     said = "Is **this** bold?"
-    asked = run_page([{"role": "user", "content": said}])
-    answered = run_page([{"role": "assistant", "content": said}])
-    assert said in asked
-    assert "Is <strong>this</strong> bold?" in answered
+    for role in ("user", "assistant", "system"):
+        asked = run_page([{"role": role, "content": said}, {"role": role, "content": "*a* b"}])
+        assert "Is <strong>this</strong> bold?" in asked
+        assert ("*a* b</div>" in asked) is (role != "assistant")
     named = MessageBody([Part(said, name="/notes.txt")])
     assert said in run_page([named])
+
+
+@pytest.mark.parametrize(
+    "said", ["**a** <b>bold</b>", "- &lt;b&gt;", "**a**\n\n[x]: https://e.com", "1.5 * 2", "a_b_c"]
+)
+def test_what_a_person_writes_is_never_hidden(said: str) -> None:
+    document = run_page([{"role": "user", "content": said}])
+    assert escape(said, quote=False) in document
+
+
+def test_lines_of_a_person_stay_lines() -> None:
+    document = run_page([{"role": "user", "content": "**a**\nb"}])
+    html = '<div class="lines"><div class="prose" dir="auto"><p><strong>a</strong>\nb</p>'
+    assert html in document
+    assert ".lines p, .lines li { white-space: pre-line }" in document
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ('{"rows": 31}', '<span class="n">"rows"</span>'),
+        ('[{"a": 1}, {"a": 2}]', "<table>"),
+        ('{"rows": 31', '{"rows": 31</pre>'),
+        ("[see below]", "[see below]</pre>"),
+    ],
+)
+def test_a_result_that_is_json_is_shown_as_json(content: str, shown: str) -> None:
+    calls = [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
+    result = {"role": "tool", "tool_call_id": "c", "content": content}
+    document = run_page([{"role": "assistant", "content": None, "tool_calls": calls}, result])
+    assert shown in document.replace("&quot;", '"')
+
+
+def test_no_picture_is_wider_than_its_place() -> None:
+    for document in (run_page(CHAT), page(MessageBody(["a"]))):
+        assert "img, video { max-width: 100%; height: auto }" in document
+        assert not re.search(r"img[^{]*\{[^}]*(?:max-width: none|aspect-ratio)", document)
 
 
 def test_without_the_extra_markdown_is_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -499,7 +537,9 @@ def test_a_picture_that_is_not_fetched_is_no_link_in_a_link() -> None:
 
 
 def test_the_list_shows_no_marks_of_markdown() -> None:
-    said = [{"role": "assistant", "content": text} for text in ("## Cats\n\nMeow.", "***", "a # b")]
+    said = [
+        {"role": "assistant", "content": text} for text in ("## Cats\n\n**Meow**.", "***", "a # b")
+    ]
     listed = run_page(said).partition("<nav")[2].partition("</nav>")[0]
     assert re.findall("<bdi>([^<]*)</bdi>", listed) == ["Cats Meow.", "***", "a # b"]
 

@@ -7,15 +7,17 @@ import itertools
 import json
 import re
 import time
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from messagebody import MessageBody, MessageBodySchema, Part
+from messagebody import Agent, MessageBody, MessageBodySchema, Part
 from messagebody.rendering import page, run_page
 from messagebody.rendering._graph_page import graph_page
 from messagebody.samples import sample
+from messagebody.workflows import Workflow, mount, workflow_page
 from tests.rendering.test_run_page import hostile_run
 from tests.viewer.chromium import PROGRAM, Decoy, Tab, a_tab
 from tests.viewer.hostile import PAYLOADS
@@ -183,10 +185,20 @@ def test_no_screen_has_to_scroll_sideways(
     said += [{"type": "human", "content": "word" * 200, "name": "n" * 300}]
     call = {"id": "c", "name": "t" * 300, "args": {"a" * 300: "v" * 300, "b": [["x" * 300]]}}
     said += [{"type": "ai", "content": "a" * 300, "tool_calls": [call]}]
+    call = {"id": "p", "name": "plot", "args": {}}
+    url = "data:image/png;base64," + b64encode(sample("chart.png")).decode()
+    plotted = [{"type": "image_url", "image_url": {"url": url}}]
+    said += [{"type": "ai", "content": "", "tool_calls": [call]},
+             {"type": "tool", "tool_call_id": "p", "content": plotted}]  # fmt: skip
     agents = ["a" * 300, "b" * 300, "c d"]
+    takes = MessageBodySchema([(None, "text/*"), ("/" + "a" * 200, "text/*", True)])
+    flow = [Agent("a" * 300, takes, takes), Agent("b" * 300, MessageBodySchema(), takes)]
+    older = MessageBody([Part(sample("valley.jpg"), name="/chart.png", content_type="image/jpeg")])
     refused = {(agents[0], agents[2]): ("never", "w" * 300)}
     pages = [
-        page(body, title="t" * 300, against=MessageBody()),
+        page(body, title="t" * 300, against=older),
+        page(MessageBody([body["/chart.png"]]), against=older),
+        workflow_page(Workflow(flow, [(flow[0].name, flow[1].name, [mount("/" + "m" * 200)])])),
         run_page([*said, body]),
         graph_page(agents, [(agents[0], agents[1])], title="t" * 300, refused=refused),
     ]

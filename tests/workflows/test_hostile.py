@@ -1,6 +1,8 @@
 """Hostile workflows: whatever they ask, a step of the budget is a bounded number of calls."""
 
+import re
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 import pytest
@@ -124,6 +126,17 @@ def test_names_of_strangers_are_shown_as_text() -> None:
     assert "\x1b" not in str(workflow.check())
     assert "\x1b" not in str(workflow.flows("/**", "b"))
     assert "\x1b" not in workflow_page(workflow)
+
+
+def test_a_page_shows_what_breaks_before_anybody_chooses() -> None:
+    agents = [Agent("a", ANY, ANY), Agent("b", ANY, ANY), Agent("c", NARROW, ANY)]
+    flow = Workflow(agents, [("a", "b"), ("b", "c", [mount("/in")])])
+    pattern = re.compile(r'<section id="[^"]*" class="([^"]*)">(.*?)</section>', re.DOTALL)
+    found = pattern.findall(workflow_page(flow))
+    assert [looks for looks, _ in found] == ["panel", "panel", "panel open"]
+    assert "from b, mount /in" in found[2][1]
+    assert escape(flow.check()["c"].breaches[0].problem) in found[2][1]
+    assert ".panel:target, .panel.open { display: block }" in workflow_page(flow)
 
 
 @pytest.mark.parametrize(
