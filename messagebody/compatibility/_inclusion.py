@@ -132,7 +132,10 @@ class Compatibility:
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """The reasons for the verdict, as data; the text of each names the concrete part."""
+        """The reasons for the verdict, as data; the text of each names the concrete part.
+
+        All are there, but for what is inside a JSON part: at most twenty differences of one part.
+        """
         return self._reasons
 
     @cached_property

@@ -15,6 +15,7 @@ from messagebody._base.digests import sha256_of
 from messagebody._cli.application import run
 from messagebody._cli.reports import lines_of
 from messagebody.samples import example_body, example_schema_json
+from tests.effort import calls
 
 
 class Done(NamedTuple):
@@ -235,6 +236,41 @@ class TestJudging:
         done = shell("check", "multimodal.json", "chat.json")
         assert done.code == 1
         assert "a message the producer may send and the consumer refuses:" in done.out
+
+    def test_check_prints_what_is_refused(self, shell: Shell, tmp_path: Path) -> None:
+        pytest.importorskip("jsonschema_rs", exc_type=ImportError)
+        level = {"required": ["level"], "properties": {"level": {"enum": ["low"]}}}
+        for name, content in (
+            ("sent", {"type": "object", "required": ["level"]}),
+            ("taken", level),
+        ):
+            part = {"name": "/r.json", "required": True, "contentSchema": content}
+            (tmp_path / name).write_text(json.dumps([part]))
+        done = shell("check", str(tmp_path / "sent"), str(tmp_path / "taken"))
+        assert done.code == 1
+        assert done.out.endswith('/r.json\n    {"level":null}\n')
+
+    @pytest.mark.parametrize("form", ["text", "json", "junit", "sarif", "github", "gitlab"])
+    def test_definitions_that_name_each_other(
+        self, shell: Shell, tmp_path: Path, form: str
+    ) -> None:
+        """Each of 25 names the next one twice, so the last has 33,554,432 places."""
+        pytest.importorskip("jsonschema_rs", exc_type=ImportError)
+        for name, leaf in (("sent", {"type": "integer"}), ("taken", {"const": 1})):
+            definitions: dict[str, Any] = {"25": leaf}
+            for level in range(25):
+                members = {each: {"$ref": f"#/$defs/{level + 1}"} for each in "lr"}
+                definitions[str(level)] = {"type": "object", "properties": members}
+            content = {"$ref": "#/$defs/0", "$defs": definitions}
+            part = {"name": "/r.json", "required": True, "contentSchema": content}
+            (tmp_path / name).write_text(json.dumps([part]))
+        paths = str(tmp_path / "sent"), str(tmp_path / "taken")
+        more = ["--suggest"] if form in {"text", "json"} else []
+        seen = []
+        work = calls(lambda: seen.append(shell("check", *paths, "--format", form, *more)))
+        assert work < 2_000_000
+        assert "33,554,431 other places" in seen[0].out
+        assert len(seen[0].out) < 20_000
 
     def test_check_of_a_body(self, shell: Shell) -> None:
         assert shell("check", "chat.body.json", "multimodal.json", "--infer").code == 0

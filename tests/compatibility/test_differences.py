@@ -265,9 +265,11 @@ class TestDefinitionsThatNameEachOther:
         assert len(str(result)) < 2_000
         assert len(repr(result)) <= 240
 
-    @pytest.mark.leaf("rendering")
+    @pytest.mark.leaf("rendering", "prompts")
     @pytest.mark.parametrize("required", [(), ("l", "r")])
     def test_all_that_is_said_of_it_is_bounded(self, required: tuple[str, ...]) -> None:
+        from messagebody.prompts import output_schema  # a leaf
+
         producer, consumer = self.pair(*required)
 
         def say() -> None:
@@ -282,6 +284,7 @@ class TestDefinitionsThatNameEachOther:
             evolution(producer, consumer, "full")
             for schema in (producer, consumer):
                 assert schema.describe()
+                assert output_schema(schema)
                 for question in (lint, dead_parts, satisfiable, simplify):
                     question(schema)
             meet(producer, consumer)

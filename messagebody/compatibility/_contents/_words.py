@@ -96,7 +96,8 @@ def words_of(nodes: Nodes, rule: int, nested: int = 0) -> str:
     if isinstance(node, All):
         return _both(nodes, node.ids, nested)
     if isinstance(node, One):
-        return _either([words_of(nodes, each, nested + 1) for each in node.ids])
+        words = _either([words_of(nodes, each, nested + 1) for each in node.ids])
+        return words if words == OTHER else f"{words}, but of no two of these"
     return _of_literal(nodes, node)
 
 
