@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from messagebody.adapters._conversion.collecting import INVENTED
+from messagebody.adapters._vocabulary.endings import ENDS
 from messagebody.adapters._vocabulary.items import arguments_of
 
 _IDS: Final = re.compile(r"(?:^|_)ids?$|(?<=[a-z])I[dD]s?$")
@@ -38,14 +39,6 @@ _UNMISSED: Final = SIGNATURES | frozenset({
 
 _NAMES: Final = frozenset({"filename", "name", "title", "displayName", "uri", "sourceId"})
 """Members with the name of a file, which is the name of its part in another spelling."""
-
-ENDS: Final = frozenset({
-    "stop", "end_turn", "stop_sequence", "tool_use", "tool_calls", "toolcalls", "function_call",
-    "complete", "completed", "done", "success", "succeeded", "finished", "finish", "ok",
-    "task_state_completed", "final", "output-available", "input-available",
-    "input-streaming", "in_progress", "pending", "conversation",
-})  # fmt: skip
-"""The ordinary states and ends of a message; any other is reported, such as an answer cut short."""
 
 _STATES: Final = frozenset({
     "status", "state", "finish_reason", "finishReason", "stop_reason", "stopReason", "outcome",

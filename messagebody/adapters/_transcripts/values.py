@@ -8,8 +8,8 @@ import attrs
 
 from messagebody._core import JSON, MessageBody, Part, strict_json
 from messagebody.adapters._contract import Loss
-from messagebody.adapters._transcripts.endings import ending_in, has_failed, tells_failure
 from messagebody.adapters._transcripts.remains import remains_of
+from messagebody.adapters._vocabulary.endings import ending_in, has_failed, tells_failure
 from messagebody.adapters._vocabulary.items import (
     Call,
     Code,

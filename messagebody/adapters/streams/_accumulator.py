@@ -1,8 +1,10 @@
 """Accumulators: the message that is made of the events of one format so far."""
 
+from collections import Counter
 from typing import Any, ClassVar, Self
 
 from messagebody._core import DEFAULT_LIMITS, Limits, quote, strict_json
+from messagebody.adapters._vocabulary.endings import ending_in
 from messagebody.errors import DecodeError
 
 
@@ -24,7 +26,12 @@ class Pieces:
         self._pieces = [text] if text else []
 
     def append(self, text: str) -> None:
-        """Add a piece at the end."""
+        """Add a piece at the end; two halves of a character become one."""
+        if "\udc00" <= text[:1] <= "\udfff" and self._pieces:
+            before = self._pieces[-1]
+            if "\ud800" <= before[-1:] <= "\udbff":
+                self._pieces[-1] = before[:-1]
+                text = _character(before[-1], text[0]) + text[1:]
         self._pieces.append(text)
 
     def __str__(self) -> str:
@@ -35,6 +42,11 @@ class Pieces:
 
     def __bool__(self) -> bool:
         return bool(self._pieces)
+
+
+def _character(high: str, low: str) -> str:
+    """Return the character that UTF-16 writes as two halves."""
+    return (high + low).encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
 def plain(value: Any) -> Any:
@@ -63,6 +75,12 @@ class Accumulator:
         """Whether the stream said that it ended."""
         self.shape = 0
         """A counter that grows when a block begins or changes its kind, but not with more text."""
+        self.ending: str | None = None
+        """How the message ended if otherwise than usual, such as "length" or an error."""
+        self.role: str | None = None
+        """Who speaks, in our words, where the message itself does not say it."""
+        self.aside: Counter[str] = Counter()
+        """What came and is not in the message though a reader misses it, each with how often."""
         self._limits = limits
         self._taken = 0
 
@@ -84,6 +102,9 @@ class Accumulator:
         """Return whether an event may come after the end, because it is about more than this."""
         return False
 
+    def follow(self, event: dict[str, Any]) -> None:
+        """Take an event that came after the end, which may still say how the message ended."""
+
     def open_parts(self) -> frozenset[int]:
         """Return the parts, by index, whose content must not be judged yet."""
         return frozenset()
@@ -92,11 +113,46 @@ class Accumulator:
         """Return the message so far, as JSON."""
         raise NotImplementedError
 
+    def whole(self) -> Any:
+        """Return the message when no more events come.
+
+        It differs from `message` where that shows of an input what is certain so far: an input that
+        stays incomplete is the text that came, so that nobody takes it for a whole one.
+        """
+        return self.message()
+
     def is_cut(self) -> bool:
         """Return whether the stream could still go on."""
         return not self.is_over
 
     # What all formats have in common
+
+    def speak(self, role: str) -> None:
+        """Note who speaks.
+
+        Raises:
+            OutOfPlace: somebody else has spoken before.
+        """
+        if self.role not in (None, role):
+            raise OutOfPlace(
+                f"{quote(role, limit=40)} speaks after {quote(self.role, limit=40)}, and a stream "
+                "is one message: begin another Assembler for its events, or give whole messages to "
+                "to_bodies(…)"
+            )
+        self.role = role
+
+    def note_end(self, about: Any) -> None:
+        """Note how the message ended, by the members that say it; a usual end is none to note."""
+        said = ending_in(about)
+        if said is not None and said not in (self.ending or ""):
+            self.ending = said if self.ending is None else f"{self.ending}: {said}"
+
+    def fail(self, about: Any) -> None:
+        """Note that the stream ended with an error, by the members that tell it."""
+        self.note_end(about)
+        if self.ending is None:
+            self.ending = "error"
+        self.end()
 
     def grow(self, text: Pieces, more: Any) -> None:
         """Add a piece to a text.
@@ -210,6 +266,30 @@ def joined_texts(
             texts.append(Pieces(block[key]) if is_text else None)
     pairs = zip(found, texts, strict=True)
     return [block if text is None else {**block, key: str(text)} for block, text in pairs]
+
+
+def input_so_far(text: str, *, is_last: bool) -> Any:
+    """Return the input of a call whose text has arrived so far.
+
+    Arguments:
+        text: the text.
+        is_last: whether no more of it comes. It then stays text if it is no object.
+
+    Examples:
+        >>> input_so_far('{"a": 1, "b', is_last=False), input_so_far('{"a": 1, "b', is_last=True)
+        ({'a': 1}, '{"a": 1, "b')
+        >>> input_so_far("", is_last=True)
+        {}
+    """
+    if not is_last:
+        value = partial_json(text)
+        # It is an object from the first piece on, even if none of its members is certain yet.
+        return value if isinstance(value, dict) else {}
+    try:
+        value = strict_json.loads(text, depth=DEFAULT_LIMITS.depth - 2) if text.strip() else {}
+    except strict_json.InvalidJson:
+        return text
+    return value if isinstance(value, dict) else text
 
 
 def partial_json(text: str) -> Any:

@@ -19,8 +19,8 @@ from messagebody._core import (
 )
 from messagebody.adapters._contract import Converted, Loss, LossKind
 from messagebody.adapters._registry import adapter, require_format_name
-from messagebody.adapters._vocabulary.values import json_value
 from messagebody.adapters.streams._accumulator import Accumulator, OutOfPlace, UnknownEvent
+from messagebody.adapters.streams._characters import event_value, has_halves, whole_characters
 from messagebody.adapters.streams._own import OwnEvents
 from messagebody.compatibility import Status
 from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
@@ -34,6 +34,7 @@ _streams: dict[str, str | type[Accumulator]] = {
     "ag-ui": "messagebody.adapters._formats.ag_ui.stream:RunEvents",
     "agent-client": "messagebody.adapters._formats.agent_client.stream:SessionUpdates",
     "anthropic": "messagebody.adapters._formats.anthropic.stream:AnthropicEvents",
+    "bedrock": "messagebody.adapters._formats.bedrock.stream:ConverseEvents",
     "gemini": "messagebody.adapters._formats.gemini.stream:GeminiChunks",
     "langchain": "messagebody.adapters._formats.langchain.stream:MessagePieces",
     "messagebody": "messagebody.adapters.streams._own:OwnEvents",
@@ -151,6 +152,7 @@ class Assembler:
         self._accumulator = _accumulator_of(format)(join=join, limits=self._limits)
         # Kept, because an earlier body may be read after more events.
         self._events: list[Any] = []
+        self._has_halves = False
         self.unknown: list[dict[str, Any]] = []
         self._verdict = None if schema is None else _ArrivingCheck(schema)
 
@@ -168,12 +170,14 @@ class Assembler:
             DecodeError: the message grows beyond a limit.
         """
         number = len(self._events)
-        value = json_value(event, lambda _: True, self._limits)
+        value, has_some = event_value(event, self._limits)
+        self._has_halves |= has_some
         if not isinstance(value, dict):
             raise _refused(number, value, "it is not an object")
         if self._accumulator.is_over:
             if not self._accumulator.may_follow(value):
                 raise _refused(number, value, "it comes after the end")
+            self._accumulator.follow(value)
             return _SoFar.of(self._made_at(number))
         try:
             if not _take(self._accumulator, value):
@@ -186,23 +190,38 @@ class Assembler:
     def finish(self) -> Converted[MessageBody]:
         """Return the body of the whole message, as `to_body` of its format makes it.
 
-        A stream that broke off gives the content so far, and a loss reports it. So does a loss for
-        each type of event that is not known: services add new ones, which are in `unknown`.
+        A stream that broke off gives the content so far, and a loss reports it. So does a loss if
+        the message ended otherwise than usual, for example cut short, filtered or with an error.
+        There is one for each type of event that is not known, too: services add new ones, which
+        are in `unknown`.
 
         Raises:
             EnvelopeError: no event is one of the format.
         """
         if self._events and len(self.unknown) == len(self._events):
             raise EnvelopeError(f"none of {len(self._events):,} events is one of {self._format}")
-        done = self._converted(self._accumulator)
-        losses = [*done.losses, *self._aside()]
-        if self._accumulator.is_cut():
-            why = "the stream broke off: the message may be incomplete"
-            losses.append(Loss(LossKind.OMITTED, "stream", why))
+        done = self._converted(self._accumulator, is_last=True)
+        losses = [*done.losses, *self._aside(), *self._unfinished()]
         return Converted(done.value, losses, done.rest)
 
+    def _unfinished(self) -> Iterator[Loss]:
+        """Yield a loss if the message did not end as usual, or did not end at all."""
+        accumulator = self._accumulator
+        if accumulator.ending is not None:
+            why = f"the message ended with {quote(accumulator.ending)}: it may be incomplete"
+            yield Loss(LossKind.OMITTED, "stream", why)
+        elif accumulator.is_cut():
+            why = "the stream broke off: the message may be incomplete"
+            yield Loss(LossKind.OMITTED, "stream", why)
+        if self._has_halves and has_halves(accumulator.whole()):
+            why = "half of a character came without its other half, and is left out"
+            yield Loss(LossKind.DOWNGRADED, "stream", why)
+
     def _aside(self) -> Iterator[Loss]:
-        """Yield a loss for each unknown type of event."""
+        """Yield a loss for each unknown type of event, and for what is not in the message."""
+        for what, count in self._accumulator.aside.items():
+            times = "" if count == 1 else f" ({count:,} times)"
+            yield Loss(LossKind.OMITTED, "stream", f"{what} stayed aside{times}")
         counts = Counter(_kind_of(event) for event in self.unknown)
         for kind, count in counts.items():
             said = "an event" if count == 1 else f"{count:,} events"
@@ -219,6 +238,14 @@ class Assembler:
         if isinstance(self._accumulator, OwnEvents):
             return self._accumulator.position
         raise InvalidArgument('an assembler of "messagebody"', self)
+
+    @property
+    def ending(self) -> str | None:
+        """How the message ended if otherwise than usual, such as "max_tokens" or "error: busy".
+
+        None while it goes on, and for a whole message.
+        """
+        return self._accumulator.ending
 
     @property
     def status(self) -> Status:
@@ -251,12 +278,19 @@ class Assembler:
         )
         return self._verdict
 
-    def _converted(self, accumulator: Accumulator) -> Converted[MessageBody]:
-        message = accumulator.message()
+    def _converted(
+        self, accumulator: Accumulator, *, is_last: bool = False
+    ) -> Converted[MessageBody]:
+        message = accumulator.whole() if is_last else accumulator.message()
+        if self._has_halves:
+            message = whole_characters(message)
         if self._format == _OWN:
             return Converted(MessageBody.from_dicts(message, limits=self._limits))
         options: dict[str, Any] = {"limits": self._limits}
-        return adapter(self._format).to_body(message, **options)
+        done = adapter(self._format).to_body(message, **options)
+        if accumulator.role is None or not isinstance(done.rest, dict | None):
+            return done
+        return Converted(done.value, done.losses, {"role": accumulator.role, **(done.rest or {})})
 
     def _made_at(self, count: int) -> Callable[[], MessageBody]:
         """Return a function that builds the body after some events, without later ones."""
@@ -334,6 +368,14 @@ class _ArrivingCheck:
         self._checker = schema.checker
         self._shape = -1
         self._fed: dict[tuple[str | None, str], int] = {}
+
+    @property
+    def ending(self) -> str | None:
+        """How the message ended if otherwise than usual, such as "max_tokens" or "error: busy".
+
+        None while it goes on, and for a whole message.
+        """
+        return self._accumulator.ending
 
     @property
     def status(self) -> Status:

@@ -82,6 +82,7 @@ class ArtifactUpdates(Accumulator):
         state = str(status.get("state", "")).lower().removeprefix("task_state_")
         self._is_waiting = state in _WAITING
         if state in _FINAL or event.get("final") is True:
+            self.note_end({"state": state} if state not in _WAITING else {})
             self.end()
 
     def message(self) -> Any:

@@ -15,6 +15,8 @@ from messagebody.adapters.streams._accumulator import (
 # The members of a plain text part besides its text; joining such parts loses nothing.
 _PLAIN: Final = {"content_type", "content_encoding", "name", "content_url", "metadata"}
 
+_FAILURES: Final = ("error", "run.failed", "run.cancelled")
+
 
 class AgentEvents(Accumulator):
     """A message that is created, gets parts and is completed."""
@@ -46,17 +48,31 @@ class AgentEvents(Accumulator):
             self._parts = [*objects(said, "parts")] or self._parts
             self._message |= said
             self.end()
-        elif kind not in {"generic", "error"} and not kind.startswith("run."):
+        elif kind in _FAILURES:
+            self.fail(_told(event))
+        elif kind != "generic" and not kind.startswith("run."):
             raise UnknownEvent
 
     def may_follow(self, event: dict[str, Any]) -> bool:
         """Return whether an event is about the run, which ends after its messages."""
-        return str(event.get("type")).startswith("run.")
+        return str(event.get("type")).startswith(("run.", "generic", "error"))
+
+    def follow(self, event: dict[str, Any]) -> None:
+        """Note the failure of a run whose message was complete."""
+        if event["type"] in _FAILURES:
+            self.note_end(_told(event))
 
     def message(self) -> Any:
         """Return the message so far."""
         parts = _joined(self._parts) if self.join else [*self._parts]
         return {"role": "agent", **(self._message or {}), "parts": parts}
+
+
+def _told(event: dict[str, Any]) -> dict[str, Any]:
+    """Return the members of a failure that tell it: those of the run, or of the error."""
+    run = event.get("run") if isinstance(event.get("run"), dict) else event
+    state = event["type"].removeprefix("run.")
+    return run if "error" in run else {**run, "status": state}
 
 
 def _joined(parts: list[Any]) -> list[Any]:

@@ -16,7 +16,11 @@ _OTHERS: Final = (
     "session_info_update", "usage_update",
 )  # fmt: skip
 """Updates of a session that are about no message."""
-_CHUNKS: Final = ("agent_message_chunk", "agent_thought_chunk", "user_message_chunk")
+_CHUNKS: Final = {
+    "agent_message_chunk": "assistant", "agent_thought_chunk": "assistant",
+    "user_message_chunk": "user",
+}  # fmt: skip
+"""Updates with a block of a message, and who speaks in them."""
 
 
 class SessionUpdates(Accumulator):
@@ -31,19 +35,25 @@ class SessionUpdates(Accumulator):
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a notification, the update that it holds, or the answer to the prompt: the end."""
-        if "stopReason" in event or "stopReason" in _object(event.get("result")):
+        answer = event if "stopReason" in event else _object(event.get("result"))
+        if "stopReason" in answer:
+            self.note_end(answer)
             self.end()
+            return
+        if "error" in event and "method" not in event:
+            self.fail(event)
             return
         update = _object(event.get("params", event))
         update = update.get("update", update)
         kind = member(update, "sessionUpdate")
         if kind in _CHUNKS:
             block = dict(member(update, "content", dict))
-            if kind == "agent_thought_chunk" and block.get("type") == "text":
-                block["type"] = "thought"
-            self.begin(self._blocks, block)
+            self.speak(_CHUNKS[kind])
+            self.begin(self._blocks, {"kind": kind, **block})
         elif kind in {"tool_call", "tool_call_update"}:
             self._tool(member(update, "toolCallId"), kind, update)
+        elif kind == "plan":
+            self.aside["the plan of the agent"] += 1
         elif kind not in _OTHERS:
             raise UnknownEvent
 
@@ -51,19 +61,28 @@ class SessionUpdates(Accumulator):
         if key not in self._tools:
             if kind != "tool_call":
                 raise OutOfPlace(f"tool call {key} has not begun")
-            self._tools[key] = {"type": "tool", "toolCallId": key}
+            self.speak("assistant")
+            self._tools[key] = {"kind": "tool", "toolCallId": key}
             self.begin(self._blocks, self._tools[key])
         self.shape += 1
         said = {name: value for name, value in update.items()
-                if name != "sessionUpdate" and value is not None}  # fmt: skip
+                if name not in ("sessionUpdate", "kind") and value is not None}  # fmt: skip
         self._tools[key].update(said)
 
+    def may_follow(self, event: dict[str, Any]) -> bool:
+        """Return whether an event is about the session, which goes on after a message."""
+        update = _object(event.get("params", event))
+        kind = _object(update.get("update", update)).get("sessionUpdate")
+        return kind in _OTHERS and kind != "plan"
+
     def message(self) -> Any:
-        """Return the blocks so far."""
+        """Return the updates of the message so far, in which each block is whole."""
         blocks: list[Any] = []
         for block in self._blocks:
-            blocks += _of_tool(block) if block.get("type") == "tool" else [block]
-        return joined_texts(blocks, "text", {"type"}) if self.join else blocks
+            blocks += _of_tool(block) if block["kind"] == "tool" else [block]
+        if self.join:
+            blocks = joined_texts(blocks, "text", {"kind", "type"})
+        return [*map(_update, blocks)]
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -71,10 +90,16 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _of_tool(tool: dict[str, Any]) -> list[Any]:
-    """Return the call and the result of a tool."""
-    about = {"id": tool["toolCallId"], **({"title": tool["title"]} if tool.get("title") else {})}
-    blocks: list[Any] = [{"type": "tool_call", **about, "value": tool.get("rawInput") or {}}]
+    """Return the call and the result of a tool, which are an update each."""
+    about = {name: tool[name] for name in ("toolCallId", "title") if tool.get(name)}
+    made = [{"kind": "tool_call", **about, "rawInput": tool.get("rawInput") or {}}]
     if is_shown(tool):
-        held = {key: tool[key] for key in RESULTS if key in tool}
-        blocks.append({"type": "tool_result", **about, **held})
-    return blocks
+        held = {name: tool[name] for name in RESULTS if name in tool}
+        made.append({"kind": "tool_call_update", **about, **held})
+    return made
+
+
+def _update(block: dict[str, Any]) -> dict[str, Any]:
+    kind, held = block["kind"], {name: block[name] for name in block if name != "kind"}
+    told = held if kind.startswith("tool") else {"content": held}
+    return {"sessionUpdate": kind, **told}

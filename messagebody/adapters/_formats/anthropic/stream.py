@@ -8,10 +8,10 @@ from messagebody.adapters.streams._accumulator import (
     Pieces,
     UnknownEvent,
     at,
+    input_so_far,
     member,
     next_of,
     objects,
-    partial_json,
     plain,
 )
 
@@ -34,6 +34,7 @@ class AnthropicEvents(Accumulator):
         self._blocks: list[dict[str, Any]] = []
         self._inputs: dict[int, Pieces] = {}
         self._open: int | None = None
+        self._stopped: set[int] = set()
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take an event of the Messages API."""
@@ -41,7 +42,7 @@ class AnthropicEvents(Accumulator):
         if kind == "message_start":
             self._start(event)
         elif kind == "error":
-            raise OutOfPlace("the model's service reports an error")
+            self.fail(event)
         elif kind != "ping":
             if kind not in _EVENTS:
                 raise UnknownEvent
@@ -69,11 +70,13 @@ class AnthropicEvents(Accumulator):
             case "content_block_delta":
                 self._delta(self._is_open(event), member(event, "delta", dict))
             case "content_block_stop":
-                self._is_open(event)
+                self._stopped.add(self._is_open(event))
                 self._open = None
             case "message_delta":
-                message |= member(event, "delta", dict)
+                delta = member(event, "delta", dict)
                 usage = member({"usage": {}, **event}, "usage", dict)
+                message |= delta
+                self.note_end(delta)
                 before = message.get("usage") if isinstance(message.get("usage"), dict) else {}
                 # A count that is missing in a delta keeps its value from the start.
                 said = {key: value for key, value in usage.items() if value is not None}
@@ -112,12 +115,21 @@ class AnthropicEvents(Accumulator):
         else:
             raise UnknownEvent
 
+    def may_follow(self, event: dict[str, Any]) -> bool:
+        """Return whether an event says nothing, and only keeps the connection open."""
+        return event.get("type") == "ping"
+
     def message(self) -> Any:
         """Return the message so far, with arguments of calls as far as they are certain."""
+        return self._made(is_last=self.is_over)
+
+    def whole(self) -> Any:
+        """Return the message; the input of a call that was cut is its text."""
+        return self._made(is_last=True)
+
+    def _made(self, *, is_last: bool) -> Any:
         blocks = plain(self._blocks)
         for index, text in self._inputs.items():
-            value = partial_json(str(text))
-            # The input is an object from the first piece on, even if none of its members is certain
-            # yet.
-            blocks[index]["input"] = value if isinstance(value, dict) else {}
+            is_whole = is_last or index in self._stopped
+            blocks[index]["input"] = input_so_far(str(text), is_last=is_whole)
         return {"role": "assistant", **(self._message or {}), "content": blocks}

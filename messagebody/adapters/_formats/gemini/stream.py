@@ -1,27 +1,41 @@
 """The stream of Google's Gemini API."""
 
+import re
 from typing import Any, Final
 
+from messagebody._core import DEFAULT_LIMITS, quote
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
+    Pieces,
     UnknownEvent,
     joined_texts,
     member,
     objects,
+    plain,
 )
 
-_KNOWN: Final = {"candidates", "parts", "usageMetadata", "promptFeedback"}
+_KNOWN: Final = frozenset({
+    "candidates", "parts", "usageMetadata", "promptFeedback", "usage_metadata", "prompt_feedback",
+    "error",
+})  # fmt: skip
+_SOURCES: Final = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
+"""Members of a candidate with what its text stands on."""
+_STEP: Final = re.compile(r"""\.?([^.\[\]'"]+)|\[(\d{1,9})\]|\[(?:'([^']*)'|"([^"]*)")\]""")
+"""A step of a JSON path: `.name`, `[0]`, `['name']`."""
+_VALUES: Final = ("stringValue", "numberValue", "boolValue", "nullValue")
 
 
 class GeminiChunks(Accumulator):
-    """Chunks with parts; neighbouring texts of one kind are joined."""
+    """Chunks with parts; neighbouring texts of one kind are joined, and the pieces of a call."""
 
     format = "gemini"
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._parts: list[Any] = []
+        self._sources: dict[str, Any] = {}
+        self._call: dict[str, Any] | None = None
         self._is_finished = False
 
     def feed(self, event: dict[str, Any]) -> None:
@@ -32,22 +46,185 @@ class GeminiChunks(Accumulator):
         if any(each.get("index") for each in candidates):
             raise OutOfPlace("it has another candidate than the first: this makes one message")
         contents = [event] if "parts" in event else [
-            member({"content": {}, **each}, "content", dict) for each in candidates
+            member(each, "content", dict) for each in candidates if each.get("content") is not None
         ]  # fmt: skip
-        for part in (part for content in contents for part in objects(content, "parts")):
-            if self._is_finished:
-                raise OutOfPlace("the candidate has finished")
-            if part.get("text") != "" or part.keys() - {"text", "thought"}:
-                self.begin(self._parts, part)
-        self._is_finished |= any(each.get("finishReason") for each in candidates)
+        parts = [part for content in contents for part in objects(content, "parts")]
+        parts = [part for part in parts if part.get("text") != "" or part.keys() - _SILENT]
+        for content in contents:
+            if isinstance(content.get("role"), str):
+                self.speak("assistant" if content["role"] == "model" else content["role"])
+        for part in parts:
+            self._take(part)
+        for each in candidates:
+            self._sources |= {name: each[name] for name in _SOURCES if each.get(name)}
+        self._note_ends(event, candidates)
+
+    def _note_ends(self, event: dict[str, Any], candidates: list[dict[str, Any]]) -> None:
+        for each in candidates:
+            if each.get("finishReason") or each.get("finish_reason"):
+                self._is_finished = True
+                self.note_end(each)
+        feedback = _either(event, "promptFeedback")
+        if _either(feedback, "blockReason"):
+            self._is_finished = True
+            self.note_end(feedback)
+        if event.get("error"):
+            self._is_finished = True
+            self.note_end({"error": event["error"]})
+            self.ending = self.ending or "error"
+
+    def _take(self, part: dict[str, Any]) -> None:
+        call = _either(part, "functionCall")
+        call = call if isinstance(call, dict) else None
+        if call is not None and self._call is None and _is_nothing(call):
+            return  # it ends a call that has ended before
+        if self._is_finished:
+            raise OutOfPlace("the candidate has finished")
+        if call is not None and self._call is not None and _goes_on(self._call, call):
+            self._grow_call(self._call, call)
+        elif call is not None and _is_open(call):
+            self._begin_call(part, call)
+        else:
+            self._call = None
+            self.begin(self._parts, part)
+
+    # Calls in pieces
+
+    def _begin_call(self, part: dict[str, Any], call: dict[str, Any]) -> None:
+        if not call.get("name"):
+            raise OutOfPlace("its call has not begun")
+        made = {name: member(call, name) for name in ("id", "name") if call.get(name)}
+        args = _either(call, "args")
+        if isinstance(args, dict):
+            made["args"] = _growing(args)
+        others = {name: part[name] for name in part if name not in _CALLS}
+        pieces = _pieces_of(call)
+        self.begin(self._parts, {"functionCall": made, **others})
+        self._call = made
+        self._put(made, pieces)
+
+    def _grow_call(self, open_call: dict[str, Any], call: dict[str, Any]) -> None:
+        self._put(open_call, _pieces_of(call))
+        if not _either(call, "willContinue"):
+            self._call = None
+
+    def _put(self, call: dict[str, Any], pieces: list[tuple[list[str | int], Any]]) -> None:
+        for steps, value in pieces:
+            root = {"args": call.get("args", {})}
+            self._put_at(root, ["args", *steps], value)
+            call["args"] = root["args"]
+
+    def _put_at(self, holder: Any, steps: list[str | int], value: Any) -> None:
+        """Put a value at its path; text is added to the text that is there."""
+        for step, following in zip(steps, [*steps[1:], None], strict=True):
+            if not isinstance(holder, list if isinstance(step, int) else dict):
+                raise OutOfPlace(f"its path has {quote(step, limit=40)}, where another value is")
+            if isinstance(step, int) and step >= len(holder):
+                if step > len(holder):
+                    raise OutOfPlace(f"its path has {step}, where {len(holder)} is next")
+                self.begin(holder, None)
+            held = holder.get(step) if isinstance(holder, dict) else holder[step]
+            if following is not None:
+                fresh: Any = [] if isinstance(following, int) else {}
+                holder[step] = held = fresh if held is None else held
+                holder = held
+            elif isinstance(value, str) and isinstance(held, Pieces):
+                self.grow(held, value)
+            else:
+                holder[step] = Pieces() if isinstance(value, str) else value
+                if isinstance(value, str):
+                    self.grow(holder[step], value)
 
     def message(self) -> Any:
-        """Return the content so far."""
-        parts = self._parts
+        """Return the content so far, within its candidate if that states sources."""
+        parts = [*map(plain, self._parts)]
         if self.join:
             parts = joined_texts(parts, "text", {"thought"}, end="thoughtSignature")
-        return {"role": "model", "parts": [*parts]}
+        role = "model" if self.role in (None, "assistant") else self.role
+        content = {"role": role, "parts": parts}
+        return {"content": content, **self._sources} if self._sources else content
 
     def is_cut(self) -> bool:
         """Return whether the candidate has not finished."""
         return not self._is_finished
+
+
+_SILENT: Final = frozenset({"text", "thought"})
+_CALLS: Final = ("functionCall", "function_call")
+_SPELLED: Final = {
+    "functionCall": "function_call", "promptFeedback": "prompt_feedback",
+    "blockReason": "block_reason", "willContinue": "will_continue", "partialArgs": "partial_args",
+    "jsonPath": "json_path", "stringValue": "string_value", "numberValue": "number_value",
+    "boolValue": "bool_value", "nullValue": "null_value",
+}  # fmt: skip
+"""Members as programs in Python write them."""
+
+
+def _either(holder: Any, name: str) -> Any:
+    """Return a member in either spelling, None if it is missing."""
+    if not isinstance(holder, dict):
+        return None
+    return holder[name] if name in holder else holder.get(_SPELLED.get(name, name))
+
+
+def _is_nothing(call: dict[str, Any]) -> bool:
+    return not (call.get("name") or _either(call, "partialArgs") or _either(call, "args"))
+
+
+def _goes_on(open_call: dict[str, Any], call: dict[str, Any]) -> bool:
+    """Return whether a piece of a call belongs to the one that is open."""
+    said = {name: call.get(name) or open_call.get(name) for name in ("name", "id")}
+    return all(open_call.get(name) in (None, held) for name, held in said.items())
+
+
+def _is_open(call: dict[str, Any]) -> bool:
+    return bool(_either(call, "willContinue") or _either(call, "partialArgs"))
+
+
+def _growing(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _growing(held) for name, held in value.items()}
+    return [*map(_growing, value)] if isinstance(value, list) else (
+        Pieces(value) if isinstance(value, str) else value
+    )  # fmt: skip
+
+
+def _pieces_of(call: dict[str, Any]) -> list[tuple[list[str | int], Any]]:
+    """Return the pieces of arguments, each with the steps of its path."""
+    pieces = _either(call, "partialArgs")
+    if not isinstance(pieces, list | None):
+        raise OutOfPlace(f"its arguments are {quote(pieces, limit=40)}")
+    return [(_steps(_either(piece, "jsonPath")), _value(piece)) for piece in pieces or ()]
+
+
+def _value(piece: Any) -> Any:
+    for name in _VALUES:
+        value = _either(piece, name)
+        if value is not None:
+            return None if name == "nullValue" else value
+    if isinstance(piece, dict) and not {"nullValue", "null_value"}.isdisjoint(piece):
+        return None
+    return ""  # an empty piece of text
+
+
+def _steps(path: Any) -> list[str | int]:
+    """Return the steps of a JSON path.
+
+    Raises:
+        OutOfPlace: it is no path that leads to one value.
+    """
+    if not isinstance(path, str) or not path.startswith("$"):
+        raise OutOfPlace(f"the path of its arguments is {quote(path, limit=40)}")
+    steps: list[str | int] = []
+    position = 1
+    while position < len(path):
+        found = _STEP.match(path, position)
+        if found is None or len(steps) >= DEFAULT_LIMITS.depth // 2:
+            raise OutOfPlace(f"the path of its arguments is {quote(path, limit=40)}")
+        name, number, *quoted = found.groups()
+        text = name if name is not None else next((each for each in quoted if each is not None), "")
+        steps.append(int(number) if number is not None else text)
+        position = found.end()
+    if not steps or isinstance(steps[0], int):
+        raise OutOfPlace(f"the path of its arguments is {quote(path, limit=40)}")
+    return steps

@@ -12,80 +12,155 @@ from messagebody.adapters.streams._accumulator import (
     objects,
     plain,
 )
+from messagebody.adapters.streams._calls import ArrivingCall, ArrivingCalls
 
 _REASONS: Final = {"finish_reason", "stop_reason", "finishReason", "stopReason", "done_reason"}
-_TEXTS: Final = {"text", "reasoning", "thinking", "args", "name"}
-"""Members whose pieces are joined."""
+_TEXTS: Final = frozenset({
+    "text", "reasoning", "thinking", "args", "name", "partial_json", "arguments", "refusal",
+})  # fmt: skip
+"""Members of blocks whose pieces are joined."""
+_PIECES: Final = frozenset({"input_json_delta", None})
+"""Types of blocks that are only a piece of the block at their index."""
+_SUMMED: Final = "usage_metadata"
+_ABOUT: Final = ("response_metadata", "additional_kwargs", _SUMMED)
+"""Members beside the content, which are merged."""
+_CHUNK: Final = "MessageChunk"
+_SPEAKERS: Final = {"ai": "assistant", "human": "user"}
 
 
 class MessagePieces(Accumulator):
-    """Chunks with text, or with blocks and pieces of calls, which have an index."""
+    """Chunks with text, or with blocks and pieces of calls, which may have an index."""
 
     format = "langchain"
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
+        self._kind = "ai"
         self._about: dict[str, Any] = {}
         self._blocks: list[dict[str, Any]] = []
         self._is_list = self._is_finished = False
-        self._calls: list[dict[str, Any]] = []
+        self._calls: list[ArrivingCall] = []
+        self._arriving = ArrivingCalls(lambda call: self.begin(self._calls, call), self.grow)
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a chunk, in the form of `model_dump` or `message_to_dict`."""
-        if event.get("type") not in ("AIMessageChunk", "ai"):
+        said = event.get("type")
+        kind = said.removesuffix(_CHUNK).lower() if isinstance(said, str) else None
+        if kind not in ("ai", "human", "system"):
             raise UnknownEvent
         data = member(event, "data", dict) if "data" in event else event
         content = data.get("content")
         # Read first, so that a chunk that is refused changes nothing.
         blocks = [] if isinstance(content, str) else objects(data, "content")
         calls = objects(data, "tool_call_chunks")
+        about = {name: member(data, name, dict) for name in _ABOUT if data.get(name) is not None}
+        self.speak(_SPEAKERS.get(kind, kind))
+        self._kind = kind
         if isinstance(content, str):
             self._text(content)
         self._is_list |= content is not None and not isinstance(content, str)
         for block in blocks:
-            self._merge(self._blocks, block)
+            self._merge(block)
         for call in calls:
-            self._merge(self._calls, call)
-        if isinstance(data.get("id"), str):
-            self._about.setdefault("id", data["id"])
-        about = data.get("response_metadata")
-        self._is_finished |= isinstance(about, dict) and not _REASONS.isdisjoint(about)
-        self._is_finished |= event["type"] == "ai"
+            held = self._arriving.take(*map(call.get, ("index", "id", "name", "args")))
+            held.about |= {key: call[key] for key in call.keys() - _OF_CALL if call[key]}
+        self._note(data, about)
+        self._is_finished |= said == kind
         if data.get("chunk_position") == "last":
             self.end()
 
+    def _note(self, data: dict[str, Any], about: dict[str, Any]) -> None:
+        """Note what a chunk states beside its content."""
+        if isinstance(data.get("id"), str):
+            self._about.setdefault("id", data["id"])
+        for name, held in about.items():
+            if held:
+                before = self._about.setdefault(name, {})
+                self._add(before, held, is_sum=name == _SUMMED, is_text=name == "additional_kwargs")
+        metadata = about.get("response_metadata")
+        if metadata:
+            self._is_finished |= not _REASONS.isdisjoint(metadata)
+            self.note_end(metadata)
+
+    def _add(
+        self, held: dict[str, Any], more: dict[str, Any], *, is_sum: bool, is_text: bool
+    ) -> None:
+        """Merge members: counts of usage are added up, and texts of a model are joined."""
+        for key, value in more.items():
+            before = held.get(key)
+            if isinstance(value, dict) and isinstance(before, dict | None):
+                inner = held[key] = {} if before is None else before
+                self._add(inner, value, is_sum=is_sum, is_text=is_text)
+            elif is_sum and type(before) is int and type(value) is int:
+                held[key] = before + value
+            elif is_text and isinstance(value, str) and key not in _STATED:
+                held[key] = before if isinstance(before, Pieces) else Pieces()
+                self.grow(held[key], value)
+            elif isinstance(value, list) and isinstance(before, list):
+                held[key] = [*before, *value]
+            elif value is not None:
+                held[key] = value
+
     def _text(self, text: str) -> None:
         if text:
-            self._merge(self._blocks, {"type": "text", "text": text, "index": None})
+            self._merge({"type": "text", "text": text, "index": None})
 
-    def _merge(self, held: list[dict[str, Any]], piece: dict[str, Any]) -> None:
+    def _merge(self, piece: dict[str, Any]) -> None:
         """Add a piece to the block of its index and kind, or begin one."""
         for key in _TEXTS & piece.keys():
             if not isinstance(piece[key], str | None):
                 raise OutOfPlace(f"its {key} is {quote(piece[key], limit=40)}")
-        index, kind = piece.get("index"), piece.get("type")
-        found = None
-        if index is not None:
-            # Searched from the end, because a repeated number means its latest block.
-            found = next((each for each in reversed(held) if each.get("index") == index
-                          and each.get("type") == kind), None)  # fmt: skip
-        elif kind == "text" and held and held[-1].get("type") == "text" and "index" in piece:
-            found = held[-1] if held[-1].get("index") is None else None
+        found = self._block_of(piece)
         if found is None:
-            found = {"type": kind, "index": index}
-            self.begin(held, found)
+            found = {"type": piece.get("type"), "index": piece.get("index")}
+            self.begin(self._blocks, found)
         for key, value in piece.items():
             if key in {"type", "index"} or value is None:
                 continue
-            if key in _TEXTS:
-                found.setdefault(key, Pieces())
-                if not isinstance(found[key], Pieces):
-                    raise OutOfPlace(f"its {key} was not text before")
-                self.grow(found[key], value)
-            elif isinstance(value, list) and isinstance(found.get(key), list):
-                found[key] = [*found[key], *value]
-            else:
+            before = found.get(key)
+            if key in _TEXTS or (key == "input" and isinstance(value, str)):
+                self._grow_text(found, key, value)
+            elif isinstance(value, list) and isinstance(before, list):
+                found[key] = [*before, *value]
+            elif value != "" or before is None:
                 found[key] = value
+
+    def _block_of(self, piece: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the block that a piece belongs to, None if it begins one."""
+        held, index, kind = self._blocks, piece.get("index"), piece.get("type")
+        if index is not None:
+            # Searched from the end, because a repeated number means its latest block.
+            found = next((each for each in reversed(held) if each.get("index") == index
+                          and (each.get("type") == kind or kind in _PIECES)), None)  # fmt: skip
+            is_other = found is not None and _is_other(found.get("id"), piece.get("id"))
+            return None if is_other else found
+        if kind == "text" and held and held[-1].get("type") == "text" and "index" in piece:
+            return held[-1] if held[-1].get("index") is None else None
+        return None
+
+    def _grow_text(self, block: dict[str, Any], key: str, value: str) -> None:
+        before = block.get(key)
+        if key == "name" and before is not None and str(before) == value:
+            return  # stated again
+        if not isinstance(before, Pieces):
+            if before not in (None, {}, ""):
+                raise OutOfPlace(f"its {key} was not text before")
+            before = block[key] = Pieces()
+        self.grow(before, value)
+
+    def may_follow(self, event: dict[str, Any]) -> bool:
+        """Return whether a chunk has no content: some come after the last one, with the usage."""
+        data = event.get("data", event)
+        is_silent = isinstance(data, dict) and not (
+            data.get("content") or data.get("tool_call_chunks")
+        )
+        return is_silent and str(event.get("type")).endswith(_CHUNK)
+
+    def follow(self, event: dict[str, Any]) -> None:
+        """Note what a chunk after the last one states beside its content."""
+        data = event.get("data", event)
+        about = {name: data[name] for name in _ABOUT if isinstance(data.get(name), dict)}
+        self._note(data, about)
 
     def message(self) -> Any:
         """Return the message so far."""
@@ -93,29 +168,42 @@ class MessagePieces(Accumulator):
                   for block in plain(self._blocks)]  # fmt: skip
         # Streams of plain text become plain text again, as in `AIMessage`.
         is_text = not self._is_list and len(blocks) < 2
-        content = blocks[0]["text"] if is_text and blocks else blocks
-        data: dict[str, Any] = {"type": "ai", **self._about, "content": content}
-        for call in plain(self._calls):
-            said = {"name": call.get("name") or "", "id": call.get("id")}
-            value = _arguments(call.get("args") or "")
-            if value is None:
-                # LangChain itself uses this type for cut arguments, which are shown and never run.
-                broken = {**said, "args": call.get("args") or "", "type": "invalid_tool_call"}
-                data.setdefault("invalid_tool_calls", []).append({**broken, "error": None})
-            else:
-                made = {**said, "args": value, "type": "tool_call"}
-                data.setdefault("tool_calls", []).append(made)
-        return {"type": "ai", "data": data}
+        content = "".join(block["text"] for block in blocks) if is_text else blocks
+        data: dict[str, Any] = {"type": self._kind, **plain(self._about), "content": content}
+        for call in self._calls:
+            name, made = _written(call)
+            data.setdefault(name, []).append(made)
+        return {"type": self._kind, "data": data}
 
     def is_cut(self) -> bool:
         """Return whether no chunk said that it is the last, or why the model stopped."""
         return not (self.is_over or self._is_finished)
 
 
+_OF_CALL: Final = frozenset({"index", "id", "name", "args", "type"})
+_STATED: Final = frozenset({"id", "type", "name", "index", "role", "object", "model"})
+"""Texts beside the content that are stated again, and are no pieces."""
+
+
+def _is_other(known: Any, said: Any) -> bool:
+    return bool(known) and bool(said) and known != said
+
+
+def _written(call: ArrivingCall) -> tuple[str, dict[str, Any]]:
+    """Return the list that a call is in, and the call."""
+    said, text = {"name": call.name, "id": call.id or None, **call.about}, str(call.arguments)
+    value = _arguments(text)
+    if value is not None:
+        return "tool_calls", {**said, "args": value, "type": "tool_call"}
+    # LangChain itself uses this type for cut arguments, which are shown and never run.
+    broken = {**said, "args": text, "type": "invalid_tool_call", "error": None}
+    return "invalid_tool_calls", broken
+
+
 def _arguments(text: str) -> dict[str, Any] | None:
     """Return the arguments of a call; None as long as they are not an object."""
     try:
-        value = strict_json.loads(text or "{}", depth=100)
+        value = strict_json.loads(text if text.strip() else "{}", depth=100)
     except strict_json.InvalidJson:
         return None
     return value if isinstance(value, dict) else None

@@ -1,22 +1,29 @@
-"""The stream of OpenAI's Chat Completions."""
+"""The stream of OpenAI's Chat Completions, and of the many services that speak it."""
 
-from typing import Any
+from typing import Any, Final
 
-from messagebody._core import quote
+from messagebody._core import quote, strict_json
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
     Pieces,
     UnknownEvent,
-    at,
     member,
-    next_of,
+    objects,
     plain,
 )
+from messagebody.adapters.streams._calls import ArrivingCall, ArrivingCalls
+
+_REPLACED: Final = frozenset(
+    {"id", "type", "index", "format", "signature", "name", "channel", "phase", "status"}
+)
+"""Texts that are stated again; joined, they would have no meaning."""
+_GROWING: Final = frozenset({"text", "thinking", "summary"})
+"""Members of blocks that arrive in pieces."""
 
 
 class ChatChunks(Accumulator):
-    """Chunks with pieces of the one choice; calls have an index."""
+    """Chunks with pieces of the one choice and of its calls."""
 
     format = "openai-chat"
 
@@ -24,24 +31,34 @@ class ChatChunks(Accumulator):
         super().__init__(**options)
         self._message: dict[str, Any] = {"role": "assistant", "content": None}
         self._calls: list[dict[str, Any]] = []
+        self._arriving = ArrivingCalls(lambda call: self.begin(self._calls, call), self.grow)
         self._is_finished = False
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a chunk."""
+        if event.get("error"):
+            self._fail(event)
+            return
         if "choices" not in event:
             raise UnknownEvent
-        for choice in member(event, "choices", list):
-            if not isinstance(choice, dict) or choice.get("index", 0) != 0:
+        for choice in objects(event, "choices"):
+            if choice.get("index") not in (0, None):
                 raise OutOfPlace("it has another choice than the first: this makes one message")
-            delta = member({"delta": {}, **choice}, "delta", dict)
-            # An empty delta is allowed: only content after the finish is out of order.
-            if self._is_finished and any(value for value in delta.values()):
+            delta = {} if choice.get("delta") is None else member(choice, "delta", dict)
+            # Services go on after the finish, for example with the usage; only content is wrong.
+            if self._is_finished and any(map(delta.get, delta.keys() - {"role"})):
                 raise OutOfPlace("the choice has finished")
             self._delta(delta)
-            self._is_finished |= choice.get("finish_reason") is not None
-        if self._is_finished:
-            # With `include_usage`, a last chunk without choices follows the finish.
-            self.is_over = event["choices"] == []
+            if choice.get("finish_reason") is not None:
+                self._is_finished = True
+                self.note_end(choice)
+
+    def _fail(self, event: dict[str, Any]) -> None:
+        for choice in objects(event, "choices"):
+            self.note_end(choice)
+        self.note_end({"error": event["error"]})
+        self.ending = self.ending or "error"
+        self._is_finished = True
 
     def _delta(self, delta: dict[str, Any]) -> None:
         for key, value in delta.items():
@@ -51,14 +68,44 @@ class ChatChunks(Accumulator):
                 for call in member(delta, key, list):
                     self._call(call)
             elif key == "role":
-                self._message[key] = member(delta, key)
+                if member(delta, key):
+                    self.speak(value)
+                    self._message[key] = value
+            elif key == "content" and isinstance(self._message[key], list) | isinstance(
+                value, list
+            ):
+                self._content(value)
             else:
                 self._grow(self._message, key, value)
 
+    def _content(self, value: Any) -> None:
+        """Add to content that has blocks, as some services stream thoughts before their text."""
+        held = self._message["content"]
+        if not isinstance(held, list):
+            held = [{"type": "text", "text": held}] if held else []
+            self._message["content"] = held
+        blocks = [{"type": "text", "text": value}] if isinstance(value, str) and value else value
+        for block in blocks or ():
+            self._add(held, block)
+
+    def _add(self, held: list[Any], entry: Any) -> None:
+        """Add an entry to a list, or to its last entry if it is the next piece of that."""
+        last = held[-1] if held else None
+        if isinstance(entry, dict) and isinstance(last, dict) and _goes_on(last, entry):
+            for key, value in entry.items():
+                self._grow(last, key, value)
+        elif isinstance(entry, dict):
+            self.begin(held, {})
+            for key, value in entry.items():
+                self._grow(held[-1], key, value)
+        else:
+            self.begin(held, entry)
+
     def _grow(self, holder: dict[str, Any], key: str, value: Any) -> None:
         """Add to a member: text and lists grow, objects are merged, other values are replaced."""
-        # A repeated id or type replaces the old one: joined, they would have no meaning.
-        if isinstance(value, str) and key not in {"id", "type"}:
+        if value is None:
+            holder.setdefault(key, None)
+        elif isinstance(value, str) and key not in _REPLACED:
             if not isinstance(holder.get(key), Pieces):
                 self.shape += 1
                 holder[key] = Pieces()
@@ -70,36 +117,51 @@ class ChatChunks(Accumulator):
             for name, item in value.items():
                 self._grow(inner, name, item)
         elif isinstance(value, list):
-            before = holder.get(key)
-            holder[key] = [*(before if isinstance(before, list) else []), *value]
-        else:
+            inner = holder.get(key)
+            if not isinstance(inner, list):
+                inner = holder[key] = []
+            for entry in value:
+                self._add(inner, entry)
+        elif value != "" or key not in holder:
             holder[key] = value
 
     def _call(self, call: Any) -> None:
-        index = call.get("index") if isinstance(call, dict) else None
-        if isinstance(call, dict) and index == len(self._calls):
-            next_of(self._calls, index, "call")
-            self.begin(self._calls, {})
-        held = at(self._calls, index, "call")
-        for key, value in call.items():
-            if key in {"function", "custom"} and value is not None:
-                member(call, key, dict)
-            if key != "index" and value is not None:
-                self._grow(held, key, value)
+        if not isinstance(call, dict):
+            raise OutOfPlace(f"its call is {quote(call, limit=40)}")
+        kind = "custom" if call.get("custom") is not None else "function"
+        about = {} if call.get(kind) is None else member(call, kind, dict)
+        name, text = about.get("name"), about.get("input" if kind == "custom" else "arguments")
+        # Some services write the arguments as an object.
+        text = strict_json.dumps(text) if isinstance(text, dict) else text
+        held = self._arriving.take(call.get("index"), call.get("id"), name, text)
+        beside = {key: value for key, value in call.items() if key not in _OF_CALL and value}
+        held.about |= {**beside, **({"kind": kind} if about else {})}
 
     def message(self) -> Any:
         """Return the message so far."""
         message = plain(self._message)
-        calls = [call for call in plain(self._calls) if call.get("function") or call.get("custom")]
-        for call in calls:
-            held = call.get("function") or call["custom"]
-            call.setdefault("type", "function" if "function" in call else "custom")
-            # The body may be read at every event, and the adapter refuses a call without these.
-            call.setdefault("id", "")
-            held.setdefault("name", "")
-            held.setdefault("arguments" if "function" in call else "input", "")
+        calls = [_written(call) for call in self._calls if "kind" in call.about]
         return {**message, "tool_calls": calls} if calls else message
 
     def is_cut(self) -> bool:
         """Return whether the stream ended before the choice."""
         return not self._is_finished
+
+
+_OF_CALL: Final = frozenset({"index", "id", "function", "custom"})
+
+
+def _goes_on(block: dict[str, Any], more: dict[str, Any]) -> bool:
+    """Return whether an entry of a list is the next piece of the one before it."""
+    if _GROWING.isdisjoint(more) or block.get("signature"):
+        return False
+    return all(block.get(key) == more.get(key) for key in ("type", "index"))
+
+
+def _written(call: ArrivingCall) -> dict[str, Any]:
+    about = {key: value for key, value in call.about.items() if key != "kind"}
+    kind = call.about["kind"]
+    key = "input" if kind == "custom" else "arguments"
+    # The adapter refuses a call without these, and the body may be read at every event.
+    said = {"name": call.name, key: str(call.arguments)}
+    return {"id": call.id, "type": kind, **about, kind: said}

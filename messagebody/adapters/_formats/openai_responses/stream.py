@@ -33,7 +33,9 @@ _STATES: Final = (
     "failed",
 )  # fmt: skip
 """What a tool of the service reports of its work; the item that is done says it again."""
-_ENDS: Final = ("response.completed", "response.incomplete", "response.failed")
+_ENDS: Final = (
+    "response.completed", "response.incomplete", "response.failed", "response.cancelled",
+)  # fmt: skip
 
 
 class ResponsesEvents(Accumulator):
@@ -52,12 +54,14 @@ class ResponsesEvents(Accumulator):
         kind = member(event, "type")
         self._count(event)
         if kind == "error":
-            raise OutOfPlace("the service reports an error")
-        if kind in _ENDS:
-            output = member(event, "response", dict).get("output")
-            if isinstance(output, list) and output:
-                self._items = objects(event["response"], "output")
+            # Its members are beside the type, or in an object as in the answer to a request.
+            self.fail(event if isinstance(event.get("error"), dict) else {"error": _told(event)})
+        elif kind in _ENDS:
+            response = member(event, "response", dict)
+            if response.get("output"):
+                self._items = objects(response, "output")
             self.shape += 1
+            self.note_end({"status": kind.rpartition(".")[2], **response})
             self.end()
         elif "output_index" in event:
             self._of_item(kind.removeprefix("response."), event)
@@ -121,6 +125,10 @@ class ResponsesEvents(Accumulator):
         elif step == "done" and isinstance(event.get(key), str):
             holder[key] = event[key]
 
+    def may_follow(self, event: dict[str, Any]) -> bool:
+        """Return whether an event says nothing, and only keeps the connection open."""
+        return event.get("type") == "keepalive"
+
     def message(self) -> Any:
         """Return the items so far, without those that have no content yet."""
         items = plain(self._items)
@@ -129,3 +137,7 @@ class ResponsesEvents(Accumulator):
             for item in items
             if item.get("type") != "image_generation_call" or item.get("result")
         ]
+
+
+def _told(event: dict[str, Any]) -> dict[str, Any]:
+    return {key: event[key] for key in ("code", "message") if event.get(key) is not None}

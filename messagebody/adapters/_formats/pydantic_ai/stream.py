@@ -16,9 +16,10 @@ _TEXTS: Final = {"text": "content", "thinking": "content", "tool-call": "args"}
 _OF_PARTS: Final = ("part_start", "part_delta", "part_end")
 # Events of a run, which its stream has besides those of the response.
 _OTHERS: Final = (
-    "final_result", "function_tool_call", "function_tool_result", "builtin_tool_call",
+    "final_result", "function_tool_call", "output_tool_call", "builtin_tool_call",
     "builtin_tool_result",
 )  # fmt: skip
+_RESULTS: Final = ("function_tool_result", "output_tool_result")
 
 
 class ResponseEvents(Accumulator):
@@ -36,7 +37,12 @@ class ResponseEvents(Accumulator):
         kind = member(event, "event_kind")
         if kind in _OTHERS:
             return
+        if kind in _RESULTS:
+            self.aside["the result of a tool, which is of the next message,"] += 1
+            return
         if kind == "agent_run_result":
+            result = event.get("result")
+            self.note_end(result.get("response") if isinstance(result, dict) else None)
             self.end()
             return
         if kind not in _OF_PARTS:

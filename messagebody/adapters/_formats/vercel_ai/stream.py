@@ -64,11 +64,17 @@ class MessageChunks(Accumulator):
                 self.begin(self._parts, {"type": "step-start"})
             case "reset-step":
                 self._reset()
+            case "finish":
+                self.note_end(event)
+                self.end()
             # An aborted message ends too: the content so far stays, as in the user interface.
-            case "finish" | "abort":
+            case "abort":
+                reason = event.get("reason")
+                said = f"abort: {reason}" if isinstance(reason, str) and reason else "abort"
+                self.note_end({"state": said})
                 self.end()
             case "error":
-                raise OutOfPlace("the service reports an error")
+                self.fail({"error": event.get("errorText")})
             case "start" | "finish-step" | "message-metadata":
                 pass
             case _:
@@ -164,7 +170,7 @@ class MessageChunks(Accumulator):
             case "input-error" | "output-error":
                 text = member(event, "errorText")
                 part |= {"state": "output-error", "errorText": text}
-                part.setdefault("input", event.get("input"))
+                self._keep_input(key, part, event.get("input"))
             case "output-available":
                 part |= {"state": "output-available", "output": event.get("output")}
                 if event.get("preliminary") is not None:
@@ -176,6 +182,14 @@ class MessageChunks(Accumulator):
             case _:
                 raise UnknownEvent
 
+    def _keep_input(self, key: str, part: dict[str, Any], stated: Any) -> None:
+        """Keep what a call was to be made with, though it is wrong or incomplete."""
+        text = str(self._inputs.get(key, ""))
+        raw = stated if stated is not None else text or None
+        part.setdefault("input", None)
+        if part["input"] is None and raw is not None:
+            part["rawInput"] = raw
+
     def _approved(self, event: dict[str, Any]) -> None:
         for part in self._tools.values():
             approval = part.get("approval")
@@ -185,11 +199,26 @@ class MessageChunks(Accumulator):
                 return
         raise OutOfPlace("this approval was not requested")
 
+    def may_follow(self, event: dict[str, Any]) -> bool:
+        """Return whether an event is about the message or the interface, and has no content."""
+        return event.get("type") in ("message-metadata", "finish-step", "finish") or bool(
+            event.get("transient")
+        )
+
     def message(self) -> Any:
         """Return the message so far, with inputs of tools as far as they are certain."""
+        return self._made(is_last=self.is_over)
+
+    def whole(self) -> Any:
+        """Return the message; the input of a call that was cut is its text."""
+        return self._made(is_last=True)
+
+    def _made(self, *, is_last: bool) -> Any:
         parts = plain(self._parts)
         for part in parts:
             if part.get("state") == "input-streaming" and part.get("toolCallId") in self._inputs:
                 text = str(self._inputs[part["toolCallId"]])
-                part |= {"input": partial_json(text), "rawInput": text}
+                part["rawInput"] = text
+                if not is_last:
+                    part["input"] = partial_json(text)
         return {**self._message, "parts": parts}

@@ -5,7 +5,14 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from messagebody._core import DEFAULT_LIMITS, JSON, TEXT_PLAIN, Part, essence, strict_json
-from messagebody.adapters._conversion.missed import ENDS
+
+ENDS: Final = frozenset({
+    "stop", "end_turn", "stop_sequence", "tool_use", "tool_calls", "toolcalls", "function_call",
+    "complete", "completed", "done", "success", "succeeded", "finished", "finish", "ok",
+    "task_state_completed", "final", "output-available", "input-available",
+    "input-streaming", "in_progress", "pending", "conversation",
+})  # fmt: skip
+"""The ordinary states and ends of a message; any other is reported, such as an answer cut short."""
 
 _STATES: Final = (
     "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "status", "state",

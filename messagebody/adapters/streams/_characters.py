@@ -1,0 +1,80 @@
+"""Characters that are cut in two: services cut texts anywhere, also between the halves of UTF-16.
+
+JSON writes such a half as an escape, and it is no text of its own. The halves are joined where the
+texts are; what is left alone is no character and is left out.
+"""
+
+import json
+import re
+from typing import Any, Final
+
+from messagebody._core import Limits
+from messagebody.adapters._vocabulary.values import json_value
+from messagebody.errors import DecodeError
+
+_HALF: Final = re.compile("[\ud800-\udfff]")
+
+
+def event_value(event: Any, limits: Limits) -> tuple[Any, bool]:
+    """Return an event as parsed JSON, and whether a text in it has half of a character.
+
+    Raises:
+        DecodeError: it is not JSON, for another reason than such a half.
+        EnvelopeError: it is an object that can't be turned into JSON.
+    """
+    try:
+        value = json_value(event, _is_any, limits)
+        if isinstance(value, str) and value.lstrip().startswith("{"):
+            event = value.encode("utf-8", "surrogatepass")
+            value = json_value(event, _is_any, limits)
+    except DecodeError as error:
+        # Found last: the size, the depth and the number of values are as they may be.
+        if "lone surrogate" not in error.problem:
+            raise
+        value = event if isinstance(event, dict) else _parsed(event)
+        # Everything else in it is checked as it would be without the half.
+        json_value(_without_halves(value), _is_any, limits)
+        return value, True
+    return value, False
+
+
+def _is_any(_: Any) -> bool:
+    return True
+
+
+def _parsed(data: Any) -> Any:
+    """Return JSON that strict readers refuse, None if it is no JSON at all."""
+    try:
+        return json.loads(bytes(data))
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def has_halves(value: Any) -> bool:
+    """Return whether a text in a JSON value has half of a character, however deep."""
+    pending = [value]
+    while pending:
+        held = pending.pop()
+        if isinstance(held, str):
+            if not held.isascii() and _HALF.search(held):
+                return True
+        elif isinstance(held, dict):
+            pending += held
+            pending += held.values()
+        elif isinstance(held, list):
+            pending += held
+    return False
+
+
+def whole_characters(value: Any) -> Any:
+    """Return a JSON value in which each half that stands alone is left out."""
+    return _without_halves(value) if has_halves(value) else value
+
+
+def _without_halves(value: Any) -> Any:
+    """Return a copy of a JSON value that is no deeper than the limits allow."""
+    if isinstance(value, str):
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
+    if isinstance(value, dict):
+        return {_without_halves(key): _without_halves(held) for key, held in value.items()}
+    return [_without_halves(each) for each in value] if isinstance(value, list) else value
