@@ -23,8 +23,8 @@ _HOLDERS: Final = ("response_metadata", "status", "promptFeedback", "prompt_feed
 """Members that hold such members."""
 _REASONS: Final = ("incomplete_details", "statusDetails")
 _USUAL: Final = ENDS | {
-    "tool_call", "end", "eos", "eos_token", "working", "submitted", "running", "queued", "active",
-    "task_state_working", "task_state_submitted",
+    "tool_call", "end", "eos", "eos_token", "unknown", "working", "submitted", "running", "queued",
+    "active", "task_state_working", "task_state_submitted",
 }  # fmt: skip
 _FAILED: Final = re.compile(r"fail|error|exceeded|denied|refus", re.IGNORECASE)
 _LONGEST: Final = 200

@@ -144,8 +144,10 @@ class Accumulator:
     def note_end(self, about: Any) -> None:
         """Note how the message ended, by the members that say it; a usual end is none to note."""
         said = ending_in(about)
-        if said is not None and said not in (self.ending or ""):
-            self.ending = said if self.ending is None else f"{self.ending}: {said}"
+        if said is None or said in (self.ending or ""):
+            return
+        is_fuller = self.ending is None or said.startswith(self.ending)
+        self.ending = said if is_fuller else f"{self.ending}: {said}"
 
     def fail(self, about: Any) -> None:
         """Note that the stream ended with an error, by the members that tell it."""

@@ -370,14 +370,6 @@ class _ArrivingCheck:
         self._fed: dict[tuple[str | None, str], int] = {}
 
     @property
-    def ending(self) -> str | None:
-        """How the message ended if otherwise than usual, such as "max_tokens" or "error: busy".
-
-        None while it goes on, and for a whole message.
-        """
-        return self._accumulator.ending
-
-    @property
     def status(self) -> Status:
         return self._stream.status
 

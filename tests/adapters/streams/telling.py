@@ -56,6 +56,15 @@ def anthropic(texts: Texts) -> Events:
     yield {"type": "message_stop"}
 
 
+def bedrock(texts: Texts) -> Events:
+    yield {"messageStart": {"role": "assistant"}}
+    for index, pieces in enumerate(texts):
+        for piece in pieces:
+            yield {"contentBlockDelta": {"contentBlockIndex": index, "delta": {"text": piece}}}
+        yield {"contentBlockStop": {"contentBlockIndex": index}}
+    yield {"messageStop": {"stopReason": "end_turn"}}
+
+
 def gemini(texts: Texts) -> Events:
     for piece in texts[0]:
         content = {"role": "model", "parts": [{"text": piece}]}
@@ -114,7 +123,8 @@ def vercel_ai(texts: Texts) -> Events:
 
 TELLING: dict[str, tuple[Callable[[Texts], Events], int]] = {
     "a2a": (a2a, 5), "acp": (acp, 1), "agent-client": (agent_client, 1), "ag-ui": (ag_ui, 5),
-    "anthropic": (anthropic, 5), "gemini": (gemini, 1), "langchain": (langchain, 1),
+    "anthropic": (anthropic, 5), "bedrock": (bedrock, 5), "gemini": (gemini, 1),
+    "langchain": (langchain, 1),
     "openai-chat": (openai_chat, 1), "openai-responses": (openai_responses, 5),
     "pydantic-ai": (pydantic_ai, 5), "vercel-ai": (vercel_ai, 5),
 }  # fmt: skip

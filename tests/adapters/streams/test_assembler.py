@@ -18,6 +18,8 @@ from tests.adapters.streams.streams import STREAMS
 
 # No event of theirs says that it is the last one.
 ENDLESS = ("langchain", "pydantic-ai")
+# They are whole before their last event: what follows the finish is about the message.
+UNENDING = {"bedrock", "gemini", "openai-chat", "pydantic-ai"}
 every = pytest.mark.parametrize("name", STREAMS)
 
 
@@ -31,6 +33,11 @@ def whole(name: str) -> Converted[MessageBody]:
 
 def text_of(body: MessageBody) -> str:
     return "".join(part.text or "" for part in body if part.name is None)
+
+
+def without_calls(body: MessageBody) -> list[Part]:
+    """Return the parts but the calls, whose input is a text when it is certain that it was cut."""
+    return [part for part in body if not (part.name or "").startswith("/tool/calls/")]
 
 
 @every
@@ -62,7 +69,7 @@ def test_a_cut_stream_gives_what_came(name: str) -> None:
         for event in events[:count]:
             body = assembler.feed(event)
         done = assembler.finish()
-        assert done.value == body
+        assert without_calls(done.value) == without_calls(body)
         assert text_of(lossless).startswith(text_of(body))
         assert json.loads(body.to_json()) == body.to_dicts()
 
@@ -75,7 +82,7 @@ def test_a_cut_stream_says_so(name: str) -> None:
     assert "the stream broke off" in str(assembler.finish().losses)
 
 
-@pytest.mark.parametrize("name", sorted({*STREAMS} - {"gemini", "openai-chat", "pydantic-ai"}))
+@pytest.mark.parametrize("name", sorted({*STREAMS} - UNENDING))
 def test_nothing_comes_after_the_end(name: str) -> None:
     assembler, events = Assembler(name), STREAMS[name][0]
     for event in events:
@@ -87,6 +94,7 @@ def test_nothing_comes_after_the_end(name: str) -> None:
 
 TYPES = {
     "acp": "type", "a2a": "kind", "anthropic": "type", "ag-ui": "type", "gemini": "kind",
+    "bedrock": "type",
     "langchain": "type", "openai-chat": "object", "openai-responses": "type",
     "pydantic-ai": "event_kind", "vercel-ai": "type", "agent-client": "sessionUpdate",
 }  # fmt: skip
@@ -147,7 +155,6 @@ ODD = [
     ("anthropic", [0, 1, 5, 2], "block 0 has stopped"),
     ("anthropic", [0, 0], "a message started before"),
     ("anthropic", [0, 1, -1], "block 0 has not stopped"),
-    ("openai-chat", [11], "call 1 has not begun"),
     ("openai-chat", [13, 1], "the choice has finished"),
     ("openai-responses", [0, 2], "its number is 2, where 1 is next"),
     ("openai-responses", [0, 0], "its number is 0, where 1 is next"),

@@ -46,6 +46,11 @@ class TestAnthropic(Contract):
     piece = "delta/text"
 
 
+class TestBedrock(Contract):
+    name = "bedrock"
+    piece = "contentBlockDelta/delta/text"
+
+
 class TestGemini(Contract):
     name = "gemini"
 

@@ -70,9 +70,10 @@ class AgentEvents(Accumulator):
 
 def _told(event: dict[str, Any]) -> dict[str, Any]:
     """Return the members of a failure that tell it: those of the run, or of the error."""
-    run = event.get("run") if isinstance(event.get("run"), dict) else event
+    held = event.get("run")
+    told: dict[str, Any] = held if isinstance(held, dict) else event
     state = event["type"].removeprefix("run.")
-    return run if "error" in run else {**run, "status": state}
+    return told if "error" in told else {**told, "status": state}
 
 
 def _joined(parts: list[Any]) -> list[Any]:

@@ -156,8 +156,9 @@ class RunEvents(Accumulator):
             self.aside[_SEALED] -= 1
 
     def _result(self, event: dict[str, Any]) -> None:
-        held = {key: event[key] for key in ("toolCallId", "content", "error") if key in event}
-        block = {"type": "tool", **held}
+        members = ("toolCallId", "content", "error")
+        held: dict[str, Any] = {key: event[key] for key in members if key in event}
+        block: dict[str, Any] = {"type": "tool", **held}
         self.begin(self._blocks, block)
         if isinstance(held.get("toolCallId"), str):
             self._begun[_RESULT, held["toolCallId"]] = block
@@ -221,13 +222,13 @@ class RunEvents(Accumulator):
 
     def may_follow(self, event: dict[str, Any]) -> bool:
         """Return whether an event is about the run or its state, and no message."""
-        return str(event.get("type")).startswith(("RUN_FINISHED", *_OTHERS))
+        return str(event.get("type")).startswith(_OTHERS)
 
     def message(self) -> Any:
         """Return the message so far; several messages are the list of their content."""
         blocks = plain(self._blocks)
         kinds = [block["type"] for block in blocks]
-        named = {} if self._id is None else {"id": self._id}
+        named: dict[str, Any] = {} if self._id is None else {"id": self._id}
         if kinds == ["reasoning"]:
             said = {**named, "role": "reasoning", "content": blocks[0]["text"]}
             return _sealed(said, blocks[0])

@@ -94,7 +94,7 @@ def _of_tool(tool: dict[str, Any]) -> list[Any]:
     about = {name: tool[name] for name in ("toolCallId", "title") if tool.get(name)}
     made = [{"kind": "tool_call", **about, "rawInput": tool.get("rawInput") or {}}]
     if is_shown(tool):
-        held = {name: tool[name] for name in RESULTS if name in tool}
+        held: dict[str, Any] = {name: tool[name] for name in RESULTS if name in tool}
         made.append({"kind": "tool_call_update", **about, **held})
     return made
 

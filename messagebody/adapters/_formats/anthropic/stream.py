@@ -97,6 +97,9 @@ class AnthropicEvents(Accumulator):
     def _add(self, block: dict[str, Any]) -> None:
         grows = {key: Pieces(block[key]) for key in ("text", "thinking", "signature")
                  if isinstance(block.get(key), str)}  # fmt: skip
+        if block.get("type") == "compaction":
+            said = block.get("content")
+            grows["content"] = Pieces(said if isinstance(said, str) else "")
         self.begin(self._blocks, {**block, **grows})
 
     def _delta(self, index: int, delta: dict[str, Any]) -> None:
@@ -110,6 +113,8 @@ class AnthropicEvents(Accumulator):
             self.grow(self._inputs.setdefault(index, Pieces()), delta.get("partial_json"))
         elif kind == "citations_delta" and "text" in block:
             block["citations"] = [*objects(block, "citations"), member(delta, "citation", dict)]
+        elif kind == "compaction_delta" and block.get("type") == "compaction":
+            self.grow(block["content"], delta.get("content") or "")
         elif kind in _DELTAS:
             raise OutOfPlace(f"block {index} has no place for its delta")
         else:

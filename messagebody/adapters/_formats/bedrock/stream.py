@@ -1,5 +1,6 @@
 """The stream of Amazon Bedrock's Converse: `ConverseStream`."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from messagebody.adapters.streams._accumulator import (
@@ -17,7 +18,6 @@ _EVENTS: Final = (
     "messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop",
     "metadata",
 )  # fmt: skip
-_STARTS: Final = ("toolUse", "toolResult", "image")
 _FAILURE: Final = "Exception"
 """The end of the names of events that report an error, such as `throttlingException`."""
 
@@ -71,14 +71,13 @@ class ConverseEvents(Accumulator):
             self._delta(index, member(held, "delta", dict))
 
     def _start(self, index: int, start: dict[str, Any]) -> None:
-        kind = next((name for name in _STARTS if name in start), None)
+        kind = next((name for name in _EMPTY if name in start), None)
         if kind is None:
             if start:
                 raise UnknownEvent
             return  # the first delta says what it is
         block = dict(member(start, kind, dict))
-        more = {"toolUse": {"input": {}}, "toolResult": {"content": []}, "image": {}}[kind]
-        self._begin(index, {kind: {**block, **more}})
+        self._begin(index, {kind: {**block, **_EMPTY[kind]()}})
 
     def _begin(self, index: int, block: dict[str, Any]) -> dict[str, Any]:
         self._places[index] = len(self._blocks)
@@ -110,7 +109,9 @@ class ConverseEvents(Accumulator):
             block = self._begin(index, {"reasoningContent": {}})
         held = _place(index, block, "reasoningContent")
         for name, text in texts.items():
-            within = held if name == "redactedContent" else held.setdefault("reasoningText", {})
+            within = held
+            if name != "redactedContent":
+                within = held.setdefault("reasoningText", {"text": Pieces()})
             within.setdefault(name, Pieces())
             self.grow(within[name], text)
 
@@ -122,12 +123,13 @@ class ConverseEvents(Accumulator):
     def _result(self, index: int, block: dict[str, Any] | None, delta: dict[str, Any]) -> None:
         content = _place(index, block, "toolResult")["content"]
         for piece in objects(delta, "toolResult"):
-            last = content[-1] if content else {}
-            text = piece.get("text")
-            if isinstance(text, str) and "text" in last:
-                self.grow(last["text"], text)
-            else:
-                self.begin(content, {**piece, **({"text": Pieces(text)} if text else {})})
+            if "text" not in piece:
+                self.begin(content, piece)
+                continue
+            text = member(piece, "text")
+            if not content or "text" not in content[-1]:
+                self.begin(content, {"text": Pieces()})
+            self.grow(content[-1]["text"], text)
 
     def _picture(self, index: int, block: dict[str, Any] | None, delta: dict[str, Any]) -> None:
         image, said = _place(index, block, "image"), member(delta, "image", dict)
@@ -166,13 +168,25 @@ class ConverseEvents(Accumulator):
             is_whole = is_last or index in self._stopped
             use = blocks[self._places[index]]["toolUse"]
             use["input"] = input_so_far(str(text), is_last=is_whole)
-        return {"role": self._role or "assistant", "content": blocks}
+        content = [block for index, block in zip(self._places, blocks, strict=True)
+                   if "image" not in block or self._is_shown(index, block["image"])]  # fmt: skip
+        return {"role": self._role or "assistant", "content": content}
+
+    def _is_shown(self, index: int, image: dict[str, Any]) -> bool:
+        """Return whether all of a picture has come: half of one is none."""
+        return bool(image.get("source")) and (index in self._stopped or self._is_finished)
 
     def is_cut(self) -> bool:
         """Return whether the message has not stopped."""
         return not (self._is_finished or self.is_over)
 
 
+_EMPTY: Final[dict[str, Callable[[], dict[str, Any]]]] = {
+    "toolUse": lambda: {"input": {}},
+    "toolResult": lambda: {"content": []},
+    "image": dict,
+}
+"""Blocks that an event starts, and what they have before their first delta."""
 _DELTAS: Final = {
     "text": ConverseEvents._text,
     "toolUse": ConverseEvents._input,

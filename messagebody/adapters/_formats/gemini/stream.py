@@ -110,30 +110,35 @@ class GeminiChunks(Accumulator):
 
     def _put(self, call: dict[str, Any], pieces: list[tuple[list[str | int], Any]]) -> None:
         for steps, value in pieces:
-            root = {"args": call.get("args", {})}
+            root: dict[str, Any] = {"args": call.get("args", {})}
             self._put_at(root, ["args", *steps], value)
             call["args"] = root["args"]
 
     def _put_at(self, holder: Any, steps: list[str | int], value: Any) -> None:
         """Put a value at its path; text is added to the text that is there."""
         for step, following in zip(steps, [*steps[1:], None], strict=True):
-            if not isinstance(holder, list if isinstance(step, int) else dict):
-                raise OutOfPlace(f"its path has {quote(step, limit=40)}, where another value is")
-            if isinstance(step, int) and step >= len(holder):
-                if step > len(holder):
-                    raise OutOfPlace(f"its path has {step}, where {len(holder)} is next")
-                self.begin(holder, None)
-            held = holder.get(step) if isinstance(holder, dict) else holder[step]
+            held = self._held_at(holder, step)
             if following is not None:
-                fresh: Any = [] if isinstance(following, int) else {}
-                holder[step] = held = fresh if held is None else held
+                if held is None:
+                    held = holder[step] = [] if isinstance(following, int) else {}
                 holder = held
-            elif isinstance(value, str) and isinstance(held, Pieces):
+            elif isinstance(value, str):
+                if not isinstance(held, Pieces):
+                    held = holder[step] = Pieces()
                 self.grow(held, value)
             else:
-                holder[step] = Pieces() if isinstance(value, str) else value
-                if isinstance(value, str):
-                    self.grow(holder[step], value)
+                holder[step] = value
+
+    def _held_at(self, holder: Any, step: str | int) -> Any:
+        """Return what is at a step of a path, None if it is free; a list grows by one at a time."""
+        if isinstance(step, str) and isinstance(holder, dict):
+            return holder.get(step)
+        if isinstance(step, int) and isinstance(holder, list):
+            if step == len(holder):
+                self.begin(holder, None)
+            if step < len(holder):
+                return holder[step]
+        raise OutOfPlace(f"the path of its arguments has {quote(step, limit=40)} out of place")
 
     def message(self) -> Any:
         """Return the content so far, within its candidate if that states sources."""

@@ -152,7 +152,7 @@ class MessagePieces(Accumulator):
         """Return whether a chunk has no content: some come after the last one, with the usage."""
         data = event.get("data", event)
         is_silent = isinstance(data, dict) and not (
-            data.get("content") or data.get("tool_call_chunks")
+            data.get("content") or data.get("tool_call_chunks") or data.get("chunk_position")
         )
         return is_silent and str(event.get("type")).endswith(_CHUNK)
 
@@ -168,7 +168,7 @@ class MessagePieces(Accumulator):
                   for block in plain(self._blocks)]  # fmt: skip
         # Streams of plain text become plain text again, as in `AIMessage`.
         is_text = not self._is_list and len(blocks) < 2
-        content = "".join(block["text"] for block in blocks) if is_text else blocks
+        content = blocks[0]["text"] if is_text and blocks else blocks
         data: dict[str, Any] = {"type": self._kind, **plain(self._about), "content": content}
         for call in self._calls:
             name, made = _written(call)

@@ -18,6 +18,8 @@ _REPLACED: Final = frozenset(
     {"id", "type", "index", "format", "signature", "name", "channel", "phase", "status"}
 )
 """Texts that are stated again; joined, they would have no meaning."""
+_LISTS: Final = ("citations", "search_results")
+"""Members of chunks with what the answer stands on, which Perplexity has."""
 _GROWING: Final = frozenset({"text", "thinking", "summary"})
 """Members of blocks that arrive in pieces."""
 
@@ -30,9 +32,9 @@ class ChatChunks(Accumulator):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._message: dict[str, Any] = {"role": "assistant", "content": None}
-        self._calls: list[dict[str, Any]] = []
+        self._calls: list[ArrivingCall] = []
         self._arriving = ArrivingCalls(lambda call: self.begin(self._calls, call), self.grow)
-        self._is_finished = False
+        self._is_finished = self._has_usage = False
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a chunk."""
@@ -41,7 +43,13 @@ class ChatChunks(Accumulator):
             return
         if "choices" not in event:
             raise UnknownEvent
-        for choice in objects(event, "choices"):
+        choices = objects(event, "choices")
+        # Some services state no reason why the choice is finished; their usage comes last.
+        self._has_usage |= not choices and bool(event.get("usage"))
+        for name in _LISTS:
+            if event.get(name):
+                self.aside[f"the {name} beside the choices"] = 1
+        for choice in choices:
             if choice.get("index") not in (0, None):
                 raise OutOfPlace("it has another choice than the first: this makes one message")
             delta = {} if choice.get("delta") is None else member(choice, "delta", dict)
@@ -145,7 +153,7 @@ class ChatChunks(Accumulator):
 
     def is_cut(self) -> bool:
         """Return whether the stream ended before the choice."""
-        return not self._is_finished
+        return not (self._is_finished or self._has_usage)
 
 
 _OF_CALL: Final = frozenset({"index", "id", "function", "custom"})

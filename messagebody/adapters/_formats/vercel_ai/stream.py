@@ -201,9 +201,8 @@ class MessageChunks(Accumulator):
 
     def may_follow(self, event: dict[str, Any]) -> bool:
         """Return whether an event is about the message or the interface, and has no content."""
-        return event.get("type") in ("message-metadata", "finish-step", "finish") or bool(
-            event.get("transient")
-        )
+        is_aside = event.get("type") in ("message-metadata", "finish-step")
+        return is_aside or event.get("transient") is True
 
     def message(self) -> Any:
         """Return the message so far, with inputs of tools as far as they are certain."""
