@@ -80,6 +80,23 @@ def test_what_would_be_a_link_in_markdown_is_no_all_clear(shell: Shell) -> None:
     assert len(shell("links", "many.json").err.splitlines()) == 21
 
 
+def test_what_a_model_says_may_be_read_as_markdown(shell: Shell) -> None:
+    said = {"role": "assistant", "content": "Cats are [cute](source:1)."}
+    talk = [{"role": "user", "content": "*Why?*"}, said]
+    Path("said.json").write_text(json.dumps(said))
+    Path("talk.json").write_text(json.dumps(talk))
+    form = ("--from", "openai-chat", "--markdown")
+    assert shell("convert", "said.json", *form, "-o", "read.json").code == 0
+    assert read("read.json")[0].content_type == "text/markdown"
+    done = shell("links", "read.json", "--dangling")
+    assert (done.code, done.err) == (1, "")
+    for name, value in (("said.json", said), ("talk.json", talk)):
+        done = shell("convert", name, *form, "--to", "openai-chat")
+        assert (json.loads(done.out), done.err) == (value, "")
+    wrong = shell("convert", "m.json", "--from", "olympus", "--markdown")
+    assert "--markdown cannot be used with --from olympus" in wrong.err
+
+
 def test_reports_of_lint_know_all_findings(shell: Shell) -> None:
     body = MessageBody([Part("[a](/a.md)", content_type="text/markdown"), "[a](source:1)"])
     body.add("https://e.com/a.png", metadata={"citations": [{"source": "x"}]})

@@ -55,6 +55,8 @@ from messagebody.storage import Resolver
 
 _format = FormatName()
 # What `--losses` takes beside the name of a file.
+_How = dict[str, Any]
+"""Options of `to_body`."""
 _NO_FILE = {"fail", "ignore"}
 _KNOWN = f"One of {', '.join([BODY, *adapter_names()])}."
 
@@ -138,6 +140,10 @@ def _capabilities(row: dict[str, Any]) -> Iterable[str]:
     "Olympus and Sentient.",
 )  # fmt: skip
 @click.option(
+    "--markdown", is_flag=True,
+    help="Read what is said as Markdown, with its links: messages of models do not state it.",
+)  # fmt: skip
+@click.option(
     "--header",
     metavar="FILE|JSON",
     help="With an envelope: the message without its content, in a file or as JSON such as "
@@ -155,6 +161,7 @@ def convert_command(
     strict: bool,
     lines: bool,
     rest: str | None,
+    markdown: bool,
     resolver: Resolver,
     in_place: bool,
     **said: str | None,
@@ -177,13 +184,15 @@ def convert_command(
         )
     options = _options(target, {name: value for name, value in said.items() if value is not None})
     options |= reading_options(target, options, resolver, message)
+    asked = {"rest": rest, "text": "text/markdown" if markdown else None}
+    how = {name: value for name, value in asked.items() if value is not None}
     _check_apart(losses, output)
     found: list[Loss] = []
     data = read_bytes(message)
     if lines:
-        written: Any = _converted_lines(data, message, source, target, rest, options, found)
+        written: Any = _converted_lines(data, message, source, target, how, options, found)
     else:
-        written = _converted(data, message, source, target, rest, options, found)
+        written = _converted(data, message, source, target, how, options, found)
     fails = strict or losses == "fail"
     _report(found, losses)
     if found and fails:
@@ -196,7 +205,7 @@ def convert_command(
 
 
 def _converted(
-    data: bytes, message: str, source: str | None, target: str, rest: str | None,
+    data: bytes, message: str, source: str | None, target: str, how: _How,
     options: dict[str, Any], losses: list[Loss],
 ) -> Any:  # fmt: skip
     """Return the message in another format, or all messages of a conversation as a list."""
@@ -205,30 +214,29 @@ def _converted(
     if value == [] and source not in (None, BODY):
         messages = []  # a conversation before its first message, since a body is not meant
     if messages is None:
-        return _written(_body(data, message, source, rest, losses), target, options, losses)
+        return _written(_body(data, message, source, how, losses), target, options, losses)
     reader = format_of(source or _chosen_for_talk(value, messages, message))
     if reader is None or (isinstance(value, dict) and reader.is_turn(value)):
-        return _written(_body(data, message, source, rest, losses), target, options, losses)
+        return _written(_body(data, message, source, how, losses), target, options, losses)
     writer = None if target == BODY else format_of(target)
     if writer is None and len(messages) == 1:
         data = strict_json.dumps(messages[0]).encode()
-        return _written(_body(data, message, reader.name, rest, losses), target, options, losses)
+        return _written(_body(data, message, reader.name, how, losses), target, options, losses)
     if writer is None:
         talk = f"a conversation of {count_of(len(messages), 'message')}"
         raise click.UsageError(
             f"{source_name(message)} holds {talk}, and --to {target} takes one; convert it to a "
             "format of messages, or give --lines and a message on each line"
         )
-    return _talk(data, reader, writer, rest, options, losses)
+    return _talk(data, reader, writer, how, options, losses)
 
 
 def _talk(
-    data: bytes, reader: Format, writer: Format, rest: str | None, options: dict[str, Any],
+    data: bytes, reader: Format, writer: Format, how: _How, options: dict[str, Any],
     losses: list[Loss],
 ) -> list[Any]:  # fmt: skip
     """Return the messages of a conversation in another format."""
-    kept = {} if rest is None else {"rest": rest}
-    read = reader.to_bodies(data, limits=limits(), **kept)
+    read = reader.to_bodies(data, limits=limits(), **how)
     made = writer.from_bodies(read.value, rest=read.rest, **options)
     losses += (*read.losses, *made.losses)
     # In some formats a message is a list of items, and so is the whole conversation.
@@ -257,7 +265,7 @@ def _written(
 
 
 def _converted_lines(
-    data: bytes, message: str, source: str | None, target: str, rest: str | None,
+    data: bytes, message: str, source: str | None, target: str, how: _How,
     options: dict[str, Any], losses: list[Loss],
 ) -> bytes:  # fmt: skip
     """Return the messages of a conversation, one line for each."""
@@ -265,9 +273,9 @@ def _converted_lines(
     writer = None if target == BODY else format_of(target)
     reader = None if writer is None else _speech(lines, message, source)
     if writer is not None and reader is not None:
-        made = _talk(b"[" + b",".join(lines) + b"]", reader, writer, rest, options, losses)
+        made = _talk(b"[" + b",".join(lines) + b"]", reader, writer, how, options, losses)
     else:
-        made = [*_each_line(lines, source, target, rest, options, losses)]
+        made = [*_each_line(lines, source, target, how, options, losses)]
     texts = [value if isinstance(value, str) else json.dumps(value) for value in made]
     return "".join(f"{line}\n" for line in texts).encode()
 
@@ -286,12 +294,12 @@ def _speech(lines: list[bytes], message: str, source: str | None) -> Format | No
 
 
 def _each_line(
-    lines: list[bytes], source: str | None, target: str, rest: str | None, options: dict[str, Any],
+    lines: list[bytes], source: str | None, target: str, how: _How, options: dict[str, Any],
     losses: list[Loss],
 ) -> Iterator[Any]:  # fmt: skip
     for number, line in enumerate(lines):
         lost: list[Loss] = []
-        value = _converted(line, f"message {number}", source, target, rest, options, lost)
+        value = _converted(line, f"message {number}", source, target, how, options, lost)
         losses += (Loss(loss.kind, f"message {number}: {loss.where}", loss.why) for loss in lost)
         yield value.to_dicts() if isinstance(value, MessageBody) else value
 
@@ -320,16 +328,18 @@ def _header(given: str) -> dict[str, Any]:
 
 
 def _body(
-    data: bytes, message: str, source: str | None, rest: str | None, losses: list[Loss]
+    data: bytes, message: str, source: str | None, how: _How, losses: list[Loss]
 ) -> Converted[MessageBody]:
     """Return the body of a message, with the rest of the message."""
     found = formats_of(data) if source != BODY else []
     chosen = source or _chosen(found, message)
     if chosen == BODY:
         return Converted(decode_body(data, message))
-    if rest is not None and isinstance(adapter(chosen), Archive):
+    if "rest" in how and isinstance(adapter(chosen), Archive):
         raise click.UsageError(f"--rest cannot be used with --from {chosen}")
-    converted = read_within(limits(), chosen, data, **({} if rest is None else {"rest": rest}))
+    if "text" in how and format_of(chosen) is None:
+        raise click.UsageError(f"--markdown cannot be used with --from {chosen}")
+    converted = read_within(limits(), chosen, data, **how)
     # Most formats can be read from any object, so a wrong --from gives a poor body but no error.
     if found and chosen not in found:
         click.echo(f"messagebody: this looks like {' or '.join(found)}, not {chosen}", err=True)
