@@ -87,7 +87,8 @@ class TestUnions:
             (
                 record(to={"oneOf": [tagged("a", n=TEXT), tagged("b", m=TEXT)]}),
                 record(to={"oneOf": [tagged("a", n=TEXT), tagged("b", "m", m=TEXT)]}),
-                "the consumer requires '/to/m', which the producer may leave out",
+                "the consumer requires '/to/m', which the producer may leave out, where 'type' "
+                'is "b"',
             ),
             (
                 {"anyOf": [tagged("a"), tagged("b"), tagged("c")]},
@@ -97,7 +98,8 @@ class TestUnions:
             (
                 {"anyOf": [record("type", type={"enum": ["a", "b"]})]},
                 {"anyOf": [tagged("a", n=TEXT), tagged("b", "m", m={"type": "integer"})]},
-                "the consumer requires '/m' (an integer), which the producer may leave out",
+                "the consumer requires '/m' (an integer), which the producer may leave out, "
+                "where 'type' is \"b\"",
             ),
             (
                 {"type": "array", "items": optional({"type": "number"})},
@@ -105,10 +107,28 @@ class TestUnions:
                 "at '/0', the producer may send 0.1; the consumer takes an integer or null",
             ),
             (
-                record("a"),
-                {"anyOf": [record("a", "b", "c"), record("a", "d")]},
-                "the producer may send {\"a\":null}; the consumer takes an object with members "
-                "'a', 'b', 'c' or an object with members 'a', 'd'",
+                record("a", "b", a=TEXT, b=TEXT),
+                {"anyOf": [record("a", "b", a=TEXT, b={"type": "integer"}), record("a", "d")]},
+                "at '/b', the producer may send \"\"; the consumer takes an integer, in the "
+                "nearest of 2 alternatives",
+            ),
+            (
+                record(a=TEXT, b=TEXT),
+                {"dependentRequired": {"a": ["b"]}},
+                "the consumer requires '/b', which the producer may leave out, for objects with a "
+                "member 'a'",
+            ),
+            (
+                record(a={"enum": ["x", "y"]}, b=TEXT),
+                {"if": record("a", a={"const": "x"}), "then": {"required": ["b"]}},
+                "the consumer requires '/b', which the producer may leave out, for objects whose "
+                "'a' is \"x\"",
+            ),
+            (
+                {"type": "array", "items": TEXT},
+                {"anyOf": [{"minItems": 2}, {"items": {"type": "integer"}}]},
+                'the producer may send [""]; the consumer takes arrays of at least 2 items or '
+                "arrays whose items are an integer",
             ),
         ],
     )  # fmt: skip
@@ -123,8 +143,9 @@ class TestUnions:
                   (("a", "string"), ("b", "integer"))]  # fmt: skip
         sent = record(type={"enum": ["a", "b"]}, n={"type": ["integer", "string"]})
         assert told(sent, {"anyOf": marked}) == [
-            "at '/n', the producer may send 0; the consumer takes text",
-            "at '/n', the producer may send \"\"; the consumer takes an integer",
+            "at '/n', the producer may send 0; the consumer takes text, where 'type' is \"a\"",
+            "at '/n', the producer may send \"\"; the consumer takes an integer, where 'type' is "
+            '"b"',
         ]
 
     def test_exactly_one_of_two(self) -> None:
@@ -284,7 +305,7 @@ class TestDefinitionsThatNameEachOther:
             evolution(producer, consumer, "full")
             for schema in (producer, consumer):
                 assert schema.describe()
-                assert output_schema(schema)
+                assert output_schema(schema).json_schema
                 for question in (lint, dead_parts, satisfiable, simplify):
                     question(schema)
             meet(producer, consumer)

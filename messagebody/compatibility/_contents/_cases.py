@@ -4,13 +4,15 @@
 another constant in each. Such values are followed into the one that is left, as if it were alone.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 import attrs
 
+from messagebody._base.text import quote
 from messagebody.compatibility._contents._nodes import (
     ANY,
+    FALSE,
     OBJECT,
     TRUE,
     Among,
@@ -21,6 +23,7 @@ from messagebody.compatibility._contents._nodes import (
     One,
     Types,
 )
+from messagebody.compatibility._contents._objects import name_of
 from messagebody.compatibility._contents._projection import (
     Known,
     alternatives_of,
@@ -28,6 +31,7 @@ from messagebody.compatibility._contents._projection import (
     tags_of,
     types_of,
 )
+from messagebody.compatibility._contents._words import OTHER, words_of
 
 _BITS: Final = [1 << place for place in range(7)]
 
@@ -39,10 +43,12 @@ class Case:
     Arguments:
         guard: the node that they meet.
         beside: the types that other alternatives take.
+        where: which values these are, in words, if their type does not say it.
     """
 
     guard: int
     beside: Types
+    where: str = ""
 
 
 @attrs.frozen
@@ -68,28 +74,35 @@ class _Alternative:
         node: its node.
         known: the nodes that it is made of.
         types: the types of its values.
+        required: the members that it requires.
+        declared: the members of which it says something.
+        is_asking: whether it asks for something, and does not only say what it is not about.
     """
 
     node: int
     known: Known
     types: Types
+    required: frozenset[str]
+    declared: frozenset[str]
+    is_asking: bool
+
+    def likeness(self, names: Collection[str]) -> int:
+        """Return how many members it has in common with values, less those that they lack."""
+        return len(self.declared.intersection(names)) - len(self.required.difference(names))
 
 
-def cases_of(nodes: Nodes, rule: int) -> list[Ruled]:
+def cases_of(nodes: Nodes, rule: int, names: Collection[str] = ()) -> list[Ruled]:
     """Return what a union says, case by case: together it is what the union says.
 
     Arguments:
         nodes: the nodes.
         rule: a union.
+        names: the members that values may have.
 
     Returns:
         The cases; none if the rule is no union, or if all alternatives are left for all values.
     """
-    union = [
-        _Alternative(each, known, types_of(nodes, known) & ANY)
-        for each in alternatives_of(nodes, rule)
-        for known in (flattened(nodes, (each,)),)
-    ]
+    union = [_alternative(nodes, each) for each in alternatives_of(nodes, rule)]
     by_type: dict[tuple[int, ...], Types] = {}
     for bit in _BITS:
         takers = tuple([place for place, each in enumerate(union) if each.types & bit])
@@ -103,9 +116,29 @@ def cases_of(nodes: Nodes, rule: int) -> list[Ruled]:
             found.append(Ruled(case, left[0].node))
         elif types == OBJECT and (marked := list(_by_mark(nodes, rule, left, case))):
             found += marked
+        elif (nearest := _nearest(left, types, names)) is not None:
+            found += _at_nearest(nodes, rule, left, nearest, case)
         elif refused or len(by_type) > 1:
             found.append(Ruled(case, _union_of(nodes, rule, left), is_whole=True))
     return found
+
+
+def _alternative(nodes: Nodes, number: int) -> _Alternative:
+    known = flattened(nodes, (number,))
+    literals = [nodes[each] for each in known if each > 0]
+    required = [each.name for each in literals if isinstance(each, Has)]
+    declared = [
+        name
+        for each in literals
+        if isinstance(each, Members) and each.value != FALSE
+        if (name := name_of(nodes, each.names)) is not None
+    ]
+    is_asking = any(
+        not isinstance(each, Members) or each.value != FALSE or name_of(nodes, each.names) is None
+        for each in literals
+    )
+    types = types_of(nodes, known) & ANY
+    return _Alternative(number, known, types, frozenset(required), frozenset(declared), is_asking)
 
 
 def _by_mark(nodes: Nodes, rule: int, union: Sequence[_Alternative], case: Case) -> Iterator[Ruled]:
@@ -120,12 +153,13 @@ def _by_mark(nodes: Nodes, rule: int, union: Sequence[_Alternative], case: Case)
     without = [each for each in union if has not in each.known]
     yield Ruled(case, some if without else nodes.all_of([has, some]))
     if without:
-        lacks = Case(nodes.all_of([case.guard, -has]), case.beside)
+        lacks = Case(nodes.all_of([case.guard, -has]), case.beside, f"without {quote(name)}")
         several = len(without) > 1
         yield Ruled(lacks, _union_of(nodes, rule, without), is_whole=several)
     for each, own in zip(union, tags, strict=True):
         marked = nodes.add(Members(named, own[name][0]))
-        yield Ruled(Case(nodes.all_of([case.guard, has, marked]), case.beside), each.node)
+        where = f"where {quote(name)} is {words_of(nodes, own[name][0])}"
+        yield Ruled(Case(nodes.all_of([case.guard, has, marked]), case.beside, where), each.node)
 
 
 def _is_mark(name: str, tags: Sequence[dict[str, tuple[int, Among]]]) -> bool:
@@ -134,6 +168,39 @@ def _is_mark(name: str, tags: Sequence[dict[str, tuple[int, Among]]]) -> bool:
         return False
     values = [scalar for each in tags for scalar in each[name][1].values]
     return len(values) == len(set(values))
+
+
+def _nearest(union: Sequence[_Alternative], types: Types, names: Collection[str]) -> int | None:
+    """Return the place of the alternative that is meant, as it seems; None if it can't be told.
+
+    It is the only one that asks for something, or of objects the one with the same members.
+    """
+    asking = [place for place, each in enumerate(union) if each.is_asking]
+    if len(asking) == 1:
+        return asking[0]
+    if types != OBJECT or not asking:
+        return None
+    return max(asking, key=lambda place: union[place].likeness(names))
+
+
+def _at_nearest(
+    nodes: Nodes, rule: int, union: Sequence[_Alternative], nearest: int, case: Case
+) -> Iterator[Ruled]:
+    """Yield the case of values that no other alternative takes, and of exactly one that all others.
+
+    Those of which one has to hold are met where another one holds.
+    """
+    others = [each.node for place, each in enumerate(union) if place != nearest]
+    if any(each.is_asking for place, each in enumerate(union) if place != nearest):
+        where = f"in the nearest of {len(union)} alternatives"
+    else:
+        meant = words_of(nodes, nodes.all_of([-each for each in others]))
+        where = "under a condition" if meant == OTHER else f"for {meant}"
+    left = nodes.all_of([case.guard, *[-each for each in others]])
+    yield Ruled(Case(left, case.beside, where), union[nearest].node)
+    if rule > 0:
+        taken = nodes.all_of([case.guard, nodes.any_of(others)])
+        yield Ruled(Case(taken, case.beside), _union_of(nodes, rule, union), is_whole=True)
 
 
 def _union_of(nodes: Nodes, rule: int, left: Sequence[_Alternative]) -> int:

@@ -148,10 +148,11 @@ class _DifferenceSearch:
 
     def difference(self, look: _RuleAt, value: Any) -> Difference:
         """Return what is said of a broken rule, with a value that breaks it."""
-        pointer, beside = "", 0
+        pointer, beside, where = "", 0, dict.fromkeys([""])
         for place, step in enumerate(look.path):
             if isinstance(step, Case):
                 beside |= step.beside
+                where[step.where] = None
                 continue
             rest = self._along(look.path[place + 1 :], look.rule)
             name, value = self._broken(step, rest, value)
@@ -168,6 +169,7 @@ class _DifferenceSearch:
             pointer=pointer,
             elsewhere=count,
             others=tuple([each for each in others if each != pointer][:count]),
+            where=" and ".join(filter(None, where)),
         )
 
     def _told(self, look: _RuleAt, value: Any) -> Difference:
@@ -210,7 +212,7 @@ class _DifferenceSearch:
                 each.is_whole,
                 each.case,
             )
-            for each in cases_of(nodes, rule)
+            for each in cases_of(nodes, rule, self._projection.names(look.known))
         ]
 
     def _at_steps(self, look: _RuleAt, step: Step) -> list[_RuleAt]:
@@ -336,7 +338,7 @@ def _joined(found: Sequence[tuple[_RuleAt, Difference]]) -> list[Difference]:
     for look, each in found:
         # The rule with the one that holds it stands for its place.
         holder = look.way[-1][1] if look.way else None
-        key = holder, look.rule, each.sent, each.taken
+        key = holder, look.rule, each.sent, each.taken, each.where
         first = joined.get(key)
         if first is None:
             joined[key] = each

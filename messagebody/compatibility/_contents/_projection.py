@@ -80,7 +80,7 @@ class Projection:
             yield from (ItemAt(each, step.value) for each in places)
             yield Items(max([step.start, *[each + 1 for each in places]]), step.value)
         elif isinstance(step, Members) and name_of(self._nodes, step.names) is None:
-            names = [each for each in self._names(known) if applies(self._nodes, step.names, each)]
+            names = [each for each in self.names(known) if applies(self._nodes, step.names, each)]
             yield from (Members(self._nodes.name(each), step.value) for each in names)
             others = [step.names, self._nodes.no_name(names)] if names else [step.names]
             yield Members(self._nodes.all_of(others), step.value)
@@ -146,14 +146,14 @@ class Projection:
             found.append(self._nodes.all_of(said))
         return (self._nodes.any_of(found) if found else FALSE,)
 
-    def _names(self, known: Known, nested: int = 0) -> list[str]:
-        """Return the names of members of which something is said."""
+    def names(self, known: Known, nested: int = 0) -> list[str]:
+        """Return the names of members of which something is known."""
         parts = self._sorted(known)
         found = dict.fromkeys(parts.named)
         if nested < _NESTED:
             for each in (each for union in parts.unions for each in union):
                 inner = flattened(self._nodes, (each,))
-                found.update(dict.fromkeys(self._names(inner, nested + 1)))
+                found.update(dict.fromkeys(self.names(inner, nested + 1)))
         return list(found)
 
     def _places(self, known: Known) -> list[int]:

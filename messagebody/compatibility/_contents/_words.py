@@ -26,6 +26,7 @@ from messagebody.compatibility._contents._nodes import (
     Has,
     Holding,
     ItemCount,
+    Items,
     Kinds,
     Length,
     Matches,
@@ -98,10 +99,10 @@ def words_of(nodes: Nodes, rule: int, nested: int = 0) -> str:
     if isinstance(node, One):
         words = _either([words_of(nodes, each, nested + 1) for each in node.ids])
         return words if words == OTHER else f"{words}, but of no two of these"
-    return _of_literal(nodes, node)
+    return _of_literal(nodes, node, nested)
 
 
-def _of_literal(nodes: Nodes, node: Node) -> str:
+def _of_literal(nodes: Nodes, node: Node, nested: int) -> str:
     match node:
         case Kinds(types):
             return _kinds(types)
@@ -122,9 +123,19 @@ def _of_literal(nodes: Nodes, node: Node) -> str:
             return "arrays without equal items"
         case Has(name):
             return f"objects with a member {quote(name)}"
-        case Members(names):
-            return _none_but(nodes, names)
+        case Members(names, value):
+            return _of_members(nodes, names, value, nested)
+        case Items(_, value) if value != FALSE:
+            words = words_of(nodes, value, nested + 1)
+            return OTHER if words == OTHER else f"arrays whose items are {words}"
     return OTHER
+
+
+def _of_members(nodes: Nodes, names: int, value: int, nested: int) -> str:
+    if value == FALSE:
+        return _none_but(nodes, names)
+    name, words = name_of(nodes, names), words_of(nodes, value, nested + 1)
+    return OTHER if name is None or words == OTHER else f"objects whose {quote(name)} is {words}"
 
 
 def _not(nodes: Nodes, rule: int, nested: int) -> str:
@@ -161,6 +172,11 @@ def _both(nodes: Nodes, ids: Iterable[int], nested: int) -> str:
         return _kinds(types) + (members if required and types == OBJECT else "")
     found = dict.fromkeys(words_of(nodes, each, nested + 1) for each in rules)
     found.pop(OTHER, None)
+    for each in rules:
+        node = nodes[each]
+        name = name_of(nodes, node.names) if isinstance(node, Members) else None
+        if name is not None:  # what it is says that it is there
+            found.pop(words_of(nodes, nodes.add(Has(name))), None)
     # That it is text goes without saying where a pattern of it is told.
     if types != ANY and (types != STRING or not found):
         found = {_kinds(types): None, **found}

@@ -55,6 +55,7 @@ class Difference:
         others: these places, if they are few.
         kind: what is taken of the member that is required, in words, if the producer says nothing
             of it.
+        where: which values this is about, in words, if only some.
 
     Examples:
         >>> print(Difference("/title", "null", "text", elsewhere=2, others=("/a", "/b")))
@@ -71,8 +72,12 @@ leave out
     elsewhere: int | None = 0
     others: tuple[str, ...] = ()
     kind: str = ""
+    where: str = ""
 
     def __str__(self) -> str:
+        return f"{self._text()}, {self.where}" if self.where else self._text()
+
+    def _text(self) -> str:
         if self.name is not None:
             kind = f" ({self.kind})" if self.kind else ""
             places = self._places(self.taken)
