@@ -87,8 +87,8 @@ class TestUnions:
             (
                 record(to={"oneOf": [tagged("a", n=TEXT), tagged("b", m=TEXT)]}),
                 record(to={"oneOf": [tagged("a", n=TEXT), tagged("b", "m", m=TEXT)]}),
-                "the consumer requires '/to/m', which the producer may leave out, where 'type' "
-                'is "b"',
+                "the consumer requires '/to/m', which the producer may leave out, where "
+                "'/to/type' is \"b\"",
             ),
             (
                 {"anyOf": [tagged("a"), tagged("b"), tagged("c")]},
@@ -99,7 +99,7 @@ class TestUnions:
                 {"anyOf": [record("type", type={"enum": ["a", "b"]})]},
                 {"anyOf": [tagged("a", n=TEXT), tagged("b", "m", m={"type": "integer"})]},
                 "the consumer requires '/m' (an integer), which the producer may leave out, "
-                "where 'type' is \"b\"",
+                "where '/type' is \"b\"",
             ),
             (
                 {"type": "array", "items": optional({"type": "number"})},
@@ -143,8 +143,8 @@ class TestUnions:
                   (("a", "string"), ("b", "integer"))]  # fmt: skip
         sent = record(type={"enum": ["a", "b"]}, n={"type": ["integer", "string"]})
         assert told(sent, {"anyOf": marked}) == [
-            "at '/n', the producer may send 0; the consumer takes text, where 'type' is \"a\"",
-            "at '/n', the producer may send \"\"; the consumer takes an integer, where 'type' is "
+            "at '/n', the producer may send 0; the consumer takes text, where '/type' is \"a\"",
+            "at '/n', the producer may send \"\"; the consumer takes an integer, where '/type' is "
             '"b"',
         ]
 
@@ -162,6 +162,20 @@ class TestPlaces:
         taken = record(home=record("zip", zip=TEXT), work=record("zip", zip=TEXT))
         assert told(sent, taken) == [
             "the consumer requires '/home/zip' and '/work/zip', which the producer may leave out"
+        ]
+
+    def test_one_change_of_a_shared_model_is_one_difference(self) -> None:
+        """Wherever it stands: alone, in a list, or as one of several."""
+
+        def order(*required: str) -> Any:
+            item = {"$ref": "#/$defs/item"}
+            both = {"oneOf": [item, tagged("gift", note=TEXT)]}
+            return {**record(one=item, many={"type": "array", "items": item}, other=both),
+                    "$defs": {"item": tagged("item", *required, size=TEXT)}}  # fmt: skip
+
+        assert told(order(), order("size")) == [
+            "the consumer requires '/many/0/size', '/one/size' and '/other/size', which the "
+            "producer may leave out"
         ]
 
     def test_many_places_are_counted(self) -> None:

@@ -31,6 +31,7 @@ from messagebody.compatibility._contents._projection import (
     tags_of,
     types_of,
 )
+from messagebody.compatibility._contents._reading import escaped
 from messagebody.compatibility._contents._words import OTHER, words_of
 
 _BITS: Final = [1 << place for place in range(7)]
@@ -44,11 +45,19 @@ class Case:
         guard: the node that they meet.
         beside: the types that other alternatives take.
         where: which values these are, in words, if their type does not say it.
+        name: the member that tells them apart, of which these words speak.
     """
 
     guard: int
     beside: Types
     where: str = ""
+    name: str | None = None
+
+    def told(self, pointer: str) -> str:
+        """Return which values these are at a place, in words."""
+        if self.name is None:
+            return self.where
+        return f"where {quote(f'{pointer}/{escaped(self.name)}')} {self.where}"
 
 
 @attrs.frozen
@@ -153,13 +162,14 @@ def _by_mark(nodes: Nodes, rule: int, union: Sequence[_Alternative], case: Case)
     without = [each for each in union if has not in each.known]
     yield Ruled(case, some if without else nodes.all_of([has, some]))
     if without:
-        lacks = Case(nodes.all_of([case.guard, -has]), case.beside, f"without {quote(name)}")
+        lacks = Case(nodes.all_of([case.guard, -has]), case.beside, "is missing", name)
         several = len(without) > 1
         yield Ruled(lacks, _union_of(nodes, rule, without), is_whole=several)
     for each, own in zip(union, tags, strict=True):
         marked = nodes.add(Members(named, own[name][0]))
-        where = f"where {quote(name)} is {words_of(nodes, own[name][0])}"
-        yield Ruled(Case(nodes.all_of([case.guard, has, marked]), case.beside, where), each.node)
+        guard = nodes.all_of([case.guard, has, marked])
+        where = f"is {words_of(nodes, own[name][0])}"
+        yield Ruled(Case(guard, case.beside, where, name), each.node)
 
 
 def _is_mark(name: str, tags: Sequence[dict[str, tuple[int, Among]]]) -> bool:

@@ -152,7 +152,7 @@ class _DifferenceSearch:
         for place, step in enumerate(look.path):
             if isinstance(step, Case):
                 beside |= step.beside
-                where[step.where] = None
+                where[step.told(pointer)] = None
                 continue
             rest = self._along(look.path[place + 1 :], look.rule)
             name, value = self._broken(step, rest, value)
@@ -338,16 +338,22 @@ def _joined(found: Sequence[tuple[_RuleAt, Difference]]) -> list[Difference]:
     for look, each in found:
         # The rule with the one that holds it stands for its place.
         holder = look.way[-1][1] if look.way else None
-        key = holder, look.rule, each.sent, each.taken, each.where
-        first = joined.get(key)
-        if first is None:
-            joined[key] = each
-        elif first.elsewhere is not None:
-            count = None if each.elsewhere is None else first.elsewhere + 1 + each.elsewhere
-            others = (*first.others, each.pointer, *each.others)
-            shown = others if count is not None and len(others) == count <= _OTHERS else ()
-            joined[key] = attrs.evolve(first, elsewhere=count, others=shown)
+        key = holder, look.rule, each.sent, each.taken
+        joined[key] = _both(joined[key], each) if key in joined else each
     return list(joined.values())
+
+
+def _both(one: Difference, other: Difference) -> Difference:
+    """Return two differences of one place of the refusing schema as one."""
+    where = one.where if one.where == other.where else ""
+    if one.elsewhere is None or other.elsewhere is None:
+        return attrs.evolve(one, elsewhere=None, others=(), where=where)
+    if one.pointer == other.pointer:  # the values differ, and not the place
+        return attrs.evolve(one, where=where)
+    others = (*one.others, other.pointer, *other.others)
+    count = one.elsewhere + 1 + other.elsewhere
+    shown = others if len(others) == count <= _OTHERS else ()
+    return attrs.evolve(one, elsewhere=count, others=shown, where=where)
 
 
 def _required(nodes: Nodes, rule: int) -> tuple[Has, Members] | None:
