@@ -62,6 +62,8 @@ def is_message(value: Any) -> bool:
     kind = value.get("type")
     if isinstance(kind, str) and kind in _LANGCHAIN:
         return "content" in value or "data" in value
+    if is_constructor(value):
+        return str(value["id"][-1]).endswith(("Message", "MessageChunk"))
     if value.get("kind") in ("request", "response") and "parts" in value:  # Pydantic AI
         return True
     update = value.get("update", value)  # of the Agent Client Protocol
@@ -69,6 +71,13 @@ def is_message(value: Any) -> bool:
         return True
     # A result of MCP, which states no role; blocks with a content have a type.
     return kind is None and isinstance(value.get("content"), list)
+
+
+def is_constructor(value: Any) -> bool:
+    """Return whether a value is an object as LangChain's `dumps` writes it, by its class."""
+    if not isinstance(value, dict) or value.get("lc") != 1 or value.get("type") != "constructor":
+        return False
+    return isinstance(value.get("id"), list) and bool(value["id"]) and "kwargs" in value
 
 
 def is_item(value: Any) -> bool:

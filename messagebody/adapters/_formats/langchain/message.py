@@ -4,7 +4,10 @@ import copy
 from typing import Any, Final, cast
 from urllib.parse import quote, unquote
 
+import attrs
+
 from messagebody._core import JSON, strict_json
+from messagebody.adapters._conversation.messages import is_constructor
 from messagebody.adapters._format import Format
 from messagebody.adapters._registry import adapter
 from messagebody.adapters._vocabulary.capabilities import Kind
@@ -44,6 +47,11 @@ _STANDARD: Final = {
     "non_standard": "value",
 }  # fmt: skip
 """The standard blocks, and a member that each of them has."""
+_CLASSES: Final = {
+    **{f"{kind.title()}Message": kind for kind in ("human", "system", "tool", "function", "chat")},
+    "AIMessage": "ai", "AIMessageChunk": "AIMessageChunk",
+}  # fmt: skip
+"""The classes of messages, and the type of each."""
 _CITATION: Final = {"start_index": "start", "end_index": "end"}
 _CITATION_OUT: Final = {ours: theirs for theirs, ours in _CITATION.items()}
 _FILES: Final = "langchain-file"
@@ -100,8 +108,8 @@ class LangChain(Format):
         data = _data(message)
         if data is None:
             raise Misplaced("", "expected an object with type and data, or type and content")
-        words = ["flat" if data is message else "nested"]
-        if data.get("type", message["type"]) in ("tool", "function"):
+        words = ["flat" if data is message else "constructor" if "lc" in message else "nested"]
+        if _type_of(message, data) in ("tool", "function"):
             members = ("tool_call_id", "name", "status", "content", "artifact")
             return [{"answer": {key: data[key] for key in members if key in data}}], words[0]
         content = data["content"]
@@ -109,7 +117,7 @@ class LangChain(Format):
             raise Misplaced("/content", "expected text or a list")
         words.append("string" if isinstance(content, str) else "blocks")
         blocks = [_block(each) for each in ([content] if isinstance(content, str) else content)]
-        beside, more = _beside(data, blocks, words)
+        blocks, beside, more = _beside(data, blocks, words)
         # Beside calls, models write the empty text where there is no text.
         return [*more, *(blocks if content or not (beside or more) else []), *beside], " ".join(
             words
@@ -118,7 +126,7 @@ class LangChain(Format):
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
         """Return a message, or its content alone."""
         words = (form or "nested string").split()
-        content = [block.get("string", block) for block in blocks if _is_content(block)]
+        content = [block.get("string", _uncounted(block)) for block in blocks if _is_content(block)]
         if words == ["list"]:
             return content
         if words == ["text"] and len(content) == 1 and _is_plain(content[0]):
@@ -131,6 +139,8 @@ class LangChain(Format):
         if "string" in words and len(content) < 2:
             data["content"] = _as_string(content)
         _put_beside(data, blocks, words)
+        if "constructor" in words:
+            return {"lc": 1, "type": "constructor", "id": _path_of(data["type"]), "kwargs": data}
         return data if "flat" in words else {"type": data["type"], "data": data}
 
     def role_of(self, message: Any) -> str | None:
@@ -138,7 +148,7 @@ class LangChain(Format):
         data = _data(message)
         if data is None:
             return None
-        said = data.get("type", message.get("type"))
+        said = _type_of(message, data)
         if said == "chat":
             said = data.get("role")
         if not isinstance(said, str):
@@ -150,6 +160,8 @@ class LangChain(Format):
     def read_block(self, block: Any) -> Item | None:
         """Return the item of a block."""
         kind = block.get("type")
+        if _is_unfinished(block):
+            return _finished(self, block)
         if "string" in block:
             return Text(need(block, "string"), form="string")
         if kind is None:
@@ -173,6 +185,8 @@ class LangChain(Format):
 
     def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
         """Return the block of an item."""
+        if isinstance(item, Call) and _is_of_unfinished(item.form):
+            return _written_unfinished(self, item)
         if _is_foreign(item.form):
             return _foreign_block(item, blocks)
         if isinstance(item, Text):
@@ -216,16 +230,28 @@ class LangChain(Format):
         data = _data(value)
         if data is None or not isinstance(data.get("content"), str | list):
             return False
-        said = data.get("type", value.get("type"))
+        said = _type_of(value, data)
         return said in _TYPES or (isinstance(said, str) and said.endswith(_CHUNK))
 
 
 def _data(message: Any) -> dict[str, Any] | None:
-    """Return the members of a message, which are in `data` or beside its type."""
+    """Return the members of a message: in `data`, in those of a constructor, or beside its type."""
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         return None
-    data = message.get("data", message)
+    data = message.get("kwargs" if is_constructor(message) else "data", message)
     return data if isinstance(data, dict) and "content" in data else None
+
+
+def _type_of(message: dict[str, Any], data: dict[str, Any]) -> Any:
+    """Return the type of a message; that of a constructor is the name of its class."""
+    named = _CLASSES.get(str(message["id"][-1])) if is_constructor(message) else message["type"]
+    return data.get("type", named)
+
+
+def _path_of(kind: str) -> list[str]:
+    """Return the path of the class of a message, as LangChain writes it."""
+    named = {each: name for name, each in _CLASSES.items()}
+    return ["langchain", "schema", "messages", named.get(kind, "HumanMessage")]
 
 
 def _block(content: Any) -> Any:
@@ -256,8 +282,10 @@ def _as_string(content: list[Any]) -> Any:
 # Calls and other members beside the content
 
 
-def _beside(data: Any, blocks: list[Any], words: list[str]) -> tuple[list[Any], list[Any]]:
-    """Return blocks for the calls that the content does not hold, and for additional members.
+def _beside(
+    data: Any, blocks: list[Any], words: list[str]
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """Return the blocks of the content, of the calls that it does not hold, and of other members.
 
     Arguments:
         data: the members of the message.
@@ -265,17 +293,119 @@ def _beside(data: Any, blocks: list[Any], words: list[str]) -> tuple[list[Any], 
         words: the form of the message; words are added for content that it repeats.
     """
     calls = [(name, call) for name in _LISTS for call in optional(data, name, list) or []]
-    said = [_identity(block) for block in blocks if _is_call(block)]
-    if said and not calls:
-        words.append("uncalled")
     more = optional(data, "additional_kwargs", dict) or {}
     raw, chunks = more.get("tool_calls"), data.get("tool_call_chunks")
+    said = any(map(_is_call, blocks))
+    if said and not calls:
+        words.append("uncalled")
+    elif isinstance(raw, list) and raw and not calls:
+        # What LangChain makes of messages of before it had calls.
+        words.append("bare")
+        calls = [("tool_calls", call) for call in map(_from_raw, raw) if call is not None]
     words += ["raw"] if isinstance(raw, list) and len(raw) == len(calls) else []
     words += ["chunks"] if isinstance(chunks, list) and len(chunks) == len(calls) else []
     additional = [{key: more[key]} for key in _ADDITIONAL if isinstance(more.get(key), str | dict)]
     # If a call is in both forms, the newer form is read.
     additional = [each for each in additional if "function_call" not in each or not calls]
-    return [{name: call} for name, call in calls if _identity(call) not in said], additional
+    blocks, left = _with_calls(blocks, calls)
+    return blocks, [{name: call} for name, call in left], additional
+
+
+def _from_raw(call: Any) -> dict[str, Any] | None:
+    """Return a call in the form of LangChain for one of OpenAI's."""
+    about = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(about, dict):
+        return None
+    named = {"name": about.get("name"), "id": call.get("id"), "type": "tool_call"}
+    return {**named, "args": arguments_of(about.get("arguments"))}
+
+
+_COUNTS: Final = "counts"
+"""The member of the block of a call, while it is read or written, with the call that counts."""
+
+
+def _with_calls(
+    blocks: list[Any], calls: list[tuple[str, Any]]
+) -> tuple[list[Any], list[tuple[str, Any]]]:
+    """Return blocks that hold the calls that count, and the calls that no block tells of.
+
+    Where a block and its call disagree, the call counts: streams leave blocks unfinished.
+    """
+    made, left, ids = [*blocks], [*calls], set[str]()
+    numbers = [number for number, block in enumerate(blocks) if _is_call(block)]
+    # Blocks without an id take what others leave.
+    for number in sorted(numbers, key=lambda each: not _id_of(blocks[each])):
+        block, known = blocks[number], _id_of(blocks[number])
+        ids.add(known)
+        alike = [each for each in left if _is_same(block, known, each[1])]
+        alike.sort(key=lambda each: _args(each[1]) != _args(block))
+        if alike:
+            left.remove(alike[0])
+            if not _agrees(block, alike[0][1]):
+                made[number] = {**block, _COUNTS: alike[0][1]}
+    return made, [each for each in left if not _is_told(each[1], ids)]
+
+
+def _is_told(call: Any, ids: set[str]) -> bool:
+    return isinstance(call, dict) and bool(known := _id_of(call)) and known in ids
+
+
+def _id_of(block: Any) -> str:
+    known = block.get("call_id") or block.get("id")
+    return known if isinstance(known, str) else ""
+
+
+def _is_same(block: Any, known: str, call: Any) -> bool:
+    """Return whether a block tells of a call: of its id, or of its name where it states none."""
+    if not isinstance(call, dict):
+        return False
+    return call.get("id") == known if known else call.get("name") == block["name"]
+
+
+def _agrees(block: Any, call: Any) -> bool:
+    derived = _derived(block)
+    return all(call.get(key) == derived[key] for key in ("name", "args", "id"))
+
+
+def _is_unfinished(block: Any) -> bool:
+    """Return whether a block holds its arguments in pieces, or another call counts."""
+    return _COUNTS in block or (_is_call(block) and isinstance(block.get("partial_json"), str))
+
+
+def _finished(dialect: Dialect, block: dict[str, Any]) -> Item | None:
+    """Return the call of an unfinished block, with what counts of it."""
+    known = {_COUNTS, "partial_json"}
+    item = dialect.read_block({key: block[key] for key in block if key not in known})
+    if not isinstance(item, Call):
+        return item
+    text, call = block.get("partial_json"), block.get(_COUNTS)
+    words = ["streamed"] if isinstance(text, str) and not block.get("input") else []
+    if isinstance(call, dict):
+        words.append("counted")
+        item.id, item.name = optional(call, "id"), optional(call, "name") or item.name
+        item.arguments = arguments_in(call, "args")
+    elif words:
+        item.arguments = arguments_of(text)
+    item.form = [" ".join(words), item.form]
+    return item
+
+
+def _written_unfinished(dialect: Dialect, item: Call) -> Any:
+    """Return the block of a call that came in an unfinished one."""
+    words, form = item.form
+    block = dialect.write_block(attrs.evolve(item, form=form), [])
+    if "streamed" in words:
+        block |= {"input": {}, "partial_json": arguments_text(item.arguments)}
+    if "counted" in words:
+        about = {"name": item.name, "args": copy.deepcopy(item.arguments), "id": item.id}
+        is_invalid = isinstance(item.arguments, str)
+        more = {"type": "invalid_tool_call", "error": None} if is_invalid else {"type": "tool_call"}
+        block[_COUNTS] = {**about, **more}
+    return block
+
+
+def _uncounted(block: Any) -> Any:
+    return {key: block[key] for key in block if key != _COUNTS} if _COUNTS in block else block
 
 
 def _put_beside(data: dict[str, Any], blocks: list[Any], words: list[str]) -> None:
@@ -286,7 +416,8 @@ def _put_beside(data: dict[str, Any], blocks: list[Any], words: list[str]) -> No
         name, value = next(iter(block.items()), ("", {}))
         if _is_call(block):
             if "uncalled" not in words:
-                calls[_LISTS[block["type"] == "invalid_tool_call"]].append(_derived(block))
+                call = block.get(_COUNTS) or _derived(block)
+                calls[_LISTS[call.get("type") == "invalid_tool_call"]].append(call)
         elif name in calls:
             calls[name].append(value)
         elif name == "answer":
@@ -296,7 +427,7 @@ def _put_beside(data: dict[str, Any], blocks: list[Any], words: list[str]) -> No
             more.update(block)
     every = [*calls["tool_calls"], *calls["invalid_tool_calls"]]
     if data["type"] == "ai":
-        data |= calls
+        data |= {name: [] for name in _LISTS} if "bare" in words else calls
     if "chunks" in words:
         data["tool_call_chunks"] = [{**_raw(call), "type": "tool_call_chunk"} for call in every]
     if "raw" in words:
@@ -311,14 +442,6 @@ def _put_beside(data: dict[str, Any], blocks: list[Any], words: list[str]) -> No
 
 def _is_call(block: Any) -> bool:
     return isinstance(block, dict) and block.get("type") in _CALLS and "name" in block
-
-
-def _identity(call: Any) -> str:
-    """Return a key that identifies a call: its id if it has one."""
-    if not isinstance(call, dict):
-        return strict_json.dumps(call)
-    known = call.get("call_id") or call.get("id")
-    return known if isinstance(known, str) else strict_json.dumps([call.get("name"), _args(call)])
 
 
 def _args(call: Any) -> Any:
@@ -480,7 +603,7 @@ def _provider(block: Any, kind: str) -> str | None:
         return "anthropic"
     if kind == "file" and isinstance(block.get("file"), dict):
         return "openai-chat"
-    if kind == "image_url" and not isinstance(block.get("image_url"), dict):
+    if kind == "image_url" and not isinstance(block.get("image_url"), dict | str):
         return None
     return _PROVIDERS.get(kind)
 
@@ -508,6 +631,11 @@ def _foreign_block(item: Item, blocks: list[Any]) -> Any:
     if isinstance(theirs, Media):
         theirs.kind = theirs.kind.partition(":")[2]
     return _dialect(provider).write_block(theirs, blocks)
+
+
+def _is_of_unfinished(form: Any) -> bool:
+    is_pair = isinstance(form, list) and len(form) == 2 and isinstance(form[0], str)
+    return is_pair and form[0].split() != [] and {*form[0].split()} <= {"streamed", "counted"}
 
 
 def _is_foreign(form: Any) -> bool:
