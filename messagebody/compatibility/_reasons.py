@@ -396,8 +396,10 @@ def _reasons(
         yield Reason("producer-unsatisfiable", sides=sides)
         return
     if verdict != "always":
-        rejected = list(_on_rejected(sides, decision, shown or [], answers))
-        yield from rejected
+        rejected: list[Reason] = []
+        for each in _on_rejected(sides, decision, shown or [], answers):
+            rejected.append(each)
+            yield each
         settled = {index for each in rejected for index in _met_otherwise(sides, each)}
         yield from _on_missing(sides, decision, shown, answers, settled)
         yield from _on_overlap(sides, decision, verdict)
@@ -444,8 +446,9 @@ def _not_accepted(
         return
     content = sides.consumer[taker].content_schema
     found: Sequence[Difference | None] = (None,)
+    is_all = True
     if isinstance(kind, FilledType) and kind.value is not None and content is not None:
-        found = decision.pair.differences(index, rejected.name, content, kind.value)
+        found, is_all = decision.pair.differences(index, rejected.name, content, kind.value)
     for each in found:
         yield Reason(
             "content-not-accepted",
@@ -456,6 +459,8 @@ def _not_accepted(
             rejected=rejected,
             difference=each,
         )
+    if not is_all:
+        raise OutOfBudget
 
 
 def _taker(consumer: MessageBodySchema, part: PartType) -> int | None:
@@ -488,9 +493,11 @@ def _on_missing(
         if not (answer.is_found or wanted in lacking) or wanted in settled:
             continue
         # What this part refuses may be taken by another one, and be missing here all the same.
-        inside = list(_on_promised(sides, decision, wanted, shown or answer.body or ()))
-        yield from inside
-        if not inside:
+        is_inside = False
+        for each in _on_promised(sides, decision, wanted, shown or answer.body or ()):
+            is_inside = True
+            yield each
+        if not is_inside:
             nearest = _optional_match(sides.producer, sides.consumer[wanted])
             yield Reason(
                 "required-may-be-missing",
@@ -513,9 +520,9 @@ def _on_promised(
         for index in members(decision.pair.hits(part) & decision.pair.first):
             sender = sides.producer[index]
             if sender.required and contained((sender,), (taker,), lambda *_: True) is not None:
-                for each in decision.pair.differences(
-                    index, part.name, taker.content_schema, kind.value
-                ):
+                content = taker.content_schema
+                found, is_all = decision.pair.differences(index, part.name, content, kind.value)
+                for each in found:
                     yield Reason(
                         "content-not-accepted",
                         part,
@@ -525,6 +532,8 @@ def _on_promised(
                         rejected=part,
                         difference=each,
                     )
+                if not is_all:
+                    raise OutOfBudget
                 return
 
 

@@ -327,6 +327,21 @@ class TestDefinitionsThatNameEachOther:
 
         calls(say, most=4_000_000)
 
+    def test_what_was_found_is_told_when_the_budget_ends(self) -> None:
+        """Or else the content that is shown, as a whole: never nothing."""
+        names = [f"n{number}" for number in range(100)]
+        sent, taken = (
+            {"anyOf": [record(name, **{name: leaf}) for name in names]}
+            for leaf in ({"type": "integer"}, {"const": 1})
+        )
+        for steps in (150_000, 300_000):
+            result = check(alone(sent), alone(taken), steps=steps)
+            assert result.compatible is False
+            first, *_, last = result.reasons
+            assert first.difference is not None
+            assert first.difference.sent
+            assert last.code == "undecided"
+
     def test_many_differences_are_named_up_to_a_number(self) -> None:
         names = [f"n{number}" for number in range(200)]
         sent = record(**{name: {"enum": [name, "a"]} for name in names})

@@ -31,6 +31,7 @@ from messagebody.compatibility._contents._reading import escaped
 from messagebody.compatibility._contents._search import Search
 from messagebody.compatibility._contents._smallest import is_larger
 from messagebody.compatibility._contents._words import value_in_words, words_of
+from messagebody.compatibility._solver.budget import OutOfBudget
 from messagebody.compatibility._solver.contents import Difference
 
 _DEEPEST: Final = 64
@@ -78,7 +79,7 @@ class _RuleAt:
 
 def differences(
     search: Search, met: Sequence[int], refused: int, shown: tuple[Any] | None = None
-) -> list[Difference]:
+) -> tuple[list[Difference], bool]:
     """Return the rules of a schema that values of others may break.
 
     Arguments:
@@ -87,16 +88,31 @@ def differences(
         refused: the node of the schema that refuses some of them.
         shown: a value that it refuses: what it breaks comes first.
 
+    Returns:
+        The differences, and whether these are all: if the budget ends, those that were found, or
+        what is shown as a whole.
+
     Raises:
-        OutOfBudget: the budget ended first.
+        OutOfBudget: the budget ended before one was found, and none is shown.
         TooLarge: a value is too large.
     """
     walk = _DifferenceSearch(search, met)
-    found = walk.broken(refused)
-    if shown is not None and len(found) > 1 and not is_larger(shown[0], _COMPARED):
-        value = search.nodes.constant(shown[0])
-        found.sort(key=lambda each: not walk.breaks(value, each[0]))
-    return _joined([(look, walk.difference(look, value)) for look, value in found])
+    found: list[tuple[_RuleAt, Difference]] = []
+    try:
+        broken = walk.broken(refused)
+        if shown is not None and len(broken) > 1 and not is_larger(shown[0], _COMPARED):
+            value = search.nodes.constant(shown[0])
+            broken.sort(key=lambda each: not walk.breaks(value, each[0]))
+        for look, value in broken:
+            found.append((look, walk.difference(look, value)))
+    except OutOfBudget:
+        walk.is_all = False
+        if not found and shown is None:
+            raise
+    if not found and shown is not None:
+        whole = Difference("", value_in_words(shown[0]), words_of(search.nodes, refused))
+        return [whole], walk.is_all
+    return _joined(found), walk.is_all
 
 
 class _DifferenceSearch:
@@ -112,10 +128,26 @@ class _DifferenceSearch:
         self._met = met
         self._projection = Projection(search)
         self._ways_in: dict[_Pair, list[_WayIn]] = {}
+        self.is_all = True
+        """Whether the budget was enough."""
 
     def broken(self, refused: int) -> list[tuple[_RuleAt, Any]]:
-        """Return the places of broken rules, each with a value that breaks it."""
+        """Return the places of broken rules, each with a value that breaks it.
+
+        Raises:
+            OutOfBudget: the budget ended before one was found.
+        """
         found: list[tuple[_RuleAt, Any]] = []
+        try:
+            self._follow(refused, found)
+        except OutOfBudget:
+            self.is_all = False
+            if not found:
+                raise
+        return found
+
+    def _follow(self, refused: int, found: list[tuple[_RuleAt, Any]]) -> None:
+        """Add broken rules to those that were found."""
         stack = [_RuleAt((), flattened(self._nodes, self._met), refused)]
         done: set[_Pair] = set()
         retries = _RETRIED
@@ -140,7 +172,6 @@ class _DifferenceSearch:
             elif retries:
                 retries -= 1
                 done.difference_update([pair, *look.way])
-        return found
 
     def breaks(self, value: int, look: _RuleAt) -> bool:
         """Return whether a constant breaks a rule."""
@@ -235,7 +266,8 @@ class _DifferenceSearch:
             node = self._nodes[rule]
             if rule > 0 and isinstance(node, Has):
                 about = by_name.get(self._nodes.name(node.name))
-                if about is None or self._projection.at(known, members[about]):
+                is_apart = about is None or members[about].value == FALSE
+                if about is None or is_apart or self._projection.at(known, members[about]):
                     yield rule, False
                 else:
                     joined.add(about)

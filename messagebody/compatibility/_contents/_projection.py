@@ -4,6 +4,7 @@ It is what the values at a place meet at least: what several schemas say togethe
 as limits to how many there are, is left out.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -57,6 +58,7 @@ class Projection:
         self._search = search
         self._nodes: Nodes = search.nodes
         self._parts: dict[Known, _Parts] = {}
+        self._names: dict[Known, list[str]] = {}
         self._known: dict[tuple[Known, Step, int], Known] = {}
 
     def at(self, known: Known, step: Step, nested: int = 0) -> Known:
@@ -80,6 +82,7 @@ class Projection:
             yield from (ItemAt(each, step.value) for each in places)
             yield Items(max([step.start, *[each + 1 for each in places]]), step.value)
         elif isinstance(step, Members) and name_of(self._nodes, step.names) is None:
+            self._search.budget.spend(len(self.names(known)))
             names = [each for each in self.names(known) if applies(self._nodes, step.names, each)]
             yield from (Members(self._nodes.name(each), step.value) for each in names)
             others = [step.names, self._nodes.no_name(names)] if names else [step.names]
@@ -117,6 +120,7 @@ class Projection:
                     yield node.value
             return
         name = name_of(self._nodes, step.names)
+        self._search.budget.spend(len(parts.guarded))
         if name is not None:
             yield from parts.named.get(name, ())
         for guard, value in parts.guarded:
@@ -146,15 +150,19 @@ class Projection:
             found.append(self._nodes.all_of(said))
         return (self._nodes.any_of(found) if found else FALSE,)
 
-    def names(self, known: Known, nested: int = 0) -> list[str]:
+    def names(self, known: Known) -> list[str]:
         """Return the names of members of which something is known."""
-        parts = self._sorted(known)
-        found = dict.fromkeys(parts.named)
-        if nested < _NESTED:
-            for each in (each for union in parts.unions for each in union):
-                inner = flattened(self._nodes, (each,))
-                found.update(dict.fromkeys(self.names(inner, nested + 1)))
-        return list(found)
+        found = self._names.get(known)
+        if found is None:
+            # Noted before it is known, as unions may hold themselves.
+            found = self._names[known] = []
+            parts = self._sorted(known)
+            names = dict.fromkeys(parts.named)
+            for each in itertools.chain.from_iterable(parts.unions):
+                names.update(dict.fromkeys(self.names(flattened(self._nodes, (each,)))))
+            self._search.budget.spend(1 + len(names))
+            found += names
+        return found
 
     def _places(self, known: Known) -> list[int]:
         return [each.place for each in self._sorted(known).items if isinstance(each, ItemAt)]

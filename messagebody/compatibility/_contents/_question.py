@@ -85,13 +85,16 @@ class ContentQuestions:
         met: Iterable[ContentSchema],
         refused: ContentSchema,
         shown: tuple[Any] | None = None,
-    ) -> list[Difference]:
+    ) -> tuple[list[Difference], bool]:
         """Return where contents that some schemas take may be what another one refuses.
 
         Arguments:
             met: the schemas that take the contents.
             refused: the schema that refuses some of them.
             shown: a content that it refuses: what it breaks comes first.
+
+        Returns:
+            The differences, and whether these are all.
 
         Raises:
             OutOfBudget: the budget ended first.

@@ -99,7 +99,7 @@ def repairs(
     for edits, schema in queue:
         if any(known <= set(edits) for known in found):
             continue
-        left = questions.differences([schema], taken)
+        left, _ = questions.differences([schema], taken)
         if not left:
             found.append(set(edits))
             yield edits, schema

@@ -131,7 +131,7 @@ class Pair:
 
     def differences(
         self, index: int, name: str | None, refused: ContentSchema, shown: Value = None
-    ) -> "list[Difference]":
+    ) -> "tuple[list[Difference], bool]":
         """Return where contents of a producer part of some name may be what a schema refuses.
 
         Arguments:
@@ -139,6 +139,9 @@ class Pair:
             name: the name.
             refused: the schema.
             shown: a content that it refuses: what it breaks comes first.
+
+        Returns:
+            The differences, and whether these are all.
 
         Raises:
             OutOfBudget: the budget ended first.
