@@ -9,35 +9,51 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from messagebody._core import base64, from_hex_digits, raw_digest
+from messagebody._core import CHUNK, base64, from_hex_digits, raw_digest
 from messagebody.errors import DigestMismatch
 from messagebody.serving._conditions import check, ranges_of
 from messagebody.serving._contents import Elsewhere, PartContent
+from messagebody.serving._messages import Form
 
 # A picture or a film that is opened by itself is a page that shows it.
 _POLICY: Final = (
     "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; "
     "frame-ancestors 'none'"
 )
+_PIECE: Final = CHUNK // 8
+"""Bytes of what is in memory that are sent at once."""
 _Span = tuple[int, int]
 
 
-def tagged(request: Request, data: bytes, tag: str, kind: str, **headers: str) -> Response:
+def tagged(request: Request, form: Form, kind: str, **headers: str) -> Response:
     """Return an answer that is in memory, or 304.
 
     Arguments:
         request: the request.
-        data: the bytes.
-        tag: their entity tag, without quotes.
+        form: the bytes and their entity tag.
         kind: their type.
-        **headers: headers, with "_" for "-".
+        **headers: headers, with "_" for "-", besides those of the form.
     """
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    found = check(request.method, request.headers, tag)
+    found = check(request.method, request.headers, form.tag)
     if found is None:
-        found = Response(data, headers={"Content-Type": kind, "ETag": f'"{tag}"'})
-    found.headers.update(named)
+        size = len(form.data)
+        named = {"Content-Type": kind, "ETag": f'"{form.tag}"', "Content-Length": str(size)}
+        if request.method == "HEAD":
+            found = Response(None, headers=named)
+        elif size <= _PIECE:
+            found = Response(form.data, headers=named)
+        else:
+            found = StreamingResponse(_sliced(form), headers=named)
+    for name, value in {**form.headers, **headers}.items():
+        found.headers[name.replace("_", "-")] = value
     return found
+
+
+async def _sliced(form: Form) -> AsyncIterator[bytes]:
+    # Each client that does not read holds a piece, and the form is there once for all.
+    view = memoryview(form.data)
+    for start in range(0, len(view), _PIECE):
+        yield bytes(view[start : start + _PIECE])
 
 
 async def of_content(request: Request, content: PartContent | Elsewhere, most: int) -> Response:

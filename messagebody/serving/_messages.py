@@ -6,10 +6,12 @@ import re
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import attrs
 
@@ -45,6 +47,21 @@ _MOST_TAGS: Final = 100
 _POSITION: Final = re.compile(r"~(0|[1-9][0-9]{0,8})")
 
 
+@attrs.frozen(eq=False)
+class Form:
+    """A form of a message, which all clients share that get it at the same time.
+
+    Arguments:
+        data: the bytes.
+        tag: their entity tag, without quotes.
+        headers: further headers of the answer, with "_" for "-".
+    """
+
+    data: bytes
+    tag: str
+    headers: Mapping[str, str] = attrs.field(factory=dict)
+
+
 class Dated(NamedTuple):
     """A message in the list."""
 
@@ -68,6 +85,8 @@ class ServedBody:
     own: Store | None
     tags: dict[Any, str] = attrs.field(factory=dict, init=False)
     """The entity tags of other forms of the message, once they are known."""
+    _forms: WeakValueDictionary[Any, Form] = attrs.field(factory=WeakValueDictionary, init=False)
+    _forming: threading.Lock = attrs.field(factory=threading.Lock, init=False)
     _digests: dict[int, str | None] = attrs.field(factory=dict, init=False)
     _digesting: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
@@ -85,11 +104,22 @@ class ServedBody:
     def _positions(self) -> dict[str | None, int]:
         return {name: index for index, name in enumerate(columns(self.body).names)}
 
-    def keep_tag(self, form: Any, tag: str) -> None:
-        """Remember the entity tag of a form; clients with many names of the server drop others."""
-        if len(self.tags) >= _MOST_TAGS:
-            self.tags.clear()
-        self.tags[form] = tag
+    def form(self, name: Hashable, make: Callable[[], Form]) -> Form:
+        """Return a form, which is made if no client is being sent it just now.
+
+        Arguments:
+            name: what the form depends on.
+            make: makes it.
+        """
+        with self._forming:
+            found = self._forms.get(name)
+            if found is None:
+                found = self._forms[name] = make()
+                # Clients with many names of the server drop others.
+                if len(self.tags) >= _MOST_TAGS:
+                    self.tags.clear()
+                self.tags[name] = found.tag
+            return found
 
     def index_of(self, place: str) -> int:
         """Return the position of the part at a path, which is its name or `/~` and its position.
@@ -307,17 +337,21 @@ class _LastRead:
         self._most = most
         self._held: OrderedDict[str, tuple[StoredMessage, ServedBody]] = OrderedDict()
         self._bytes = 0
+        self._in_use: WeakValueDictionary[str, ServedBody] = WeakValueDictionary()
+        self._origins: WeakKeyDictionary[ServedBody, StoredMessage] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
     def get(self, name: str, found: StoredMessage) -> ServedBody | None:
         """Return a message if it was not written again since."""
         with self._lock:
-            held = self._held.get(name)
+            # One that is being sent is there, whether or not it is kept.
+            served = self._in_use.get(name)
             # Those that were written shortly before equal no other.
-            if held is None or held[0] != found:
+            if served is None or self._origins[served] != found:
                 return None
-            self._held.move_to_end(name)
-            return held[1]
+            if name in self._held:
+                self._held.move_to_end(name)
+            return served
 
     def put(self, name: str, found: StoredMessage, served: ServedBody) -> None:
         """Keep a message, in place of those that nobody read for longest."""
@@ -325,6 +359,7 @@ class _LastRead:
             return
         with self._lock:
             self._drop(name)
+            self._in_use[name], self._origins[served] = served, found
             self._held[name] = found, served
             self._bytes += found.stat.size
             # Even a larger one stays until the next, or each request for it would decode it again.

@@ -3,6 +3,7 @@
 import json
 import tempfile
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from http import HTTPStatus
 from typing import Any, BinaryIO, Final, cast
 
@@ -37,7 +38,7 @@ from messagebody.serving._addresses import public_body, public_json
 from messagebody.serving._answers import tagged
 from messagebody.serving._conditions import check
 from messagebody.serving._events import EVENTS, of_events
-from messagebody.serving._messages import ServedBody
+from messagebody.serving._messages import Form, ServedBody
 from messagebody.serving._problems import HttpProblem
 from messagebody.serving._work import at_length
 from messagebody.storage import Resolver
@@ -117,15 +118,16 @@ async def of_message(request: Request, served: ServedBody, resolver: Resolver) -
         resolver: reads what archives hold.
     """
     choice, base = chosen(request), str(request.base_url)
+    form = (choice, base)
     if choice == Choice(JSON):
-        data = await run_in_threadpool(public_json, served, base)
-        return tagged(request, data, served.state, JSON, Vary="Accept")
+        json_form = partial(_json, served, base)
+        found = await run_in_threadpool(served.form, form, json_form)
+        return tagged(request, found, JSON, Vary="Accept")
     if choice.kind == EVENTS:
         return of_events(request, await run_in_threadpool(public_body, served, base))
     if choice.kind in _ARCHIVES:
         return await _archive(request, choice.kind, served, resolver)
     # Each form has the tag of its bytes, which are the same each time.
-    form = (choice, base)
     known = served.tags.get(form)
     unchanged = None if known is None else check(request.method, request.headers, known)
     if unchanged is not None:
@@ -133,29 +135,36 @@ async def of_message(request: Request, served: ServedBody, resolver: Resolver) -
     write_it = _page if choice.kind == HTML else _message
     # With the URLs of this server: those of its store say where it is, and lead nowhere.
     body = await run_in_threadpool(public_body, served, base)
-    data, headers = await at_length(write_it, choice, body, served.id)
-    tag = hex_digits(sha256_of(data))
-    served.keep_tag(form, tag)
-    return tagged(request, data, tag, choice.kind, Vary="Accept", **headers)
+    found = await at_length(served.form, form, partial(write_it, choice, body, served.id))
+    return tagged(request, found, choice.kind, Vary="Accept")
 
 
-def _page(choice: Choice, body: MessageBody, title: str) -> tuple[bytes, dict[str, str]]:
+def _json(served: ServedBody, base: str) -> Form:
+    return Form(public_json(served, base), served.state)
+
+
+def _tagged(text: str, headers: dict[str, str]) -> Form:
+    data = text.encode()
+    return Form(data, hex_digits(sha256_of(data)), headers)
+
+
+def _page(choice: Choice, body: MessageBody, title: str) -> Form:
     try:
         html = page(body, title=title)
     except MissingDependency as error:
         detail = f"the server has no {choice.kind} of this message; ask for {JSON}"
         raise HttpProblem(HTTPStatus.NOT_ACCEPTABLE, detail, Vary="Accept") from error
-    return html.encode(), {"Content_Security_Policy": _PAGE_POLICY}
+    return _tagged(html, {"Content_Security_Policy": _PAGE_POLICY})
 
 
-def _message(choice: Choice, body: MessageBody, _: str) -> tuple[bytes, dict[str, str]]:
+def _message(choice: Choice, body: MessageBody, _: str) -> Form:
     try:
         value, losses = write(choice.name, body)
     except (DecodeError, EnvelopeError, InvalidArgument, InvalidPart) as error:
         raise _not_as(choice.name) from error
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     # What a format can't say is left out, and a client may want to know.
-    return text.encode(), {"MessageBody_Losses": str(len(losses))}
+    return _tagged(text, {"MessageBody_Losses": str(len(losses))})
 
 
 async def _archive(request: Request, kind: str, served: ServedBody, resolver: Resolver) -> Response:

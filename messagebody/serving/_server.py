@@ -1,6 +1,7 @@
 """A server of HTTP for one application: uvicorn, with the times that it does not bound itself."""
 
 import asyncio
+import logging
 import socket
 from collections.abc import Iterable
 from contextlib import suppress
@@ -12,6 +13,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 _CONNECTIONS = 512
 _HEADER_BYTES = 64 * 1024
+_LOGGERS = ("uvicorn.error", "messagebody.serving._messages", "messagebody.serving._problems")
+_LINES_A_MINUTE = 60
+_MINUTE = 60.0
 _BYTES_PER_SECOND = 1024
 """The pace of a client that reads."""
 
@@ -47,8 +51,40 @@ def run(app: Any, sockets: Iterable[socket.socket], *, seconds: float = 30.0) ->
         h11_max_incomplete_event_size=_HEADER_BYTES,
         timeout_graceful_shutdown=5,
     )
+    calm = CalmLog()
+    for name in _LOGGERS:
+        logging.getLogger(name).addFilter(calm)
     with suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[*sockets])
+
+
+class CalmLog(logging.Filter):
+    """Keep strangers from filling a log: one line for what they did wrong, and few lines a minute.
+
+    What the server itself does wrong keeps its traceback.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._begun = 0.0
+        self._lines = 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether a line is written; change it if it is about a client."""
+        if "WebSocket" in record.getMessage():
+            return False  # advice to install what this server does not want
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, h11.ProtocolError):
+            record.msg, record.args = "A client broke the rules of HTTP: %s", (error,)
+            record.exc_info = record.exc_text = None
+        if not 0 <= record.created - self._begun < _MINUTE:
+            left_out = self._lines - _LINES_A_MINUTE
+            self._begun, self._lines = record.created, 0
+            if left_out > 0:
+                text = "%s lines were left out: at most %s are written in a minute"
+                logging.getLogger(record.name).warning(text, f"{left_out:,}", _LINES_A_MINUTE)
+        self._lines += 1
+        return self._lines <= _LINES_A_MINUTE
 
 
 class PatientProtocol(H11Protocol):

@@ -18,7 +18,7 @@ from messagebody.schema import MessageBodySchema
 from messagebody.serving._answers import of_content, tagged
 from messagebody.serving._contents import Elsewhere, PartContent, content_of
 from messagebody.serving._limits import ServingLimits
-from messagebody.serving._messages import Dated, OneBody, ServedBody, StoredBodies
+from messagebody.serving._messages import Dated, Form, OneBody, ServedBody, StoredBodies
 from messagebody.serving._problems import HttpProblem
 from messagebody.serving._representations import HTML, best_of, of_message
 from messagebody.serving._requests import read, require_type
@@ -81,7 +81,7 @@ class Site:
         if following:
             headers["Link"] = f'<{following}>; rel="next"'
         data = _as_json(entries) if kind == JSON else _as_page(entries, following)
-        return tagged(request, data, hex_digits(sha256_of(data)), kind, **headers)
+        return tagged(request, Form(data, hex_digits(sha256_of(data))), kind, **headers)
 
     def _page(self, entries: list[Dated], after: str | None) -> tuple[list[Dated], bool]:
         if after is not None:
@@ -103,15 +103,20 @@ class Site:
         return await at_length(self.messages.find, name) if served is None else served
 
     def _listed(self, request: Request, served: ServedBody) -> Response:
-        pattern = name_pattern(request.query_params["list"])
+        asked = request.query_params["list"]
+        pattern = name_pattern(asked)
         pattern.require_matches()
-        found = [
-            entry
-            for entry in served.body.manifest()
-            if "name" in entry and pattern.matches(entry["name"])
-        ]
-        data = json.dumps(found).encode()
-        return tagged(request, data, hex_digits(sha256_of(data)), JSON)
+
+        def listed() -> Form:
+            found = [
+                entry
+                for entry in served.body.manifest()
+                if "name" in entry and pattern.matches(entry["name"])
+            ]
+            data = json.dumps(found).encode()
+            return Form(data, hex_digits(sha256_of(data)))
+
+        return tagged(request, served.form(("list", asked), listed), JSON)
 
     async def validate(self, request: Request) -> Response:
         """Answer with the violations of a message by the schema in the request."""

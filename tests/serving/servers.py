@@ -44,10 +44,12 @@ class Process(NamedTuple):
 
 
 @contextlib.contextmanager
-def command(*arguments: str | Path, stop: int = signal.SIGTERM) -> Iterator[Process]:
-    """Run `messagebody serve` with a free port, until the block ends."""
+def command(
+    *arguments: str | Path, stop: int = signal.SIGTERM, log: Any = None
+) -> Iterator[Process]:
+    """Run `messagebody serve` with a free port, until the block ends; `log` takes its errors."""
     call = [sys.executable, "-m", "messagebody", "serve", *map(str, arguments), "--port", "0"]
-    process = subprocess.Popen(call, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=log, text=True)
     assert process.stdout is not None
     try:
         said = process.stdout.readline()

@@ -1,16 +1,19 @@
 """Bytes on a socket that two readers could understand in two ways, and requests that cost much."""
 
 import json
+import logging
 import re
 import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import h11
 import pytest
 
 from messagebody import MessageBody, Part, diff
 from messagebody.patches import MEDIA_TYPE
+from messagebody.serving._server import CalmLog
 from tests.serving.servers import TOKEN, command
 
 BODY = MessageBody([Part("one"), Part("alpha" * 1000, name="/a.txt")])
@@ -194,3 +197,60 @@ def test_a_patch_that_does_not_arrive_is_ended(served: tuple[str, Path]) -> None
     assert answers(address, slow, 20) in ([], [408])
     assert time.monotonic() - begun < 15
     assert MessageBody.load(messages / "m.json") == BODY
+
+
+UPGRADES = (
+    b"GET /m HTTP/1.1\r\n" + HEAD + b"Connection: upgrade, close\r\nUpgrade: websocket\r\n\r\n"
+)
+CODED = b"PUT /first HTTP/1.0\r\n" + TYPED + b"Transfer-Encoding: chunked\r\n\r\n"
+TOO_LARGE = b"PUT /first HTTP/1.1\r\n" + TYPED + b"Transfer-Encoding: chunked\r\n\r\nffffffffff\r\n"
+
+
+class TestLog:
+    """What strangers can write into it."""
+
+    def test_each_mistake_is_a_line_and_a_minute_has_few(self, tmp_path: Path) -> None:
+        BODY.save(tmp_path / "m.json")
+        framings = [b"PUT /first HTTP/1.1\r\n" + TYPED + each + LAST for each in SMUGGLED.values()]
+        mistakes = [*framings, UPGRADES, CODED + LAST, TOO_LARGE + LAST]
+        patient = [tmp_path, "--timeout", "1"]
+        with (tmp_path / "log").open("w+") as log, command(*patient, log=log) as (address, _):
+            for sent in [*mistakes, *[b"\x16\x03\x01\r\n\r\n"] * 100]:
+                answers(address, sent)
+            assert answers(address, LAST) == [200]
+            log.seek(0)
+            lines = log.read().splitlines()
+        assert 10 < len(lines) <= 61
+        assert not [each for each in lines if "Traceback" in each or "WebSocket" in each]
+        assert max(map(len, lines)) < 200
+
+    def test_what_is_left_out_is_counted(self, caplog: pytest.LogCaptureFixture) -> None:
+        logger = logging.getLogger("messagebody.tests.calm")
+        calm = CalmLog()
+        logger.addFilter(calm)
+
+        def write(moment: float, times: int = 1) -> None:
+            for _ in range(times):
+                record = logger.makeRecord(logger.name, logging.WARNING, "", 0, "no HTTP", (), None)
+                record.created = moment
+                logger.handle(record)
+
+        write(1e9, 100)
+        write(1e9 + 59, 100)
+        assert len(caplog.records) == 60
+        write(1e9 + 61)
+        left_out, last = (each.getMessage() for each in caplog.records[60:])
+        assert left_out == "140 lines were left out: at most 60 are written in a minute"
+        assert last == "no HTTP"
+
+    def test_a_fault_of_the_server_keeps_its_traceback(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        logger = logging.getLogger("messagebody.tests.faults")
+        logger.addFilter(CalmLog())
+        for error in (ValueError("ours"), h11.LocalProtocolError("theirs")):
+            logger.error("Exception in ASGI application", exc_info=error)
+        ours, theirs = caplog.records
+        assert ours.exc_info is not None
+        assert theirs.exc_info is None
+        assert theirs.getMessage() == "A client broke the rules of HTTP: theirs"
