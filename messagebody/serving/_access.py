@@ -144,10 +144,11 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
+        request = HTTPConnection(scope)
         try:
-            self._access.check(HTTPConnection(scope))
+            self._access.check(request)
         except HttpProblem as problem:
-            await answer(problem)(scope, receive, guarded)
+            await answer(problem, request)(scope, receive, guarded)
         else:
             await self._app(scope, receive, guarded)
 

@@ -5,6 +5,7 @@ see the URLs of its parts on the server. What they put back is turned round.
 """
 
 from http import HTTPStatus
+from urllib.parse import quote as quoted
 
 from messagebody._core import MessageBody, Part, columns, key_of, quote
 from messagebody.serving._messages import UPLOADS, ServedBody
@@ -27,7 +28,7 @@ def public_body(served: ServedBody, base: str) -> MessageBody:
         base: the URL of the server as the client knows it, with a slash at the end.
     """
     addresses = {
-        index: f"{base}{served.id}{part.name or f'/~{index}'}"
+        index: f"{base}{quoted(served.id)}{part.name or f'/~{index}'}"
         for index, part in enumerate(served.body)
         if part.url is not None and served.own_key(part) is not None
     }

@@ -2,9 +2,11 @@
 
 import copy
 import os
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import BinaryIO, Final
+from urllib.parse import quote
 
 import attrs
 
@@ -58,7 +60,14 @@ class PartContent:
         kind = essence(self.content_type)
         is_shown = kind.startswith(_SHOWN) and not kind.endswith(_RUNS)
         way = "inline" if is_shown or kind in {TEXT_PLAIN, "application/pdf"} else "attachment"
-        return f'{way}; filename="{self.name}"'
+        return saved_as(way, self.name)
+
+
+def saved_as(way: str, name: str) -> str:
+    """Return the header that says what a browser does with content, and what it calls the file."""
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
+    also = "" if plain == name else f"; filename*=UTF-8''{quote(name, safe='')}"
+    return f'{way}; filename="{plain}"{also}'
 
 
 @attrs.frozen

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import quote as quoted
 
 import attrs
 from starlette.concurrency import run_in_threadpool
@@ -79,7 +80,7 @@ class Edits:
         bases = self.access.bases(request)
         write = partial(self._put_message, name, data, bases, request.headers)
         served, is_new = await run_in_threadpool(write)
-        return _written(served.state, f"./{name}" if is_new else "")
+        return _written(served.state, f"./{quoted(name)}" if is_new else "")
 
     async def patch_message(self, request: Request) -> Response:
         """Change the message that If-Match names by a patch of it."""

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
 from http import HTTPStatus
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -23,9 +24,13 @@ from messagebody._core import (
     StoredMessage,
     StoredMessages,
     columns,
+    did_you_mean,
+    escape,
     hex_digits,
     is_url,
     key_of,
+    quote,
+    redact_urls,
     require_body,
     sha256_of,
 )
@@ -34,15 +39,20 @@ from messagebody.serving._limits import ServingLimits
 from messagebody.serving._problems import HttpProblem
 from messagebody.storage import Bytes, Store, open_store
 from messagebody.storage._stores.documents import StoredDocument
-from messagebody.storage._stores.messages import SUFFIX
+from messagebody.storage._stores.messages import SUFFIX, is_message
 
 _logger: Final = logging.getLogger(__name__)
-ID: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
-"""The ids of messages: one segment of a name, without a dot at its start."""
+_ID: Final = re.compile(r"[^/\\\\.~\ufffd][^/\\\\\ufffd]{0,199}")
+"""The ids of messages: one segment of a path, in which nothing is hidden."""
 UPLOADS: Final = "uploads"
 """The segment where parts are put before their message; no message has this id."""
 _SMALL: Final = MIB
 """Bytes of a message that is read without waiting for others."""
+_LOOKED_AT: Final = 10_000
+_SHOWN: Final = 3
+_CUT: Final = 300
+_COMPARED: Final = 1_000
+"""Names of parts among which one is looked for that somebody may have meant."""
 _MOST_TAGS: Final = 100
 _POSITION: Final = re.compile(r"~(0|[1-9][0-9]{0,8})")
 
@@ -60,6 +70,12 @@ class Form:
     data: bytes
     tag: str
     headers: Mapping[str, str] = attrs.field(factory=dict)
+
+
+def is_id(name: str) -> bool:
+    """Return whether a message can have this id: what can be read, and written in one segment."""
+    is_segment = _ID.fullmatch(name) is not None and name.isprintable()
+    return is_segment and name != UPLOADS and name == name.strip()
 
 
 class Dated(NamedTuple):
@@ -133,7 +149,8 @@ class ServedBody:
                 return index
             raise PartNotFound(place)
         if place not in self._positions:
-            raise PartNotFound(place)
+            names = islice((name for name in self._positions if name is not None), _COMPARED)
+            raise PartNotFound(place, did_you_mean(place[:_CUT], names))
         return self._positions[place]
 
     def digest_of(self, index: int, part: Part) -> str | None:
@@ -257,7 +274,7 @@ class StoredBodies:
             HttpProblem: no message can have this id here.
         """
         is_other = self._only is not None and name != self._only.removesuffix(SUFFIX)
-        if is_other or ID.fullmatch(name) is None or name == UPLOADS:
+        if is_other or not is_id(name):
             raise not_found()
         try:
             return self.find(name)
@@ -265,7 +282,7 @@ class StoredBodies:
             return None
 
     def _look_up(self, name: str) -> StoredMessage:
-        if ID.fullmatch(name) is None or name == UPLOADS:
+        if not is_id(name):
             raise not_found()
         try:
             if self._only is None:
@@ -274,15 +291,29 @@ class StoredBodies:
                 return OneStoredMessage(self.store, self._only, self._limits.message)[""]
         except KeyError:
             pass
+        if name.endswith(SUFFIX) and self._all.get(name.removesuffix(SUFFIX)) is not None:
+            raise not_found(f"; its id has no {SUFFIX}")
         raise not_found()
+
+    def warn_of_left_out(self) -> None:
+        """Log which messages no id can name, among the first objects of the store."""
+        keys = (found.key for found in islice(self.store.iter_objects(), _LOOKED_AT))
+        left_out = [key for key in keys if is_message(key) and not is_id(key.removesuffix(SUFFIX))]
+        if left_out:
+            shown = ", ".join(map(quote, sorted(left_out)[:_SHOWN]))
+            more = ", …" if len(left_out) > _SHOWN else ""
+            folders = any("/" in key for key in left_out)
+            advice = "; serve a folder by itself" if folders else ""
+            _logger.warning("left out, as no id can name them: %s%s%s", shown, more, advice)
 
     def _decoded(self, name: str, found: StoredMessage) -> ServedBody:
         try:
             return ServedBody(name, found(), self.store)
         except DecodeError as error:
             # A file of another kind in the directory is not served.
-            _logger.warning("%s is not served: %s", name, error)
-            raise not_found() from error
+            _logger.warning("%s is not served: %s", quote(name), error)
+            why = escape(redact_urls(error.statement), limit=_CUT)
+            raise not_found(f": the file of this name is none. {why}") from error
 
     def newest(self) -> list[Dated]:
         """Return all messages, the newest first."""
@@ -302,7 +333,7 @@ class StoredBodies:
         return [
             Dated(stat.modified or 0.0, name, stat.size)
             for name, stat in stats.items()
-            if ID.fullmatch(name) and name != UPLOADS
+            if is_id(name)
         ]
 
     def lock(self) -> threading.Lock:
@@ -392,7 +423,9 @@ def open_messages(source: Any, limits: ServingLimits) -> OneBody | StoredBodies:
         path = Path(os.path.realpath(source))
         path.stat()
         if path.is_dir():
-            return StoredBodies(open_store(path), limits)
+            found = StoredBodies(open_store(path), limits)
+            found.warn_of_left_out()
+            return found
         return StoredBodies(open_store(path.parent), limits, _served_key(path.name))
     return OneBody(require_body(source))
 
@@ -405,12 +438,14 @@ def _at_url(url: str, limits: ServingLimits) -> StoredBodies:
 
 
 def _served_key(key: str) -> str:
-    if ID.fullmatch(key.removesuffix(SUFFIX)):
+    if is_id(key.removesuffix(SUFFIX)):
         return key
-    expected = "a file whose name, of which its id is made, has only letters, digits, . _ and -"
+    expected = (
+        "a file whose name can be an id: not hidden, without ~ at its start or what can't be seen"
+    )
     raise InvalidArgument(expected, got=key)
 
 
-def not_found() -> HttpProblem:
+def not_found(why: str = "") -> HttpProblem:
     """Return the answer for a message that is not there."""
-    return HttpProblem(HTTPStatus.NOT_FOUND, "there is no such message")
+    return HttpProblem(HTTPStatus.NOT_FOUND, f"there is no such message{why}")

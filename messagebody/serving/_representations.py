@@ -37,6 +37,7 @@ from messagebody.rendering import page
 from messagebody.serving._addresses import public_body, public_json
 from messagebody.serving._answers import tagged
 from messagebody.serving._conditions import check
+from messagebody.serving._contents import saved_as
 from messagebody.serving._events import EVENTS, of_events
 from messagebody.serving._messages import Form, ServedBody
 from messagebody.serving._problems import HttpProblem
@@ -185,7 +186,7 @@ async def _archive(request: Request, kind: str, served: ServedBody, resolver: Re
             headers["Content-Type"] = _take_head(file)
         else:
             headers["Content-Type"] = kind
-            headers["Content-Disposition"] = f'attachment; filename="{name}"'
+            headers["Content-Disposition"] = saved_as("attachment", name)
         headers["Content-Length"] = str(size - file.tell())
     except BaseException:
         file.close()

@@ -6,6 +6,7 @@ import warnings
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Final
+from urllib.parse import quote
 
 import attrs
 from starlette.concurrency import run_in_threadpool
@@ -41,7 +42,7 @@ _PAGE: Final = (
     "<h1>Messages</h1>{}{}"
 )
 _TABLE: Final = "<table><tr><th>Message<th>Size<th>Changed (UTC){}</table>"
-_ROW: Final = '<tr><td><a href="./{0}">{0}</a><td>{1}<td>{2}'
+_ROW: Final = '<tr><td><a href="./{0}">{1}</a><td>{2}<td>{3}'
 _POLICY: Final = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
@@ -173,7 +174,9 @@ def _as_json(entries: list[Dated]) -> bytes:
 
 def _as_page(entries: list[Dated], following: str) -> bytes:
     rows = "".join(
-        _ROW.format(html.escape(each.id), human_size(each.size), _minute(each.modified))
+        _ROW.format(
+            quote(each.id), html.escape(each.id), human_size(each.size), _minute(each.modified)
+        )
         for each in entries
     )
     listed = _TABLE.format(rows) if rows else "<p>There are none."
@@ -190,7 +193,7 @@ def _minute(moment: float) -> str:
 
 def _cursor(entry: Dated) -> str:
     # The shortest digits that are the same number again.
-    return f"{entry.modified!r},{entry.id}"
+    return f"{entry.modified!r},{quote(entry.id)}"
 
 
 def _read_cursor(text: str) -> tuple[float, str]:

@@ -99,3 +99,8 @@ def test_ranges(
         assert got.headers["content-range"] == f"bytes {first}-{last}/10"
     if status == 416:
         assert got.headers["content-range"] == "bytes */10"
+
+
+def test_what_is_there_is_not_new(served: TestClient) -> None:
+    headers = {"If-Match": "*", "If-None-Match": "*", "Content-Type": "application/json"}
+    assert served.put("/m", content="[]", headers=headers).status_code == 412

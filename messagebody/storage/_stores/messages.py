@@ -65,7 +65,7 @@ class StoredMessages(Mapping[str, StoredMessage]):
 
     def __getitem__(self, name: str) -> StoredMessage:
         key = name + SUFFIX
-        if not _is_message(key):
+        if not is_message(key):
             raise KeyError(name)
         return _look_up(self.store, key, self._limits)
 
@@ -77,14 +77,14 @@ class StoredMessages(Mapping[str, StoredMessage]):
 
     def __bool__(self) -> bool:
         # Without listing all of a bucket.
-        return any(_is_message(found.key) for found in self.store.iter_objects())
+        return any(is_message(found.key) for found in self.store.iter_objects())
 
     def stats(self) -> dict[str, Stat]:
         """Return the metadata of all messages, by name."""
         return {
             found.key.removesuffix(SUFFIX): found
             for found in self.store.iter_objects()
-            if _is_message(found.key)
+            if is_message(found.key)
         }
 
 
@@ -131,7 +131,7 @@ def _look_up(store: Store, key: str, limits: Limits) -> StoredMessage:
     return StoredMessage(store, found, limits, None if is_settled else now)
 
 
-def _is_message(key: str) -> bool:
+def is_message(key: str) -> bool:
     """Return whether an object is a message: hidden ones and paths to elsewhere are not."""
     place = f"/{key}"
     return key.endswith(SUFFIX) and "/." not in place and "//" not in place
