@@ -6,7 +6,9 @@ import io
 import os
 import re
 import stat
+import time
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -34,6 +36,14 @@ TEMPORARY: Final = ".messagebody-"
 """The beginning of the name of a temporary file, which a killed process may leave behind."""
 TEMPORARY_PATTERN: Final = re.escape(TEMPORARY) + "[0-9a-f]{16}"
 """The names of temporary files, as a regular expression."""
+
+_HOUR: Final = 3600.0
+_DAY: Final = 24 * _HOUR
+_LOOKED_AT: Final = 10_000
+"""Files of a directory among which those of killed writers are looked for."""
+_REMEMBERED: Final = 1_000
+_tidied: Final = dict[tuple[int, int], float]()
+"""When a directory was looked at last."""
 
 # Errors of file systems without hard links: vfat and exFAT, several network and FUSE mounts.
 NO_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
@@ -78,19 +88,18 @@ def _is_special(path: str | os.PathLike[str]) -> bool:
 
 
 def _replace(target: Path, chunks: Iterable[bytes]) -> None:
-    import tempfile  # only for programs that write
-
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
+    temporary = target.parent / temporary_name()
     try:
+        descriptor = os.open(temporary, CREATE, 0o600)
         with os.fdopen(descriptor, "wb") as stream:
             stream.writelines(chunks)
             os.fsync(stream.fileno())
-        # `mkstemp` makes files for their owner only.
-        Path(temporary).chmod(_mode(target))
-        Path(temporary).replace(target)
+        temporary.chmod(_mode(target))
+        temporary.replace(target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+    delete_abandoned(target.parent)
 
 
 def _mode(path: Path) -> int:
@@ -159,6 +168,47 @@ def open_below(root: str | os.PathLike[str], relative: str | os.PathLike[str]) -
 def temporary_name() -> str:
     """Return a name for a temporary file that no other file has."""
     return TEMPORARY + os.urandom(8).hex()
+
+
+def delete_abandoned(directory: str | os.PathLike[str] | int) -> None:
+    """Delete the temporary files that killed writers left in a directory, if they are a day old.
+
+    Writers ask for it after each file, so it looks once an hour, and at no more than the first of
+    many files. What can't be deleted stays.
+
+    Arguments:
+        directory: its path, or a descriptor of it.
+    """
+    with contextlib.suppress(OSError):
+        # By a descriptor, so that nobody can put another directory in its place.
+        by_name = DIRECTORY & ~os.O_NOFOLLOW
+        handle = os.dup(directory) if isinstance(directory, int) else os.open(directory, by_name)
+        try:
+            if _is_due(handle, now := time.time()):
+                with os.scandir(handle) as entries:
+                    for entry in islice(entries, _LOOKED_AT):
+                        if _is_abandoned(entry, now):
+                            os.unlink(entry.name, dir_fd=handle)
+        finally:
+            os.close(handle)
+
+
+def _is_due(directory: int, now: float) -> bool:
+    status = os.fstat(directory)
+    place = status.st_dev, status.st_ino
+    if now - _tidied.get(place, 0.0) < _HOUR:
+        return False
+    if len(_tidied) >= _REMEMBERED:
+        _tidied.clear()
+    _tidied[place] = now
+    return True
+
+
+def _is_abandoned(entry: os.DirEntry[str], now: float) -> bool:
+    if re.fullmatch(TEMPORARY_PATTERN, entry.name) is None:
+        return False
+    status = entry.stat(follow_symlinks=False)
+    return stat.S_ISREG(status.st_mode) and now - status.st_mtime > _DAY
 
 
 @contextlib.contextmanager

@@ -1,14 +1,28 @@
 """Files written whole or not at all, and files that are read without following links."""
 
 import os
+import re
 import stat
+import subprocess
+import sys
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from messagebody import Limits, MessageBody
-from messagebody._base.files import open_below, read_at_most, read_regular, replace_file
+from messagebody._base import files
+from messagebody._base.files import (
+    TEMPORARY_PATTERN,
+    open_below,
+    read_at_most,
+    read_regular,
+    replace_file,
+)
+from messagebody.storage import Bytes, open_store
 
 
 class TestReplaceFile:
@@ -117,3 +131,82 @@ class TestReadAtMost:
     def test_a_limit_beyond_memory_is_no_limit(self, limit: int, tmp_path: Path) -> None:
         MessageBody().save(tmp_path / "m.json")
         assert not len(MessageBody.load(tmp_path / "m.json", limits=Limits(json_bytes=limit)))
+
+
+DIGITS = "0123456789abcdef"
+
+
+class TestAbandoned:
+    """What killed writers leave goes with the next write beside it, and nothing of others does."""
+
+    OURS = f".messagebody-{DIGITS}"
+    OTHERS = (
+        f".messagebody-{DIGITS}0", f".messagebody-{DIGITS[:-1]}", f".messagebody-{DIGITS.upper()}",
+        f"messagebody-{DIGITS}", f".messagebody-{DIGITS}.bak", ".m.json.abcdefgh", "m.json~",
+        f".messagebody-{DIGITS[:-1]}g",
+    )  # fmt: skip
+
+    @pytest.fixture
+    def left(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        # Another test may have had a directory of the same number.
+        monkeypatch.setattr(files, "_tidied", {})
+        (tmp_path / "below").mkdir()
+        for directory in (tmp_path, tmp_path / "below"):
+            for name in (self.OURS, *self.OTHERS):
+                (directory / name).write_text("half")
+                os.utime(directory / name, (1, time.time() - 86_500))
+        return tmp_path
+
+    def save(self, directory: Path) -> None:
+        replace_file(directory / "m.json", b"[]")
+
+    def put(self, directory: Path) -> None:
+        open_store(directory).put("m.json", Bytes(b"[]"), content_type="a/b", if_absent=False)
+
+    @pytest.mark.parametrize("write", [save, put])
+    def test_only_what_is_named_as_ours_goes(
+        self, left: Path, write: Callable[[Any, Path], None]
+    ) -> None:
+        before = {*left.rglob("*")}
+        write(self, left)
+        assert before - {*left.rglob("*")} == {left / self.OURS}
+        assert (left / "m.json").read_text() == "[]"
+
+    def test_young_files_links_and_directories_stay(self, left: Path) -> None:
+        (left / self.OURS).unlink()
+        young = left / f".messagebody-{DIGITS[::-1]}"
+        young.write_text("being written")
+        os.utime(young, (1, time.time() - 86_300))
+        link, folder = left / f".messagebody-{'0' * 16}", left / f".messagebody-{'1' * 16}"
+        link.symlink_to(left / "below")
+        folder.mkdir()
+        os.utime(link, (1, 1), follow_symlinks=False)
+        os.utime(folder, (1, 1))
+        before = {*left.rglob("*")}
+        self.save(left)
+        assert before <= {*left.rglob("*")}
+
+    def test_a_directory_is_looked_at_once_an_hour(
+        self, left: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        looked = list[Any]()
+        really = os.scandir
+
+        def counted(place: Any) -> Any:
+            looked.append(place)
+            return really(place)
+
+        monkeypatch.setattr(os, "scandir", counted)
+        for _ in range(5):
+            self.save(left)
+        assert len(looked) == 1
+
+    def test_a_killed_writer_leaves_what_is_named_as_ours(self, tmp_path: Path) -> None:
+        code = (
+            "import os, signal, sys; from messagebody._base.files import replace_file\n"
+            "def pieces():\n    yield b'half'\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+            "replace_file(sys.argv[1], pieces())"
+        )
+        subprocess.run([sys.executable, "-c", code, str(tmp_path / "m.json")], check=False)
+        [left] = tmp_path.iterdir()
+        assert re.fullmatch(TEMPORARY_PATTERN, left.name)

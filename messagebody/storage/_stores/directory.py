@@ -18,6 +18,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from messagebody._base.files import (
     CREATE,
     READ,
+    delete_abandoned,
     give_name,
     open_parent,
     read_at_most,
@@ -72,6 +73,7 @@ class FileStore(Store):
             finally:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(temporary, dir_fd=directory)
+                delete_abandoned(directory)
 
     def read_range(self, key: str, start: int, end: int) -> bytes:
         """Return a range of a file."""
