@@ -16,6 +16,7 @@ from messagebody._core import (
     missing_attribute,
 )
 from messagebody.adapters._contract import Converted, Loss, LossKind, converted_each, said_at
+from messagebody.adapters._conversation.following import WAYS
 from messagebody.adapters._conversation.ids import respelled
 from messagebody.adapters._conversation.matching import marked
 from messagebody.adapters._conversation.messages import (
@@ -246,8 +247,9 @@ class Format(Dialect):
         return message if is_json else json_value(message, self._is_json, DEFAULT_LIMITS)
 
     def from_bodies(
-        self, bodies: Iterable[MessageBody], /, *, rest: Sequence[Any] = (), **options: Any
-    ) -> Converted[list[Any]]:
+        self, bodies: Iterable[MessageBody], /, *, rest: Sequence[Any] = (),
+        results: str = "follow", **options: Any,
+    ) -> Converted[list[Any]]:  # fmt: skip
         """Return the messages of a conversation, as the service of the format takes them.
 
         Some content needs a separate message, such as the result of a tool; a body that holds it
@@ -259,13 +261,17 @@ class Format(Dialect):
         Arguments:
             bodies: the bodies, in order.
             rest: what `to_bodies` returned as `rest`.
+            results: what becomes of the files in the result of a tool that the format takes from
+                users alone, such as pictures in OpenAI's chat: they "follow" in a message of the
+                user right behind the results, which say so, or a "text" only names them.
             **options: others of `from_body`.
         """
+        one_of("results", results, WAYS)
         role = options.pop("role", None)
         if role is not None:
             one_of("role", role, (*ROLES, *KIN))
         how = WriteOptions.of(**options)
-        turns, losses = turns_of(self, bodies, rest)
+        turns, losses = turns_of(self, bodies, rest, results)
         # A conversation that is as it came has ends that its service has taken.
         if len(turns) != len(rest) or not all(turn.is_own for turn in turns):
             losses += at_the_ends(self, turns)
@@ -279,7 +285,8 @@ class Format(Dialect):
             losses += [said_at(turn.number, loss) for loss in done.losses]
             # A message of which nothing goes out is no message; its losses say so.
             is_refused = is_empty and self.answers_calls
-            if turn.is_own or not is_refused:
+            is_emptied = is_refused and bool((turn.rest or {}).get("blocks"))
+            if not is_emptied if turn.is_own else not is_refused:
                 made.append((done.value, turn))
         messages, own = [each for each, _ in made], [turn.is_own for _, turn in made]
         if any(turn.is_own and "documents" in turn.rest for _, turn in made):

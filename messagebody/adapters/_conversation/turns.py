@@ -9,6 +9,7 @@ from typing import Any
 
 from messagebody._core import MessageBody, Part, PartRecord, parts_of
 from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._conversation.following import followed
 from messagebody.adapters._conversation.ids import number_apart, respell, state_ids, state_names
 from messagebody.adapters._conversation.matching import rests_for
 from messagebody.adapters._conversation.settling import settled
@@ -20,9 +21,16 @@ from messagebody.errors import EnvelopeError
 
 
 def turns_of(
-    dialect: Dialect, bodies: Iterable[MessageBody], rests: Sequence[Any]
+    dialect: Dialect, bodies: Iterable[MessageBody], rests: Sequence[Any], results: str = "follow"
 ) -> tuple[list[Turn], list[Loss]]:
-    """Return the turns of bodies in the order of their messages, and what was lost for it."""
+    """Return the turns of bodies in the order of their messages, and what was lost for it.
+
+    Arguments:
+        dialect: the format.
+        bodies: the bodies.
+        rests: the rests of the messages that they came from.
+        results: what becomes of files in results that only users may send: one of `WAYS`.
+    """
     turns = []
     bodies = [*bodies]
     for number, (body, rest) in enumerate(zip(bodies, rests_for(bodies, rests), strict=True)):
@@ -53,7 +61,10 @@ def turns_of(
         ]
     if dialect.answers_calls:
         turns = _answered(dialect, turns, losses)
-    return [piece for turn in turns for piece in _pieces(dialect, turn)], losses
+    turns = [piece for turn in turns for piece in _pieces(dialect, turn)]
+    if dialect.answers_calls and results == "follow":
+        turns = [*followed(dialect, turns, losses)]
+    return turns, losses
 
 
 # Texts of another speaker
@@ -178,8 +189,9 @@ def _in_order(
     """Yield turns, each followed by the answers to its calls; calls without one are left out."""
     for place, turn in enumerate(turns):
         lost = {each for each, there in unanswered.items() if there == place}
-        # The last calls may still be answered.
-        if lost and not turn.is_own and place < len(turns) - 1:
+        # The last calls may still be answered, but all of them at once.
+        is_over = place < len(turns) - 1 or place in answers
+        if lost and not turn.is_own and is_over:
             parts = []
             for item, found in turn.items():
                 if isinstance(item, Call) and item.id in lost:

@@ -137,6 +137,9 @@ def plan_of(
     if own and not stated:
         # The rest was computed with this word.
         who = who._replace(word=dialect.roles.get("user", "user"))
+    if dialect.binds_reasoning:
+        entries, loose = _without_loose(dialect, items, entries)
+        losses += loose
     steps, dropped = _steps(positions, items, entries, talk)
     losses += dropped
     frame, text = own.get("frame"), member_of(own, "text", str) or TEXT_PLAIN
@@ -183,6 +186,30 @@ def _missed_of(
 
 
 # Items and the entries of their blocks
+
+
+def _without_loose(
+    dialect: Dialect, items: list[Found], entries: _Entries
+) -> tuple[_Entries, list[Loss]]:
+    """Return the entries without those of thoughts whose next item has been removed, and losses."""
+    taken, losses, made = {*matched(items, entries)}, list[Loss](), [*entries]
+    is_gone = False
+    for index, entry in reversed([*enumerate(entries)]):
+        if not _is_thought(entry):
+            is_gone = "block" not in entry and index not in taken
+        elif is_gone:
+            # A part of it goes out as a thought without its signature.
+            made[index] = {}
+            if "block" in entry:
+                why = f"{dialect.name} takes no thought without the item that it led to"
+                losses.append(Loss(LossKind.OMITTED, dialect.place, why))
+    return [each for old, each in zip(entries, made, strict=True) if each == old], losses
+
+
+def _is_thought(entry: dict[str, Any]) -> bool:
+    kept = entry.get("block")
+    is_kept = isinstance(kept, dict) and kept.get("type") == "reasoning"
+    return is_kept or str(entry.get("name", "")).startswith("/reasoning/")
 
 
 def _with_files(

@@ -30,7 +30,7 @@ def of_part(part: Part, reached: Part, name: str | None, role: str) -> tuple[str
     """
     text = None if reached.is_reference or not is_text(part.content_type) else text_of(reached)
     if text is None:
-        return _note_of(part), False
+        return note_of(part), False
     return (f"{name}:\n{text}" if name is not None and role != "assistant" else text), True
 
 
@@ -46,14 +46,14 @@ def of_item(item: Item, parts: list[Part], role: str) -> tuple[str | None, bool]
     return _told(item, parts), False
 
 
-def _note_of(part: Part) -> str:
-    """Return a text in place of a part, which describes it."""
+def note_of(part: Part, where: str = "not shown here") -> str:
+    """Return a text in place of a part, which describes it, and says where it is."""
     facts = [part.content_type, human_size(part.size)]
     if part.url is not None:
         facts.append(redact_places(redact_url(part.url, limit=1000)))
     title = (part.metadata or {}).get("title")
     called = title if isinstance(title, str) else part.name or "a part"
-    return f"[{called}: {', '.join(facts)}; not shown here]"
+    return f"[{called}: {', '.join(facts)}; {where}]"
 
 
 def _told(item: Item, parts: list[Part]) -> str | None:
@@ -63,7 +63,7 @@ def _told(item: Item, parts: list[Part]) -> str | None:
         said = item.arguments if is_said else json.dumps(item.arguments, ensure_ascii=False)
         return f"[call of {item.name}: {said}]"
     if isinstance(item, Result):
-        shown = [_note_of(part) if (text := text_of(part)) is None else text for part in parts]
+        shown = [note_of(part) if (text := text_of(part)) is None else text for part in parts]
         return "\n".join([f"[result of {item.name or item.id or 'a call'}]", *shown])
     if isinstance(item, Code):
         return _fenced(item)

@@ -163,6 +163,8 @@ class Dialect:
     signs_reasoning: ClassVar[bool] = False
     """Whether the target only takes reasoning with the signature or id that it has given."""
 
+    binds_reasoning: ClassVar[bool] = False
+    """Whether the target takes a thought only with the item that it led to, right behind it."""
     stores_file_ids: ClassVar[bool] = False
     """Whether it has a member for the id of a file of any provider."""
     takes_files: ClassVar[bool] = False

@@ -244,3 +244,42 @@ class TestWhatServicesRefuse:
         assert loss.startswith("omitted message 0: part 1: ")
         assert len(losses_of(name, [*talk, {"role": "assistant", "content": " "}])) == 2
         assert losses_of("gemini", talk) == []
+
+
+def test_a_picture_in_a_result_may_stay_a_text() -> None:
+    shot = {
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/png", "data": "iVA="},
+    }
+    talk = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": [
+            {"type": "tool_use", "id": "a", "name": "shot", "input": {}}]},
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "a", "content": [shot]}]},
+    ]  # fmt: skip
+    there = adapter("anthropic").to_bodies(talk)
+    chat = adapter("openai-chat")
+    moved = chat.from_bodies(there.value, rest=there.rest).value
+    assert [each["role"] for each in moved] == ["user", "assistant", "tool", "user"]
+    assert "it follows in the next message" in moved[2]["content"]
+    kept = chat.from_bodies(there.value, rest=there.rest, results="text").value
+    assert [each["role"] for each in kept] == ["user", "assistant", "tool"]
+    with pytest.raises(EnvelopeError, match="results is one of"):
+        chat.from_bodies(there.value, results="both")
+
+
+def test_a_thought_never_stays_behind_what_it_led_to() -> None:
+    """OpenAI refuses a thought without the item behind it."""
+    responses = adapter("openai-responses")
+    thought = {"type": "reasoning", "id": "r", "summary": [], "encrypted_content": "ENC"}
+    told = {**thought, "id": "q", "summary": [{"type": "summary_text", "text": "Hm."}]}
+    call = {"type": "function_call", "id": "f", "call_id": "c", "name": "f", "arguments": "{}"}
+    talk = [{"role": "user", "content": "go"}, thought, told, call]
+    there = responses.to_bodies(talk)
+    assert responses.from_bodies(there.value, rest=there.rest).value == talk
+    edited = there.value[1].copy()
+    del edited["/tool/calls/1.json"]
+    done = responses.from_bodies([there.value[0], edited], rest=there.rest)
+    assert not any(each.get("type") == "reasoning" for each in done.value)
+    assert len(done.losses) >= 2

@@ -75,7 +75,7 @@ class OpenAIResponses(Format):
         Kind("generated", IMAGES, roles=frozenset({"assistant"}), is_generated=True),
     )  # fmt: skip
 
-    signs_reasoning = True
+    signs_reasoning = binds_reasoning = True
     speakers = {Refusal: frozenset({"assistant"})}  # noqa: RUF012 - nobody changes it
     turn_is_list = True
     answers_calls = True

@@ -1,0 +1,99 @@
+"""Following: files of results that a target takes only in a message of the user.
+
+The tools of some services return text alone. A picture then goes out right behind the results, as
+the model must see it, and the result says so.
+"""
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Final
+
+from messagebody._core import TEXT_PLAIN, MessageBody, Part
+from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._conversation.turn import Turn
+from messagebody.adapters._conversion.kinds import fits, kinds_at, own_name
+from messagebody.adapters._conversion.stand_ins import note_of, text_of
+from messagebody.adapters._vocabulary.dialect import Dialect
+from messagebody.adapters._vocabulary.items import Result, is_of_provider
+from messagebody.adapters._vocabulary.places import RESULT
+
+WAYS: Final = ("follow", "text")
+"""What becomes of files that only users may send: they follow the results, or a text names them."""
+_NEXT: Final = "it follows in the next message"
+
+
+def followed(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> Iterator[Turn]:
+    """Yield turns, those of results followed by one with the files that they can't hold."""
+    waiting: list[Part] = []
+    last = 0
+    for turn in turns:
+        items = [] if turn.is_own else turn.items()
+        are_results = bool(items) and all(isinstance(item, Result) for item, _ in items)
+        if waiting and not are_results:
+            yield _sent(last, waiting)
+            waiting = []
+        for item, parts in items if are_results else ():
+            assert isinstance(item, Result)  # noqa: S101 - all of them are
+            moved = [] if is_of_provider(item) else _to_move(dialect, item, parts)
+            if moved:
+                turn, last = _without(dialect, turn, item, moved, losses), turn.number  # noqa: PLW2901
+                waiting += _told(item, moved)
+        yield turn
+    if waiting:
+        yield _sent(last, waiting)
+
+
+def _to_move(dialect: Dialect, item: Result, parts: list[Part]) -> list[Part]:
+    """Return the files of a result that its message can't hold and one of the user can."""
+    inside = kinds_at(dialect, dialect.kinds_of(dialect.roles.get("tool", "tool")), {}, "results")
+    outside = kinds_at(dialect, dialect.kinds_of("user"), {}, "/")
+    return [
+        part for part in parts
+        if text_of(part) is None
+        and not any(fits(part, kind) for kind in inside)
+        and any(fits(_outside(item, part), kind) for kind in outside)
+    ]  # fmt: skip
+
+
+def _without(
+    dialect: Dialect, turn: Turn, item: Result, moved: list[Part], losses: list[Loss]
+) -> Turn:
+    """Return a turn with texts in place of files, and add a loss for each."""
+    gone, taken = {part.name for part in moved}, {*turn.body.names()}
+    made = []
+    for part in turn.body:
+        if part.name not in gone:
+            made.append(part)
+            continue
+        why = f"{dialect.name} has no place for it in a result: {_NEXT}, as the user's"
+        losses.append(Loss(LossKind.CONVERTED, f"message {turn.number}: {part.name}", why))
+        name = part.name
+        if own_name(part, str(item.key)) is not None:  # a text has no file name
+            name = next(each for n in count(1) if (each := f"{item.key}/{n}") not in taken)
+            taken.add(name)
+        about = {RESULT: (part.metadata or {})[RESULT]}
+        text = note_of(part, _NEXT)
+        made.append(Part(text, name=name, content_type=TEXT_PLAIN, metadata=about))
+    return turn.evolve(made)
+
+
+def _told(item: Result, moved: list[Part]) -> list[Part]:
+    """Return files with a text before them, which says whose result they are of."""
+    called = item.name or item.id or "a call"
+    return [Part(f"[from the result of {called}]"), *(_outside(item, part) for part in moved)]
+
+
+def _outside(item: Result, part: Part) -> Part:
+    """Return a file of a result as one of a message."""
+    metadata = {key: value for key, value in (part.metadata or {}).items() if key != RESULT}
+    return part.evolve(name=own_name(part, str(item.key)), metadata=metadata or None)
+
+
+def _sent(number: int, parts: list[Part]) -> Turn:
+    """Return the turn of the user with the files of results."""
+    named: set[str | None] = set()
+    made = []
+    for part in parts:
+        made.append(part.evolve(name=None) if part.name in named else part)
+        named.add(part.name)
+    return Turn(number, MessageBody(made), {"role": "user"}, False)
