@@ -27,6 +27,8 @@ def json_value(message: Any, is_message: Callable[[Any], bool], limits: Limits) 
         DecodeError: it is not JSON.
         EnvelopeError: it is an object that can't be turned into JSON.
     """
+    if type(message) is dict:  # most are
+        return _checked(message, limits)
     if isinstance(message, bytes | bytearray | memoryview):
         return _parsed(bytes(message), limits)
     if isinstance(message, str):

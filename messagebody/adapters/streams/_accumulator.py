@@ -27,7 +27,8 @@ class Pieces:
 
     def append(self, text: str) -> None:
         """Add a piece at the end; two halves of a character become one."""
-        if "\udc00" <= text[:1] <= "\udfff" and self._pieces:
+        # Most texts are below all halves, which one comparison tells.
+        if text > "\udbff" and text[0] <= "\udfff" and self._pieces:
             before = self._pieces[-1]
             if "\ud800" <= before[-1:] <= "\udbff":
                 self._pieces[-1] = before[:-1]
@@ -221,9 +222,13 @@ def objects(holder: Any, key: str) -> list[dict[str, Any]]:
     value = holder.get(key)
     if value is None:
         return []
-    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-        raise OutOfPlace(f"its member {key} is {quote(value, limit=40)}")
-    return value
+    if isinstance(value, list):
+        for each in value:
+            if not isinstance(each, dict):
+                break
+        else:
+            return value
+    raise OutOfPlace(f"its member {key} is {quote(value, limit=40)}")
 
 
 def _shown(index: Any) -> str:

@@ -19,11 +19,16 @@ from messagebody._core import (
 )
 from messagebody.adapters._contract import Converted, Loss, LossKind
 from messagebody.adapters._registry import adapter, require_format_name
+from messagebody.adapters._vocabulary.values import json_value
 from messagebody.adapters.streams._accumulator import Accumulator, OutOfPlace, UnknownEvent
-from messagebody.adapters.streams._characters import event_value, has_halves, whole_characters
+from messagebody.adapters.streams._characters import (
+    halved_value,
+    has_halves,
+    whole_characters,
+)
 from messagebody.adapters.streams._own import OwnEvents
 from messagebody.compatibility import Status
-from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
+from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.schema import MessageBodySchema, Violation
 
@@ -170,8 +175,7 @@ class Assembler:
             DecodeError: the message grows beyond a limit.
         """
         number = len(self._events)
-        value, has_some = event_value(event, self._limits)
-        self._has_halves |= has_some
+        value = self._value_of(event)
         if not isinstance(value, dict):
             raise _refused(number, value, "it is not an object")
         if self._accumulator.is_over:
@@ -186,6 +190,19 @@ class Assembler:
             raise _refused(number, value, str(error)) from error
         self._events.append(value)
         return _SoFar.of(self._made_at(len(self._events)))
+
+    def _value_of(self, event: Any) -> Any:
+        """Return an event as parsed JSON; a text in it may have half of a character."""
+        try:
+            value = json_value(event, _is_any, self._limits)
+            if not isinstance(value, str) or not value.lstrip().startswith("{"):
+                return value
+            event = value.encode("utf-8", "surrogatepass")
+            return json_value(event, _is_any, self._limits)
+        except DecodeError as error:
+            value = halved_value(event, error, self._limits)
+            self._has_halves = True
+            return value
 
     def finish(self) -> Converted[MessageBody]:
         """Return the body of the whole message, as `to_body` of its format makes it.
@@ -305,6 +322,10 @@ class Assembler:
             return self._converted(accumulator).value
 
         return make
+
+
+def _is_any(_: Any) -> bool:
+    return True
 
 
 _KINDS: Final = ("type", "event_kind", "sessionUpdate", "kind", "object")

@@ -28,19 +28,16 @@ class ArrivingCall:
     name: str = ""
     arguments: Pieces = attrs.field(factory=Pieces)
     about: dict[str, Any] = attrs.field(factory=dict)
-    _unread: list[str] = attrs.field(factory=list, init=False)
+    unread: list[str] = attrs.field(factory=list, init=False)
+    """Text of the arguments that `is_whole` has not looked at."""
     _depth: int = attrs.field(default=0, init=False)
     _is_inside: bool = attrs.field(default=False, init=False)
-
-    def note(self, text: str) -> None:
-        """Note more text of the arguments, for `is_whole`."""
-        self._unread.append(text)
 
     def is_whole(self) -> bool:
         """Return whether the arguments are a value that has ended."""
         # Read on from where the last question stopped, so that many questions cost no more than
         # the text.
-        text = "".join(self._unread)
+        text = "".join(self.unread)
         end = 0
         for mark in _MARKS.finditer(text):
             end = mark.end()
@@ -49,7 +46,7 @@ class ArrivingCall:
             elif mark[0][0] != "\\" and not self._is_inside:
                 self._depth += 1 if mark[0] in "{[" else -1
         # The letter that a backslash escapes may be in the next piece.
-        self._unread = ["\\"] if text[end:].endswith("\\") else []
+        self.unread = ["\\"] if text[end:].endswith("\\") else []
         return bool(self.arguments) and self._depth == 0 and not self._is_inside
 
 
@@ -86,6 +83,10 @@ class ArrivingCalls:
         Raises:
             OutOfPlace: its call has not begun, or a member is of another type.
         """
+        if not (id or name) and type(index) is int and (known := self._at.get(index)):
+            if text is not None:
+                self._more(known, text)
+            return known
         if type(index) not in (int, str, type(None)):
             raise OutOfPlace(f"its index is {quote(index, limit=40)}")
         for key, held in {"id": id, "name": name, "arguments": text}.items():
@@ -99,9 +100,12 @@ class ArrivingCalls:
             # Some send the name in pieces, and some again from its beginning.
             call.name = name if name.startswith(call.name) else call.name + name
         if text:
-            self._grow(call.arguments, text)
-            call.note(text)
+            self._more(call, text)
         return call
+
+    def _more(self, call: ArrivingCall, text: str) -> None:
+        self._grow(call.arguments, text)
+        call.unread.append(text)
 
     def _call_of(self, index: Any, id: str, name: str, text: str) -> ArrivingCall:  # noqa: A002
         held = self._held(index, id)

@@ -15,27 +15,24 @@ from messagebody.errors import DecodeError
 _HALF: Final = re.compile("[\ud800-\udfff]")
 
 
-def event_value(event: Any, limits: Limits) -> tuple[Any, bool]:
-    """Return an event as parsed JSON, and whether a text in it has half of a character.
+def halved_value(event: Any, problem: DecodeError, limits: Limits) -> Any:
+    """Return an event in which a text has half of a character, as parsed JSON.
+
+    Arguments:
+        event: the event as it was given.
+        problem: why it can't be read.
+        limits: what to take before refusing.
 
     Raises:
-        DecodeError: it is not JSON, for another reason than such a half.
-        EnvelopeError: it is an object that can't be turned into JSON.
+        DecodeError: the problem is another one.
     """
-    try:
-        value = json_value(event, _is_any, limits)
-        if isinstance(value, str) and value.lstrip().startswith("{"):
-            event = value.encode("utf-8", "surrogatepass")
-            value = json_value(event, _is_any, limits)
-    except DecodeError as error:
-        # Found last: the size, the depth and the number of values are as they may be.
-        if "lone surrogate" not in error.problem:
-            raise
-        value = event if isinstance(event, dict) else _parsed(event)
-        # Everything else in it is checked as it would be without the half.
-        json_value(_without_halves(value), _is_any, limits)
-        return value, True
-    return value, False
+    # Found last: the size, the depth and the number of values are as they may be.
+    if "lone surrogate" not in problem.problem:
+        raise problem
+    value = event if isinstance(event, dict) else _parsed(event)
+    # Everything else in it is checked as it would be without the half.
+    json_value(_without_halves(value), _is_any, limits)
+    return value
 
 
 def _is_any(_: Any) -> bool:

@@ -48,7 +48,8 @@ class SessionUpdates(Accumulator):
         kind = member(update, "sessionUpdate")
         if kind in _CHUNKS:
             block = dict(member(update, "content", dict))
-            self.speak(_CHUNKS[kind])
+            if self.role != _CHUNKS[kind]:
+                self.speak(_CHUNKS[kind])
             self.begin(self._blocks, {"kind": kind, **block})
         elif kind in {"tool_call", "tool_call_update"}:
             self._tool(member(update, "toolCallId"), kind, update)

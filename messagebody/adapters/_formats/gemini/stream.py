@@ -19,6 +19,9 @@ _KNOWN: Final = frozenset({
     "candidates", "parts", "usageMetadata", "promptFeedback", "usage_metadata", "prompt_feedback",
     "error",
 })  # fmt: skip
+_ENDING: Final = frozenset({"promptFeedback", "prompt_feedback", "error"})
+_COMMON: Final = frozenset({"content", "index"})
+_ROLES: Final = {"model": "assistant"}
 _SOURCES: Final = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
 """Members of a candidate with what its text stands on."""
 _STEP: Final = re.compile(r"""\.?([^.\[\]'"]+)|\[(\d{1,9})\]|\[(?:'([^']*)'|"([^"]*)")\]""")
@@ -49,21 +52,28 @@ class GeminiChunks(Accumulator):
             member(each, "content", dict) for each in candidates if each.get("content") is not None
         ]  # fmt: skip
         parts = [part for content in contents for part in objects(content, "parts")]
-        parts = [part for part in parts if part.get("text") != "" or part.keys() - _SILENT]
         for content in contents:
-            if isinstance(content.get("role"), str):
-                self.speak("assistant" if content["role"] == "model" else content["role"])
+            role = content.get("role")
+            if isinstance(role, str):
+                self.speak(_ROLES.get(role, role))
         for part in parts:
-            self._take(part)
+            if part.get("text") != "" or part.keys() - _SILENT:
+                self._take(part)
         for each in candidates:
-            self._sources |= {name: each[name] for name in _SOURCES if each.get(name)}
-        self._note_ends(event, candidates)
+            if each.keys() - _COMMON:
+                self._note(each)
+        if event.keys() & _ENDING:
+            self._note_end_in(event)
 
-    def _note_ends(self, event: dict[str, Any], candidates: list[dict[str, Any]]) -> None:
-        for each in candidates:
-            if each.get("finishReason") or each.get("finish_reason"):
-                self._is_finished = True
-                self.note_end(each)
+    def _note(self, candidate: dict[str, Any]) -> None:
+        """Note what a candidate states beside its content."""
+        self._sources |= {name: candidate[name] for name in _SOURCES if candidate.get(name)}
+        if candidate.get("finishReason") or candidate.get("finish_reason"):
+            self._is_finished = True
+            self.note_end(candidate)
+
+    def _note_end_in(self, event: dict[str, Any]) -> None:
+        """Note an end without a candidate: the request was blocked, or there is an error."""
         feedback = _either(event, "promptFeedback")
         if _either(feedback, "blockReason"):
             self._is_finished = True
@@ -74,8 +84,8 @@ class GeminiChunks(Accumulator):
             self.ending = self.ending or "error"
 
     def _take(self, part: dict[str, Any]) -> None:
-        call = _either(part, "functionCall")
-        call = call if isinstance(call, dict) else None
+        said = None if "text" in part else _either(part, "functionCall")
+        call = said if isinstance(said, dict) else None
         if call is not None and self._call is None and _is_nothing(call):
             return  # it ends a call that has ended before
         if self._is_finished:

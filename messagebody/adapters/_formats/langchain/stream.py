@@ -25,6 +25,10 @@ _SUMMED: Final = "usage_metadata"
 _ABOUT: Final = ("response_metadata", "additional_kwargs", _SUMMED)
 """Members beside the content, which are merged."""
 _CHUNK: Final = "MessageChunk"
+_KINDS: Final = {
+    "AIMessageChunk": "ai", "ai": "ai", "HumanMessageChunk": "human", "human": "human",
+    "SystemMessageChunk": "system", "system": "system",
+}  # fmt: skip
 _SPEAKERS: Final = {"ai": "assistant", "human": "user"}
 
 
@@ -45,27 +49,30 @@ class MessagePieces(Accumulator):
     def feed(self, event: dict[str, Any]) -> None:
         """Take a chunk, in the form of `model_dump` or `message_to_dict`."""
         said = event.get("type")
-        kind = said.removesuffix(_CHUNK).lower() if isinstance(said, str) else None
-        if kind not in ("ai", "human", "system"):
+        kind = _KINDS.get(said) if isinstance(said, str) else None
+        if kind is None:
             raise UnknownEvent
         data = member(event, "data", dict) if "data" in event else event
         content = data.get("content")
         # Read first, so that a chunk that is refused changes nothing.
-        blocks = [] if isinstance(content, str) else objects(data, "content")
+        blocks = () if isinstance(content, str) else objects(data, "content")
         calls = objects(data, "tool_call_chunks")
-        about = {name: member(data, name, dict) for name in _ABOUT if data.get(name) is not None}
-        self.speak(_SPEAKERS.get(kind, kind))
-        self._kind = kind
+        about = {name: member(data, name, dict) for name in _ABOUT if data.get(name)}
+        if kind != self._kind or self.role is None:
+            self.speak(_SPEAKERS.get(kind, kind))
+            self._kind = kind
         if isinstance(content, str):
             self._text(content)
-        self._is_list |= content is not None and not isinstance(content, str)
+        elif content is not None:
+            self._is_list = True
         for block in blocks:
             self._merge(block)
         for call in calls:
             held = self._arriving.take(*map(call.get, ("index", "id", "name", "args")))
             held.about |= {key: call[key] for key in call.keys() - _OF_CALL if call[key]}
         self._note(data, about)
-        self._is_finished |= said == kind
+        if said == kind:
+            self._is_finished = True
         if data.get("chunk_position") == "last":
             self.end()
 
@@ -74,9 +81,8 @@ class MessagePieces(Accumulator):
         if isinstance(data.get("id"), str):
             self._about.setdefault("id", data["id"])
         for name, held in about.items():
-            if held:
-                before = self._about.setdefault(name, {})
-                self._add(before, held, is_sum=name == _SUMMED, is_text=name == "additional_kwargs")
+            before = self._about.setdefault(name, {})
+            self._add(before, held, is_sum=name == _SUMMED, is_text=name == "additional_kwargs")
         metadata = about.get("response_metadata")
         if metadata:
             self._is_finished |= not _REASONS.isdisjoint(metadata)

@@ -18,7 +18,7 @@ _REPLACED: Final = frozenset(
     {"id", "type", "index", "format", "signature", "name", "channel", "phase", "status"}
 )
 """Texts that are stated again; joined, they would have no meaning."""
-_LISTS: Final = ("citations", "search_results")
+_LISTS: Final = frozenset({"citations", "search_results"})
 """Members of chunks with what the answer stands on, which Perplexity has."""
 _GROWING: Final = frozenset({"text", "thinking", "summary"})
 """Members of blocks that arrive in pieces."""
@@ -45,8 +45,9 @@ class ChatChunks(Accumulator):
             raise UnknownEvent
         choices = objects(event, "choices")
         # Some services state no reason why the choice is finished; their usage comes last.
-        self._has_usage |= not choices and bool(event.get("usage"))
-        for name in _LISTS:
+        if not choices and event.get("usage"):
+            self._has_usage = True
+        for name in () if _LISTS.isdisjoint(event) else _LISTS:
             if event.get(name):
                 self.aside[f"the {name} beside the choices"] = 1
         for choice in choices:
@@ -72,28 +73,31 @@ class ChatChunks(Accumulator):
         for key, value in delta.items():
             if value is None:
                 continue
-            if key == "tool_calls":
+            held = self._message.get(key)
+            if type(held) is Pieces and type(value) is str:  # most pieces are of one text
+                self.grow(held, value)
+            elif key == "tool_calls":
                 for call in member(delta, key, list):
                     self._call(call)
             elif key == "role":
                 if member(delta, key):
                     self.speak(value)
                     self._message[key] = value
-            elif key == "content" and isinstance(self._message[key], list) | isinstance(
-                value, list
-            ):
+            elif key == "content" and (isinstance(held, list) or isinstance(value, list)):
                 self._content(value)
             else:
                 self._grow(self._message, key, value)
 
     def _content(self, value: Any) -> None:
         """Add to content that has blocks, as some services stream thoughts before their text."""
+        blocks = [{"type": "text", "text": value}] if isinstance(value, str) else value
+        if not isinstance(blocks, list):
+            raise OutOfPlace(f"its content is {quote(value, limit=40)}")
         held = self._message["content"]
         if not isinstance(held, list):
             held = [{"type": "text", "text": held}] if held else []
             self._message["content"] = held
-        blocks = [{"type": "text", "text": value}] if isinstance(value, str) and value else value
-        for block in blocks or ():
+        for block in blocks if value else ():
             self._add(held, block)
 
     def _add(self, held: list[Any], entry: Any) -> None:
@@ -138,12 +142,14 @@ class ChatChunks(Accumulator):
             raise OutOfPlace(f"its call is {quote(call, limit=40)}")
         kind = "custom" if call.get("custom") is not None else "function"
         about = {} if call.get(kind) is None else member(call, kind, dict)
-        name, text = about.get("name"), about.get("input" if kind == "custom" else "arguments")
-        # Some services write the arguments as an object.
-        text = strict_json.dumps(text) if isinstance(text, dict) else text
-        held = self._arriving.take(call.get("index"), call.get("id"), name, text)
-        beside = {key: value for key, value in call.items() if key not in _OF_CALL and value}
-        held.about |= {**beside, **({"kind": kind} if about else {})}
+        text = about.get("input" if kind == "custom" else "arguments")
+        if isinstance(text, dict):  # some services write the arguments as an object
+            text = strict_json.dumps(text)
+        held = self._arriving.take(call.get("index"), call.get("id"), about.get("name"), text)
+        if about:
+            held.about["kind"] = kind
+        if call.keys() - _OF_CALL:
+            held.about |= {key: call[key] for key in call.keys() - _OF_CALL if call[key]}
 
     def message(self) -> Any:
         """Return the message so far."""
