@@ -266,7 +266,8 @@ def joined_texts(
         ending = {name: block[name] for name in block if is_text and name == end}
         before = texts[-1] if texts and is_text and end not in found[-1] else None
         if before is not None and (found[-1] == others or (ending and not block[key])):
-            before.append(block[key])
+            if block[key]:
+                before.append(block[key])
             found[-1] |= ending
         else:
             found.append({**others, **ending} if is_text else block)

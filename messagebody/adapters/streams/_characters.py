@@ -12,7 +12,8 @@ from messagebody._core import Limits
 from messagebody.adapters._vocabulary.values import json_value
 from messagebody.errors import DecodeError
 
-_HALF: Final = re.compile("[\ud800-\udfff]")
+_ALONE: Final = re.compile("[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]")
+"""Half of a character without its other half beside it."""
 
 
 def halved_value(event: Any, problem: DecodeError, limits: Limits) -> Any:
@@ -31,7 +32,7 @@ def halved_value(event: Any, problem: DecodeError, limits: Limits) -> Any:
         raise problem
     value = event if isinstance(event, dict) else _parsed(event)
     # Everything else in it is checked as it would be without the half.
-    json_value(_without_halves(value), _is_any, limits)
+    json_value(whole_characters(value), _is_any, limits)
     return value
 
 
@@ -48,12 +49,12 @@ def _parsed(data: Any) -> Any:
 
 
 def has_halves(value: Any) -> bool:
-    """Return whether a text in a JSON value has half of a character, however deep."""
+    """Return whether a text in a JSON value has half of a character alone, however deep."""
     pending = [value]
     while pending:
         held = pending.pop()
         if isinstance(held, str):
-            if not held.isascii() and _HALF.search(held):
+            if not held.isascii() and _ALONE.search(held):
                 return True
         elif isinstance(held, dict):
             pending += held
@@ -64,14 +65,12 @@ def has_halves(value: Any) -> bool:
 
 
 def whole_characters(value: Any) -> Any:
-    """Return a JSON value in which each half that stands alone is left out."""
-    return _without_halves(value) if has_halves(value) else value
+    """Return a copy of a JSON value in which halves are joined, and those alone are left out.
 
-
-def _without_halves(value: Any) -> Any:
-    """Return a copy of a JSON value that is no deeper than the limits allow."""
+    It is no deeper than the limits allow.
+    """
     if isinstance(value, str):
         return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
     if isinstance(value, dict):
-        return {_without_halves(key): _without_halves(held) for key, held in value.items()}
-    return [_without_halves(each) for each in value] if isinstance(value, list) else value
+        return {whole_characters(key): whole_characters(held) for key, held in value.items()}
+    return [whole_characters(each) for each in value] if isinstance(value, list) else value

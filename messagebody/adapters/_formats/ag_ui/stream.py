@@ -1,5 +1,6 @@
 """The stream of the Agent User Interaction protocol."""
 
+from collections import Counter
 from itertools import takewhile
 from typing import Any, Final
 
@@ -153,7 +154,7 @@ class RunEvents(Accumulator):
             self._id = about[1]
         if (sealed := self._sealed.pop(about[1], None)) is not None:
             block["encryptedValue"] = sealed
-            self.aside[_SEALED] -= 1
+            self.aside -= Counter([_SEALED])
 
     def _result(self, event: dict[str, Any]) -> None:
         members = ("toolCallId", "content", "error")

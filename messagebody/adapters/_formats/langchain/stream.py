@@ -102,10 +102,27 @@ class MessagePieces(Accumulator):
             elif is_text and isinstance(value, str) and key not in _STATED:
                 held[key] = before if isinstance(before, Pieces) else Pieces()
                 self.grow(held[key], value)
-            elif isinstance(value, list) and isinstance(before, list):
-                held[key] = [*before, *value]
+            elif isinstance(value, list):
+                held[key] = self._entries(before, value)
             elif value is not None:
                 held[key] = value
+
+    def _entries(self, before: Any, more: list[Any]) -> list[Any]:
+        """Return a list with more entries; one whose index is known is a piece of that entry."""
+        held: list[Any] = before if isinstance(before, list) else []
+        for entry in more:
+            if not isinstance(entry, dict):
+                self.begin(held, entry)
+                continue
+            index = entry.get("index")
+            known = (each for each in reversed(held) if isinstance(each, dict)
+                     and index is not None and each.get("index") == index)  # fmt: skip
+            found = next(known, None)
+            if found is None:
+                found = {}
+                self.begin(held, found)
+            self._add(found, entry, is_sum=False, is_text=True)
+        return held
 
     def _text(self, text: str) -> None:
         if text:
@@ -126,8 +143,8 @@ class MessagePieces(Accumulator):
             before = found.get(key)
             if key in _TEXTS or (key == "input" and isinstance(value, str)):
                 self._grow_text(found, key, value)
-            elif isinstance(value, list) and isinstance(before, list):
-                found[key] = [*before, *value]
+            elif isinstance(value, list):
+                found[key] = self._entries(before, value)
             elif value != "" or before is None:
                 found[key] = value
 

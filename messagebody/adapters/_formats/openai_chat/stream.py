@@ -167,7 +167,7 @@ _OF_CALL: Final = frozenset({"index", "id", "function", "custom"})
 
 def _goes_on(block: dict[str, Any], more: dict[str, Any]) -> bool:
     """Return whether an entry of a list is the next piece of the one before it."""
-    if _GROWING.isdisjoint(more) or block.get("signature"):
+    if _GROWING.isdisjoint(block) or block.get("signature"):
         return False
     return all(block.get(key) == more.get(key) for key in ("type", "index"))
 

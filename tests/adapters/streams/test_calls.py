@@ -1,0 +1,245 @@
+"""Calls in pieces, however a service tells them apart."""
+
+import json
+from typing import Any
+
+import pytest
+
+from messagebody import MessageBody
+from messagebody.adapters.streams import Assembler
+from messagebody.adapters.streams._calls import ArrivingCall
+from messagebody.errors import EnvelopeError
+
+Piece = tuple[Any, str | None, str | None, str | None]
+"""The index, the id, the name and the arguments of a piece."""
+
+PIECES: dict[str, tuple[list[Piece], list[tuple[str, str, Any]]]] = {
+    "plain": ([(0, "a", "f", ""), (0, None, None, '{"x"'), (0, None, None, ":1}"),
+               (1, "b", "g", "{}")], [("a", "f", {"x": 1}), ("b", "g", {})]),
+    "in turns": ([(0, "a", "f", '{"x"'), (1, "b", "g", '{"y"'), (0, None, None, ":1}"),
+                  (1, None, None, ":2}")], [("a", "f", {"x": 1}), ("b", "g", {"y": 2})]),
+    "one index for all": ([(0, "a", "f", '{"x":1}'), (0, "b", "f", '{"x":2}')],
+                          [("a", "f", {"x": 1}), ("b", "f", {"x": 2})]),
+    "one index, in pieces": ([(0, "a", "f", ""), (0, None, None, '{"x":1}'), (0, "b", "f", ""),
+                              (0, None, None, '{"x":2}')],
+                             [("a", "f", {"x": 1}), ("b", "f", {"x": 2})]),
+    "no index": ([(None, "a", "f", '{"x":1}'), (None, "b", "g", "{}")],
+                 [("a", "f", {"x": 1}), ("b", "g", {})]),
+    "no index, in pieces": ([(None, "a", "f", '{"x"'), (None, None, None, ":1}"),
+                             (None, "b", "g", ""), (None, "", "", '{"y"'), (None, "b", None, ":2}"),
+                             ], [("a", "f", {"x": 1}), ("b", "g", {"y": 2})]),
+    "ids without index": ([(None, "a", "f", '{"x"'), (None, "b", "g", '{"y"'),
+                           (None, "a", None, ":1}"), (None, "b", None, ":2}")],
+                          [("a", "f", {"x": 1}), ("b", "g", {"y": 2})]),
+    "another first index": ([(1, "a", "f", ""), (1, None, None, '{"x":1}'), (4, "b", "g", "{}")],
+                            [("a", "f", {"x": 1}), ("b", "g", {})]),
+    "all stated again": ([(0, "a", "f", ""), (0, "a", "f", '{"x"'), (0, "a", "f", ":1}")],
+                         [("a", "f", {"x": 1})]),
+    "empty later": ([(0, "a", "f", ""), (0, "", "", '{"x"'), (0, "", "", ":1}")],
+                    [("a", "f", {"x": 1})]),
+    "name again without id": ([(0, "a", "f", '{"x":1}'), (0, None, "f", "")],
+                              [("a", "f", {"x": 1})]),
+    "a name that grows": ([(0, "a", "get_", ""), (0, None, "weather", ""), (0, None, None, "{}")],
+                          [("a", "get_weather", {})]),
+    "a name from its beginning": ([(0, "a", "get_", ""), (0, "a", "get_weather", "{}")],
+                                  [("a", "get_weather", {})]),
+    "no ids": ([(0, None, "f", '{"x": "}'), (0, None, None, '"}'), (0, None, "g", '{"y":2}')],
+               [("", "f", {"x": "}"}), ("", "g", {"y": 2})]),
+    "the same tool twice without ids": ([(0, None, "f", '{"x":"\\'), (0, None, "f", '""}'),
+                                         (0, None, "f", '{"x":2}')],
+                                        [("", "f", {"x": '"'}), ("", "f", {"x": 2})]),
+    "an id that comes late": ([(0, None, "f", ""), (0, "a", None, "{}")], [("a", "f", {})]),
+}  # fmt: skip
+
+
+def chat(piece: Piece) -> dict[str, Any]:
+    index, id, name, text = piece  # noqa: A001
+    call: dict[str, Any] = {"index": index, "id": id, "type": "function",
+                            "function": {"name": name, "arguments": text}}  # fmt: skip
+    said = {key: call[key] for key in call if call[key] is not None}
+    return {"choices": [{"index": 0, "delta": {"tool_calls": [said]}, "finish_reason": None}]}
+
+
+def langchain(piece: Piece) -> dict[str, Any]:
+    index, id, name, text = piece  # noqa: A001
+    call = {"index": index, "id": id, "name": name, "args": text, "type": "tool_call_chunk"}
+    return {"type": "AIMessageChunk", "content": "", "tool_call_chunks": [call]}
+
+
+ENDS = {
+    "openai-chat": {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]},
+    "langchain": {"type": "AIMessageChunk", "content": "", "chunk_position": "last"},
+}
+
+
+def calls_of(body: MessageBody) -> list[tuple[str, str, Any]]:
+    made = [json.loads(part.text or "") for part in body]
+    return [(each["id"] or "", each["name"], each["arguments"]) for each in made]
+
+
+@pytest.mark.parametrize("name", PIECES)
+@pytest.mark.parametrize("format", ENDS)
+def test_each_piece_goes_to_its_call(format: str, name: str) -> None:  # noqa: A002
+    pieces, calls = PIECES[name]
+    told = {"openai-chat": chat, "langchain": langchain}[format]
+    assembler = Assembler(format)
+    for event in (*map(told, pieces), ENDS[format]):
+        assembler.feed(event)
+    done = assembler.finish()
+    assert calls_of(done.value) == calls
+    assert done.losses == ()
+
+
+@pytest.mark.parametrize("piece", [(1, None, None, "{}"), (3, "", "", "")])
+def test_a_piece_of_no_call_is_refused(piece: Piece) -> None:
+    for format, told in (("openai-chat", chat), ("langchain", langchain)):  # noqa: A001
+        with pytest.raises(EnvelopeError, match=f"call {piece[0]} has not begun"):
+            Assembler(format).feed(told(piece))
+
+
+def test_arguments_may_be_an_object() -> None:
+    call = {"function": {"name": "f", "arguments": {"x": 1}}}
+    assembler = Assembler("openai-chat")
+    body = assembler.feed({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]})
+    assert calls_of(body) == [("", "f", {"x": 1})]
+
+
+def test_where_arguments_end_is_found_in_any_pieces() -> None:
+    text = '{"a": "}\\"{", "b": [{"c": "\\\\"}]}'
+    for cut in range(len(text)):
+        call = ArrivingCall()
+        for piece in filter(None, (text[:cut], text[cut:-1], "}")):
+            call.arguments.append(piece)
+            call.unread.append(piece)
+            assert call.is_whole() == (piece == "}")
+
+
+CUT: dict[str, list[dict[str, Any]]] = {
+    "anthropic": [
+        {"type": "message_start", "message": {"role": "assistant", "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {
+            "type": "tool_use", "id": "c", "name": "f", "input": {}}},
+        {"type": "content_block_delta", "index": 0, "delta": {
+            "type": "input_json_delta", "partial_json": '{"a": "hel'}},
+    ],
+    "bedrock": [
+        {"contentBlockStart": {"contentBlockIndex": 0, "start": {
+            "toolUse": {"toolUseId": "c", "name": "f"}}}},
+        {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"toolUse": {
+            "input": '{"a": "hel'}}}},
+    ],
+    "vercel-ai": [
+        {"type": "start", "messageId": "m"},
+        {"type": "tool-input-start", "toolCallId": "c", "toolName": "f"},
+        {"type": "tool-input-delta", "toolCallId": "c", "inputTextDelta": '{"a": "hel'},
+    ],
+    "openai-chat": [chat((0, "c", "f", '{"a": "hel'))],
+    "langchain": [langchain((0, "c", "f", '{"a": "hel'))],
+    "ag-ui": [
+        {"type": "TOOL_CALL_START", "toolCallId": "c", "toolCallName": "f"},
+        {"type": "TOOL_CALL_ARGS", "toolCallId": "c", "delta": '{"a": "hel'},
+    ],
+    "openai-responses": [
+        {"type": "response.output_item.added", "output_index": 0, "item": {
+            "type": "function_call", "call_id": "c", "name": "f", "arguments": ""}},
+        {"type": "response.function_call_arguments.delta", "output_index": 0,
+         "delta": '{"a": "hel'},
+    ],
+    "pydantic-ai": [
+        {"event_kind": "part_start", "index": 0, "part": {
+            "part_kind": "tool-call", "tool_name": "f", "tool_call_id": "c", "args": '{"a": '}},
+        {"event_kind": "part_delta", "index": 0, "delta": {
+            "part_delta_kind": "tool_call", "args_delta": '"hel'}},
+    ],
+}  # fmt: skip
+ENDED: dict[str, list[dict[str, Any]]] = {
+    "anthropic": [{"type": "content_block_stop", "index": 0}],
+    "bedrock": [{"messageStop": {"stopReason": "max_tokens"}}],
+    "vercel-ai": [{"type": "abort"}],
+}
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_an_input_that_was_cut_is_the_text_that_came(name: str) -> None:
+    assembler = Assembler(name)
+    for event in CUT[name]:
+        assembler.feed(event)
+    assert calls_of(assembler.finish().value) == [("c", "f", '{"a": "hel')]
+    for event in ENDED.get(name, ()):
+        body = assembler.feed(event)
+        assert calls_of(body) == [("c", "f", '{"a": "hel')]
+
+
+@pytest.mark.parametrize("name", ["anthropic", "bedrock", "vercel-ai"])
+def test_no_input_is_no_arguments(name: str) -> None:
+    assembler = Assembler(name)
+    for event in [*CUT[name][:-1], *ENDED[name]]:
+        assembler.feed(event)
+    [call] = calls_of(assembler.finish().value)
+    assert call[2] == {}
+
+
+@pytest.mark.parametrize("stated", [None, '{"a": "hel', {"a": 1}])
+def test_an_input_with_an_error_keeps_its_call(stated: Any) -> None:
+    error = {"type": "tool-input-error", "toolCallId": "c", "toolName": "f", "errorText": "bad"}
+    assembler = Assembler("vercel-ai")
+    for event in [*CUT["vercel-ai"], {**error, "input": stated}, {"type": "finish"}]:
+        assembler.feed(event)
+    body = assembler.finish().value
+    assert calls_of(MessageBody([body[0]])) == [("c", "f", stated or '{"a": "hel')]
+    assert body[1].text == "bad"
+
+
+class TestGemini:
+    """Arguments in pieces, each with its path."""
+
+    @staticmethod
+    def assembled(*calls: dict[str, Any], **beside: Any) -> Any:
+        assembler = Assembler("gemini")
+        for call in calls:
+            part = {"functionCall": call, **beside}
+            assembler.feed({"candidates": [{"content": {"role": "model", "parts": [part]}}]})
+        assembler.feed({"candidates": [{"finishReason": "STOP"}]})
+        done = assembler.finish()
+        assert done.losses == ()
+        return calls_of(done.value)
+
+    def test_values_of_all_kinds(self) -> None:
+        pieces = [
+            {"jsonPath": "$.a.b[0].c", "stringValue": "x"}, {"jsonPath": "$.a.b[0].c",
+            "stringValue": "y"}, {"jsonPath": "$.a.b[1]", "numberValue": 2},
+            {"jsonPath": "$['d e']", "boolValue": True}, {"jsonPath": '$["f"]', "nullValue": None},
+            {"jsonPath": "$.g", "stringValue": ""},
+        ]  # fmt: skip
+        calls = [{"name": "f", "willContinue": True}, *(
+            {"partialArgs": [piece], "willContinue": True} for piece in pieces), {}]  # fmt: skip
+        assert self.assembled(*calls) == [
+            ("", "f", {"a": {"b": [{"c": "xy"}, 2]}, "d e": True, "f": None, "g": ""}),
+        ]  # fmt: skip
+
+    def test_several_calls_and_whole_ones(self) -> None:
+        assert self.assembled(
+            {"name": "f", "args": {"x": 1}}, {"name": "g", "willContinue": True},
+            {"partialArgs": [{"jsonPath": "$.y", "numberValue": 2}], "willContinue": True}, {},
+            {"name": "g", "willContinue": True},
+            {"partialArgs": [{"jsonPath": "$.y", "numberValue": 3}]}, {"name": "h"},
+        ) == [
+            ("", "f", {"x": 1}), ("", "g", {"y": 2}), ("", "g", {"y": 3}), ("", "h", {}),
+        ]  # fmt: skip
+
+    def test_as_python_writes_it(self) -> None:
+        piece = {"json_path": "$.y", "string_value": "z"}
+        assert self.assembled(
+            {"id": "c", "name": "g", "will_continue": True}, {"partial_args": [piece]}
+        ) == [("c", "g", {"y": "z"})]
+
+    @pytest.mark.parametrize(
+        "path", [None, "y", "$", "$[0]", "$.y[1]", "$.y..z", "$." + "a." * 200, "$.y[9999999999]"]
+    )
+    def test_a_path_to_nowhere_is_refused(self, path: Any) -> None:
+        with pytest.raises(EnvelopeError, match=r"path of its arguments"):
+            self.assembled({"name": "g", "partialArgs": [{"jsonPath": path, "boolValue": True}]})
+
+    def test_a_piece_of_no_call_is_refused(self) -> None:
+        with pytest.raises(EnvelopeError, match="its call has not begun"):
+            self.assembled({"partialArgs": [{"jsonPath": "$.a", "boolValue": True}]})

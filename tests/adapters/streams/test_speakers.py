@@ -1,0 +1,215 @@
+"""Who speaks in a stream, and what else it says beside the content."""
+
+from typing import Any
+
+import pytest
+
+from messagebody.adapters import adapter
+from messagebody.adapters.streams import Assembler
+from messagebody.errors import EnvelopeError
+from tests.adapters.streams.telling import TELLING
+
+Event = dict[str, Any]
+
+
+def assembled(name: str, events: Any) -> Any:
+    assembler = Assembler(name)
+    for event in events:
+        assembler.feed(event)
+    return assembler.finish()
+
+
+def said(text: str, kind: str = "agent_message_chunk") -> Event:
+    content = {"type": "text", "text": text}
+    return {"sessionId": "s", "update": {"sessionUpdate": kind, "content": content}}
+
+
+def ag_ui(*messages: tuple[str, str, str]) -> list[Event]:
+    events: list[Event] = [{"type": "RUN_STARTED", "threadId": "t", "runId": "r"}]
+    for number, role, text in messages:
+        about = {"messageId": number}
+        events += [
+            {"type": "TEXT_MESSAGE_START", **about, "role": role},
+            {"type": "TEXT_MESSAGE_CONTENT", **about, "delta": text},
+            {"type": "TEXT_MESSAGE_END", **about},
+        ]
+    return [*events, {"type": "RUN_FINISHED", "threadId": "t", "runId": "r"}]
+
+
+def user_chunk(kind: str) -> Event:
+    return {"type": kind, "content": "Hi"}
+
+
+@pytest.mark.parametrize("name", sorted(TELLING.keys() - {"acp"}))
+def test_what_a_model_streams_is_the_assistants(name: str) -> None:
+    done = assembled(name, TELLING[name][0]([["It is ", "sunny."]]))
+    for target in ("openai-chat", "anthropic"):
+        written = adapter(target).from_body(done.value, rest=done.rest)
+        assert written.value["role"] == "assistant"
+        assert written.losses == ()
+
+
+ROLES: list[tuple[str, list[Event], str]] = [
+    ("ag-ui", ag_ui(("1", "system", "Hi")), "system"),
+    ("ag-ui", ag_ui(("1", "user", "Hi")), "user"),
+    ("ag-ui", [{"type": "TEXT_MESSAGE_CHUNK", "messageId": "1", "role": "user", "delta": "Hi"}],
+     "user"),
+    ("ag-ui", [{"type": "TEXT_MESSAGE_CHUNK", "messageId": "1", "delta": "Hi"}], "assistant"),
+    ("agent-client", [said("Hi", "user_message_chunk")], "user"),
+    ("agent-client", [said("Hi", "agent_thought_chunk")], "assistant"),
+    ("openai-chat", [{"choices": [{"delta": {"role": "user", "content": "Hi"}}]}], "user"),
+    ("gemini", [{"role": "user", "parts": [{"text": "Hi"}]}], "user"),
+    ("bedrock", [{"messageStart": {"role": "user"}}], "user"),
+    ("langchain", [user_chunk("HumanMessageChunk")], "user"),
+    ("langchain", [user_chunk("SystemMessageChunk")], "system"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "events", "role"), ROLES)
+def test_another_speaker_reaches_the_rest(name: str, events: list[Event], role: str) -> None:
+    assert assembled(name, events).rest["role"] == role
+
+
+SECOND: list[tuple[str, list[Event]]] = [
+    ("ag-ui", ag_ui(("1", "user", "Hi"), ("2", "assistant", "Hello"))[:-3]),
+    ("ag-ui", [*ag_ui(("1", "user", "Hi"))[:-1],
+               {"type": "TOOL_CALL_START", "toolCallId": "c", "toolCallName": "f"}]),
+    ("agent-client", [said("Hi", "user_message_chunk"), said("Hello")]),
+    ("agent-client", [said("Hi", "user_message_chunk"), said("Hm", "agent_thought_chunk")]),
+    ("openai-chat", [{"choices": [{"delta": {"role": "user", "content": "Hi"}}]},
+                     {"choices": [{"delta": {"role": "assistant", "content": "Hello"}}]}]),
+    ("gemini", [{"candidates": [{"content": {"role": each, "parts": [{"text": "Hi"}]}}]}
+                for each in ("user", "model")]),
+    ("langchain", [user_chunk("HumanMessageChunk"), user_chunk("AIMessageChunk")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "events"), SECOND)
+def test_a_second_speaker_is_refused(name: str, events: list[Event]) -> None:
+    assembler = Assembler(name)
+    for event in events[:-1]:
+        before = assembler.feed(event)
+    with pytest.raises(EnvelopeError, match=r"speaks after 'user'.*another Assembler.*to_bodies"):
+        assembler.feed(events[-1])
+    assert assembler.finish().value == before
+
+
+class TestAgentUserInteraction:
+    """Snapshots, thoughts by their older name, and what only the model's service can read."""
+
+    @staticmethod
+    def snapshot(*messages: Event) -> Event:
+        return {"type": "MESSAGES_SNAPSHOT", "messages": [*messages]}
+
+    def test_a_snapshot_that_says_the_same_adds_nothing(self) -> None:
+        events = ag_ui(("1", "assistant", "Hello."))
+        whole = assembled("ag-ui", events)
+        question = {"id": "0", "role": "user", "content": "Hi"}
+        for id in ("1", "other"):  # noqa: A001
+            answer = {"id": id, "role": "assistant", "content": "Hello."}
+            done = assembled("ag-ui", [*events[:-1], self.snapshot(question, answer), events[-1]])
+            assert (done.value, done.losses) == (whole.value, ())
+
+    def test_a_snapshot_may_say_more(self) -> None:
+        call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        answer = self.snapshot(
+            {"id": "0", "role": "user", "content": "Hi"},
+            {"id": "2", "role": "reasoning", "content": "Hm.", "encryptedValue": "U0lH"},
+            {"id": "1", "role": "assistant", "content": "Hello. Wait.", "toolCalls": [call]},
+            {"id": "3", "role": "tool", "toolCallId": "c", "content": "Sunny."},
+        )
+        events = ag_ui(("1", "assistant", "Hello."))
+        done = assembled("ag-ui", [*events[:-1], answer, events[-1]])
+        assert [(part.name, part.text) for part in done.value][::3] == [
+            (None, "Hello. Wait."), ("/tool/results/1/1", "Sunny."),
+        ]  # fmt: skip
+        assert {*done.value.names()} > {"/reasoning/1", "/tool/calls/1.json"}
+        assert done.losses == ()
+
+    def test_what_was_said_before_the_run_is_not_of_it(self) -> None:
+        before = {"id": "0", "role": "assistant", "content": "Earlier."}
+        start = {"type": "RUN_STARTED", "threadId": "t", "runId": "r", "input": {
+            "messages": [before]}}  # fmt: skip
+        events = [start, self.snapshot(before), *ag_ui(("1", "assistant", "Hello."))[1:]]
+        assert [part.text for part in assembled("ag-ui", events).value] == ["Hello."]
+
+    def test_an_encrypted_value_comes_back_or_is_told(self) -> None:
+        sealed = {"type": "REASONING_ENCRYPTED_VALUE", "subtype": "message", "entityId": "1",
+                  "encryptedValue": "U0lH"}  # fmt: skip
+        events = ag_ui(("1", "assistant", "Hello."))
+        for place in range(1, len(events)):
+            done = assembled("ag-ui", [*events[:place], sealed, *events[place:]])
+            back = adapter("ag-ui").from_body(done.value, rest=done.rest).value
+            assert (back["encryptedValue"], done.losses) == ("U0lH", ())
+        lost = assembled("ag-ui", [*events[:-1], {**sealed, "entityId": "9"}, events[-1]])
+        assert "encrypted value" in str(lost.losses)
+
+    @pytest.mark.parametrize(("event", "what"), [
+        ({"type": "ACTIVITY_SNAPSHOT", "messageId": "1", "activityType": "PLAN", "content": {}},
+         "an activity"),
+        ({"type": "SUBAGENT_ERROR", "message": "boom"}, "the error of a subagent"),
+        ({"type": "RUN_FINISHED", "result": {"a": 1}}, "the result of the run"),
+        ({"type": "RUN_FINISHED", "outcome": {"type": "interrupt", "interrupts": []}},
+         "what the run waits for"),
+        ({"type": "REASONING_OF_TOMORROW"}, "'REASONING_OF_TOMORROW'"),
+    ])  # fmt: skip
+    def test_what_stays_aside_is_told(self, event: Event, what: str) -> None:
+        events = ag_ui(("1", "assistant", "Hello."))
+        done = assembled("ag-ui", [*events[:-1], event])
+        assert any(what in str(loss) and "stayed aside" in str(loss) for loss in done.losses)
+
+
+class TestLangChain:
+    """Members beside the content are merged."""
+
+    def test_the_model_and_its_usage_stay_in_the_rest(self) -> None:
+        chunk = {"type": "AIMessageChunk", "content": "Hi", "additional_kwargs": {}}
+        done = assembled("langchain", [
+            {**chunk, "response_metadata": {"model_name": "m"},
+             "usage_metadata": {"input_tokens": 3, "output_tokens": 1, "total_tokens": 4}},
+            {**chunk, "content": "!", "response_metadata": {"model_name": "m",
+             "finish_reason": "stop"}, "usage_metadata": {"input_tokens": 0, "output_tokens": 2,
+             "total_tokens": 2, "input_token_details": {"cache_read": 1}}},
+        ])  # fmt: skip
+        data = adapter("langchain").from_body(done.value, rest=done.rest).value["data"]
+        assert data["content"] == "Hi!"
+        assert data["response_metadata"] == {"model_name": "m", "finish_reason": "stop"}
+        assert data["usage_metadata"] == {
+            "input_tokens": 3, "output_tokens": 3, "total_tokens": 6,
+            "input_token_details": {"cache_read": 1},
+        }  # fmt: skip
+
+    def test_thoughts_beside_the_content_are_joined(self) -> None:
+        done = assembled("langchain", [
+            {"type": "AIMessageChunk", "content": text, "additional_kwargs": {
+                "reasoning_content": thought}}
+            for text, thought in (("", "Hm"), ("", "."), ("Hi", ""))
+        ])  # fmt: skip
+        assert [(part.name, part.text) for part in done.value] == [
+            ("/reasoning/1", "Hm."), (None, "Hi"),
+        ]  # fmt: skip
+
+
+def test_thoughts_of_mistral_come_before_its_text() -> None:
+    pieces: list[Any] = [
+        "", [{"type": "thinking", "thinking": [{"type": "text", "text": "H"}]}],
+        [{"type": "thinking", "thinking": [{"type": "text", "text": "m."}]}],
+        [{"type": "text", "text": "Hel"}], "lo", "!",
+    ]  # fmt: skip
+    events = [{"choices": [{"index": 0, "delta": {"content": each}}]} for each in pieces]
+    done = assembled("openai-chat", events)
+    assert [(part.name, part.text) for part in done.value] == [
+        ("/reasoning/1", "Hm."), (None, "Hello!"),
+    ]  # fmt: skip
+
+
+def test_details_of_a_thought_are_one_thought() -> None:
+    about = {"type": "reasoning.text", "index": 0, "format": "x"}
+    pieces = [{**about, "text": "H"}, {**about, "text": "m."}, {**about, "signature": "s"}]
+    events = [{"choices": [{"delta": {"reasoning_details": [each]}}]} for each in pieces]
+    done = assembled("openai-chat", events)
+    assert [(part.name, part.text) for part in done.value] == [("/reasoning/1", "Hm.")]
+    [entry] = (
+        adapter("openai-chat").from_body(done.value, rest=done.rest).value["reasoning_details"]
+    )
+    assert entry == {**about, "text": "Hm.", "signature": "s"}
