@@ -2,15 +2,18 @@
 
 import contextlib
 from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Final
 
 from botocore import exceptions as botocore
 from botocore.parsers import ResponseParserError
 from urllib3 import exceptions as urllib3
 
-from messagebody._core import escape, redact_urls
+from messagebody._core import escape, quote, redact_urls
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
 from messagebody.storage._stores.base import harmless_cause
 
+_CUT: Final = 60
 _NOT_FOUND = frozenset({"NoSuchKey", "NotFound", "404"})
 # The codes that people see, with what they mean in plain words.
 _DENIED = {
@@ -55,6 +58,19 @@ _UNKNOWN_CHECKSUM = (
     "x-amz-content-sha256",
     "functionality that is not implemented",
 )
+
+
+# Answers to a header that a server does not know, by servers that do not say which.
+_UNKNOWN_HEADER = frozenset({
+    "", "400", "BadRequest", "InvalidArgument", "InvalidRequest", "NotImplemented",
+})  # fmt: skip
+
+
+def may_refuse_condition(error: BaseException) -> bool:
+    """Return whether a server may know no `If-None-Match`; it stored nothing."""
+    return status_of(error) == 501 or (
+        status_of(error) == 400 and code_of(error) in _UNKNOWN_HEADER
+    )
 
 
 def code_of(error: BaseException) -> str:
@@ -108,7 +124,33 @@ def _is_upload(error: BaseException) -> bool:
 
 
 def _text(error: BaseException) -> str:
+    if isinstance(error, botocore.ClientError) and not _says_why(error):
+        return _unexplained(error)
     return escape(redact_urls(str(error)) or type(error).__name__, limit=300)
+
+
+def _says_why(error: botocore.ClientError) -> bool:
+    """Return whether an answer has an error of S3; botocore makes one of a bare status."""
+    told = error.response.get("Error", {})
+    code, message = str(told.get("Code") or ""), told.get("Message") or ""
+    return bool(code and not code.isdecimal()) or message not in {"", _phrase(status_of(error))}
+
+
+def _phrase(status: int) -> str:
+    return next((each.phrase for each in HTTPStatus if each == status), "")
+
+
+def _unexplained(error: botocore.ClientError) -> str:
+    """Return what is known of an answer without an error of S3 in it, as proxies send them."""
+    status = status_of(error)
+    phrase = f" ({_phrase(status)})" if _phrase(status) else ""
+    headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+    server = headers.get("server", "")
+    who = f" It says that it is {quote(server[:_CUT])}." if server else ""
+    return (
+        f"status {status}{phrase} came for {error.operation_name}, without an error of S3 in it."
+        f"{who} Did a proxy answer, or is endpoint_url that of another service?"
+    )
 
 
 @contextlib.contextmanager

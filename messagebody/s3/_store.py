@@ -11,7 +11,7 @@ from messagebody.errors import LimitExceeded, ObjectNotFound, StoreError
 from messagebody.s3 import _uploads as uploads
 from messagebody.s3._answers import checksum_of, listed, read_range
 from messagebody.s3._client import Clients, S3Client, sends_checksums
-from messagebody.s3._faults import code_of, status_of, translated
+from messagebody.s3._faults import code_of, may_refuse_condition, status_of, translated
 from messagebody.s3._uploads import Target
 from messagebody.storage import Blob, Stat, Store, Upload
 
@@ -64,15 +64,15 @@ class S3Store(Store):
         target = Target(self.bucket, self.prefix + key, content_type, by_content=if_absent)
         sizes = {"threshold": settings.multipart_threshold, "part_size": settings.part_size}
         with self._translated(key):
+            condition = if_absent and self.clients.is_conditional
             try:
-                condition = if_absent and self.clients.is_conditional
                 return uploads.put(self.client, target, blob, if_absent=condition, **sizes)
             except ClientError as error:
-                if not if_absent or status_of(error) != 501:
+                if not condition or not may_refuse_condition(error):
                     raise
-            # 501: the server knows no If-None-Match and stored nothing.
-            self.clients.is_conditional = False
-            return uploads.put(self.client, target, blob, if_absent=False, **sizes)
+            written = uploads.put(self.client, target, blob, if_absent=False, **sizes)
+            self.clients.is_conditional = False  # as that was it
+            return written
 
     def read_range(self, key: str, start: int, end: int) -> bytes:
         """Return some bytes of an object."""

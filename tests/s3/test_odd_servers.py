@@ -88,3 +88,28 @@ def test_no_other_error(kind: str, call: str, asked: tuple[Store, list[Any]]) ->
     if (kind, call) in wrong:
         with pytest.raises(StoreError):
             CALLS[call](store)
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "body", "words"),
+    [
+        (520, {}, b"", ["status 520 came for PutObject", "Did a proxy answer"]),
+        (520, {"Server": "edge/1"}, b"error code: 520", ["status 520", "edge/1'. Did"]),
+        (413, {"Server": "x" * 500}, b"<html><h1>Too large</h1></html>", ["status 413 (Request"]),
+        (403, {}, b"<html>Forbidden</html>", ["status 403 (Forbidden) came for PutObject"]),
+        (401, {}, b"", ["status 401 (Unauthorized)"]),
+        (500, {}, b"<Error><Code>InternalError</Code></Error>", ["InternalError"]),
+        (400, {}, b"<Error><Code>400</Code><Message>why</Message></Error>", ["why"]),
+    ],
+)
+def test_an_answer_without_a_reason_says_who_and_what(
+    status: int, headers: dict[str, str], body: bytes, words: list[str],
+    asked: tuple[Store, list[Any]],
+) -> None:  # fmt: skip
+    store, answer = asked
+    answer[:] = [(status, headers, body)]
+    with pytest.raises(StoreError) as caught:
+        CALLS["put"](store)
+    told = str(caught.value)
+    assert all(each in told for each in words), told
+    assert len(told) < 400

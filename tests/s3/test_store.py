@@ -241,7 +241,12 @@ class TestPutIfAbsent:
         assert len(set(moto_store.read_range(KEY, 0, 2000))) == 1
         proxy.close()
 
-    def test_501_is_remembered(self, moto_store: S3Store, monkeypatch: Any) -> None:
+    @pytest.mark.parametrize(
+        ("status", "code"), [(501, "NotImplemented"), (400, "InvalidArgument"), (400, "400")]
+    )
+    def test_a_server_without_conditions_is_remembered(
+        self, moto_store: S3Store, monkeypatch: Any, status: int, code: str
+    ) -> None:
         clients = Clients(
             session=moto_store.clients.session(),
             endpoint_url=moto_store.clients.settings.endpoint_url,
@@ -253,13 +258,31 @@ class TestPutIfAbsent:
         def put(client: Any, target: Any, blob: Any, *, if_absent: bool, **sizes: int) -> bool:
             asked.append(if_absent)
             if if_absent:
-                raise _error(501, "NotImplemented")
+                raise _error(status, code)
             return sending(client, target, blob, if_absent=False, **sizes)
 
         monkeypatch.setattr(uploads, "put", put)
         for _ in range(2):
             assert store.put("x", Bytes(b"x"), content_type="a/b")
         assert asked == [True, False, False]
+
+    @pytest.mark.parametrize(
+        ("code", "asks"), [("InvalidArgument", [True, False] * 2), ("EntityTooSmall", [True] * 2)]
+    )
+    def test_what_is_refused_anyway_is_told(
+        self, moto_store: S3Store, monkeypatch: Any, code: str, asks: list[bool]
+    ) -> None:
+        asked: list[bool] = []
+
+        def put(*_: Any, if_absent: bool, **__: Any) -> bool:
+            asked.append(if_absent)
+            raise _error(400, code)
+
+        monkeypatch.setattr(uploads, "put", put)
+        for _ in range(2):
+            with pytest.raises(StoreError, match=code):
+                moto_store.put("x", Bytes(b"x"), content_type="a/b")
+        assert asked == asks
 
     def test_409_is_repeated(self, moto_store: S3Store, monkeypatch: Any) -> None:
         client = moto_store.client
