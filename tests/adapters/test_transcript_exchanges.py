@@ -270,6 +270,14 @@ def test_the_events_of_a_stream_are_one_message(events: list[Any], format_name: 
     assert holds_messages(events)
 
 
+def test_a_stream_that_was_cut_short_says_so() -> None:
+    delta = {"index": 0, "delta": {"role": "assistant", "content": "It is"}}
+    end = {"index": 0, "delta": {}, "finish_reason": "length"}
+    chunks = [{"object": "chat.completion.chunk", "choices": [each]} for each in (delta, end)]
+    [message] = read_transcript(chunks).messages
+    assert message.ending == "length"
+
+
 def test_a_stream_that_broke_off_says_so() -> None:
     run = read_transcript(EVENTS[:3])
     assert texts(run) == ["Hi"]

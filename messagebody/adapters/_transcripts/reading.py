@@ -229,10 +229,13 @@ def _streamed(events: list[Any], format_name: str | None, limits: Limits) -> Tra
     """Return the run of a stream's events, and of the errors that a service sent among them."""
     read = [(each, _of_error(each, None, limits)) for each in events]
     errors = [run for _, run in read if run is not None]
-    made = stream_in([each for each, run in read if run is None], format_name, limits)
-    if made is None:
+    found = stream_in([each for each, run in read if run is None], format_name, limits)
+    if found is None:
         return None
-    return Transcript.joined([Transcript((_message(made[1], "assistant"),), made[0]), *errors])
+    message = _message(found.made, "assistant")
+    if found.ending is not None and message.ending is None:
+        message = attrs.evolve(message, about={"finish_reason": found.ending, **message.about})
+    return Transcript.joined([Transcript((message,), found.format), *errors])
 
 
 def _of_each(values: Sequence[Any], format_name: str | None, limits: Limits) -> Transcript | None:

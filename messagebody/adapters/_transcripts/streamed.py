@@ -1,16 +1,30 @@
 """Streams: the events of one message that somebody has logged, made into that message."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from messagebody._core import Limits, MessageBody
 from messagebody.adapters._contract import Converted
 from messagebody.errors import MessageBodyError
 
 
-def stream_in(
-    events: list[Any], format_name: str | None, limits: Limits
-) -> tuple[str, Converted[MessageBody]] | None:
-    """Return the message of a stream's events, and its format; None if they are no stream.
+class Streamed(NamedTuple):
+    """The message of a stream.
+
+    Arguments:
+        format: its format.
+        made: the body and the rest.
+        ending: how it ended, if otherwise than usual.
+        unknown: how many events have a type that the format does not have.
+    """
+
+    format: str
+    made: Converted[MessageBody]
+    ending: str | None
+    unknown: int
+
+
+def stream_in(events: list[Any], format_name: str | None, limits: Limits) -> Streamed | None:
+    """Return the message of a stream's events; None if they are no stream.
 
     Arguments:
         events: parsed JSON.
@@ -26,14 +40,11 @@ def stream_in(
     found = [each for name in names if (each := _assembled(events, name, limits)) is not None]
     if not found:
         return None
-    name, made, _ = min(found, key=lambda each: each[2])
-    return name, made
+    return min(found, key=lambda each: each.unknown)
 
 
-def _assembled(
-    events: list[Any], name: str, limits: Limits
-) -> tuple[str, Converted[MessageBody], int] | None:
-    """Return the name, the message and the number of unknown events; None for another format."""
+def _assembled(events: list[Any], name: str, limits: Limits) -> Streamed | None:
+    """Return the message of events, None if they are of another format."""
     from messagebody.adapters.streams import Assembler
 
     assembler = Assembler(name, limits=limits)
@@ -45,6 +56,8 @@ def _assembled(
                 return None
         made = assembler.finish()
         # The accumulator of one format takes what it does not need, such as whole answers.
-        return (name, made, len(assembler.unknown)) if len(made.value) else None
+        if not len(made.value):
+            return None
+        return Streamed(name, made, assembler.ending, len(assembler.unknown))
     except MessageBodyError:
         return None
