@@ -105,6 +105,16 @@ def test_where_a_citation_is() -> None:
     ]
 
 
+def test_they_come_in_the_order_of_the_parts() -> None:
+    citations = [{"start": 9, "end": 1}]
+    parts = [Part("x", metadata={"citations": citations}), Part("[a](/a)", name="/b.md")]
+    body = MessageBody([*parts, *(part.evolve(name=None) for part in parts), "[a](/a.md)"])
+    assert [(each.check, each.index) for each in iter_findings(body)] == [
+        ("citation-range", 0), ("link-dangles", 1), ("citation-range", 2),
+        ("link-dangles", 3), ("links-unread", 4),
+    ]  # fmt: skip
+
+
 def test_many_links_that_lead_nowhere_get_few_suggestions() -> None:
     """Each suggestion takes milliseconds."""
     text = "".join(f"[a](/x{number}.md) " for number in range(2_000))
