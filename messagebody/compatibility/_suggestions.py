@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import attrs
 
@@ -23,7 +23,10 @@ from messagebody.compatibility._solver.profile import Profile
 from messagebody.compatibility._widening import widened
 from messagebody.errors import InvalidSchema
 from messagebody.globs import content_type_pattern
-from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.schema import ContentSchema, MessageBodySchema, SchemaPart
+
+if TYPE_CHECKING:
+    from messagebody.compatibility._contents._repairs import Repair
 
 Kind = Literal[
     "rename",
@@ -62,8 +65,8 @@ _TRIED: Final = 2_000
 _EDITS: Final = 4
 _SHARE: Final = 8
 _WAYS_INSIDE: Final = 3
-_STEPS_INSIDE: Final = 200_000
-"""Steps for all changes of what is inside one part."""
+_STEPS_INSIDE: Final = 1_000_000
+"""Steps for all changes of what is inside parts; each pair of parts may take a share of them."""
 
 
 @attrs.frozen
@@ -234,9 +237,10 @@ def _of_producer(
         if reason.consumer_index is not None
     ]
     trial = _Trial(producer, result.consumer.profile, Budget(steps))
+    means = _Means(converters, Budget(min(steps, _STEPS_INSIDE)))
     options = []
     for index, part in enumerate(producer):
-        known = list(_options(index, part, index in rejected, wanted, consumer, converters))
+        known = list(_options(index, part, index in rejected, wanted, consumer, means))
         # After a change of another part, the consumer may accept all that is left of this one.
         if index in rejected and index in trial.contested:
             known.insert(0, _Option((), part))
@@ -343,6 +347,14 @@ def _senders(result: Compatibility) -> Iterator[int]:
 
 
 @attrs.frozen
+class _Means:
+    """What changes are made with: converters, and a budget for those of what is inside."""
+
+    converters: Mapping[str, Sequence[str]]
+    inside: Budget
+
+
+@attrs.frozen
 class _Option:
     """A possible change of a schema part, and the edits it takes."""
 
@@ -356,13 +368,13 @@ def _options(
     is_rejected: bool,
     wanted: Sequence[SchemaPart],
     consumer: Sequence[SchemaPart],
-    converters: Mapping[str, Sequence[str]],
+    means: "_Means",
 ) -> Iterator[_Option]:
     """Yield possible changes of a schema part, the fewest edits first."""
     # A rejected part can't stay unchanged.
     found = [] if is_rejected else [_Option((), part)]
     for target in consumer if is_rejected else wanted:
-        for edits in _ways_into(index, part, target, converters):
+        for edits in _ways_into(index, part, target, means):
             after = edits[-1].after if edits else part
             if target in wanted and after is not None and not after.required:
                 promised = attrs.evolve(after, required=True)
@@ -379,7 +391,7 @@ def _options(
 
 
 def _ways_into(
-    index: int, part: SchemaPart, target: SchemaPart, converters: Mapping[str, Sequence[str]]
+    index: int, part: SchemaPart, target: SchemaPart, means: "_Means"
 ) -> Iterator[tuple[Edit, ...]]:
     """Yield edits after which another schema part contains this one."""
     renamed = part
@@ -389,21 +401,23 @@ def _ways_into(
         kind: Kind = "rename" if part.name and target.name else "relabel"
         edits = (Edit(kind, index, part, renamed),)
     if contains(target.content_type_pattern, part.content_type_pattern):
-        for inside in _ways_inside(index, renamed, target):
+        for inside in _ways_inside(index, renamed, target, means.inside):
             yield (*edits, *inside)
         return
     if contains(part.content_type_pattern, target.content_type_pattern):
         with suppress(InvalidSchema):  # the part says what is inside of other types
             narrowed = attrs.evolve(renamed, content_type=target.content_type)
             yield (*edits, Edit("narrow", index, renamed, narrowed))
-    for made in _made_of(part, converters):
+    for made in _made_of(part, means.converters):
         if target.content_type_pattern.matches(made):
             # What is made of a content is another content.
             converted = attrs.evolve(renamed, content_type=made, content_schema=None)
             yield (*edits, Edit("convert", index, renamed, converted))
 
 
-def _ways_inside(index: int, part: SchemaPart, target: SchemaPart) -> Iterator[tuple[Edit, ...]]:
+def _ways_inside(
+    index: int, part: SchemaPart, target: SchemaPart, budget: Budget
+) -> Iterator[tuple[Edit, ...]]:
     """Yield changes of what is inside a part after which another schema part takes it."""
     sent, taken = part.content_schema, target.content_schema
     if sent is None or taken is None:
@@ -412,13 +426,15 @@ def _ways_inside(index: int, part: SchemaPart, target: SchemaPart) -> Iterator[t
     from messagebody.compatibility._contents._question import ContentQuestions
     from messagebody.compatibility._contents._repairs import repairs
 
-    with suppress(OutOfBudget):
-        ways = repairs(sent, taken, ContentQuestions(Budget(_STEPS_INSIDE)))
-        for steps, schema in islice(ways, _WAYS_INSIDE):
-            after = attrs.evolve(part, content_schema=schema)
-            yield tuple(
-                [Edit(step.kind, index, part, after, *attrs.astuple(step)[1:]) for step in steps]
-            )
+    found: list[tuple[tuple[Repair, ...], ContentSchema]] = []
+    # What was found stays if the budget ends.
+    with suppress(OutOfBudget), budget.share(budget.left // _SHARE):
+        found.extend(islice(repairs(sent, taken, ContentQuestions(budget)), _WAYS_INSIDE))
+    for steps, schema in found:
+        after = attrs.evolve(part, content_schema=schema)
+        yield tuple(
+            [Edit(step.kind, index, part, after, *attrs.astuple(step)[1:]) for step in steps]
+        )
 
 
 def _is_named_inside(part: SchemaPart, target: SchemaPart) -> bool:

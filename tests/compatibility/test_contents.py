@@ -335,6 +335,18 @@ def test_nothing_is_suggested_that_leaves_no_value() -> None:
     assert suggest(*(alone(record(n=kind)) for kind in kinds)) == []
 
 
+def test_suggestions_for_many_parts_share_a_budget() -> None:
+    def many(kind: str) -> MessageBodySchema:
+        return MessageBodySchema([
+            part
+            for number in range(4)
+            for members in [{f"m{i}": {"enum": [number, i, kind]} for i in range(30)}]
+            for part in alone(record(*list(members)[:number], **members), f"/{number}/*")
+        ])  # fmt: skip
+
+    calls(lambda: suggest(many("x"), many("y")), most=40_000_000)
+
+
 def test_suggestions_for_large_schemas_are_bounded() -> None:
     members = {f"n{number}": {"enum": [*range(50)]} for number in range(100)}
     few = {name: {"enum": [*range(1, 50)]} for name in members}
