@@ -18,7 +18,7 @@ from messagebody.errors import InvalidSchema, MissingDependency
 from messagebody.findings import pointer
 from messagebody.schema._dialects import count_patterns
 from messagebody.schema._effort import Endless, evaluations
-from messagebody.schema._listing import Listing
+from messagebody.schema._listing import FlawCosts
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -96,10 +96,10 @@ class Validator:
         return evaluations(self._schema)
 
     @cached_property
-    def _listing(self) -> Listing | None:
+    def _listing(self) -> FlawCosts | None:
         """What it costs to list flaws, None if that takes too long to say."""
         try:
-            return Listing(self._schema)
+            return FlawCosts(self._schema)
         except Endless:
             return None
 

@@ -49,7 +49,7 @@ _WHOLE: Final = _BELOW | {
 """Keywords whose flaws don't say what they ask for."""
 
 
-class Listing:
+class FlawCosts:
     """What it costs to list the flaws of contents by one schema.
 
     Arguments:
@@ -87,7 +87,7 @@ class Listing:
             Endless: counting takes too long.
         """
         self._graph.work = most // _ADDITION
-        start = _State(self, self._graph.closures[0], first=first)
+        start = _AskedOfValue(self, self._graph.closures[0], first=first)
         total, pending = 0, [(value, start, int(first), 0)]
         while pending and total <= most:
             each, state, held, path = pending.pop()
@@ -125,7 +125,7 @@ class Listing:
         return self._graph.children(ways)
 
 
-class _State:
+class _AskedOfValue:
     """What is asked about a value, and what follows for its children.
 
     Arguments:
@@ -134,12 +134,12 @@ class _State:
         first: whether only the first flaw is made.
     """
 
-    def __init__(self, listing: Listing, ways: Ways, *, first: bool) -> None:
+    def __init__(self, listing: FlawCosts, ways: Ways, *, first: bool) -> None:
         self._listing, self._ways, self._first = listing, ways, first
         self._made, self._copied = listing.told(ways, first=first)
         self._needed = listing.needed(ways, first=first)
         self._steps = sum(ways.values()) + sum(len(names) for names, _ in self._needed)
-        self._known: dict[tuple[str, str | int | None], _State] = {}
+        self._known: dict[tuple[str, str | int | None], _AskedOfValue] = {}
 
     def told(self, value: Any, path: int) -> tuple[int, int]:
         """Return the bytes of all flaws of a value without copies of it, and their number."""
@@ -152,7 +152,7 @@ class _State:
             made, copied = made + each * len(value), copied + more * len(value)
         return made * (_FLAW + path) + copied + self._steps * _STEP, made
 
-    def children(self, value: Any) -> "Iterator[tuple[Any, _State, int]]":
+    def children(self, value: Any) -> "Iterator[tuple[Any, _AskedOfValue, int]]":
         """Yield each child of a value, what is asked about it, and the length of its name."""
         if isinstance(value, dict):
             for name, child in value.items():
@@ -169,14 +169,14 @@ class _State:
     def _names(self) -> Ways:
         return self._asked["name"][None] if "name" in self._asked else {}
 
-    def _child(self, kind: str, step: str | int) -> "_State":
+    def _child(self, kind: str, step: str | int) -> "_AskedOfValue":
         asked = self._asked.get(kind, {})
         key = kind, step if step in asked else None
         if key not in self._known:
             ways = Counter(asked.get(None, {}))
             ways.update(asked.get(step, {}))
             # Of a member with a name, what is asked of all others was taken back.
-            self._known[key] = _State(self._listing, +ways, first=self._first)
+            self._known[key] = _AskedOfValue(self._listing, +ways, first=self._first)
         return self._known[key]
 
 

@@ -9,8 +9,6 @@ from typing import Any, Final
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
-from werkzeug.datastructures import MIMEAccept
-from werkzeug.http import parse_accept_header
 
 from messagebody._core import escape, redact_urls
 from messagebody.errors import (
@@ -81,8 +79,7 @@ class HttpProblem(HTTPException):
 def answer(problem: HTTPException, request: HTTPConnection) -> Response:
     """Return the answer that says what is wrong: JSON, or a page for a browser."""
     status = problem.status_code
-    accept = parse_accept_header(request.headers.get("accept", ""), MIMEAccept)
-    if accept.best_match((_JSON, "application/json", "text/html")) == "text/html":
+    if request.headers.get("accept", "").lower().startswith("text/html"):  # as browsers ask
         title, detail = HTTPStatus(status).phrase, html.escape(problem.detail)
         page = _PAGE.format(title, detail).encode("utf-8", "replace")
         policy = {"Content-Security-Policy": _POLICY, **(problem.headers or {})}

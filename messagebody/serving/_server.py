@@ -13,7 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 _CONNECTIONS = 512
 _HEADER_BYTES = 64 * 1024
-_LOGGERS = ("uvicorn.error", "messagebody.serving._messages", "messagebody.serving._problems")
+_LOGGERS = ("uvicorn.error", f"{__package__}._messages", f"{__package__}._problems")
 _LINES_A_MINUTE = 60
 _MINUTE = 60.0
 _BYTES_PER_SECOND = 1024

@@ -12,13 +12,12 @@ import pytest
 
 pytest.importorskip("jsonschema_rs", exc_type=ImportError)
 
-from starlette.testclient import TestClient
-
-from messagebody import MessageBody, MessageBodySchema, Part, SchemaPart, serving
+from messagebody import MessageBody, MessageBodySchema, Part, SchemaPart
 from messagebody._wire import exact_json
-from messagebody.errors import InvalidSchema
+from messagebody.errors import InvalidBody, InvalidSchema
+from messagebody.schema import _library
 from messagebody.schema._library import Validator
-from messagebody.schema._listing import Listing
+from messagebody.schema._listing import FlawCosts
 
 SUITE = Path(__file__).parents[1] / "vectors" / "contents" / "json_schema_test_suite.jsonl.gz"
 MANY = 2_000
@@ -163,14 +162,88 @@ def test_many_parts_share_the_memory_for_flaws(monkeypatch: pytest.MonkeyPatch) 
     assert sum(rooms) < 2 * 8 * rooms[0] * 2
 
 
+@pytest.mark.leaf("serving")
 @pytest.mark.parametrize("kind", ["required", "anyOf of required"])
 def test_a_stranger_who_asks_a_server_costs_it_as_little(kind: str) -> None:
+    from starlette.testclient import TestClient
+
+    from messagebody import serving
+
     rule, content = PRODUCTS[kind]
     client = TestClient(serving.app(body_of(content)), base_url="http://127.0.0.1")
     before = peak()
     told = client.post("/message?validate=", json=schema_of(rule).to_dicts()).json()
     assert [each["code"] for each in told["violations"]] == ["content-invalid"]
     assert peak() - before < 200 << 20
+
+
+def through_a_gate(schema: MessageBodySchema, body: MessageBody, _: Path) -> None:
+    from starlette.applications import Starlette
+    from starlette.testclient import TestClient
+
+    from messagebody import Agent
+    from messagebody.frameworks.gate import BodyGate
+
+    app = BodyGate(Starlette(), Agent("a", schema, schema))
+    got = TestClient(app).post(
+        "/", content=body.to_json_bytes(), headers={"Content-Type": "application/json"}
+    )
+    assert got.status_code == 422
+
+
+def in_a_stream(schema: MessageBodySchema, body: MessageBody, _: Path) -> None:
+    stream = schema.stream()
+    stream.feed(body[0])
+    assert stream.finish()
+
+
+def by_a_model(schema: MessageBodySchema, body: MessageBody, _: Path) -> None:
+    from messagebody.prompts import Draft
+
+    draft = Draft(schema)
+    assert draft.add_part(body[0].text or "", "application/json").startswith("not added")
+
+
+def of_many(schema: MessageBodySchema, body: MessageBody, place: Path) -> None:
+    from messagebody import bulk
+
+    body.save(place / "m.json")
+    assert not bulk.validate(place / "m.json", schema, out=place / "out", workers=0)
+
+
+def by_raising(schema: MessageBodySchema, body: MessageBody, _: Path) -> None:
+    with pytest.raises(InvalidBody):
+        schema.validate(body)
+
+
+@pytest.mark.parametrize(
+    "explain",
+    [
+        pytest.param(through_a_gate, marks=pytest.mark.leaf("frameworks")),
+        pytest.param(by_a_model, marks=pytest.mark.leaf("prompts")),
+        pytest.param(of_many, marks=pytest.mark.leaf("bulk")),
+        in_a_stream,
+        by_raising,
+    ],
+)
+def test_all_that_explain_ask_what_it_costs(
+    explain: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def listing(*_: Any) -> Any:
+        raise AssertionError("all flaws were made")
+
+    class Counted:
+        """A compiled schema that makes one flaw, and no list of them."""
+
+        def __init__(self, compiled: Any) -> None:
+            self.is_valid, self.validate, self.iter_errors = (
+                compiled.is_valid, compiled.validate, listing
+            )  # fmt: skip
+
+    really = _library._compiled
+    monkeypatch.setattr(_library, "_compiled", lambda schema: Counted(really(schema)))
+    rule, content = PRODUCTS["required"]
+    explain(schema_of({"title": explain.__name__, **rule}), body_of(content), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +277,7 @@ def test_no_list_takes_more_than_was_said() -> None:
             continue
         assert content_schema is not None
         validator = content_schema.validator
-        listing = Listing(validator._schema)
+        listing = FlawCosts(validator._schema)
         for value in (exact_json.normal(test[1], depth=99) for test in group["tests"]):
             errors = validator._compiled.iter_errors(value)
             took = sum(1_000 + 4 * len(exact_json.dumps(each.instance)) for each in errors)
