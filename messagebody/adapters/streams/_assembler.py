@@ -265,6 +265,12 @@ class Assembler:
         return self._accumulator.ending
 
     @property
+    def outcome(self) -> str | None:
+        """How the message ended if otherwise than usual, also if the stream broke off so far."""
+        cut = "broke off" if self._accumulator.is_cut() else None
+        return self._accumulator.ending or cut
+
+    @property
     def status(self) -> Status:
         """The status of the message by the schema: "invalid" and "hopeless" are final.
 

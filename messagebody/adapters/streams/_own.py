@@ -181,6 +181,8 @@ class OwnEvents(Accumulator):
             got = MessageBody.from_dicts(self.message(), limits=self._limits).digest
             if got != digest:
                 raise DigestMismatch("the body of the stream", digest, got)
+        # The message of another format may have been cut short before it was sent on.
+        self.note_end({"state": event.get("ending")})
         self.end()
 
     # What they share

@@ -33,7 +33,8 @@ def restream(
 
     Text is sent on as it grows. JSON, such as the arguments of a call, is sent when the message is
     whole, because what is there of it changes until then. A long stream is looked at less often, so
-    that the cost stays near that of its text.
+    that the cost stays near that of its text. If the message did not end as usual, the last event
+    has how it ended as its `ending`.
 
     Arguments:
         events: the events, as `Assembler.feed` takes them.
@@ -106,12 +107,13 @@ class _Restream:
     def end(self) -> Iterator[dict[str, Any]]:
         """Yield the rest, and the ends of all parts."""
         body, _ = self._assembler.finish()
+        ending = self._assembler.outcome
         if len(body) < len(self._begun):
             raise _taken_back(len(body))
         yield from self._new(body, is_last=True)
         for index, part in enumerate(body):
             yield end_event(index, part)
-        yield done_event(body)
+        yield done_event(body) | ({} if ending is None else {"ending": ending})
 
     def _new(self, body: MessageBody, *, is_last: bool) -> Iterator[dict[str, Any]]:
         for index, part in enumerate(body):

@@ -66,3 +66,14 @@ def test_asynchronous_events_are_sent_on() -> None:
 def test_what_is_out_of_place_is_refused() -> None:
     with pytest.raises(EnvelopeError):
         [*restream([{"event": "append", "index": 0, "offset": 0, "text": "x"}], "messagebody")]
+
+
+@pytest.mark.parametrize(("reason", "ending"), [("length", "length"), (None, "broke off")])
+def test_an_unusual_end_is_sent_on(reason: str | None, ending: str) -> None:
+    finish = {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
+    *_, last = sent = [*restream([chunk("It is"), finish], "openai-chat")]
+    assert (last["event"], last["ending"]) == ("done", ending)
+    assert f"ended with '{ending}'" in str(assembled("messagebody", sent).losses)
+    finish["choices"][0]["finish_reason"] = "stop"
+    *_, last = restream([chunk("It is"), finish], "openai-chat")
+    assert "ending" not in last

@@ -7,6 +7,7 @@ import pytest
 from messagebody.adapters import adapter
 from messagebody.adapters.streams import Assembler
 from messagebody.errors import EnvelopeError
+from tests.adapters.formats.test_messages import adapter as messages
 from tests.adapters.streams.telling import TELLING
 
 Event = dict[str, Any]
@@ -213,3 +214,43 @@ def test_details_of_a_thought_are_one_thought() -> None:
         adapter("openai-chat").from_body(done.value, rest=done.rest).value["reasoning_details"]
     )
     assert entry == {**about, "text": "Hm.", "signature": "s"}
+
+
+def test_what_a_text_of_gemini_stands_on_is_cited() -> None:
+    support = {"segment": {"endIndex": 5, "text": "Spain"}, "groundingChunkIndices": [0]}
+    grounding = {"groundingChunks": [{"web": {"uri": "https://e.com/a", "title": "A"}}],
+                 "groundingSupports": [support]}  # fmt: skip
+    parts = [{"text": "Hm.", "thought": True}, {"text": "Spain "}, {"text": "won."}]
+    events: list[Event] = [{"candidates": [{"content": {"parts": [each]}}]} for each in parts]
+    end = {"candidates": [{"finishReason": "STOP", "groundingMetadata": grounding}]}
+    done = assembled("gemini", [*events, end])
+    text = done.value[1]
+    assert (text.text, text.metadata["citations"][0]["end"]) == ("Spain won.", 5)
+    assert done.value["/sources/1"].url == "https://e.com/a"
+    # A request has contents, and no candidates.
+    [content] = messages("gemini").from_bodies([done.value], rest=[done.rest]).value
+    assert [part["text"] for part in content["parts"]] == ["Hm.", "Spain won."]
+
+
+ASIDE: list[tuple[str, list[Event], str]] = [
+    ("a2a", [{"statusUpdate": {"taskId": "t", "contextId": "c", "status": {
+        "state": "TASK_STATE_WORKING", "message": {"parts": [{"text": "Looking."}]}}}}],
+     "a message about the state of the task"),
+    ("acp", [{"type": "run.awaiting", "run": {"status": "awaiting"}}], "what the run waits for"),
+    ("agent-client", [{"sessionId": "s", "update": {"sessionUpdate": "plan", "entries": []}}],
+     "the plan of the agent"),
+    ("agent-client", [{"jsonrpc": "2.0", "id": 5, "method": "session/request_permission",
+                       "params": {"sessionId": "s"}}], "a type that is not known"),
+    ("pydantic-ai", [{"event_kind": "function_tool_result", "part": {}}], "the result of a tool"),
+    ("openai-chat", [{"choices": [], "citations": ["https://e.com"]}],
+     "the citations beside the choices"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "events", "what"), ASIDE)
+def test_what_is_not_in_the_message_is_told(name: str, events: list[Event], what: str) -> None:
+    told = [*TELLING[name][0]([["Hi"]])]
+    done = assembled(name, [*told[:1], *events, *told[1:]])
+    [loss] = [str(loss) for loss in done.losses if loss.where == "stream"]
+    assert what in loss
+    assert "stayed aside" in loss

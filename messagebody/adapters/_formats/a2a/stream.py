@@ -77,6 +77,10 @@ class ArtifactUpdates(Accumulator):
             self._task |= {key: value for key, value in event.items() if key != "artifacts"}
             for artifact in objects(event, "artifacts"):
                 self._update({}, artifact)
+        before = self._task.get("status")
+        said = before.get("message") if isinstance(before, dict) else None
+        if said and said != status.get("message"):
+            self.aside["a message about the state of the task"] += 1
         self._task["status"] = status
         # 1.0 writes `TASK_STATE_COMPLETED` where 0.3 writes `completed`.
         state = str(status.get("state", "")).lower().removeprefix("task_state_")

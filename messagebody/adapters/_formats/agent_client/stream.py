@@ -16,6 +16,7 @@ _OTHERS: Final = (
     "session_info_update", "usage_update",
 )  # fmt: skip
 """Updates of a session that are about no message."""
+_OF_RPC: Final = ("method", "result")
 _CHUNKS: Final = {
     "agent_message_chunk": "assistant", "agent_thought_chunk": "assistant",
     "user_message_chunk": "user",
@@ -44,7 +45,9 @@ class SessionUpdates(Accumulator):
             self.fail(event)
             return
         update = _object(event.get("params", event))
-        update = update.get("update", update)
+        update = _object(update.get("update", update))
+        if "sessionUpdate" not in update and not event.keys().isdisjoint(_OF_RPC):
+            raise UnknownEvent  # another request, or the answer to one
         kind = member(update, "sessionUpdate")
         if kind in _CHUNKS:
             block = dict(member(update, "content", dict))

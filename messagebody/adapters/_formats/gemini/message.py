@@ -3,9 +3,11 @@
 Programs in Python write it with underscores, which is read and written as well.
 """
 
+from collections.abc import Iterable
 from typing import Any, Final
 
-from messagebody._core import JSON, MIB, strict_json
+from messagebody._core import JSON, MIB, MessageBody, strict_json
+from messagebody.adapters._contract import Converted
 from messagebody.adapters._format import Format
 from messagebody.adapters._formats.gemini.grounding import (
     content_of,
@@ -108,6 +110,13 @@ class Gemini(Format):
             return {"content": {"parts": without_citations(blocks), "role": role}}
         alone = join_texts(blocks, form)
         return {"parts": blocks, "role": role} if alone is None else alone
+
+    def from_bodies(self, bodies: Iterable[MessageBody], /, **options: Any) -> Converted[list[Any]]:
+        """Return the contents of a conversation; the service takes no candidates in a request."""
+        done = super().from_bodies(bodies, **options)
+        contents = (content_of(each) for each in done.value)
+        pairs = zip(done.value, contents, strict=True)
+        return Converted([each if held is None else held for each, held in pairs], done.losses)
 
     def read_block(self, block: Any) -> Item | None:
         """Return the item of a part."""

@@ -157,7 +157,7 @@ class GeminiChunks(Accumulator):
             parts = joined_texts(parts, "text", {"thought"}, end="thoughtSignature")
         role = "model" if self.role in (None, "assistant") else self.role
         content = {"role": role, "parts": parts}
-        return {"content": content, **self._sources} if self._sources else content
+        return {"content": content, **_placed(self._sources, parts)} if self._sources else content
 
     def is_cut(self) -> bool:
         """Return whether the candidate has not finished."""
@@ -180,6 +180,26 @@ def _either(holder: Any, name: str) -> Any:
     if not isinstance(holder, dict):
         return None
     return holder[name] if name in holder else holder.get(_SPELLED.get(name, name))
+
+
+def _placed(sources: dict[str, Any], parts: list[Any]) -> dict[str, Any]:
+    """Return what a text stands on, where thoughts come before the text that it is about."""
+    texts = (place for place, part in enumerate(parts) if part.keys() == {"text"})
+    first, grounding = next(texts, 0), sources.get("groundingMetadata")
+    if not first or not isinstance(grounding, dict):
+        return sources
+    supports = grounding.get("groundingSupports")
+    if not isinstance(supports, list):
+        return sources
+    placed = [_moved(each, first) for each in supports]
+    return {**sources, "groundingMetadata": {**grounding, "groundingSupports": placed}}
+
+
+def _moved(support: Any, place: int) -> Any:
+    segment = support.get("segment") if isinstance(support, dict) else None
+    if not isinstance(segment, dict) or segment.get("partIndex"):
+        return support
+    return {**support, "segment": {**segment, "partIndex": place}}
 
 
 def _is_nothing(call: dict[str, Any]) -> bool:
