@@ -184,7 +184,8 @@ class Format(Dialect):
             if plain is not None:
                 return plain, False
         try:
-            return write(self, body, rest, options, role=role, talk=talk)
+            is_dropped = is_talk and self.answers_calls
+            return write(self, body, rest, options, role=role, talk=talk, is_dropped=is_dropped)
         except Misplaced as error:
             # Blocks that are made of parts are right, so the mistake is in `rest`.
             raise EnvelopeError(f"rest is not what to_body returned: {error.detail}") from error

@@ -249,8 +249,18 @@ def detect(value: Any) -> tuple[str, ...]:
     for some in (messages, spoken or messages):
         every = [set(_detected(each)) if isinstance(each, dict) else set() for each in some]
         if common := set.intersection(*every):
-            return tuple(sorted(common))
+            return tuple(sorted(common | _speaking_for_all(messages, some)))
     return ()
+
+
+def _speaking_for_all(messages: list[Any], some: list[Any]) -> set[str]:
+    """Return "openai-chat" if it has all messages, where others leave the system's out."""
+    if len(some) == len(messages):
+        return set()
+    chat: Any = adapter("openai-chat")
+    held = [each.get("content") for each in messages if chat.detect(each)]
+    are_known = all(all(map(chat.knows, each)) for each in held if isinstance(each, list))
+    return {"openai-chat"} if are_known and len(held) == len(messages) else set()
 
 
 def _instructs(value: Any) -> bool:

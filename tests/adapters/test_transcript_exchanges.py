@@ -95,7 +95,7 @@ def test_a_message_says_how_it_ended_if_not_as_usual(answer: Any, ending: str | 
            "status": "incomplete"}], ["incomplete"]),
         ([{"id": "1", "role": "assistant", "parts": [
             {"type": "tool-g", "toolCallId": "b", "input": {}, "state": "output-denied"}]}],
-         ["output-denied"]),
+         [None, None]),
         ([{"id": "1", "role": "assistant", "parts": [
             {"type": "tool-g", "toolCallId": "b", "input": {}, "state": "output-available",
              "output": "x"}]}], [None, None]),

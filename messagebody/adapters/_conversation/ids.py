@@ -112,14 +112,13 @@ def respell(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
     # The service, or its provider, has given the others itself.
     kept = [item for turn, item, _ in items if turn.is_own or is_of_provider(item)]
     ids = _spellings(dialect.ids, [item.id for _, item, _ in items], [each.id for each in kept])
-    names = _spellings(
-        dialect.tools, [item.name for _, item, _ in items], [each.name for each in kept]
-    )
+    stated = [item.name for _, item, _ in items]
+    names = _spellings(dialect.tools, stated, [each.name for each in kept], may_be_empty=False)
     losses, called = [], {item.id for _, item, _ in items if isinstance(item, Call)}
     for turn, item, parts in items if ids or names else ():
         if turn.is_own or is_of_provider(item):
             continue
-        new = {"id": ids.get(item.id or ""), "name": names.get(item.name or "")}
+        new = {"id": ids.get(item.id or ""), "name": names.get(item.name)}
         changed = {member: said for member, said in new.items() if said is not None}
         for member, said in changed.items() if isinstance(item, Result) else ():
             _say_of_result(turn, [turn.body[str(part.name)] for part in parts], member, said)
@@ -137,11 +136,14 @@ def respell(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
 
 
 def _spellings(
-    spelling: Spelling | None, stated: Iterable[str | None], kept: Iterable[str | None]
-) -> dict[str, str]:
+    spelling: Spelling | None, stated: Iterable[str | None], kept: Iterable[str | None], *,
+    may_be_empty: bool = True,
+) -> dict[str | None, str]:  # fmt: skip
     """Return another spelling for each text that a service refuses, no two of them alike."""
-    texts = dict.fromkeys(filter(None, stated)) if spelling is not None else {}
-    found: dict[str, str] = {}
+    texts = dict.fromkeys(
+        each for each in stated if each or (each == "" and not may_be_empty)
+    ) if spelling is not None else {}  # fmt: skip
+    found: dict[str | None, str] = {}
     if spelling is None:
         return found
     given = {text for text in texts if spelling.takes(text)} | {*filter(None, kept)}

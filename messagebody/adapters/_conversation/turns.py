@@ -14,7 +14,7 @@ from messagebody.adapters._conversation.ids import number_apart, respell, state_
 from messagebody.adapters._conversation.matching import rests_for
 from messagebody.adapters._conversation.settling import settled
 from messagebody.adapters._conversation.turn import Turn, left_of, with_rest
-from messagebody.adapters._vocabulary.dialect import ROLES, Dialect
+from messagebody.adapters._vocabulary.dialect import ROLES, SHOWN, Dialect
 from messagebody.adapters._vocabulary.items import Call, Item, Result, is_of_provider
 from messagebody.adapters._vocabulary.places import RESULT, is_withheld, with_results
 from messagebody.errors import EnvelopeError
@@ -40,6 +40,8 @@ def turns_of(
             raise EnvelopeError(f"message {number}: {error.problem}") from error
         turns.append(Turn(number, own, left, left.get("format") == dialect.name))
     losses: list[Loss] = []
+    if dialect.answers_calls:
+        turns = [*_of_speakers(turns, losses)]
     if not dialect.says_speakers:
         turns = [piece for turn in turns for piece in _by_speaker(turn)]
     if all(record.name is None for turn in turns for record in parts_of(turn.body)):
@@ -67,7 +69,17 @@ def turns_of(
     return turns, losses
 
 
-# Texts of another speaker
+# Texts of another speaker, or of none
+
+
+def _of_speakers(turns: list[Turn], losses: list[Loss]) -> Iterator[Turn]:
+    """Yield the turns that somebody says."""
+    for turn in turns:
+        if turn.is_own or _role_of(turn) != SHOWN:
+            yield turn
+        else:
+            why = "it is shown to people, and nobody has said it"
+            losses.append(Loss(LossKind.OMITTED, f"message {turn.number}: role", why))
 
 
 def _by_speaker(turn: Turn) -> Iterator[Turn]:

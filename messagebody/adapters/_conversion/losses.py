@@ -15,6 +15,7 @@ from messagebody.adapters._conversion.likeness import (
     same_name,
 )
 from messagebody.adapters._conversion.missed import is_unmissed
+from messagebody.adapters._conversion.stand_ins import text_of
 from messagebody.adapters._vocabulary.places import RESULT
 
 
@@ -109,7 +110,7 @@ class Comparison(NamedTuple):
             starts = (f"{part.name}:", f"{str(part.name).rpartition('/')[2]}:")
             is_named = (back.text or "").startswith(starts)
             why = f"it goes out as text that {'begins with its name' if is_named else 'holds it'}"
-        elif not is_text(part.content_type):
+        elif text_of(part) is None:
             kind, why = LossKind.OMITTED, _NAMED
         return kind, why
 

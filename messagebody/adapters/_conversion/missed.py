@@ -8,6 +8,7 @@ import re
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
+from messagebody._core import data_urls
 from messagebody.adapters._conversion.collecting import INVENTED
 from messagebody.adapters._vocabulary.endings import ENDS
 from messagebody.adapters._vocabulary.items import arguments_of
@@ -97,6 +98,8 @@ def is_missed(pointer: str, value: Any, unmissed: AbstractSet[str] = frozenset()
             return True
         if value in (None, "", False) or name in unmissed or is_unmissed(name):
             continue
+        if isinstance(value, str) and data_urls.is_data_url(value):
+            continue  # its content is a part
         if isinstance(value, dict):
             pending += value.items()
         elif isinstance(value, list):

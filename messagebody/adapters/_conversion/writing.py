@@ -27,6 +27,7 @@ def write(
     *,
     role: str | None = None,
     talk: str | None = None,
+    is_dropped: bool = False,
 ) -> tuple[Converted[Any], bool]:
     """Return the message of a body, and whether it says nothing.
 
@@ -37,6 +38,7 @@ def write(
         options: how to write.
         role: the role that the caller states.
         talk: the form of a message in a conversation, None for a message alone.
+        is_dropped: whether a message that says nothing is left out.
 
     Raises:
         EnvelopeError: `rest` is something else.
@@ -61,7 +63,8 @@ def write(
     # A message that came without an id goes back without one.
     message = message if plan.is_own else dialect.complete(message)
     if not plan.is_own and not plan.steps and check.says_something(message):
-        why = f"{dialect.name} has no message without content: an empty text goes out"
+        how = "none goes out" if is_dropped else "an empty text goes out"
+        why = f"{dialect.name} has no message without content: {how}"
         losses.append(Loss(LossKind.CONVERTED, dialect.place, why))
     return Converted(message, losses), not made.blocks
 

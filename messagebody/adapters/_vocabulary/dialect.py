@@ -94,8 +94,12 @@ ROLES: Final = ("user", "assistant", "system", "tool")
 
 KIN: Final = {
     "developer": "system", "function": "tool", "model": "assistant", "chatbot": "assistant",
+    "activity": "assistant",
 }  # fmt: skip
 """Roles that only some formats have, and the nearest role in the others."""
+
+SHOWN: Final = "activity"
+"""The role of what an interface shows and nobody has said: no model gets it."""
 
 COPY: Final = "messagebody"
 """The member that holds the copy."""

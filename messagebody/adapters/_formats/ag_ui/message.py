@@ -120,7 +120,7 @@ class AgentUserInteraction(Format):
     def role_of(self, message: Any) -> str | None:
         """Return the role of a message, in the words that all formats share."""
         role = super().role_of(message)
-        return {"reasoning": "assistant", "activity": "assistant"}.get(role or "", role)
+        return "assistant" if role == "reasoning" else role
 
     def read_block(self, block: Any) -> Item | None:
         """Return the item of a block."""
@@ -208,7 +208,7 @@ def _spoken(blocks: list[Any], form: Any, role: str) -> dict[str, Any]:
     calls = [block for block in blocks if block.get("type") == "function"]
     content = [block for block in blocks if block.get("type") != "function"]
     # Only assistants have a place for calls, whatever role the caller asked for.
-    if calls:
+    if calls or role == "activity":
         role = "assistant"
     elif role == "tool":
         role = "user"

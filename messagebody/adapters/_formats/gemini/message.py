@@ -51,6 +51,7 @@ _UNDERSCORED: Final = frozenset(map(in_python, _PARTS - {"text"}))
 _PYTHON: Final = "underscores"
 """The form of a part with members that Python has written: the word, and their names."""
 
+_GROUNDS: Final = ("groundingChunks", "groundingSupports")
 _CANDIDATE: Final = "candidate"
 """The form of a content that was in a candidate."""
 
@@ -75,6 +76,8 @@ class Gemini(Format):
         }
     )
     place = "parts"
+    # Citations hold what they say.
+    unmissed = frozenset({"citations", *_GROUNDS, *map(in_python, _GROUNDS)})
     kinds = (
         Kind("response", (JSON,), in_results=True, in_messages=False, is_value=True),
         Kind(

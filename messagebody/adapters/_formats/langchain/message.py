@@ -393,7 +393,7 @@ def _finished(dialect: Dialect, block: dict[str, Any]) -> Item | None:
 def _written_unfinished(dialect: Dialect, item: Call) -> Any:
     """Return the block of a call that came in an unfinished one."""
     words, form = item.form
-    block = dialect.write_block(attrs.evolve(item, form=form), [])
+    block: Any = dialect.write_block(attrs.evolve(item, form=form), [])
     if "streamed" in words:
         block |= {"input": {}, "partial_json": arguments_text(item.arguments)}
     if "counted" in words:

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from messagebody._core import JSON, MIB, strict_json
+from messagebody.adapters._conversation.messages import is_item
 from messagebody.adapters._format import Format
 from messagebody.adapters._formats.openai import (
     CITATION,
@@ -231,7 +232,7 @@ def _is_content(value: Any) -> bool:
 def _is_item(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
-    if value.get("type") in _ITEMS:
+    if value.get("type") in _ITEMS or (is_item(value) and not _STATED.isdisjoint(value)):
         return True
     content = value.get("content")
     if value.get("role") not in _ROLES or value.get("type", "message") != "message":
@@ -241,6 +242,8 @@ def _is_item(value: Any) -> bool:
     return some(content, _is_content, may_be_empty="type" in value)
 
 
+_STATED: Final = frozenset({"call_id", "status", "encrypted_content"})
+"""Members of items, one of which each new one has."""
 _SPEAKERS: Final = ("assistant", "user", "system", "developer", "tool")
 
 

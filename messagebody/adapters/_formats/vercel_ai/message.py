@@ -22,8 +22,12 @@ from messagebody.adapters._vocabulary.items import (
 
 _ROLES: Final = ("system", "user", "assistant")
 # The members of a result in a part that is both call and result.
-_OF_RESULT: Final = ("output", "errorText", "state", "preliminary", "resultProviderMetadata")
-_ANSWERED: Final = ("output-available", "output-error")
+_OF_RESULT: Final = (
+    "output", "errorText", "state", "preliminary", "resultProviderMetadata", "approval",
+)  # fmt: skip
+_DENIED: Final = "output-denied"
+_NO_REASON: Final = "the call was denied"
+_ANSWERED: Final = ("output-available", "output-error", _DENIED)
 _INDEXES: Final = {"startIndex": "start", "endIndex": "end", "citedText": "cited_text"}
 
 
@@ -314,7 +318,20 @@ def _executed(item: Call | Result) -> dict[str, Any]:
     return {"providerExecuted": True} if is_of_provider(item) else {}
 
 
+def _denial(block: dict[str, Any]) -> Result:
+    """Return the result of a call that a person did not allow: it failed, for a reason."""
+    approval = optional(block, "approval", dict) or {}
+    name, reason = block.get("toolName"), optional(approval, "reason")
+    said = f"{_NO_REASON}: {reason}" if reason else _NO_REASON
+    return Result(
+        need(block, "toolCallId"), [], name if isinstance(name, str) else None, True,
+        _kind_of(block, "result"), form=_DENIED, blocks=[_text(said)],
+    )  # fmt: skip
+
+
 def _result(block: dict[str, Any]) -> Result:
+    if block.get("state") == _DENIED:
+        return _denial(block)
     is_error = True if block.get("state") == "output-error" else None
     name = block.get("toolName")
     return Result(
@@ -353,6 +370,10 @@ def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
         **_executed(item),
     }
     texts = [block["text"] for block in blocks if block.get("type") == "text"]
+    if item.form == _DENIED:
+        said = "\n".join(texts).removeprefix(_NO_REASON).removeprefix(": ")
+        reason = {"reason": said} if said else {}
+        return {**named, "state": _DENIED, "approval": {"approved": False, **reason}}
     if item.is_error:
         return {**named, "state": "output-error", "errorText": "\n".join(texts)}
     return {**named, "state": "output-available", "output": _output(blocks)}
