@@ -24,7 +24,7 @@ from messagebody import MessageBody, MessageBodySchema, Part, Resolver, offload,
 from messagebody.adapters import adapter_names
 from messagebody.errors import InvalidArgument
 from messagebody.serving import ServingLimits
-from messagebody.serving._messages import open_messages
+from messagebody.serving._messages import Form, open_messages
 from messagebody.storage import Bodies, FetchLimits, open_store
 from tests.serving.servers import SECRET, TOKEN, command, exchange
 
@@ -373,6 +373,39 @@ class TestCosts:
             gc.collect()
         assert "".join(reads) == "abcb" + "a"
 
+    def test_what_was_written_again_is_read_again_and_takes_no_room_twice(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        store, reads = open_store(tmp_path), list[str]()
+        really = type(store).read_range
+
+        def counted(self: Any, key: str, start: int, end: int) -> bytes:
+            reads.append(key[0])
+            return really(self, key, start, end)
+
+        def save(name: str, moment: int) -> str:
+            text = f"{moment}" * 100
+            MessageBody([text]).save(tmp_path / f"{name}.json")
+            os.utime(tmp_path / f"{name}.json", (moment, moment))
+            return text
+
+        monkeypatch.setattr(type(store), "read_range", counted)
+        found = client(store, limits=ServingLimits(cached_bytes=2500))
+        for moment in range(10**9, 10**9 + 6):
+            text = save("a", moment)
+            assert found.get("/a/~0").text == text
+        save("b", 10**9)
+        for path in ("/b/~0", "/a/~0", "/b/~0"):
+            assert found.get(path).status_code == 200
+        assert "".join(reads) == "a" * 6 + "b"
+
+    def test_clients_with_many_names_of_the_server_leave_little(self, tmp_path: Path) -> None:
+        BODY.save(tmp_path / "m.json")
+        served = open_messages(tmp_path, ServingLimits()).find("m")
+        for name in range(1000):
+            served.form(name, lambda: Form(b"", "tag"))
+        assert len(served.tags) <= 100
+
     def test_a_message_that_is_being_sent_is_there_once(self, tmp_path: Path) -> None:
         """Clients that ask for some large ones in turn would each hold one of their own."""
         for name in "ab":
@@ -484,6 +517,13 @@ class TestCosts:
 
 
 class TestWrites:
+    def test_a_server_of_one_message_takes_no_other(self, messages: Path) -> None:
+        found = writer(messages / "m.json")
+        assert found.put("/new", content="[]", headers=JSON).status_code == 404
+        assert found.put("/n/a.txt", content="x").status_code == 404
+        assert MessageBody.load(messages / "m.json") == BODY
+        assert not (messages / "new.json").exists()
+
     def test_of_two_writers_one_is_told(self, messages: Path) -> None:
         found = writer(messages)
         tag = found.get("/m").headers["etag"]
