@@ -604,14 +604,14 @@ def answer_workflow(
     """
     report = report_workflow(answers, from_here(path), changes)
     if form == "text":
-        from messagebody.workflows import report_lines  # few commands need workflows
+        from messagebody.workflows import lost_text, report_lines  # few commands need workflows
 
         terminal.say(report_lines(answers, terminal.palette))
         for change in changes or ():
             terminal.say(f"steps that mend {escape(change.agent)}:")
             for number, steps in change.steps.items():
                 listed = json.dumps([step.to_dict() for step in steps])
-                terminal.say(f"  at the end of edge {number}: {listed}")
+                terminal.say(f"  at the end of edge {number}: {listed}{lost_text(steps.lost)}")
         if changes == [] and not answers:
             terminal.say("no steps were found that mend it")
     else:

@@ -4,7 +4,7 @@ A step is called with a body and returns another one. `before` says what must co
 goes out is valid. `Workflow.check` says of each agent whether what reaches it is always valid.
 """
 
-from messagebody.workflows._adaptation import Adaptation, adapt
+from messagebody.workflows._adaptation import Adaptation, FoundSteps, adapt, lost_text
 from messagebody.workflows._answers import (
     AgentAnswer,
     Breach,
@@ -41,12 +41,14 @@ __all__ = [
     "Condition",
     "Edge",
     "Flow",
+    "FoundSteps",
     "Passage",
     "Workflow",
     "WorkflowAnswer",
     "WorkflowStep",
     "adapt",
     "drop",
+    "lost_text",
     "merged",
     "mount",
     "name",

@@ -1,24 +1,25 @@
-"""Adaptation: the fewest steps between what one side sends and what another side takes."""
+"""Adaptation: steps between what one side sends and what another side takes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, product
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import attrs
 
-from messagebody._core import check_part_name, require_schema
+from messagebody._core import check_part_name, quote, require_schema
 from messagebody.agents import Agent
 from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
-from messagebody.compatibility._solver.containment import are_disjoint
 from messagebody.compatibility._solver.profile import types_of
 from messagebody.errors import InvalidName
-from messagebody.globs import content_type_pattern
 from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.workflows._answers import described, step_text
 from messagebody.workflows._decision import Break, JointDecision
 from messagebody.workflows._inspection import Incoming
+from messagebody.workflows._mending import TEXT, Mending, is_makeable
 from messagebody.workflows._paths import paths_of
 from messagebody.workflows._steps import (
+    Chain,
     OwnStep,
     WorkflowStep,
     drop,
@@ -31,22 +32,46 @@ from messagebody.workflows._steps import (
     unmount,
 )
 
-Steps = tuple[WorkflowStep, ...]
-
-_MOST: Final = 3
-"""The most steps that are looked for."""
 _MOST_WORDS: Final = 500
 """The most steps that are tried at each place."""
-_TEXT: Final = content_type_pattern("text/*")
+
+
+class FoundSteps(tuple[WorkflowStep, ...]):  # noqa: SLOT001 - tuples take no slots with names
+    """Steps that were found, with what they lose.
+
+    Attributes:
+        lost: the schema parts of the sender of which something no longer arrives.
+    """
+
+    lost: tuple[SchemaPart, ...]
+
+    def __new__(cls, steps: Iterable[WorkflowStep] = (), lost: Iterable[SchemaPart] = ()) -> Self:
+        self = super().__new__(cls, steps)
+        self.lost = tuple(lost)
+        return self
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return tuple(self), self.lost
+
+    def __str__(self) -> str:
+        steps = ", ".join(map(step_text, self)) or "no steps"
+        return f"{steps}{lost_text(self.lost)}"
+
+
+def lost_text(lost: Iterable[SchemaPart]) -> str:
+    """Return in words what steps lose, to be put behind them; empty if they lose nothing."""
+    listed = ", ".join(described(part.name, part.content_type) for part in lost)
+    return f" (loses {listed})" if listed else ""
 
 
 def adapt(
     producer: MessageBodySchema, consumer: MessageBodySchema, *, steps: int = DEFAULT_STEPS
-) -> Steps | None:
-    """Return the fewest steps that make all that one side sends valid for another side.
+) -> FoundSteps | None:
+    """Return steps that make all that one side sends valid for another side.
 
-    The steps are made of the names and types that the two schemas state, up to three of them. Steps
-    that leave parts out are taken only where no others, as few, help.
+    The steps are made of the names and types that the two schemas state, up to three of them. Of
+    those that help, they lose least of what the other side could take, and then they are the
+    fewest; `lost` says what no longer arrives.
 
     Arguments:
         producer: the schema of what is sent.
@@ -57,20 +82,22 @@ def adapt(
         The steps, none if all is valid as it is; None if such steps were not found.
 
     Examples:
-        >>> report = MessageBodySchema([("/report.md", "text/markdown", True)])
+        >>> report = MessageBodySchema([("/report.md", "text/markdown", True), ("/log", "*/*")])
         >>> brief = MessageBodySchema([("/input/brief.md", "text/*", True)])
-        >>> [step.to_dict() for step in adapt(report, brief)]
-        [{'rename': ['/report.md', '/input/brief.md']}]
+        >>> print(adapt(report, brief))
+        rename /report.md /input/brief.md, drop /log (loses /log of */*)
     """
     for each in (producer, consumer):
         require_schema(each)
     budget = Budget(steps)
-    if not all(_is_makeable(each, producer) for each in consumer if each.required):
+    if not all(is_makeable(each, producer) for each in consumer if each.required):
         return None
-    return _search(
+    mending = Mending(producer, (), consumer, budget)
+    found = mending.search(
         lambda steps: _broken([(producer, [steps])], consumer, budget),
         _words(producer, consumer),
     )
+    return None if found is None else FoundSteps(found, mending.lost(found))
 
 
 @attrs.frozen
@@ -79,16 +106,29 @@ class Adaptation:
 
     Arguments:
         agent: the agent.
-        steps: the steps, by the number of the edge.
+        steps: the steps, by the number of the edge; `lost` of each says what they lose.
     """
 
     agent: str
-    steps: Mapping[int, Steps] = attrs.field(hash=False)
+    steps: Mapping[int, FoundSteps] = attrs.field(hash=False)
+
+    def __str__(self) -> str:
+        lines = (f"  edge {number}: {steps}" for number, steps in self.steps.items())
+        return "\n".join([f"steps that mend {quote(self.agent)}:", *lines])
+
+    @property
+    def lost(self) -> tuple[SchemaPart, ...]:
+        """The schema parts of senders of which something no longer arrives."""
+        return tuple(part for steps in self.steps.values() for part in steps.lost)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the suggestion as JSON."""
         added = [
-            {"edge": number, "steps": [step.to_dict() for step in steps]}
+            {
+                "edge": number,
+                "steps": [step.to_dict() for step in steps],
+                "lost": MessageBodySchema(steps.lost).to_dicts(),
+            }
             for number, steps in self.steps.items()
         ]
         return {"agent": self.agent, "add": added}
@@ -98,17 +138,21 @@ def adaptation_for(agent: Agent, incoming: Sequence[Incoming], budget: Budget) -
     """Return steps after which all that reaches an agent is valid; None if none were found."""
     if any(isinstance(step, OwnStep) for each in incoming for step in each.edge.steps):
         return None
-    added: dict[int, Steps] = {}
+    added: dict[int, Chain] = {}
 
-    def alone(edge: Incoming, more: Steps) -> Break | None:
+    def alone(edge: Incoming, more: Chain) -> Break | None:
         return _broken([(edge.sent, [edge.edge.steps + more])], _share(agent, edge.sent), budget)
 
-    def together(edge: Incoming, more: Steps) -> Break | None:
-        senders: dict[str, tuple[MessageBodySchema, list[Steps]]] = {}
+    def together(edge: Incoming, more: Chain) -> Break | None:
+        senders: dict[str, tuple[MessageBodySchema, list[Chain]]] = {}
         for each in incoming:
             chain = each.edge.steps + added.get(each.number, ()) + (more if each is edge else ())
             senders.setdefault(each.edge.source, (each.sent, []))[1].append(chain)
         return _broken(list(senders.values()), agent.input, budget)
+
+    def mending(edge: Incoming) -> Mending:
+        steps = edge.edge.steps + added.get(edge.number, ())
+        return Mending(edge.sent, steps, agent.input, budget)
 
     # First each edge alone, with what it can bring of what is required; then all together.
     try:
@@ -116,18 +160,22 @@ def adaptation_for(agent: Agent, incoming: Sequence[Incoming], budget: Budget) -
             each: _words(_arriving(each.sent, each.edge.steps, budget), agent.input)
             for each in incoming
         }
+        for each in incoming:
+            added[each.number] = mending(each).search(partial(alone, each), words[each]) or ()
+        for each in incoming:
+            steps = mending(each).search(partial(together, each), words[each])
+            if steps is not None:
+                added[each.number] += steps
+                found = {edge.number: _found(edge, added[edge.number], agent) for edge in incoming}
+                return Adaptation(agent.name, {key: each for key, each in found.items() if each})
     except OutOfBudget:
         return None
-    for each in incoming:
-        steps = _search(partial(alone, each), words[each])
-        if steps:
-            added[each.number] = steps
-    for each in incoming:
-        steps = _search(partial(together, each), words[each])
-        if steps is not None:
-            added[each.number] = added.get(each.number, ()) + steps
-            return Adaptation(agent.name, {key: found for key, found in added.items() if found})
     return None
+
+
+def _found(edge: Incoming, steps: Chain, agent: Agent) -> FoundSteps:
+    mending = Mending(edge.sent, edge.edge.steps, agent.input, Budget())
+    return FoundSteps(steps, mending.lost(steps) if steps else ())
 
 
 def _share(agent: Agent, sent: MessageBodySchema) -> MessageBodySchema:
@@ -135,7 +183,7 @@ def _share(agent: Agent, sent: MessageBodySchema) -> MessageBodySchema:
     certain = [part for part in sent if part.required]
     return MessageBodySchema(
         [
-            attrs.evolve(part, required=part.required and _is_makeable(part, certain))
+            attrs.evolve(part, required=part.required and is_makeable(part, certain))
             for part in agent.input
         ]
     )
@@ -145,7 +193,7 @@ _OPEN: Final = Break([])
 
 
 def _broken(
-    senders: Sequence[tuple[MessageBodySchema, Sequence[Steps]]],
+    senders: Sequence[tuple[MessageBodySchema, Sequence[Chain]]],
     taker: MessageBodySchema,
     budget: Budget,
 ) -> Break | None:
@@ -155,42 +203,7 @@ def _broken(
     return _OPEN if found is None and not decision.is_exact else found
 
 
-def _search(
-    attempt: Callable[[Steps], Break | None], words: Sequence[WorkflowStep]
-) -> Steps | None:
-    """Return the fewest steps after which nothing breaks; None if there are none.
-
-    Arguments:
-        attempt: returns what breaks after steps, None if nothing does.
-        words: the steps to try, in any order.
-    """
-    # The last step has to mend what breaks without it, so that is asked once for each beginning.
-    beginnings: list[Steps] = [()]
-    try:
-        for _ in range(_MOST):
-            onward: list[Steps] = []
-            for beginning in beginnings:
-                broken = attempt(beginning)
-                if broken is None:
-                    return beginning
-                for word in words:
-                    if word in beginning:
-                        continue
-                    onward.append((*beginning, word))
-                    if _may_mend(word, broken) and attempt(onward[-1]) is None:
-                        return onward[-1]
-            beginnings = onward
-    except OutOfBudget:
-        return None
-    return None
-
-
-def _may_mend(word: WorkflowStep, broken: Break) -> bool:
-    """Return whether a last step changes what is refused."""
-    return not broken.arrived or any(word.follow(part) != part for part in broken.arrived)
-
-
-def _arriving(sent: MessageBodySchema, steps: Steps, budget: Budget) -> MessageBodySchema:
+def _arriving(sent: MessageBodySchema, steps: Chain, budget: Budget) -> MessageBodySchema:
     """Return the names and types of what arrives, as words for steps; it is no exact schema."""
     ends = [path for step, paths in paths_of(steps, budget) if step is None for path in paths]
     found = []
@@ -249,7 +262,7 @@ class _Spelled:
         self.shown_kinds = list(dict.fromkeys(part.content_type_pattern.text for part in shown))
         kinds = [part.content_type_pattern.literal for part in schema]
         self.texts = list(dict.fromkeys(
-            kind for kind in kinds if kind is not None and _TEXT.matches_essence(kind)
+            kind for kind in kinds if kind is not None and TEXT.matches_essence(kind)
         ))  # fmt: skip
 
 
@@ -268,15 +281,3 @@ def _directories(prefix: str) -> Iterator[str]:
     while end > 0:
         yield prefix[:end]
         end = prefix.rfind("/", 0, end)
-
-
-def _is_makeable(wanted: SchemaPart, producer: Iterable[SchemaPart]) -> bool:
-    """Return whether steps can make a part out of some part that is sent."""
-    # Steps change no type, but that of a text into another one.
-    kinds = [types_of(each) for each in producer]
-    asked = types_of(wanted)
-    is_text = not are_disjoint(asked, _TEXT)
-    return any(
-        not are_disjoint(asked, kind) or (is_text and not are_disjoint(kind, _TEXT))
-        for kind in kinds
-    )

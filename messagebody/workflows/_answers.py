@@ -96,8 +96,19 @@ def step_text(step: WorkflowStep) -> str:
         ((word, argument),) = step.to_dict().items()
     except MessageBodyError:
         return "a step of your own"
-    listed = argument if isinstance(argument, list) else [argument]
-    return f"{word} {' '.join(each if isinstance(each, str) else quote(each) for each in listed)}"
+    if word in ("select", "drop"):
+        return f"{word} {', '.join(map(_glob_text, argument))}"
+    return f"{word} {' '.join(argument) if isinstance(argument, list) else argument}"
+
+
+def _glob_text(glob: Any) -> str:
+    name, kind = glob if isinstance(glob, list) else (glob, "*/*")
+    return " ".join([name or "unnamed", *([kind] if kind != "*/*" else [])])
+
+
+def described(name: str | None, content_type: str) -> str:
+    """Return a part, or a schema part, in words."""
+    return f"{'an unnamed part' if name is None else name} of {content_type}"
 
 
 def _parts_text(body: MessageBody) -> str:

@@ -131,6 +131,12 @@ class JointDecision:
         yield from self._missing()
         yield from self._collisions()
 
+    def sendable(self, most: int) -> Iterator[PartOption]:
+        """Yield parts of the first sender, up to a number, that stand in some valid body."""
+        for option in self._options_of(1)[0][:most]:
+            if self._body(0, [option]) is not None:
+                yield option
+
     # What can break
 
     def _refused(self) -> Iterator[Break]:

@@ -13,7 +13,7 @@ from messagebody.compatibility._solver.profile import PartType
 from messagebody.compatibility._witnesses import body_of
 from messagebody.errors import DuplicateName
 from messagebody.schema import MessageBodySchema
-from messagebody.workflows._answers import AgentAnswer, Breach, BreachKind, Edge
+from messagebody.workflows._answers import AgentAnswer, Breach, BreachKind, Edge, described
 from messagebody.workflows._decision import Bodies, Break, JointDecision
 from messagebody.workflows._images import joint_image
 from messagebody.workflows._steps import OwnStep, WorkflowStep, merged
@@ -281,25 +281,21 @@ def _problem(leg: Leg, found: Break, agent: str) -> str:
     if found.required is not None:
         wanted = leg.takes[found.required]
         return (
-            f"{taker} requires {_described(wanted.name, wanted.content_type)}, which may be missing"
+            f"{taker} requires {described(wanted.name, wanted.content_type)}, which may be missing"
         )
     if found.part is None or found.sender is None:
         raise AssertionError(found)
     source = leg.senders[found.sender].name
     came = "; ".join(_arrival(found.part, each) for each in found.arrived)
-    sent = _described(*found.part)
+    sent = described(*found.part)
     came = f", which arrives as {came}" if came else ""
     return f"{quote(source)} may send {sent}{came}; {taker} does not take it"
-
-
-def _described(name: str | None, content_type: str) -> str:
-    return f"{'an unnamed part' if name is None else name} of {content_type}"
 
 
 def _arrival(sent: PartType, arrived: PartType) -> str:
     """Return what arrives, without what is the same; empty if all is."""
     if sent.content_type != arrived.content_type:
-        return _described(*arrived)
+        return described(*arrived)
     if sent.name == arrived.name:
         return ""
     return "an unnamed part" if arrived.name is None else arrived.name

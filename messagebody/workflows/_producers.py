@@ -131,7 +131,7 @@ class SteppedProducer:
         Raises:
             DuplicateName: two parts have the same name on the path.
         """
-        return [part for chain in self.chains for part in _passed(parts, chain)]
+        return [part for chain in self.chains for part in passed(parts, chain)]
 
     @cached_property
     def is_exact(self) -> bool:
@@ -413,7 +413,12 @@ def _numbers_in(
             yield number
 
 
-def _passed(parts: Sequence[PartType], chain: Chain) -> Sequence[PartType]:
+def passed(parts: Sequence[PartType], chain: Chain) -> Sequence[PartType]:
+    """Return what is left of parts after steps.
+
+    Raises:
+        DuplicateName: two parts have the same name on the path.
+    """
     for step in chain:
         parts = step.types(parts)
     return parts

@@ -26,7 +26,7 @@ from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget
 from messagebody.errors import InvalidArgument, InvalidWorkflow, MessageBodyError
 from messagebody.globs import name_pattern
 from messagebody.storage import Resolver
-from messagebody.workflows._adaptation import Adaptation, adaptation_for
+from messagebody.workflows._adaptation import Adaptation, FoundSteps, adaptation_for
 from messagebody.workflows._answers import Edge, Flow, WorkflowAnswer
 from messagebody.workflows._flows import flow
 from messagebody.workflows._graphs import read_graph
@@ -266,9 +266,10 @@ class Workflow:
     def suggest(self, agent: str, *, steps: int = DEFAULT_STEPS) -> Adaptation | None:
         """Return steps after which all that reaches an agent is valid for it.
 
-        They are the fewest that were found, made of the names and types that schemas state, and
-        they are proved before they are returned. None if there are none, or if edges have steps of
-        your own.
+        They are made of the names and types that schemas state, and proved before they are
+        returned. Those that lose least of what the agent could take come first, then the fewest;
+        `lost` of the suggestion says what no longer arrives. None if there are none, or if edges
+        have steps of your own.
 
         Arguments:
             agent: the name of the agent.
@@ -278,7 +279,7 @@ class Workflow:
             InvalidWorkflow: there is no such agent.
         """
         _require_agent(agent, self.agents, "there is no agent")
-        budget, found = Budget(steps), dict[int, tuple[WorkflowStep, ...]]()
+        budget, found = Budget(steps), dict[int, FoundSteps]()
         for group in groups(self.incoming(agent)):
             added = adaptation_for(self.agents[agent], group, budget)
             if added is None:
@@ -300,7 +301,8 @@ class Workflow:
             ({'rename': ['/report.md', '/brief.md']}, True)
         """
         if not isinstance(suggestion, Adaptation):
-            raise InvalidArgument("a Adaptation", suggestion)
+            hint = "" if suggestion is not None else "None of suggest: no steps were found"
+            raise InvalidArgument("an Adaptation, as suggest returns it", suggestion, hint)
         edges = [
             attrs.evolve(edge, steps=edge.steps + suggestion.steps.get(number, ()))
             for number, edge in enumerate(self.edges)

@@ -48,7 +48,7 @@ def test_check_shows_what_breaks_step_by_step(shell: Shell) -> None:
         "    'scout' sends  /raw/a text/markdown, /report.md text/markdown",
         "    mount /in      /in/raw/a text/markdown, /in/report.md text/markdown",
         "steps that mend writer:",
-        '  at the end of edge 0: [{"drop": [["/in/raw/**", "*/*"]]}]',
+        '  at the end of edge 0: [{"drop": [["/in/raw/**", "*/*"]]}] (loses /raw/** of */*)',
     ]
     done = shell("workflow", "check", "mended.json", "--suggest")
     assert (done.code, done.out) == (0, "always  writer\n")
@@ -60,7 +60,8 @@ def test_check_for_programs(shell: Shell) -> None:
     assert (done.code, data["verdict"]) == (1, "sometimes")
     breach = data["agents"]["writer"]["breaches"][0]
     assert (breach["kind"], breach["edge"], breach["problem"]) == ("refused", 0, BREAKS)
-    assert data["suggestions"][0]["add"][0]["edge"] == 0
+    added = data["suggestions"][0]["add"][0]
+    assert (added["edge"], added["lost"]) == (0, [{"name": "/raw/**", "contentType": "*/*"}])
     github = shell("workflow", "check", "flow.json", "--format", "github").out
     assert github.startswith("::error file=flow.json,line=1,title=messagebody refused::")
     sarif = json.loads(shell("workflow", "check", "flow.json", "--format", "sarif").out)

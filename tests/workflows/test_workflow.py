@@ -218,10 +218,17 @@ def test_suggestions_mend_several_edges() -> None:
         "agent": "writer",
         "add": [
             {"edge": 0, "steps": [{"rename": ["/report.md", "/in/report.md"]},
-                                  {"drop": [["/raw/**", "*/*"]]}]},
-            {"edge": 1, "steps": [{"rename": ["/chart.png", "/in/chart.png"]}]},
+                                  {"drop": [["/raw/**", "*/*"]]}],
+             "lost": [{"name": "/raw/**", "contentType": "*/*"}]},
+            {"edge": 1, "steps": [{"rename": ["/chart.png", "/in/chart.png"]}], "lost": []},
         ],
     }  # fmt: skip
+    assert [part.name for part in found.lost] == ["/raw/**"]
+    assert str(found) == (
+        "steps that mend 'writer':\n"
+        "  edge 0: rename /report.md /in/report.md, drop /raw/** (loses /raw/** of */*)\n"
+        "  edge 1: rename /chart.png /in/chart.png"
+    )
     assert workflow.apply(found).check()
     # Several unnamed pictures may come, and only one can have the name.
     painter = Agent("painter", ANYTHING, schema_of([[None, "image/png", True]]))

@@ -13,7 +13,14 @@ from messagebody._cli.terminal import Terminal, pass_terminal
 from messagebody._core import escape
 from messagebody.compatibility import DEFAULT_STEPS
 from messagebody.errors import MessageBodyError
-from messagebody.workflows import Adaptation, Workflow, WorkflowAnswer, adapt, workflow_page
+from messagebody.workflows import (
+    Adaptation,
+    Workflow,
+    WorkflowAnswer,
+    adapt,
+    lost_text,
+    workflow_page,
+)
 
 _steps = click.option(
     "--steps", type=click.IntRange(min=1), default=DEFAULT_STEPS, show_default=True,
@@ -133,9 +140,10 @@ def flows(terminal: Terminal, flow: str, names: str, agent: str, *, as_json: boo
 def adapt_schemas(
     terminal: Terminal, producer: str, consumer: str, steps: int, *, as_json: bool
 ) -> ExitCode:
-    """Print the fewest steps that make two schemas fit.
+    """Print steps that make two schemas fit.
 
-    Every output of PRODUCER is valid input of CONSUMER after them. They are printed as an edge of a
+    Every output of PRODUCER is valid input of CONSUMER after them. They lose least of what CONSUMER
+    could take, and what they lose is said on standard error. They are printed as an edge of a
     workflow has them. Exit code 1: no such steps were found.
 
     \b
@@ -144,6 +152,8 @@ def adapt_schemas(
     if producer == consumer == "-":
         raise click.UsageError("PRODUCER and CONSUMER cannot both come from standard input")
     found = adapt(read_schema(producer), read_schema(consumer), steps=steps)
+    if found is not None and found.lost:
+        terminal.warn(f"the steps lose something:{lost_text(found.lost)}")
     if as_json:
         terminal.say_json(None if found is None else [step.to_dict() for step in found])
     elif found is None:

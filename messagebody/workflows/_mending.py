@@ -1,0 +1,226 @@
+"""The search for steps that mend what breaks: what loses least comes first, then what is shortest.
+
+Samples of what may be sent are followed through the steps. That is quick, and tells which steps are
+worth an exact decision.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from heapq import heappop, heappush
+from itertools import count
+from typing import Final
+
+import attrs
+
+from messagebody.compatibility._solver.budget import Budget, OutOfBudget
+from messagebody.compatibility._solver.containment import are_disjoint
+from messagebody.compatibility._solver.profile import PartType, Types, types_of
+from messagebody.globs import content_type_pattern
+from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.workflows._decision import Break, JointDecision
+from messagebody.workflows._kinds import Setting
+from messagebody.workflows._producers import SteppedProducer, hits, passed
+from messagebody.workflows._steps import Chain, Select, WorkflowStep
+
+TEXT: Final = content_type_pattern("text/*")
+_MOST: Final = 3
+"""The most steps that are looked for."""
+_MOST_TRIED: Final = 10_000
+"""The most steps that are tried among beginnings that lose the same amount."""
+_MOST_SAMPLES: Final = 40
+
+Attempt = Callable[[Chain], Break | None]
+_State = tuple[PartType | None, ...]
+"""What has become of each sample; None if it is gone."""
+
+
+@attrs.frozen
+class _Sample:
+    """A part that may be sent.
+
+    Arguments:
+        origin: the number of the first schema part that accepts it.
+        arrives: what it is before the first of the steps that are looked for.
+        is_wanted: whether steps could make of it what the taker takes.
+    """
+
+    origin: int
+    arrives: PartType
+    is_wanted: bool
+
+
+class Mending:
+    """The search for steps behind others, between what one side sends and another takes.
+
+    Arguments:
+        sent: the schema of what is sent.
+        before: the steps that are there already.
+        taker: the schema of what is taken.
+        budget: the budget.
+    """
+
+    def __init__(
+        self, sent: MessageBodySchema, before: Chain, taker: MessageBodySchema, budget: Budget
+    ) -> None:
+        self._sent = sent
+        self._before = before
+        self._taker = taker
+        self._budget = budget
+        self._after: dict[tuple[WorkflowStep, PartType], PartType | None] = {}
+        self._hits: dict[PartType, bool] = {}
+
+    def search(self, attempt: Attempt, words: Sequence[WorkflowStep]) -> Chain | None:
+        """Return the steps that lose least, and of these the fewest; None if none were found.
+
+        Arguments:
+            attempt: returns what breaks after steps, None if nothing does.
+            words: the steps to try, the gentlest first.
+        """
+        best: tuple[int, Chain] | None = None
+        try:
+            for loss, steps in self._candidates(attempt, words):
+                if best is not None and loss >= best[0]:
+                    break
+                # The samples may have missed something.
+                exact = self._loss_after(steps)
+                if best is None or exact < best[0]:
+                    best = exact, steps
+        except OutOfBudget:
+            pass
+        return None if best is None else best[1]
+
+    def lost(self, steps: Chain) -> list[SchemaPart]:
+        """Return the schema parts that are sent of which something does not arrive after steps."""
+        try:
+            gone = {sample.origin for sample, is_gone in self._fates(steps) if is_gone}
+        except OutOfBudget:
+            gone = {
+                sample.origin for sample in self._samples if not passed([sample.arrives], steps)
+            }
+        return [part for at, part in enumerate(self._sent) if at in gone]
+
+    def _candidates(
+        self, attempt: Attempt, words: Sequence[WorkflowStep]
+    ) -> Iterator[tuple[int, Chain]]:
+        """Yield steps after which nothing breaks, with what their samples lose, the least first."""
+        start: _State = tuple(sample.arrives for sample in self._samples)
+        number, tried, seen = count(), Counter[int](), set[_State]()
+        queue: list[tuple[int, int, int, int, Chain, _State]] = [(0, 0, 0, next(number), (), start)]
+        while queue:
+            loss, length, _, _, steps, state = heappop(queue)
+            refused = self._refused(state)
+            if not refused:
+                broken = attempt(steps)
+                if broken is None:
+                    yield loss, steps
+                    continue
+                refused = broken.arrived
+            if length == _MOST or state in seen or tried[loss] > _MOST_TRIED:
+                continue
+            seen.add(state)
+            tried[loss] += len(words)
+            self._budget.spend(len(words))
+            for word in words:
+                after = None if word in steps else self._next(word, state, refused)
+                # The last step has to mend all that is refused.
+                if after is not None and (length + 1 < _MOST or not self._refused(after)):
+                    more = (*steps, word)
+                    # `drop` says what goes, and `select` does not.
+                    selects = sum(isinstance(each, Select) for each in more)
+                    rank = self._loss(after), length + 1, selects, next(number)
+                    heappush(queue, (*rank, more, after))
+
+    def _next(self, word: WorkflowStep, state: _State, refused: Types) -> _State | None:
+        """Return what becomes of samples in a step; None if it changes nothing that matters."""
+        if any(self._follow(word, part) != part for part in refused):
+            return tuple(part and self._follow(word, part) for part in state)
+        if refused:
+            return None
+        after = tuple(part and self._follow(word, part) for part in state)
+        return None if after == state else after
+
+    def _follow(self, word: WorkflowStep, part: PartType) -> PartType | None:
+        key = word, part
+        if key not in self._after:
+            self._budget.spend(4)
+            self._after[key] = word.follow(part)
+        return self._after[key]
+
+    def _refused(self, state: _State) -> Types:
+        return [part for part in state if part is not None and not self._takes(part)]
+
+    def _takes(self, part: PartType) -> bool:
+        if part not in self._hits:
+            self._budget.spend(len(self._taker))
+            self._hits[part] = hits(self._taker, part) != 0
+        return self._hits[part]
+
+    # What is lost
+
+    def _loss(self, state: _State) -> int:
+        return _weight(
+            (sample, part is None) for sample, part in zip(self._samples, state, strict=True)
+        )
+
+    def _loss_after(self, steps: Chain) -> int:
+        return _weight(self._fates(steps))
+
+    @cached_property
+    def _samples(self) -> list[_Sample]:
+        """A sendable part of each kind that the schemas tell apart, as far as it arrives."""
+        decision = JointDecision([(self._sent, [self._before])], self._taker, self._budget)
+        found: dict[object, _Sample] = {}
+        for option in decision.sendable(_MOST_SAMPLES):
+            sample = self._sample(option.part)
+            if sample is not None:
+                kinds = tuple(self._meets(each, sample.arrives) for each in self._taker)
+                key = option.sent, kinds, self._takes(sample.arrives)
+                found.setdefault(key, sample)
+        return list(found.values())
+
+    def _fates(self, steps: Chain) -> Iterator[tuple[_Sample, bool]]:
+        """Yield a part of each kind that these steps tell apart, and whether it goes."""
+        chains = [(*self._before, *steps)]
+        setting = Setting([(self._sent, chains)], self._taker)
+        for option in SteppedProducer(self._sent, chains, setting, self._budget).options(1):
+            sample = self._sample(option.part)
+            if sample is not None:
+                yield sample, not passed([option.part], chains[0])
+
+    def _sample(self, part: PartType) -> _Sample | None:
+        origin = hits(self._sent, part)
+        arrives = passed([part], self._before)
+        if not arrives or not origin:
+            return None
+        wanted = any(self._meets(each, arrives[0]) for each in self._taker)
+        is_text = TEXT.matches_essence(arrives[0].content_type)
+        wanted |= is_text and any(not are_disjoint(types_of(each), TEXT) for each in self._taker)
+        return _Sample((origin & -origin).bit_length() - 1, arrives[0], wanted)
+
+    @staticmethod
+    def _meets(wanted: SchemaPart, part: PartType) -> bool:
+        return types_of(wanted).matches_essence(part.content_type)
+
+
+def _weight(fates: Iterable[tuple[_Sample, bool]]) -> int:
+    """Return how much is lost: for each schema part 1 if something goes, 2 if everything does."""
+    found: dict[int, set[bool]] = {}
+    for sample, is_gone in fates:
+        if sample.is_wanted:
+            found.setdefault(sample.origin, set()).add(is_gone)
+    return sum({True} <= each for each in found.values()) + sum(
+        each == {True} for each in found.values()
+    )
+
+
+def is_makeable(wanted: SchemaPart, producer: Iterable[SchemaPart]) -> bool:
+    """Return whether steps can make a part out of some part that is sent."""
+    # Steps change no type, but that of a text into another one.
+    kinds = [types_of(each) for each in producer]
+    asked = types_of(wanted)
+    is_text = not are_disjoint(asked, TEXT)
+    return any(
+        not are_disjoint(asked, kind) or (is_text and not are_disjoint(kind, TEXT))
+        for kind in kinds
+    )
