@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody
+from messagebody.adapters import adapter
 from messagebody.adapters.streams import Assembler
 from messagebody.adapters.streams._calls import ArrivingCall
 from messagebody.errors import EnvelopeError
@@ -190,6 +191,24 @@ def test_an_input_with_an_error_keeps_its_call(stated: Any) -> None:
     assert body[1].text == "bad"
 
 
+@pytest.mark.parametrize("indexes", [(0, 1), (1, 2), (0, 0), (3, 1)])
+def test_items_of_responses_may_have_any_indexes(indexes: tuple[int, int]) -> None:
+    assembler = Assembler("openai-responses")
+    for index, name in zip(indexes, "fg", strict=True):
+        about = {"type": "response.output_item", "output_index": index}
+        item = {"type": "function_call", "call_id": name, "name": name, "arguments": ""}
+        delta = {"type": "response.function_call_arguments.delta", "output_index": index}
+        for event in (
+            {**about, "type": "response.output_item.added", "item": item},
+            {**delta, "delta": "{}"},
+            {**about, "type": "response.output_item.done", "item": {**item, "arguments": "{}"}},
+        ):
+            assembler.feed(event)
+    assembler.feed({"type": "response.completed", "response": {"output": []}})
+    done = assembler.finish()
+    assert (calls_of(done.value), done.losses) == ([("f", "f", {}), ("g", "g", {})], ())
+
+
 class TestGemini:
     """Arguments in pieces, each with its path."""
 
@@ -232,6 +251,21 @@ class TestGemini:
         assert self.assembled(
             {"id": "c", "name": "g", "will_continue": True}, {"partial_args": [piece]}
         ) == [("c", "g", {"y": "z"})]
+
+    def test_a_signature_may_come_with_any_piece(self) -> None:
+        open_call = {"name": "g", "willContinue": True}
+        piece = {"partialArgs": [{"jsonPath": "$.y", "numberValue": 2}]}
+        for place in range(3):
+            assembler = Assembler("gemini")
+            for number, call in enumerate((open_call, piece, {})):
+                signed = {"thoughtSignature": "U2ln"} if number == place else {}
+                part = {"functionCall": call, **signed}
+                assembler.feed({"candidates": [{"content": {"role": "model", "parts": [part]}}]})
+            done = assembler.finish()
+            back = adapter("gemini").from_body(done.value, rest=done.rest).value
+            assert back["parts"] == [
+                {"functionCall": {"name": "g", "args": {"y": 2}}, "thoughtSignature": "U2ln"}
+            ]
 
     @pytest.mark.parametrize(
         "path", [None, "y", "$", "$[0]", "$.y[1]", "$.y..z", "$." + "a." * 200, "$.y[9999999999]"]

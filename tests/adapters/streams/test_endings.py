@@ -61,6 +61,8 @@ UNUSUAL: list[tuple[str, Events, str]] = [
     ("openai-chat", told("openai-chat", {"error": {"message": "busy", "type": "overloaded"}}),
      "overloaded: busy"),
     ("openai-chat", told("openai-chat", {"choices": [], "error": "busy"}), "error: busy"),
+    ("openai-chat", told("openai-chat", {"object": "error", "message": "busy", "code": 503}),
+     "error: 503: busy"),
     *(("anthropic", anthropic(each), each) for each in
       ("max_tokens", "refusal", "pause_turn", "model_context_window_exceeded")),
     ("anthropic", told("anthropic", {"type": "error", "error": {
@@ -81,6 +83,8 @@ UNUSUAL: list[tuple[str, Events, str]] = [
      "UNAVAILABLE: busy"),
     *(("bedrock", bedrock(each), each) for each in
       ("max_tokens", "guardrail_intervened", "content_filtered", "malformed_tool_use")),
+    ("bedrock", told("bedrock", {"event": {"messageStop": {"stopReason": "max_tokens"}}}),
+     "max_tokens"),
     ("bedrock", told("bedrock", {"throttlingException": {"message": "slow down"}}),
      "throttlingException: slow down"),
     ("langchain", langchain(finish_reason="length"), "length"),

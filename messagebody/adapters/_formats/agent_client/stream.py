@@ -36,17 +36,12 @@ class SessionUpdates(Accumulator):
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a notification, the update that it holds, or the answer to the prompt: the end."""
-        answer = event if "stopReason" in event else _object(event.get("result"))
-        if "stopReason" in answer:
-            self.note_end(answer)
-            self.end()
+        if "update" not in event and self._takes_end(event):
             return
-        if "error" in event and "method" not in event:
-            self.fail(event)
-            return
-        update = _object(event.get("params", event))
-        update = _object(update.get("update", update))
-        if "sessionUpdate" not in update and not event.keys().isdisjoint(_OF_RPC):
+        update: Any = event.get("params", event)
+        update = update.get("update", update) if isinstance(update, dict) else None
+        is_update = isinstance(update, dict) and "sessionUpdate" in update
+        if not is_update and not event.keys().isdisjoint(_OF_RPC):
             raise UnknownEvent  # another request, or the answer to one
         kind = member(update, "sessionUpdate")
         if kind in _CHUNKS:
@@ -60,6 +55,16 @@ class SessionUpdates(Accumulator):
             self.aside["the plan of the agent"] += 1
         elif kind not in _OTHERS:
             raise UnknownEvent
+
+    def _takes_end(self, event: dict[str, Any]) -> bool:
+        """Take the answer to the prompt, which ends the message; return whether it is one."""
+        answer = event if "stopReason" in event else _object(event.get("result"))
+        if "stopReason" in answer:
+            self.note_end(answer)
+            self.end()
+        elif "error" in event and "method" not in event:
+            self.fail(event)
+        return self.is_over
 
     def _tool(self, key: str, kind: str, update: dict[str, Any]) -> None:
         if key not in self._tools:

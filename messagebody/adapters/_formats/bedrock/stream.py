@@ -38,7 +38,8 @@ class ConverseEvents(Accumulator):
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take an event: an object whose one member says what it is."""
-        # Newer events have members beside it, and some programs flatten the event.
+        if isinstance(event.get("event"), dict):  # as Strands Agents sends it on
+            event = event["event"]
         kind = next((name for name in event if name in _EVENTS or name.endswith(_FAILURE)), None)
         if kind is None:
             raise UnknownEvent

@@ -87,16 +87,24 @@ class GeminiChunks(Accumulator):
         said = None if "text" in part else _either(part, "functionCall")
         call = said if isinstance(said, dict) else None
         if call is not None and self._call is None and _is_nothing(call):
-            return  # it ends a call that has ended before
+            self._sign(part)  # it ends a call that has ended before
+            return
         if self._is_finished:
             raise OutOfPlace("the candidate has finished")
         if call is not None and self._call is not None and _goes_on(self._call, call):
             self._grow_call(self._call, call)
+            self._sign(part)
         elif call is not None and _is_open(call):
             self._begin_call(part, call)
         else:
             self._call = None
             self.begin(self._parts, part)
+
+    def _sign(self, part: dict[str, Any]) -> None:
+        """Keep what stands beside a later piece of a call, such as its signature."""
+        beside = {name: part[name] for name in part if name not in _CALLS}
+        if beside and self._parts and "functionCall" in self._parts[-1]:
+            self._parts[-1] = {**self._parts[-1], **beside}
 
     # Calls in pieces
 

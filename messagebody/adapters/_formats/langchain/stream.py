@@ -1,5 +1,6 @@
 """The stream of LangChain: chunks of a model's message."""
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from messagebody._core import quote, strict_json
@@ -15,6 +16,10 @@ from messagebody.adapters.streams._accumulator import (
 from messagebody.adapters.streams._calls import ArrivingCall, ArrivingCalls
 
 _REASONS: Final = {"finish_reason", "stop_reason", "finishReason", "stopReason", "done_reason"}
+_ENDS: Final = frozenset({
+    *_REASONS, "status", "state", "error", "incomplete_details", "prompt_feedback",
+})  # fmt: skip
+"""Members of metadata that say how the message ended."""
 _TEXTS: Final = frozenset({
     "text", "reasoning", "thinking", "args", "name", "partial_json", "arguments", "refusal",
 })  # fmt: skip
@@ -61,6 +66,16 @@ class MessagePieces(Accumulator):
         if kind != self._kind or self.role is None:
             self.speak(_SPEAKERS.get(kind, kind))
             self._kind = kind
+        self._say(content, blocks, calls)
+        if about or "id" not in self._about:
+            self._note(data, about)
+        if said == kind:
+            self._is_finished = True
+        if data.get("chunk_position") == "last":
+            self.end()
+
+    def _say(self, content: Any, blocks: Iterable[Any], calls: Iterable[Any]) -> None:
+        """Take the content of a chunk."""
         if isinstance(content, str):
             self._text(content)
         elif content is not None:
@@ -70,11 +85,6 @@ class MessagePieces(Accumulator):
         for call in calls:
             held = self._arriving.take(*map(call.get, ("index", "id", "name", "args")))
             held.about |= {key: call[key] for key in call.keys() - _OF_CALL if call[key]}
-        self._note(data, about)
-        if said == kind:
-            self._is_finished = True
-        if data.get("chunk_position") == "last":
-            self.end()
 
     def _note(self, data: dict[str, Any], about: dict[str, Any]) -> None:
         """Note what a chunk states beside its content."""
@@ -83,9 +93,10 @@ class MessagePieces(Accumulator):
         for name, held in about.items():
             before = self._about.setdefault(name, {})
             self._add(before, held, is_sum=name == _SUMMED, is_text=name == "additional_kwargs")
-        metadata = about.get("response_metadata")
-        if metadata:
-            self._is_finished |= not _REASONS.isdisjoint(metadata)
+        metadata = about.get("response_metadata", {})
+        if not _REASONS.isdisjoint(metadata):
+            self._is_finished = True
+        if not _ENDS.isdisjoint(metadata):
             self.note_end(metadata)
 
     def _add(

@@ -38,7 +38,7 @@ class ChatChunks(Accumulator):
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a chunk."""
-        if event.get("error"):
+        if event.get("error") or event.get("object") == "error":
             self._fail(event)
             return
         if "choices" not in event:
@@ -65,7 +65,7 @@ class ChatChunks(Accumulator):
     def _fail(self, event: dict[str, Any]) -> None:
         for choice in objects(event, "choices"):
             self.note_end(choice)
-        self.note_end({"error": event["error"]})
+        self.note_end({"error": event.get("error") or event})
         self.ending = self.ending or "error"
         self._is_finished = True
 

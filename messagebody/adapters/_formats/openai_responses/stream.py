@@ -47,6 +47,7 @@ class ResponsesEvents(Accumulator):
         super().__init__(**options)
         self._items: list[dict[str, Any]] = []
         self._number: int | None = None
+        self._places: dict[int, int] = {}
         self._done: set[int] = set()
 
     def feed(self, event: dict[str, Any]) -> None:
@@ -77,20 +78,26 @@ class ResponsesEvents(Accumulator):
         self._number = number
 
     def _of_item(self, kind: str, event: dict[str, Any]) -> None:
-        index = event["output_index"]
+        index = member(event, "output_index", int)
+        place = self._places.get(index)
         if kind == "output_item.added":
-            next_of(self._items, index, "item")
-            self.begin(self._items, plain(member(event, "item", dict)))
+            # Other servers begin with another index, or have one index for all items.
+            if place is not None and place not in self._done:
+                raise OutOfPlace(f"item {index} has begun")
+            item = plain(member(event, "item", dict))
+            self._places[index] = len(self._items)
+            self.begin(self._items, item)
             return
-        item = at(self._items, index, "item")
-        if index in self._done:
+        if place is None:
+            raise OutOfPlace(f"item {index} has not begun")
+        if place in self._done:
             raise OutOfPlace(f"item {index} is done")
         if kind == "output_item.done":
-            self._items[index] = plain(member(event, "item", dict))
-            self._done.add(index)
+            self._items[place] = plain(member(event, "item", dict))
+            self._done.add(place)
             self.shape += 1
             return
-        self._within(kind, event, item)
+        self._within(kind, event, self._items[place])
 
     def _within(self, kind: str, event: dict[str, Any], item: dict[str, Any]) -> None:
         name, _, step = kind.rpartition(".")
