@@ -347,6 +347,12 @@ def test_suggestions_for_many_parts_share_a_budget() -> None:
     calls(lambda: suggest(many("x"), many("y")), most=40_000_000)
 
 
+def test_suggestions_for_many_alternatives_are_bounded() -> None:
+    marks = [record("t", t={"const": number}) for number in range(40)]
+    sent, taken = ({"oneOf": marks[first:]} for first in (0, 3))
+    calls(lambda: suggest(alone(sent), alone(taken)), most=14_000_000)
+
+
 def test_suggestions_for_large_schemas_are_bounded() -> None:
     members = {f"n{number}": {"enum": [*range(50)]} for number in range(100)}
     few = {name: {"enum": [*range(1, 50)]} for name in members}

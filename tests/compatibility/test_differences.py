@@ -148,6 +148,35 @@ class TestUnions:
             '"b"',
         ]
 
+    def test_objects_that_lack_their_mark(self) -> None:
+        marked = [record(type={"const": tag}, n={"type": kind}) for tag, kind in
+                  (("a", "string"), ("b", "integer"))]  # fmt: skip
+        sent = {**record("n", n={"type": "boolean"}), "additionalProperties": False}
+        [only] = told(sent, {"anyOf": marked})
+        assert only.startswith('the producer may send {"n":false}; the consumer takes an object')
+        assert only.endswith("where '/type' is missing")
+
+    def test_one_rule_of_one_place_is_told_once(self) -> None:
+        taken = {"oneOf": [tagged("b"), record("z", type={"const": "a"}, z=TEXT)]}
+        assert told(record(type={"const": "a"}), taken) == [
+            "the consumer requires '/z' (text), which the producer may leave out"
+        ]
+
+    def test_values_that_several_marks_have(self) -> None:
+        """They may be taken by either, so neither alone decides."""
+        taken = [record("t", t={"enum": tags}, n={"type": kind}) for tags, kind in
+                 ((["a", "b"], "string"), (["b", "c"], "integer"))]  # fmt: skip
+        sent = record("t", "n", t={"const": "b"}, n={"type": ["string", "integer", "null"]})
+        [only] = told(sent, {"anyOf": taken})
+        assert only.startswith("at '/n', the producer may send null; the consumer takes ")
+
+    def test_what_is_beside_is_told_of_its_own_place(self) -> None:
+        sent, taken = (record(to=optional(record(n={"type": kind}))) for kind in
+                       ("number", "integer"))  # fmt: skip
+        assert told(sent, taken) == [
+            "at '/to/n', the producer may send 0.1; the consumer takes an integer"
+        ]
+
     def test_exactly_one_of_two(self) -> None:
         """A value that both alternatives take is refused, whatever its type."""
         both = {"oneOf": [{"not": {"type": "array", "maxItems": 0}}, {"type": ["null", "string"]}]}
@@ -176,6 +205,17 @@ class TestPlaces:
         assert told(order(), order("size")) == [
             "the consumer requires '/many/0/size', '/one/size' and '/other/size', which the "
             "producer may leave out"
+        ]
+
+    def test_a_place_that_no_content_has_hides_no_other(self) -> None:
+        sent, taken = (
+            record(x=record(a=record(b=record("c", c=leaf)), d=record("c", c=leaf)))
+            for leaf in ({"type": ["string", "null"]}, TEXT)
+        )
+        sent["not"] = {"required": ["x"], "properties": {
+            "x": {"required": ["a"], "properties": {"a": {"required": ["b"]}}}}}  # fmt: skip
+        assert told(sent, taken) == [
+            "at '/x/d/c', the producer may send null; the consumer takes text"
         ]
 
     def test_many_places_are_counted(self) -> None:
