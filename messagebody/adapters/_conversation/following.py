@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Final
 
-from messagebody._core import TEXT_PLAIN, MessageBody, Part
+from messagebody._core import TEXT_PLAIN, MessageBody, Part, PartRecord, is_text, parts_of
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversation.turn import Turn
 from messagebody.adapters._conversion.kinds import fits, kinds_at, own_name
@@ -24,6 +24,9 @@ _NEXT: Final = "it follows in the next message"
 
 def followed(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> Iterator[Turn]:
     """Yield turns, those of results followed by one with the files that they can't hold."""
+    if not any(_may_move(record) for turn in turns for record in parts_of(turn.body)):
+        yield from turns
+        return
     waiting: list[Part] = []
     last = 0
     for turn in turns:
@@ -41,6 +44,12 @@ def followed(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> Iterato
         yield turn
     if waiting:
         yield _sent(last, waiting)
+
+
+def _may_move(record: PartRecord) -> bool:
+    """Return whether a part is a file in a result."""
+    is_inner = record.name is not None and record.name.startswith("/tool/results/")
+    return is_inner and (record.url is not None or not is_text(record.content_type))
 
 
 def _to_move(dialect: Dialect, item: Result, parts: list[Part]) -> list[Part]:

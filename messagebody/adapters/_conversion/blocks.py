@@ -67,6 +67,7 @@ class BlockWriter(NamedTuple):
         dialect: the format.
         role: who says the message, in our word.
         kinds: the kinds of block that the message may have.
+        values: those of them that hold a JSON value.
         pages: the sources that links cite, by their names.
     """
 
@@ -75,6 +76,7 @@ class BlockWriter(NamedTuple):
     dialect: Dialect
     role: str
     kinds: Sequence[Kind]
+    values: Sequence[Kind]
     pages: Mapping[str, Part]
 
     @classmethod
@@ -82,7 +84,8 @@ class BlockWriter(NamedTuple):
         """Return the writer of a plan."""
         role = plan.role.name
         kinds = plan.dialect.kinds_of(role)
-        return cls(plan, options, plan.dialect, role, kinds, pages_of(plan.body))
+        values = [kind for kind in kinds if kind.is_value]
+        return cls(plan, options, plan.dialect, role, kinds, values, pages_of(plan.body))
 
     def of(self, step: PlanStep | KeptBlock) -> Written:
         """Return the blocks of a step."""
@@ -253,9 +256,11 @@ class BlockWriter(NamedTuple):
 
     def _has_value(self, part: Part, directory: str) -> bool:
         """Return whether a part is a JSON value, and the format has a kind of block for it."""
-        values = [kind for kind in kinds_at(self.dialect, self.kinds, {}, directory)
-                  if kind.is_value and fits(part, kind)]  # fmt: skip
-        return bool(values) and not self._is_carried(part)
+        if not self.values:
+            return False
+        kinds = [kind for kind in kinds_at(self.dialect, self.values, {}, directory)
+                 if fits(part, kind)]  # fmt: skip
+        return bool(kinds) and not self._is_carried(part)
 
     def _doubts(self, part: Part, inline: Part, kind: Kind) -> list[Loss]:
         """Return losses of content that is written although the target may not take it."""

@@ -75,7 +75,7 @@ def is_beside(block: Any) -> bool:
 def put_beside(message: dict[str, Any], blocks: list[Any], repeats: list[str]) -> None:
     """Put the blocks of thoughts and pictures beside the content: the inverse."""
     said = []
-    for block in filter(is_beside, blocks):
+    for block in blocks:
         ((name, held),) = block.items()
         if name in _TOLD:
             message[name] = held

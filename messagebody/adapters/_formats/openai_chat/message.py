@@ -91,12 +91,14 @@ class OpenAIChat(Format):
             return message, "list"
         if not isinstance(message, dict) or "role" not in message:
             raise Misplaced("", "expected an object with role and content")
+        if len(message) == 2 and isinstance(message.get("content"), str):
+            return [{"type": "text", "text": message["content"]}], None  # most messages
         if "content" not in message and _BESIDE.isdisjoint(message):
             raise Misplaced("/content", "expected text, a list or null")
         if "tool_call_id" in message:
             members = {key: message[key] for key in ("tool_call_id", "content") if key in message}
             return [members], None
-        if (member := _tool_in(message)) is not None:
+        if message["role"] in _ANSWERING and (member := _tool_in(message)) is not None:
             return [{member: message[member], "content": message.get("content")}], None
         content = message.get("content")
         if content is not None and not isinstance(content, str | list):
@@ -104,6 +106,8 @@ class OpenAIChat(Format):
         form = "blocks" if isinstance(content, list) else None
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
         blocks, beside = _with_annotations(blocks, message), _beside(message)
+        if dialects.BESIDE.isdisjoint(message):
+            return ([*beside] if content == "" and beside else [*blocks, *beside]), form
         thoughts, pictures, repeats = dialects.pieces_beside(message)
         if repeats:
             form = " ".join([form or "message", *repeats])
@@ -114,6 +118,8 @@ class OpenAIChat(Format):
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
         """Return a message, or its content alone."""
+        if form is None and len(blocks) == 1 and _is_bare(blocks[0]):
+            return {"role": role, "content": blocks[0]["text"]}
         content = [block for block in blocks if _is_beside_calls(block)]
         form, _, repeats = (form or "").partition(" ")
         if form == "list":
@@ -121,18 +127,8 @@ class OpenAIChat(Format):
         if form == "text" and len(content) == 1 and content[0].keys() == {"type", "text"}:
             return content[0]["text"]
         message: dict[str, Any] = {"role": role, "content": None}
-        dialects.put_beside(message, blocks, repeats.split())
-        for block in blocks:
-            if not isinstance(block, dict) or _is_beside_calls(block) or dialects.is_beside(block):
-                continue
-            if "type" in block or "function" in block:
-                message.setdefault("tool_calls", []).append(block)
-            elif "transcript" not in block:
-                message.update(block)
-            elif "audio" in message:
-                message["audio"] = {**message["audio"], **block}
-            else:
-                content.append({"type": "text", "text": block["transcript"]})
+        if len(content) < len(blocks):
+            _put_beside(message, content, blocks, repeats.split())
         if "tool_call_id" in message or "tool_name" in message:
             message["role"] = "tool"
         elif "name" in message:
@@ -207,6 +203,11 @@ class OpenAIChat(Format):
         return isinstance(content, str) or some(content, _is_content, may_be_empty=True)
 
 
+def _is_bare(block: Any) -> bool:
+    """Return whether a block is a text and nothing else."""
+    return isinstance(block, dict) and block.keys() == {"type", "text"} and _is_text(block)
+
+
 def _is_beside_calls(block: Any) -> bool:
     is_typed = isinstance(block, dict) and "type" in block
     return is_typed and "function" not in block and "custom" not in block
@@ -222,14 +223,13 @@ def _is_content(block: Any) -> bool:
     return kind in _CONTENT or kind.endswith("_url")
 
 
+_ANSWERING: Final = ("function", "tool")
 _NAMED: Final = ("name", "tool_name")
 """The members that tell the tool of a result without an id: of functions; of Ollama."""
 
 
 def _tool_in(message: dict[str, Any]) -> str | None:
     """Return the member that tells the tool of a result without an id."""
-    if message["role"] not in ("function", "tool"):
-        return None
     names = _NAMED if message["role"] == "tool" else _NAMED[:1]
     return next((name for name in reversed(names) if isinstance(message.get(name), str)), None)
 
@@ -302,6 +302,28 @@ def _spoken_pieces(audio: dict[str, Any]) -> list[Any]:
         return [{"audio": audio}]
     without = {key: value for key, value in audio.items() if key != "transcript"}
     return [{"audio": without}, {"transcript": said}]
+
+
+def _put_beside(
+    message: dict[str, Any], content: list[Any], blocks: list[Any], repeats: list[str]
+) -> None:
+    """Put the blocks that are no content into the members of a message."""
+    thoughts = []
+    for block in blocks:
+        if not isinstance(block, dict) or _is_beside_calls(block):
+            continue
+        if "type" in block or "function" in block:
+            message.setdefault("tool_calls", []).append(block)
+        elif dialects.is_beside(block):
+            thoughts.append(block)
+        elif "transcript" not in block:
+            message.update(block)
+        elif "audio" in message:
+            message["audio"] = {**message["audio"], **block}
+        else:
+            content.append({"type": "text", "text": block["transcript"]})
+    if thoughts:
+        dialects.put_beside(message, thoughts, repeats)
 
 
 def _put_content(message: dict[str, Any], content: list[Any], form: Any) -> None:
