@@ -113,8 +113,9 @@ class MessageCheck:
     def of_links(self) -> Iterator[Loss]:
         """Yield a loss for each text that links to parts which are read back by no such name."""
         named = {} if self._made is None else self._made.collector.named
-        gone = {*self._plan.body.names()} - named.keys()
-        for part, targets in lost_links(self._plan.positions.parts, gone):
+        parts = self._plan.positions.parts
+        gone = {part.name for part in parts if part.name is not None} - named.keys()
+        for part, targets in lost_links(parts, gone):
             others = "" if len(targets) == 1 else f" and to {count_of(len(targets) - 1, 'other')}"
             why = f"its link to {quote(targets[0])}{others} leads nowhere: the name does not go out"
             yield self._loss(LossKind.DOWNGRADED, part, why)

@@ -393,9 +393,10 @@ def _call(block: Any, kind: str) -> Call:
     about = need(block, kind, dict)
     if kind == "custom":
         return Call(optional(block, "id"), need(about, "name"), need(about, "input"), "custom")
-    words = [] if "type" in block else ["untyped"]
-    words += ["object"] if isinstance(about.get("arguments"), dict) else []
-    arguments, form = arguments_in(about, "arguments"), " ".join(words) or None
+    arguments, form = arguments_in(about, "arguments"), None
+    if "type" not in block or isinstance(about.get("arguments"), dict):
+        words = {"untyped": "type" not in block, "object": isinstance(about.get("arguments"), dict)}
+        form = " ".join(word for word, holds in words.items() if holds)
     return Call(optional(block, "id"), need(about, "name"), arguments, form=form)
 
 
@@ -456,11 +457,13 @@ def _written_call(item: Call) -> Any:
     if item.kind == "custom":
         about = {"name": item.name, "input": arguments_text(item.arguments)}
         return {"id": call_id(item), "type": "custom", "custom": about}
-    words = (item.form or "").split()
+    about = {"name": item.name, "arguments": arguments_text(item.arguments)}
+    if item.form is None:
+        return {"id": call_id(item), "type": "function", "function": about}
+    words = item.form.split()
     is_object = "object" in words and isinstance(item.arguments, dict)
-    arguments = item.arguments if is_object else arguments_text(item.arguments)
+    about = {**about, "arguments": item.arguments} if is_object else about
     typed = {} if "untyped" in words else {"type": "function"}
-    about = {"name": item.name, "arguments": arguments}
     return {"id": call_id(item), **typed, "function": about}
 
 
