@@ -123,6 +123,11 @@ NEEDS.deepagents := .test .deepagents
 RUN.deepagents := $(PYTEST) -n 0 -p no:asyncio -p anyio tests/frameworks/test_deepagents.py \
 	tests/frameworks/test_deepagents_contract.py docs/how-to/deepagents.md
 
+## recordings   reads recorded messages of services in the folder RECORDINGS, and sends them on
+NEEDS.recordings := .test .integrations
+RUN.recordings = $(BIN)/python -m tests.adapters.recordings \
+	$(or $(RECORDINGS),$(error RECORDINGS is a folder with recorded messages))
+
 ## view         pages about hostile bodies in Chromium; needs Debian's chromium
 NEEDS.view := .test .integrations
 RUN.view := $(PYTEST) -n 0 -rs tests/viewer
