@@ -79,7 +79,7 @@ class Accumulator:
         self.ending: str | None = None
         """How the message ended if otherwise than usual, such as "length" or an error."""
         self.role: str | None = None
-        """Who speaks, in our words, where the message itself does not say it."""
+        """Who speaks, in our words; None where the message says it."""
         self.aside: Counter[str] = Counter()
         """What came and is not in the message though a reader misses it, each with how often."""
         self._limits = limits

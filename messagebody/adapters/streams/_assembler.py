@@ -313,7 +313,7 @@ class Assembler:
         done = adapter(self._format).to_body(message, **options)
         if accumulator.role is None or not isinstance(done.rest, dict | None):
             return done
-        return Converted(done.value, done.losses, {"role": accumulator.role, **(done.rest or {})})
+        return Converted(done.value, done.losses, {**(done.rest or {}), "role": accumulator.role})
 
     def _made_at(self, count: int) -> Callable[[], MessageBody]:
         """Return a function that builds the body after some events, without later ones."""

@@ -133,6 +133,8 @@ def test_an_unusual_end_is_told(name: str, events: Events, word: str) -> None:
 
 USUAL: list[tuple[str, Events]] = [
     *(("openai-chat", chat(each)) for each in ("stop", "tool_calls", "function_call", "eos")),
+    ("openai-chat", [{"choices": [{"delta": {"content": text}, "finish_reason": end}]}
+                     for text, end in (("It is ", ""), ("sunny.", ""), ("", "stop"))]),
     *(("anthropic", anthropic(each)) for each in ("end_turn", "tool_use", "stop_sequence")),
     *(("bedrock", bedrock(each)) for each in ("end_turn", "tool_use", "stop_sequence")),
     ("openai-responses", responses("completed", error=None, incomplete_details=None)),

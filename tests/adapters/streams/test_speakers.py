@@ -145,6 +145,37 @@ class TestAgentUserInteraction:
         lost = assembled("ag-ui", [*events[:-1], {**sealed, "entityId": "9"}, events[-1]])
         assert "encrypted value" in str(lost.losses)
 
+    @pytest.mark.parametrize(
+        "order", ["t", "tt", "rt", "rc", "rct", "ct", "xt", "tx", "rcx", "xcx"]
+    )
+    def test_a_run_may_say_everything_in_any_order(self, order: str) -> None:
+        said = {"r": "REASONING_MESSAGE_CHUNK", "x": "TEXT_MESSAGE_CHUNK", "c": "TOOL_CALL_CHUNK"}
+        events: list[Event] = []
+        for number, kind in enumerate(order):
+            about = {"messageId": f"m{number}", "delta": f"{kind}{number}"}
+            if kind == "t":
+                events.append({"type": "TOOL_CALL_RESULT", **about, "toolCallId": f"c{number}",
+                               "content": about["delta"]})  # fmt: skip
+            else:
+                call = {"toolCallId": f"c{number}", "toolCallName": "f"} if kind == "c" else {}
+                events.append({"type": said[kind], **about, **call})
+        done = assembled("ag-ui", [*events, {"type": "RUN_FINISHED"}])
+        assert len(done.value) == len(order)
+        assert done.losses == ()
+        assert done.rest["role"] == ("tool" if {*order} == {"t"} else "assistant")
+        back = adapter("ag-ui").from_body(done.value, rest=done.rest).value
+        assert adapter("ag-ui").to_body(back).value == done.value
+
+    @pytest.mark.parametrize("name", ["ag-ui", "agent-client", "openai-responses", "gemini"])
+    def test_an_answer_of_nothing_is_the_assistants(self, name: str) -> None:
+        ends = {
+            "ag-ui": {"type": "RUN_FINISHED"}, "agent-client": {"stopReason": "refusal"},
+            "openai-responses": {"type": "response.failed", "response": {"status": "failed"}},
+            "gemini": {"promptFeedback": {"blockReason": "SAFETY"}},
+        }  # fmt: skip
+        done = assembled(name, [ends[name]])
+        assert (len(done.value), done.rest["role"]) == (0, "assistant")
+
     @pytest.mark.parametrize(("event", "what"), [
         ({"type": "ACTIVITY_SNAPSHOT", "messageId": "1", "activityType": "PLAN", "content": {}},
          "an activity"),

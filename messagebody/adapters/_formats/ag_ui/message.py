@@ -97,6 +97,12 @@ class AgentUserInteraction(Format):
             return {"role": "activity", "content": blocks[0]["value"]}
         return _spoken(blocks, form, role)
 
+    def is_turn(self, value: Any) -> bool:
+        """Return whether a value is one message: a list of blocks, which have no roles, is one."""
+        if isinstance(value, list) and value:
+            return all(isinstance(each, dict) and "role" not in each for each in value)
+        return super().is_turn(value)
+
     def complete(self, message: Any) -> Any:
         """Return a message with the members that every message of its role has."""
         if not isinstance(message, dict) or "role" not in message:

@@ -98,6 +98,9 @@ class RunEvents(Accumulator):
             self.note_end({"state": said})
         if event.get("result") is not None:
             self.aside["the result of the run"] += 1
+        if self.role is None:
+            # It answers, be it with nothing, or it has results of tools alone.
+            self.role = "tool" if self._blocks else "assistant"
         self.end()
 
     def _step(self, sort: str, step: str, key: str, event: dict[str, Any]) -> None:
@@ -233,6 +236,9 @@ class RunEvents(Accumulator):
         if kinds == ["reasoning"]:
             said = {**named, "role": "reasoning", "content": blocks[0]["text"]}
             return _sealed(said, blocks[0])
+        if kinds == ["tool"]:
+            held = {name: blocks[0][name] for name in blocks[0] if name != "type"}
+            return {"role": "tool", **held}
         texts, calls = kinds.count("text"), kinds.count("function")
         if self.role is None or texts > 1 or kinds != ["text"] * texts + ["function"] * calls:
             return blocks

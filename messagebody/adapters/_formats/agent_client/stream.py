@@ -64,6 +64,8 @@ class SessionUpdates(Accumulator):
             self.end()
         elif "error" in event and "method" not in event:
             self.fail(event)
+        if self.is_over and self.role is None:
+            self.role = "assistant"  # it answers a prompt, be it with nothing
         return self.is_over
 
     def _tool(self, key: str, kind: str, update: dict[str, Any]) -> None:

@@ -94,7 +94,7 @@ class MessagePieces(Accumulator):
             before = self._about.setdefault(name, {})
             self._add(before, held, is_sum=name == _SUMMED, is_text=name == "additional_kwargs")
         metadata = about.get("response_metadata", {})
-        if not _REASONS.isdisjoint(metadata):
+        if any(map(metadata.get, _REASONS)):
             self._is_finished = True
         if not _ENDS.isdisjoint(metadata):
             self.note_end(metadata)

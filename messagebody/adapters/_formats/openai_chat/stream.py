@@ -58,7 +58,7 @@ class ChatChunks(Accumulator):
             if self._is_finished and any(map(delta.get, delta.keys() - {"role"})):
                 raise OutOfPlace("the choice has finished")
             self._delta(delta)
-            if choice.get("finish_reason") is not None:
+            if choice.get("finish_reason"):
                 self._is_finished = True
                 self.note_end(choice)
 

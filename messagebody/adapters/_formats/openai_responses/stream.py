@@ -47,6 +47,7 @@ class ResponsesEvents(Accumulator):
         super().__init__(**options)
         self._items: list[dict[str, Any]] = []
         self._number: int | None = None
+        self.role = "assistant"  # a response without items does not say it
         self._places: dict[int, int] = {}
         self._done: set[int] = set()
 
