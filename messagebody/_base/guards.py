@@ -216,6 +216,15 @@ def _check_element(value: Any) -> None:
     raise InvalidArgument("a MessageBody", got=f"{type(value).__name__} in a list", hint=hint)
 
 
+def model_hint(value: object) -> str:
+    """Return how a schema is made of a model of contents; empty if it is none."""
+    if not isinstance(value, type) and not hasattr(value, "core_schema"):
+        return ""
+    name = getattr(value, "__name__", "model")
+    part = f"SchemaPart(required=True, content_schema={name})"
+    return f"MessageBodySchema([{part}]) asks for a part of JSON as this model describes it"
+
+
 def _schema_hint(value: object) -> str:
     if isinstance(value, _JSON_TEXT):
         return "MessageBodySchema.from_json(…) reads JSON, MessageBodySchema.load(…) a file"
@@ -226,4 +235,4 @@ def _schema_hint(value: object) -> str:
         return f"{asks}; MessageBodySchema.infer(body) makes a schema of examples"
     if isinstance(value, Mapping | list | tuple):
         return "MessageBodySchema(…) takes schema parts, dicts and tuples"
-    return ""
+    return model_hint(value)

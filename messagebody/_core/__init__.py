@@ -77,6 +77,7 @@ if TYPE_CHECKING:
         stated_charset,
     )
     from messagebody._base.text import (
+        answer_repr,
         count_of,
         did_you_mean,
         escape,
@@ -189,6 +190,7 @@ __all__ = [
     "TooDeep",
     "access_of",
     "all_or_nothing",
+    "answer_repr",
     "base64",
     "body_of",
     "body_of_text",
@@ -307,7 +309,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             "stated_charset",
             ".._base": "plugins sniffing",
             # Text of strangers, made safe to show.
-            ".._base.text": "count_of did_you_mean escape human_size nearest quote "
+            ".._base.text": "answer_repr count_of did_you_mean escape human_size nearest quote "
             "redact_places redact_url redact_urls xml_attribute "
             "xml_content",
             # What arguments must be, and what wrong ones are told.

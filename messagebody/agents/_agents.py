@@ -17,6 +17,7 @@ from messagebody._core import (
     redact_url,
     require_iterable,
     require_resolver,
+    require_schema,
 )
 from messagebody.agents._cards import is_card, read_card
 from messagebody.agents._exchanges import Exchange, exchanges_of, require_exchanges
@@ -43,13 +44,36 @@ def _with_short(given: Any, agent: "Agent") -> dict[str, Exchange]:
     return found
 
 
+def _schema(value: Any) -> MessageBodySchema:
+    """Return a schema, or the one that `MessageBodySchema(…)` makes of parts."""
+    return MessageBodySchema(value) if isinstance(value, list | tuple) else require_schema(value)
+
+
+def _optional_schema(value: Any) -> MessageBodySchema | None:
+    return None if value is None else _schema(value)
+
+
+def _found(value: Any) -> tuple[Any, ...]:
+    return tuple(require_iterable(value, "findings in a list", hint=""))
+
+
+def _name(_: Any, __: Any, value: Any) -> None:
+    if not isinstance(value, str) or not value:
+        raise InvalidArgument("the name of an agent, a text that is not empty", value)
+
+
+def _findings(_: Any, __: Any, value: Any) -> None:
+    if not all(isinstance(each, Finding) for each in value):
+        raise InvalidArgument("findings", value)
+
+
 @attrs.frozen
 class Agent:
     """An agent: a name, and the schemas of the bodies that it takes and sends.
 
     Arguments:
         name: how the registry calls it.
-        input: the schema of its input.
+        input: the schema of its input, or what `MessageBodySchema(…)` takes; so are the others.
         output: the schema of its answer.
         notifications: the schema of messages during its work; None if not stated. Short for the
             `sends` of the exchange `notification`.
@@ -57,15 +81,21 @@ class Agent:
             `sends` of the exchange `interrupt`.
         exchanges: all other communication, by kind; those that are stated in short among them.
         findings: modes on its card that are no content types, by their place on the card.
+
+    Raises:
+        InvalidArgument: the name is no text, or a schema is something else.
+        InvalidSchema: parts that are given for a schema break the rules.
     """
 
-    name: str
-    input: MessageBodySchema
-    output: MessageBodySchema
-    notifications: MessageBodySchema | None = None
-    interrupts: MessageBodySchema | None = None
+    name: str = attrs.field(validator=_name)
+    input: MessageBodySchema = attrs.field(converter=_schema)
+    output: MessageBodySchema = attrs.field(converter=_schema)
+    notifications: MessageBodySchema | None = attrs.field(default=None, converter=_optional_schema)
+    interrupts: MessageBodySchema | None = attrs.field(default=None, converter=_optional_schema)
     exchanges: Mapping[str, Exchange] = attrs.field(factory=dict, kw_only=True, hash=False)
-    findings: tuple[Finding, ...] = attrs.field(default=(), kw_only=True, eq=False)
+    findings: tuple[Finding, ...] = attrs.field(
+        default=(), kw_only=True, eq=False, converter=_found, validator=_findings
+    )
 
     def __attrs_post_init__(self) -> None:
         # A frozen class sets what it derives from its other members like this.

@@ -10,6 +10,7 @@ import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.guards import (
+    model_hint,
     require_iterable,
     require_limits,
     require_parts,
@@ -35,7 +36,7 @@ def _read_parts(parts: Iterable[Any]) -> tuple[SchemaPart, ...]:
     if not isinstance(parts, list | tuple) and isinstance(parts, leaf("MessageBody")):
         infers = "MessageBodySchema.infer(body) makes a schema of examples"
         raise InvalidArgument("schema parts", got="a body", hint=infers)
-    require_iterable(parts, "schema parts in a list", hint=hint)
+    require_iterable(parts, "schema parts in a list", hint=model_hint(parts) or hint)
     return schema_json.read_parts(list(parts), DEFAULT_LIMITS)
 
 

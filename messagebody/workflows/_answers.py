@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from messagebody._core import MessageBody, quote, require_iterable
+from messagebody._core import MessageBody, answer_repr, quote, require_iterable
 from messagebody.compatibility import Verdict
 from messagebody.compatibility._solver.profile import PartType
 from messagebody.errors import MessageBodyError
@@ -174,7 +174,7 @@ class Breach:
         }
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class AgentAnswer:
     """Whether what reaches an agent is always valid for it.
 
@@ -193,6 +193,10 @@ class AgentAnswer:
 
     def __bool__(self) -> bool:
         return self.verdict is Verdict.ALWAYS
+
+    def __repr__(self) -> str:
+        lines = _indented(self.breaches[0]).splitlines() if self.breaches else []
+        return answer_repr("AgentAnswer", str(self.verdict), [line.strip() for line in lines[:2]])
 
     def __str__(self) -> str:
         return "\n".join([f"{quote(self.agent)}: {self.verdict}", *map(_indented, self.breaches)])
@@ -240,7 +244,7 @@ class Flow:
         )
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class WorkflowAnswer(Mapping[str, AgentAnswer]):
     """The answer to `Workflow.check`: one for each agent that something reaches.
 
@@ -277,6 +281,13 @@ class WorkflowAnswer(Mapping[str, AgentAnswer]):
         """The worst verdict of all agents."""
         found = {answer.verdict for answer in self.agents.values()}
         return next((each for each in _WORST_FIRST if each in found), Verdict.ALWAYS)
+
+    def __repr__(self) -> str:
+        told: Sequence[Breach | Flow] = [*self.breaches, *self.leaks]
+        lines = [str(each) for each in told[:1]]
+        lines += [str(each.passages[0]).splitlines()[0] for each in self.breaches[:1] if each.edges]
+        lines += [f"and {len(told) - 1:,} more"] if told[1:] else []
+        return answer_repr("WorkflowAnswer", str(self.verdict), lines)
 
     def __str__(self) -> str:
         return "\n".join(map(str, [*self.agents.values(), *self.leaks]))

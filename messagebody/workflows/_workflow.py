@@ -12,6 +12,7 @@ from messagebody._core import (
     DEFAULT_LIMITS,
     Limits,
     MessageBody,
+    count_of,
     did_you_mean,
     name_in,
     quote,
@@ -27,7 +28,7 @@ from messagebody.errors import InvalidArgument, InvalidWorkflow, MessageBodyErro
 from messagebody.globs import name_pattern
 from messagebody.storage import Resolver
 from messagebody.workflows._adaptation import Adaptation, FoundSteps, adaptation_for
-from messagebody.workflows._answers import Edge, Flow, WorkflowAnswer
+from messagebody.workflows._answers import Edge, Flow, WorkflowAnswer, step_text
 from messagebody.workflows._flows import flow
 from messagebody.workflows._graphs import read_graph
 from messagebody.workflows._inspection import Incoming, answer_for, groups
@@ -92,6 +93,14 @@ class Workflow:
         )
         rules = tuple(_rule(each, named) for each in require_iterable(never, "rules"))
         self.__attrs_init__(named, listed, rules)
+
+    def __str__(self) -> str:
+        lines = [f"{', '.join(map(quote, self.agents))}: {count_of(len(self.edges), 'edge')}"]
+        lines += [
+            f"  {edge}{': ' if edge.steps else ''}{', '.join(map(step_text, edge.steps))}"
+            for edge in self.edges
+        ]
+        return "\n".join(lines)
 
     @classmethod
     def from_dict(cls, data: Any) -> Self:

@@ -416,3 +416,24 @@ def test_large_schemas_without_steps_are_left_to_the_check_of_pairs() -> None:
     assert answer.verdict == "never"
     [breach] = answer.breaches
     assert breaks(Workflow([agents[0], Agent("b", fewer, ANYTHING)], [("a", "b")]), breach)
+
+
+def test_what_a_failed_assertion_shows() -> None:
+    agents = [
+        Agent("scout", ANYTHING, schema_of([["/report.md", "text/markdown", True]])),
+        Agent("writer", schema_of([["/in/report.md", "text/*", True]]), ANYTHING),
+    ]
+    workflow = Workflow(agents, [("scout", "writer", [mount("/out")])])
+    assert str(workflow) == "'scout', 'writer': 1 edge\n  'scout' → 'writer': mount /out"
+    answers = workflow.check()
+    for each in (answers, answers["writer"]):
+        shown = repr(each)
+        assert shown.splitlines()[0] == f"{type(each).__name__}(never:"
+        assert "'scout' may send /report.md of text/markdown" in shown
+        assert "'scout' sends" in shown
+        assert len(shown) <= 240
+    assert repr(Workflow(agents, [("scout", "writer", [mount("/in")])]).check()) == (
+        "WorkflowAnswer(always)"
+    )
+    with pytest.raises(InvalidArgument, match=r"expected an Adaptation, .*no steps were found"):
+        workflow.apply(None)  # type: ignore[arg-type]
