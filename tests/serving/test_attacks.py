@@ -186,12 +186,27 @@ class TestLinks:
         assert found.get(f"/n/a?{query}").text == "1"
         assert found.get(f"/n/a/b?{query}").status_code == 403
 
+    def test_a_link_ends_at_its_second(
+        self, messages: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        found, now = client(messages, secret=SECRET), time.time()
+        link = serving.sign("http://127.0.0.1/m", SECRET, 60)
+        until = int(link.partition("expires=")[2].partition("&")[0])
+        assert 60 <= until - now < 62
+        for moment, status in ((until - 0.01, 200), (until, 410), (until + 1, 410)):
+            monkeypatch.setattr(time, "time", lambda moment=moment: moment)
+            assert found.get(link).status_code == status
+
     def test_the_time_is_covered(self, messages: Path) -> None:
         found = client(messages, secret=SECRET)
         link = serving.sign("http://127.0.0.1/m", SECRET, 60)
         until = int(link.partition("expires=")[2].partition("&")[0])
         assert found.get(link.replace(str(until), str(until + 1))).status_code == 403
         assert found.get(f"{link}&expires={until}").status_code == 403
+        assert found.get(link + "&a=1" * 40).status_code == 200
+        assert found.get(link + "&a=1" * 60).status_code == 403
+        for query in (f"expires={until}", "signature=x", f"{link.partition('?')[2]}&signature=x"):
+            assert found.get(f"/m?{query}").status_code == 403
 
     def test_nothing_is_read_without_one(self, messages: Path) -> None:
         found = client(messages, secret=SECRET, token=TOKEN)
@@ -372,6 +387,16 @@ class TestCosts:
             assert found.get(f"/{name}").status_code == 200
             gc.collect()
         assert "".join(reads) == "abcb" + "a"
+
+    @pytest.mark.parametrize(("count", "length"), [(201, 1), (100, 1000)])
+    def test_headers_are_bounded_in_number_and_size(
+        self, messages: Path, count: int, length: int
+    ) -> None:
+        """Whatever server the application runs on."""
+        headers = {f"x-{at}": "y" * length for at in range(count)}
+        assert client(messages).get("/m", headers=headers).status_code == 431
+        few = dict(list(headers.items())[:50])
+        assert client(messages).get("/m", headers=few).status_code == 200
 
     def test_what_was_written_again_is_read_again_and_takes_no_room_twice(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
