@@ -275,7 +275,7 @@ def test_a_missing_file_is_a_missing_file() -> None:
     assert MessageBody.load('["x"].json') == MessageBody(["x"])
 
 
-@pytest.mark.parametrize("name", [*hints.ATTRIBUTES["adapters"], "nothing"])
+@pytest.mark.parametrize("name", [*hints.tables()["adapters"], "nothing"])
 def test_a_name_of_the_formats_leads_on(name: str) -> None:
     problem = f"module 'messagebody.adapters' has no attribute '{name}'"
     advice = "; .+" if name != "nothing" else "$"
@@ -398,7 +398,7 @@ def test_signatures_are_those_of_the_functions() -> None:
     ]  # fmt: skip
 
 
-ADVICE = sorted({*itertools.chain(*(table.values() for table in hints.ATTRIBUTES.values()))})
+ADVICE = sorted({*itertools.chain(*(table.values() for table in hints.tables().values()))})
 
 
 @pytest.mark.parametrize("advice", ADVICE)
@@ -412,12 +412,12 @@ def test_keywords_mean_arguments_that_exist() -> None:
     functions: list[Any] = [Part, SchemaPart, MessageBodySchema, offload, inline, Resolver, check,
                  messagebody.present, messagebody.prompts.to_prompt, MessageBody.list]  # fmt: skip
     taken = {name for each in functions for name in inspect.signature(each).parameters}
-    meant = {name for names in hints.KEYWORDS.values() for name in names.split()}
+    meant = {name for names in hints.tables()["keywords"].values() for name in names.split()}
     assert meant <= taken
 
 
 def test_advice_names_what_exists() -> None:
-    advice = " ".join(text for table in hints.ATTRIBUTES.values() for text in table.values())
+    advice = " ".join(text for table in hints.tables().values() for text in table.values())
     named = {*re.findall(r"\bmessagebody\.[\w.]+\w", advice)}
     assert len(named) > 10
     assert [name for name in named if not is_there(name)] == []

@@ -13,7 +13,7 @@ from functools import lru_cache
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from messagebody._base.hints import ATTRIBUTES
+from messagebody._base.hints import advice_for
 
 
 def face(
@@ -81,7 +81,7 @@ class MissingName(AttributeError):
     @property
     def advice(self) -> str:
         package, name, hints = self._wanted
-        return ATTRIBUTES.get(hints, {}).get(name) or _elsewhere(package, name)
+        return advice_for(hints, name) or _elsewhere(package, name)
 
     def __str__(self) -> str:
         # `hasattr` never gets here, so it doesn't wait for the search.
