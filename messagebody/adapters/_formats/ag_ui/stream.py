@@ -29,6 +29,8 @@ _OTHERS: Final = (
 _ASIDE: Final = {"ACTIVITY_": "an activity", "SUBAGENT_ERROR": "the error of a subagent"}
 _ANSWERS: Final = ("assistant", "reasoning", "tool", "activity")
 """The roles of messages that answer those before them."""
+_LATEST: Final = 100
+"""Blocks that a message of a snapshot is compared with, if its id is not known."""
 _SEALED: Final = "an encrypted value of no message that came"
 
 
@@ -213,7 +215,8 @@ class RunEvents(Accumulator):
         kind = "reasoning" if about[0] == _THOUGHT else "text"
         if block is None:
             # Some give a message another id in the snapshot.
-            texts = (str(each["text"]) for each in self._blocks if each["type"] == kind)
+            latest = self._blocks[-_LATEST:]
+            texts = (str(each["text"]) for each in latest if each["type"] == kind)
             if content in texts:
                 return
             block = {"type": kind, "text": Pieces()}
