@@ -45,7 +45,8 @@ def _table(text: str) -> dict[str, str]:
 
 def advice_for(asked: str, name: str) -> str:
     """Return what somebody means who asks a class or module for a name; empty if nobody knows."""
-    return tables().get(asked, {}).get(name, "")
+    # Libraries ask classes for names that begin like this, and expect none.
+    return "" if name.startswith("_") else tables().get(asked, {}).get(name, "")
 
 
 def missing_attribute(value: object, name: str) -> AttributeError:
