@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from messagebody import MessageBody
+from messagebody import MessageBody, Part
 from messagebody.adapters import adapter, detect, is_withheld
 
 PNG, PDF = "iVBORw0KGgo=", "JVBERi0xLjcK"
@@ -140,3 +140,17 @@ def test_a_resource_of_a_new_kind_is_kept_and_said() -> None:
 def test_calls_of_ag_ui_tell_of_it() -> None:
     assert detect({"id": "1", "role": "assistant", "content": [{"type": "later"}],
                    "toolCalls": []}) == ("ag-ui",)  # fmt: skip
+
+
+def test_a_text_that_is_not_utf_8_is_lost() -> None:
+    body = MessageBody([Part(b"Zo\xeb;1", content_type="text/csv")])
+    for name in ("anthropic", "openai-chat", "bedrock"):
+        done = adapter(name).from_body(body)
+        if "not shown here" in json.dumps(done.value):
+            assert [loss.kind for loss in done.losses] == ["omitted"]
+
+
+def test_another_name_of_a_type_is_no_loss() -> None:
+    body = MessageBody([Part(b"RIFF", content_type="audio/x-wav")])
+    done = adapter("bedrock").from_body(body)
+    assert (done.value["content"][0]["audio"]["format"], done.losses) == ("wav", ())

@@ -19,12 +19,12 @@ READ = [row for row in ROWS if row["way"] != "detect"]
 
 
 def read(row: dict[str, Any]) -> Converted[Any]:
-    found = adapter(row["from"])
+    found: Any = adapter(row["from"])
     return (found.to_bodies if row["way"] == "talk" else found.to_body)(row["input"])
 
 
 def written(row: dict[str, Any], name: str, there: Converted[Any]) -> Converted[Any]:
-    found = adapter(name)
+    found: Any = adapter(name)
     write = found.from_bodies if row["way"] == "talk" else found.from_body
     return write(there.value, rest=there.rest)
 

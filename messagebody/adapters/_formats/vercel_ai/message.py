@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from messagebody._core import JSON, strict_json
 from messagebody.adapters._format import Format
+from messagebody.adapters._formats.vercel_ai import older
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import need, optional, some
 from messagebody.adapters._vocabulary.items import (
@@ -49,6 +50,10 @@ class VercelAI(Format):
         Kind("file", ("*/*",), ("*",), ("*/*",), name_slot="path", in_results=True),
         Kind("reasoning-file", ("*/*",), ("*",), ("*/*",), in_messages=False),
         Kind("image", ("image/*",), in_messages=False),
+        *(
+            Kind(kind, ("*/*",), ("*",), ("*/*",), in_messages=False, name_slot="path")
+            for kind in older.KINDS
+        ),
     )
     slot = "providerMetadata"
     unmissed = frozenset({"steps", "of", "rawInput"})
@@ -61,14 +66,37 @@ class VercelAI(Format):
             return [{"type": "text", "text": message}], "text"
         if isinstance(message, list):
             return _split(message), "list"
-        return _split(need(message, "parts", list)), None
+        if older.is_for_models(message):
+            return message["content"], "model"
+        content = message.get("content") if isinstance(message, dict) else None
+        if isinstance(content, str) and "parts" not in message:
+            blocks, form = [_text(content)] if content else [], "content"
+        else:
+            blocks, form = _split(need(message, "parts", list)), None
+            form = "both" if isinstance(content, str) and content == _all_text(blocks) else None
+        attached = optional(message, older.ATTACHED, list) or []
+        return [*blocks, *({"type": "attachment", **each} for each in attached)], form
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
         """Return a message, or its parts alone."""
         if form == "text" and len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
             return blocks[0]["text"]
-        parts = _joined(blocks)
-        return parts if form == "list" else {"role": role, "parts": parts}
+        if form == "model":
+            return {"role": role, "content": blocks}
+        attached = [each for each in blocks if each.get("type") == "attachment"]
+        parts = _joined([each for each in blocks if each.get("type") != "attachment"])
+        if form == "list":
+            return parts
+        message = {"role": role, "parts": parts}
+        if form in ("content", "both"):
+            message["content"] = _all_text(parts)
+        if form == "content" and len(parts) < 2:
+            del message["parts"]
+        if attached:
+            message[older.ATTACHED] = [
+                {key: each[key] for key in each if key != "type"} for each in attached
+            ]
+        return message
 
     def complete(self, message: Any) -> Any:
         """Return a message with an id and at least one part, which every message must have."""
@@ -81,10 +109,16 @@ class VercelAI(Format):
     def read_block(self, block: Any) -> Item | None:
         """Return the item of a part."""
         kind = block.get("type")
+        if (item := older.read_block(block, kind)) is not None:
+            if isinstance(item, Result):
+                item.blocks = _of_output({"output": item.blocks[0]})
+            return item
         match kind:
             case "text":
                 said = optional(block, "citations", list) or []
                 return Text(need(block, "text"), citations=[_cited(each) for each in said])
+            case "reasoning" if "reasoning" in block and "text" not in block:
+                return Reasoning(need(block, "reasoning"), form=kind)
             case "reasoning":
                 return Reasoning(need(block, "text"))
             case "file" | "reasoning-file":
@@ -112,7 +146,8 @@ class VercelAI(Format):
             said = [_citation(each) for each in item.citations if "url" in each or "source" in each]
             return {**block, "citations": said} if said else block
         if isinstance(item, Reasoning):
-            return {"type": "reasoning", "text": item.text}
+            member = "reasoning" if item.form == "reasoning" else "text"
+            return {"type": "reasoning", member: item.text}
         if isinstance(item, Media):
             return _written(item)
         if isinstance(item, Call):
@@ -125,7 +160,13 @@ class VercelAI(Format):
 
     def knows(self, block: Any) -> bool:
         """Return whether a block is one of the format."""
-        return _is_part(block)
+        return _is_part(block) or older.is_block(block)
+
+    def evidence(self, value: Any) -> int:
+        """Return how much of a value is of the format; messages for models have a content."""
+        if not older.is_for_models(value) or not self.detect(value):
+            return super().evidence(value)
+        return 1 + sum(self.knows(each) + older.is_block(each) for each in value["content"])
 
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message, or a list of its parts.
@@ -138,8 +179,12 @@ class VercelAI(Format):
         if isinstance(value, list):
             # A list of only texts looks the same in several formats.
             return any(_is_part(part) and part["type"] != "text" for part in value)
+        if older.is_for_models(value):
+            return value.get("role") in (*_ROLES, "tool")
         if not isinstance(value, dict) or value.get("role") not in _ROLES:
             return False
+        if older.ATTACHED in value:
+            return True
         return "id" in value and some(value.get("parts"), _is_part, may_be_empty=True)
 
 
@@ -150,7 +195,7 @@ def _is_tool(kind: Any) -> bool:
 def _is_part(part: Any) -> bool:
     kind = part.get("type") if isinstance(part, dict) else None
     if _is_tool(kind):
-        return "toolCallId" in part
+        return "toolCallId" in part or "toolInvocation" in part
     if isinstance(kind, str) and kind.startswith("data-"):
         return "data" in part
     wanted = {
@@ -175,6 +220,8 @@ def _split(parts: list[Any]) -> list[Any]:
             steps += 1
             continue
         made = _two(part) if isinstance(part, dict) and _is_tool(part.get("type")) else [part]
+        if isinstance(part, dict) and "toolInvocation" in part:
+            made = older.pieces(part)
         if steps and isinstance(made[0], dict):
             made[0] = {**made[0], "steps": steps}
             steps = 0
@@ -209,6 +256,9 @@ def _joined(blocks: list[Any]) -> list[Any]:
             # The number may come from a sender, who could write a billion.
             parts += ({"type": "step-start"} for _ in range(min(steps, 1000)))
             block = {key: value for key, value in block.items() if key != "steps"}  # noqa: PLW2901
+        if older.is_answer(block):
+            older.with_answer(parts, block)
+            continue
         if block.get("type") == "tool result":
             held = {key: value for key, value in block.items() if key not in {"type", "of"}}
             place = calls.pop(str(block.get("toolCallId")), None)
@@ -262,7 +312,15 @@ def _file(block: dict[str, Any], kind: str) -> Media:
     return Media(kind, stated, optional(block, "filename"), url=need(block, "url"))
 
 
+def _all_text(blocks: list[Any]) -> str:
+    """Return all text of blocks, which version 4 repeats beside them."""
+    texts = (each.get("text") for each in blocks if each.get("type") == "text")
+    return "".join(each for each in texts if isinstance(each, str))
+
+
 def _written(item: Media) -> dict[str, Any] | None:
+    if item.kind in older.KINDS:
+        return older.write_media(item)
     if item.kind in {"data", "value"}:
         return _written_value(item)
     if item.kind == "image":
@@ -307,6 +365,8 @@ def _kind_of(block: dict[str, Any], what: str) -> str | None:
 
 
 def _written_call(item: Call) -> dict[str, Any]:
+    if item.form in older.FORMS:
+        return older.write_call(item)
     named: dict[str, Any] = {"type": "dynamic-tool", "toolName": item.name}
     if item.form == "static":
         named = {"type": f"tool-{item.name}"}
@@ -363,6 +423,8 @@ def _is_content(block: Any) -> bool:
 
 
 def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
+    if item.form in older.FORMS:
+        return older.write_result(item, _output(blocks))
     named: dict[str, Any] = {
         "type": "tool result",
         "toolCallId": call_id(item),
