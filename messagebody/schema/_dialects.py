@@ -20,9 +20,9 @@ ONE: Final = frozenset({
 SOME: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 """Keywords whose value is a list of schemas."""
 NAMED: Final = frozenset({
-    "$defs", "definitions", "dependentSchemas", "patternProperties", "properties",
+    "$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties",
 })  # fmt: skip
-"""Keywords whose value has a schema for each name."""
+"""Keywords whose value has a schema for each name; `dependencies` may also have lists of names."""
 
 _ANY: Final = 2**31
 _REFERENCES: Final = ("$ref", "$dynamicRef")
@@ -206,7 +206,7 @@ def _moved(reference: str) -> str:
                 "dependencies": "dependentSchemas",
             }.get(word, step))  # fmt: skip
         is_list = word in SOME or (word == "items" and following.isdecimal())
-        is_word = not (is_list or word in NAMED or word == "dependencies")
+        is_word = not (is_list or word in NAMED)
     return f"{base}#/{'/'.join(moved)}"
 
 

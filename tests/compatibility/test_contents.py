@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("jsonschema_rs", exc_type=ImportError)
 
-from messagebody import MessageBody
+from messagebody import MessageBody, Part
 from messagebody.compatibility import (
     Compatibility,
     check,
@@ -188,6 +188,42 @@ def test_required_parts_of_one_name_share_a_content() -> None:
     assert check(both, alone({"type": "integer"}))
     clash = check(sender(TEXT, {"type": "number"}), alone(False))
     assert [each.code for each in clash.reasons] == ["producer-unsatisfiable"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "value"),
+    [
+        ({"dependencies": {"a": ["b", "c"]}}, {"a": 1, "b": 1}),
+        ({"dependencies": {"a": ["b", "c"]}}, {"a": 1, "b": 1, "c": 1}),
+        ({"dependencies": {"a": ["b"]}}, {"b": 1}),
+        ({"dependencies": {"a": ["b"]}}, [1]),
+        ({"dependencies": {"a": []}}, {"a": 1}),
+        ({"dependencies": {"a": False}}, {"a": 1}),
+        ({"dependencies": {"a": True}}, {"a": 1}),
+        ({"dependencies": {"a": {"minProperties": 2}}}, {"a": 1}),
+        (
+            {"dependencies": {"a": {"$ref": "#/dependencies/b"}, "b": {"maxProperties": 0}}},
+            {"a": 1},
+        ),
+        ({"dependencies": {"a": {"dependencies": {"a": ["b"]}}}}, {"a": 1}),
+        ({"dependencies": {"a/b": ["~"], "~": {"required": ["c"]}}}, {"a/b": 1, "~": 1}),
+        ({"dependencies": {"a": ["b"]}, "dependentRequired": {"a": ["c"]}}, {"a": 1, "c": 1}),
+        ({"properties": {"x": {"not": {"dependencies": {"a": ["b"]}}}}}, {"x": {"a": 1}}),
+        ({"properties": {"x": {"not": {"dependencies": {"a": ["b"]}}}}}, {"x": {}}),
+    ],
+)
+@pytest.mark.parametrize(
+    "dialect", [{}, {"$schema": "https://json-schema.org/draft/2020-12/schema"}]
+)
+def test_dependencies_mean_what_validation_takes_them_for(
+    rule: dict[str, Any], value: Any, dialect: dict[str, Any]
+) -> None:
+    schema = alone({**dialect, **rule})
+    text = json.dumps(value)
+    body = MessageBody([Part(text, name="/r.json", content_type="application/json")])
+    answer = check(alone({"const": value}), schema)
+    assert answer.verdict == ("always" if schema.is_valid(body) else "never")
+    assert check(schema, schema)
 
 
 def test_what_is_not_followed_is_undecided() -> None:
