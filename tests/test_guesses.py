@@ -34,12 +34,13 @@ from messagebody import (
 )
 from messagebody._base import hints
 from messagebody.adapters._registry import _KNOWN_AS
-from messagebody.agents import Registry
+from messagebody.agents import Agent, Registry
 from messagebody.errors import InvalidPattern, MessageBodyError
 from messagebody.globs._wide import wide_pattern
 from messagebody.prompts import to_prompt
 from messagebody.rendering import page
 from messagebody.samples import sample
+from messagebody.workflows import Workflow
 from tests.test_names_in_docs import calls, is_there, problem
 
 SCHEMA = MessageBodySchema([(None, "text/*", True)])
@@ -98,6 +99,8 @@ ATTRIBUTES = {
     "to_dict json_schema required iter_errors",
     "SchemaPart": "type path optional matches",
     "Resolver": "get read open resolve inline",
+    "Agent": "check run to_card from_a2a from_function load input_schema sends",
+    "Workflow": "validate add_node add_edge invoke fix save from_file show compile",
     "Registry": "add append load from_file save agents compatible find",
 }
 """Attributes that do not exist, asked of an object and of its class."""
@@ -253,7 +256,9 @@ def test_it_works(guess: Callable[[MessageBody], Any], gives: Any) -> None:
 
 
 OBJECTS: dict[str, Any] = {B: body_of_all(), P: Part("x"), S: SCHEMA, "SchemaPart": SCHEMA[0],
-                           "Resolver": Resolver(), "Registry": Registry()}  # fmt: skip
+                           "Resolver": Resolver(), "Registry": Registry(),
+                           "Agent": Agent("a", SCHEMA, SCHEMA),
+                           "Workflow": Workflow([], [])}  # fmt: skip
 
 
 @given(st.text("*?/.[]{}()!@+-\\ab,1", min_size=1, max_size=12))
@@ -296,6 +301,9 @@ MODULES = {
     "schema": "load validate Schema check",
     "testing": "assert_valid",
     "views": "Path",
+    "agents": "AgentCard check load agree",
+    "patches": "apply make_patch compare loads",
+    "workflows": "StateGraph Graph check suggest load draw move",
 }
 """Names that modules do not have, which people ask them for."""
 

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         require_schema,
         require_token,
     )
-    from messagebody._base.hints import GuidedABC, guided, missing_attribute
+    from messagebody._base.hints import Guided, GuidedABC, guided, missing_attribute
     from messagebody._base.leaves import FoundTuple
     from messagebody._base.limits import CHUNK, DEFAULT_LIMITS, MIB, Limits, parse_size
     from messagebody._base.media_types import (
@@ -171,6 +171,7 @@ __all__ = [
     "WELL_KNOWN",
     "FileStore",
     "FoundTuple",
+    "Guided",
     "GuidedABC",
     "Hasher",
     "Interrupted",
@@ -316,7 +317,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             ".._base.guards": "is_store_url is_url is_web_url require_body require_executor "
             "require_iterable require_limits require_parts require_path "
             "require_resolver require_schema require_token",
-            ".._base.hints": "GuidedABC guided missing_attribute",
+            ".._base.hints": "Guided GuidedABC guided missing_attribute",
             ".._base.leaves": "FoundTuple",
             # Digests, files, threads, and packages that add something.
             ".._base.digests": "DIGEST_PATTERN Hasher KEY_PREFIX NO_DIGEST digest_of_stream "

@@ -4,6 +4,9 @@ A `Registry` holds the schemas of agents, decides each pair once, and answers wh
 accept the output of an agent, by which route a message reaches one, and what a change would break.
 """
 
+from typing import TYPE_CHECKING
+
+from messagebody._core import face
 from messagebody.agents._agents import Agent, AgentFiles, read_agents, read_cards
 from messagebody.agents._agreement import AgentCompatibility
 from messagebody.agents._exchanges import Exchange, KindAnswer, Way
@@ -27,3 +30,6 @@ __all__ = [
     "read_agents",
     "read_cards",
 ]
+
+if not TYPE_CHECKING:  # a type checker would assume that the module has every name
+    __getattr__, _ = face(__name__)

@@ -4,14 +4,16 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 
 import attrs
 
 from messagebody._core import (
     DEFAULT_LIMITS,
+    Guided,
     Limits,
     exact_json,
+    missing_attribute,
     quote,
     read_regular,
     redact_url,
@@ -68,7 +70,7 @@ def _findings(_: Any, __: Any, value: Any) -> None:
 
 
 @attrs.frozen
-class Agent:
+class Agent(metaclass=Guided):
     """An agent: a name, and the schemas of the bodies that it takes and sends.
 
     Arguments:
@@ -100,6 +102,11 @@ class Agent:
     def __attrs_post_init__(self) -> None:
         # A frozen class sets what it derives from its other members like this.
         object.__setattr__(self, "exchanges", _with_short(self.exchanges, self))
+
+    if not TYPE_CHECKING:  # a type checker would assume that it has every attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_attribute(self, name)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the agent as `from_dict` reads it."""

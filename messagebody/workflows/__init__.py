@@ -4,6 +4,9 @@ A step is called with a body and returns another one. `before` says what must co
 goes out is valid. `Workflow.check` says of each agent whether what reaches it is always valid.
 """
 
+from typing import TYPE_CHECKING
+
+from messagebody._core import face
 from messagebody.workflows._adaptation import Adaptation, FoundSteps, adapt, lost_text
 from messagebody.workflows._answers import (
     AgentAnswer,
@@ -63,3 +66,6 @@ __all__ = [
     "unmount",
     "workflow_page",
 ]
+
+if not TYPE_CHECKING:  # a type checker would assume that the module has every name
+    __getattr__, _ = face(__name__)

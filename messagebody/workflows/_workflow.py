@@ -4,16 +4,18 @@ import graphlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 
 import attrs
 
 from messagebody._core import (
     DEFAULT_LIMITS,
+    Guided,
     Limits,
     MessageBody,
     count_of,
     did_you_mean,
+    missing_attribute,
     name_in,
     quote,
     read_document,
@@ -39,7 +41,7 @@ _MEMBERS: Final = {"agents", "edges", "never"}
 
 
 @attrs.frozen(init=False)
-class Workflow:
+class Workflow(metaclass=Guided):
     """Agents, and edges with steps between them.
 
     Several edges into one agent are merged: the agent gets the parts of all that arrives.
@@ -93,6 +95,11 @@ class Workflow:
         )
         rules = tuple(_rule(each, named) for each in require_iterable(never, "rules"))
         self.__attrs_init__(named, listed, rules)
+
+    if not TYPE_CHECKING:  # a type checker would assume that it has every attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_attribute(self, name)
 
     def __str__(self) -> str:
         lines = [f"{', '.join(map(quote, self.agents))}: {count_of(len(self.edges), 'edge')}"]
