@@ -1,11 +1,14 @@
 """Agents: what their members take, and what is refused at once."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
 
 from messagebody import Agent, MessageBodySchema, check
+from messagebody.agents import Registry
 from messagebody.errors import InvalidArgument, InvalidSchema
 
 TEXT = MessageBodySchema([(None, "text/*", True)])
@@ -71,3 +74,11 @@ def test_a_model_in_place_of_a_schema_leads_to_its_schema(call: Any) -> None:
 def test_other_members_are_refused_at_once(made: Any) -> None:
     with pytest.raises(InvalidArgument, match="expected "):
         made()
+
+
+def test_agents_of_cards_are_strict_unless_they_are_said_to_be_lenient(tmp_path: Path) -> None:
+    card = {"name": "a", "defaultInputModes": ["text/plain"], "defaultOutputModes": ["image/png"]}
+    for name in "ab":
+        (tmp_path / f"{name}.json").write_text(json.dumps({**card, "name": name, "skills": []}))
+    assert not Registry.from_cards(tmp_path).check("a", "b")
+    assert Registry.from_cards(tmp_path, lenient=True).check("a", "b")
