@@ -16,11 +16,12 @@ from messagebody.adapters._vocabulary.items import Call, Result, call_id, is_of_
 from messagebody.adapters._vocabulary.places import RESULT
 
 
-def state_ids(turns: list[Turn]) -> None:
+def state_ids(turns: list[Turn]) -> list[Loss]:
     """Give each call an id of its own in the conversation, and its result the same.
 
-    Some formats state none, and two messages may use the same one.
+    Some formats state none, and two messages may use the same one, which is a loss.
     """
+    losses: list[Loss] = []
     given: set[str] = set()
     every = [item for turn in turns for item, _ in turn.items() if isinstance(item, Call)]
     stated = {item.id for item in every if item.id}
@@ -33,6 +34,11 @@ def state_ids(turns: list[Turn]) -> None:
                 new = str(item.id) if turn.is_own and item.id else _unused(item.id, given, stated)
                 given.add(new)
                 waiting[0].append(_Waiting(item.id or None, item.name, new))
+                if item.id and new != item.id and not turn.is_own:
+                    said = f"its id {quote(item.id)} is that of another call"
+                    why = f"{said}: it goes out as {quote(new)}"
+                    where = f"message {turn.number}: {parts[0].name}"
+                    losses.append(Loss(LossKind.CONVERTED, where, why))
                 if new != item.id and not turn.is_own:
                     text = strict_json.dumps({**parts[0].read_json(), "id": new})
                     _replace(turn, parts[0], parts[0].evolve(content=text))
@@ -41,6 +47,7 @@ def state_ids(turns: list[Turn]) -> None:
                 if found is not None and found.given != item.id and not turn.is_own:
                     _say_of_result(turn, parts, "id", found.given)
         waiting = [calls for calls in waiting if calls]
+    return losses
 
 
 class _Waiting(NamedTuple):
@@ -97,10 +104,10 @@ def respelled(dialect: Dialect, body: MessageBody, rest: Any) -> tuple[MessageBo
     is_own = isinstance(rest, dict) and rest.get("format") == dialect.name
     turn = Turn(0, body, rest, is_own)
     calls = [call_id(item) for item, _ in turn.items() if isinstance(item, Call)]
-    if len(calls) > len({*calls}):
-        state_ids([turn])
+    made = state_ids([turn]) if len(calls) > len({*calls}) else []
     losses = [
-        attrs.evolve(loss, where=loss.where.partition(": ")[2]) for loss in respell(dialect, [turn])
+        attrs.evolve(loss, where=loss.where.partition(": ")[2])
+        for loss in (*made, *respell(dialect, [turn]))
     ]
     return turn.body, losses
 

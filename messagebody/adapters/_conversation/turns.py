@@ -47,7 +47,7 @@ def turns_of(
     if all(record.name is None for turn in turns for record in parts_of(turn.body)):
         return turns, losses  # calls, results and thoughts have names
     turns = settled(turns, losses)
-    state_ids(turns)
+    losses += state_ids(turns)
     state_names(turns)
     losses += respell(dialect, turns)
     if dialect.talk is not None:
