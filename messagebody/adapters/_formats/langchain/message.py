@@ -634,8 +634,8 @@ def _foreign_block(item: Item, blocks: list[Any]) -> Any:
 
 
 def _is_of_unfinished(form: Any) -> bool:
-    is_pair = isinstance(form, list) and len(form) == 2 and isinstance(form[0], str)
-    return is_pair and form[0].split() != [] and {*form[0].split()} <= {"streamed", "counted"}
+    is_pair = isinstance(form, list) and len(form) == 2
+    return is_pair and form[0] in ("streamed", "counted", "streamed counted")
 
 
 def _is_foreign(form: Any) -> bool:
