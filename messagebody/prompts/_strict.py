@@ -24,8 +24,8 @@ _BOUNDS: Final = (
 )  # fmt: skip
 """What is left to the description, in the words of JSON Schema."""
 _UNSAID: Final = (
-    *_BOUNDS, "contains", "propertyNames", "dependentRequired", "dependentSchemas", "dependencies",
-    "not", "if", "unevaluatedProperties", "unevaluatedItems", "patternProperties",
+    *_BOUNDS, "contains", "propertyNames", "dependentRequired", "dependentSchemas", "not", "if",
+    "unevaluatedProperties", "unevaluatedItems", "patternProperties",
 )  # fmt: skip
 _NULL: Final[dict[str, Any]] = {"type": "null"}
 

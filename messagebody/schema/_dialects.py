@@ -1,16 +1,15 @@
-"""Dialects of JSON Schema: where subschemas are, what is legal, and draft-07 in today's words."""
+"""Dialects of JSON Schema: which words each knows, and where they hold schemas."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import unquote, urldefrag, urljoin
+
+import attrs
 
 from messagebody._base.text import quote
 from messagebody._wire.walk import containers
 from messagebody.errors import InvalidSchema
 from messagebody.findings import pointer
-
-_TODAY: Final = "https://json-schema.org/draft/2020-12/schema"
-_DRAFT_07: Final = "http://json-schema.org/draft-07/schema"
 
 ONE: Final = frozenset({
     "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not",
@@ -20,14 +19,114 @@ ONE: Final = frozenset({
 SOME: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 """Keywords whose value is a list of schemas."""
 NAMED: Final = frozenset({
-    "$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties",
+    "$defs", "definitions", "dependentSchemas", "patternProperties", "properties",
 })  # fmt: skip
-"""Keywords whose value has a schema for each name; `dependencies` may also have lists of names."""
+"""Keywords whose value has a schema for each name."""
 
 _ANY: Final = 2**31
 _REFERENCES: Final = ("$ref", "$dynamicRef")
 
 Place = tuple[str | int, ...]
+
+
+@attrs.frozen
+class Dialect:
+    """A version of JSON Schema, as far as it differs from 2020-12.
+
+    Arguments:
+        uri: its name, as `$schema` spells it.
+        holders: the words that hold schemas, and how: `one`, a `list`, one for each of some
+            `names`, or `items`: one or a list.
+        unknown: the words of other versions that mean nothing here.
+        id: the word for the URI of a schema.
+        anchors: the words for other names of a schema.
+        refers_alone: whether nothing counts beside `$ref`.
+        recurs: whether there is `$recursiveRef`.
+    """
+
+    uri: str
+    holders: Mapping[str, str]
+    unknown: frozenset[str]
+    id: str = "$id"
+    anchors: tuple[str, ...] = ()
+    refers_alone: bool = True
+    recurs: bool = False
+
+    def is_reference(self, schema: dict[str, Any]) -> bool:
+        """Return whether a schema is nothing but a reference."""
+        return self.refers_alone and isinstance(schema.get("$ref"), str)
+
+    def children(self, schema: dict[str, Any]) -> Iterator[tuple[Place, Any]]:
+        """Yield the schemas directly below one, with the steps to each."""
+        if self.is_reference(schema):
+            return
+        for word, value in schema.items():
+            holds = self.holders.get(word)
+            if holds in {"list", "items"} and isinstance(value, list):
+                yield from (((word, at), each) for at, each in enumerate(value))
+            elif holds == "names" and isinstance(value, dict):
+                yield from (
+                    ((word, name), each)
+                    for name, each in value.items()
+                    if word != "dependencies" or not isinstance(each, list)
+                )
+            elif holds in {"one", "items"}:
+                yield (word,), value
+
+
+_NEW_2019: Final = frozenset({
+    "$anchor", "$defs", "$recursiveAnchor", "$recursiveRef", "$vocabulary", "contentSchema",
+    "dependentRequired", "dependentSchemas", "deprecated", "maxContains", "minContains",
+    "unevaluatedItems", "unevaluatedProperties",
+})  # fmt: skip
+_NEW_2020: Final = frozenset({"$dynamicAnchor", "$dynamicRef", "prefixItems"})
+_NEW_07: Final = frozenset({
+    "$comment", "contentEncoding", "contentMediaType", "else", "if", "readOnly", "then",
+    "writeOnly",
+})  # fmt: skip
+_NEW_06: Final = frozenset({"$id", "const", "contains", "examples", "propertyNames"})
+
+_HELD: Final = (
+    dict.fromkeys(ONE, "one")
+    | dict.fromkeys(SOME, "list")
+    | dict.fromkeys(NAMED, "names")
+    | {"dependencies": "names"}
+)
+_HELD_BEFORE: Final = _HELD | {"additionalItems": "one", "items": "items"}
+
+
+def _without(words: frozenset[str]) -> dict[str, str]:
+    return {word: holds for word, holds in _HELD_BEFORE.items() if word not in words}
+
+
+def _plain(uri: str) -> str:
+    """Return a URI without its scheme and an empty fragment, which are often mistaken."""
+    return uri.removesuffix("#").removeprefix("https").removeprefix("http")
+
+
+_OLD: Final = _NEW_2019 | _NEW_2020
+DRAFT_2020: Final = Dialect(
+    "https://json-schema.org/draft/2020-12/schema", _HELD, frozenset(),
+    anchors=("$anchor", "$dynamicAnchor"), refers_alone=False,
+)  # fmt: skip
+_DIALECTS: Final = {
+    _plain(each.uri): each
+    for each in (
+        DRAFT_2020,
+        Dialect(
+            "https://json-schema.org/draft/2019-09/schema", _without(_NEW_2020), _NEW_2020,
+            anchors=("$anchor",), refers_alone=False, recurs=True,
+        ),
+        Dialect("http://json-schema.org/draft-07/schema#", _without(_OLD), _OLD),
+        Dialect(
+            "http://json-schema.org/draft-06/schema#", _without(_OLD | _NEW_07), _OLD | _NEW_07
+        ),
+        Dialect(
+            "http://json-schema.org/draft-04/schema#", _without(_OLD | _NEW_07 | _NEW_06),
+            _OLD | _NEW_07 | _NEW_06, id="id",
+        ),
+    )
+}  # fmt: skip
 
 
 def subschemas(schema: Any) -> Iterator[tuple[Place, Any]]:
@@ -100,114 +199,21 @@ def require_inside(schema: Any) -> None:
                 )
 
 
-def rewritten(schema: Any) -> Any:
-    """Return a schema in the words of 2020-12 and without `$schema`; draft-07 is translated.
+def dialect_of(schema: dict[str, Any], place: Place = ()) -> Dialect:
+    """Return the dialect that a schema names; today's if it names none.
 
     Raises:
-        InvalidSchema: it is of another dialect.
+        InvalidSchema: it is not known.
     """
-    if not isinstance(schema, dict):
-        return schema
-    dialect = _dialect_of(schema)
-    for place, each in subschemas(schema):
-        if isinstance(each, dict) and "$schema" in each and _dialect_of(each, place) != dialect:
-            raise InvalidSchema(f"contentSchema {pointer(*place)} changes the dialect")
-    rewrite = _from_draft_07 if dialect == _DRAFT_07 else _without_dialect
-    return _copied(schema, rewrite)
-
-
-def _dialect_of(schema: dict[str, Any], place: Place = ()) -> str:
-    stated = schema.get("$schema", _TODAY)
-    dialect = stated.removesuffix("#") if isinstance(stated, str) else stated
-    if dialect not in (_TODAY, _DRAFT_07):
-        where = pointer(*place, "$schema")
+    stated = schema.get("$schema", DRAFT_2020.uri)
+    dialect = _DIALECTS.get(_plain(stated)) if isinstance(stated, str) else None
+    if dialect is None:
+        known = ", ".join(each.uri for each in _DIALECTS.values())
         raise InvalidSchema(
-            f"contentSchema {where}: {quote(stated)} is not a known dialect; known are "
-            f"{_TODAY} and {_DRAFT_07}#"
+            f"contentSchema {pointer(*place, '$schema')}: {quote(stated)} is not a known dialect; "
+            f"known are {known}"
         )
-    return str(dialect)
-
-
-_Rewrite = Callable[[dict[str, Any]], dict[str, Any]]
-
-
-def _copied(schema: Any, rewrite: _Rewrite) -> Any:
-    """Return a schema in which each one is rewritten; the levels are limited, so it may recurse."""
-    if not isinstance(schema, dict):
-        return schema
-    made = rewrite(schema)
-    for (*above, last), below in list(children(made)):
-        holder: Any = made
-        for step in above:
-            holder = holder[step]
-        holder[last] = _copied(below, rewrite)
-    return made
-
-
-def _without_dialect(schema: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in schema.items() if key != "$schema"}
-
-
-def _from_draft_07(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return one schema of draft-07, without those below it, in the words of 2020-12."""
-    made: dict[str, Any] = {}
-    # Beside `$ref` nothing counted, but a place for definitions may be there.
-    if "$ref" in schema:
-        schema = {key: schema[key] for key in schema if key in {"$ref", "definitions"}}
-    for key, value in schema.items():
-        if key == "$schema":
-            continue
-        if key == "definitions":
-            made["$defs"] = value
-        elif key == "$id" and isinstance(value, str) and value.startswith("#"):
-            made["$anchor"] = value[1:]
-        elif key == "$ref" and isinstance(value, str):
-            made["$ref"] = _moved(value)
-        elif key == "items" and isinstance(value, list):
-            made["prefixItems"] = value
-            made |= {"items": schema["additionalItems"]} if "additionalItems" in schema else {}
-        elif key == "additionalItems":
-            continue
-        elif key == "dependencies" and isinstance(value, dict):
-            made |= _dependencies(value)
-        else:
-            made[key] = value
-    return made
-
-
-def _dependencies(given: dict[str, Any]) -> dict[str, Any]:
-    schemas = {name: each for name, each in given.items() if not isinstance(each, list)}
-    names = {name: each for name, each in given.items() if isinstance(each, list)}
-    return ({"dependentSchemas": schemas} if schemas else {}) | (
-        {"dependentRequired": names} if names else {}
-    )
-
-
-def _moved(reference: str) -> str:
-    """Return a reference of draft-07 to where its target is now."""
-    base, _, fragment = reference.partition("#")
-    if not fragment.startswith("/"):
-        return reference
-    steps = fragment.split("/")[1:]
-    moved: list[str] = []
-    is_word = True  # whether the next step is a keyword, and not a name below one
-    for at, step in enumerate(steps):
-        word = unquote(step)
-        if not is_word:
-            moved.append(step)
-            is_word = True
-            continue
-        following = steps[at + 1] if at + 1 < len(steps) else ""
-        if word == "items" and following.isdecimal():
-            moved.append("prefixItems")
-        else:
-            moved.append({
-                "definitions": "$defs", "additionalItems": "items",
-                "dependencies": "dependentSchemas",
-            }.get(word, step))  # fmt: skip
-        is_list = word in SOME or (word == "items" and following.isdecimal())
-        is_word = not (is_list or word in NAMED)
-    return f"{base}#/{'/'.join(moved)}"
+    return dialect
 
 
 def at(root: Any, fragment: str) -> Any:

@@ -181,6 +181,19 @@ def _compiled(schema: dict[str, Any] | bool) -> "Draft202012Validator":
     return made
 
 
+def require_legal(schema: Any) -> None:
+    """Require that a schema is a legal one of the dialect that its `$schema` names.
+
+    Raises:
+        InvalidSchema: it is not.
+    """
+    rs = library()
+    try:
+        rs.meta.validate(schema)
+    except rs.ValidationError as error:
+        raise InvalidSchema(_problem(error)) from error
+
+
 def _problem(error: Any) -> str:
     place = pointer(*error.instance_path) or "as a whole"
     message = escape(error.message, limit=300)

@@ -9,7 +9,9 @@ from messagebody._base.text import quote
 from messagebody._wire import exact_json
 from messagebody._wire.strict_json import InvalidJson
 from messagebody.errors import InvalidSchema
-from messagebody.schema._dialects import count_patterns, require_inside, rewritten
+from messagebody.schema._dialects import count_patterns, require_inside
+from messagebody.schema._library import require_legal
+from messagebody.schema._translation import translated
 
 _KINDS: Final = (
     "a JSON Schema (an object or a bool), its JSON text, a pydantic model or TypeAdapter, or a "
@@ -25,7 +27,8 @@ def read(model: Any, *, sends: bool, limits: Limits) -> tuple[str, str]:
     """
     try:
         value = _value_of(model, sends, limits)
-        value = rewritten(exact_json.normal(value, depth=limits.content_schema_depth))
+        value = exact_json.normal(value, depth=limits.content_schema_depth)
+        value = translated(value, require_legal)
     except InvalidJson as error:
         raise InvalidSchema(f"contentSchema: {error.problem}") from error
     if not isinstance(value, dict | bool):

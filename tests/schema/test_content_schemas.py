@@ -120,7 +120,7 @@ def test_draft_07_is_rewritten() -> None:
     new = {
         "$defs": {
             "pair": {"prefixItems": [{"type": "string"}, True], "items": False},
-            "name": {"$anchor": "name", "type": "string"},
+            "name": {"type": "string"},
             "needs": {
                 "dependentRequired": {"a": ["b"]},
                 "dependentSchemas": {"b": {"minProperties": 2}},
@@ -129,7 +129,7 @@ def test_draft_07_is_rewritten() -> None:
         "properties": {
             "definitions": {"$ref": "#/$defs/pair/prefixItems/0"},
             "b": {"$ref": "#/$defs/needs/dependentSchemas/b"},
-            "c": {"$ref": "#name"},
+            "c": {"$ref": "#/$defs/name"},
         },
     }
     assert content_schema_of(old) == content_schema_of(new)

@@ -15,7 +15,7 @@ _OTHERS: Final = ("pattern", "multipleOf", "const", "uniqueItems")
 _MEMBERS: Final = frozenset({
     "$ref", "anyOf", "oneOf", "allOf", "not", "if", "properties", "patternProperties", "items",
     "prefixItems", "additionalProperties", "propertyNames", "contains", "dependentRequired",
-    "dependentSchemas", "dependencies", "required",
+    "dependentSchemas", "required",
 })  # fmt: skip
 """Keywords of schemas that are no plain rules for single values."""
 

@@ -285,15 +285,18 @@ class _SchemaReader:
         names = sorted(schema["required"])
         return self._nodes.all_of([self._nodes.add(Has(name)) for name in names])
 
-    def _dependent(self, keyword: str, schema: Mapping[str, Any], pointer: str) -> _Steps:
-        """Read what members ask for: a list names other members, all else is a schema."""
+    def _dependent(self, schema: Mapping[str, Any], _: str) -> int:
         nodes, found = self._nodes, []
-        for name, each in sorted(schema[keyword].items()):
-            if isinstance(each, list | tuple):
-                wanted = nodes.all_of([nodes.add(Has(other)) for other in each])
-            else:
-                wanted = yield self._schema(each, f"{pointer}/{keyword}/{escaped(name)}")
-            found.append(nodes.any_of([nodes.add(Members(nodes.name(name), FALSE)), wanted]))
+        for name, wanted in sorted(schema["dependentRequired"].items()):
+            both = nodes.all_of([nodes.add(Has(each)) for each in wanted])
+            found.append(nodes.any_of([nodes.add(Members(nodes.name(name), FALSE)), both]))
+        return nodes.all_of(found)
+
+    def _dependent_schemas(self, schema: Mapping[str, Any], pointer: str) -> _Steps:
+        nodes, found = self._nodes, []
+        for name, each in sorted(schema["dependentSchemas"].items()):
+            value = yield self._schema(each, f"{pointer}/dependentSchemas/{escaped(name)}")
+            found.append(nodes.any_of([nodes.add(Members(nodes.name(name), FALSE)), value]))
         return nodes.all_of(found)
 
     # Arrays
@@ -347,13 +350,6 @@ def _bounded(keyword: str) -> Any:
     return read
 
 
-def _depending(keyword: str) -> Any:
-    def read(self: _SchemaReader, schema: Mapping[str, Any], pointer: str) -> _Steps:
-        return self._dependent(keyword, schema, pointer)
-
-    return read
-
-
 def _limited(keyword: str, node: Any) -> Any:
     def read(self: _SchemaReader, schema: Mapping[str, Any], _: str) -> int:
         return self._limit(keyword, node, schema)
@@ -386,11 +382,8 @@ _KEYWORDS: Final[Mapping[str, Any]] = {
     "additionalProperties": _SchemaReader._additional,
     "propertyNames": _SchemaReader._names,
     "required": _SchemaReader._required,
-    # 2020-12 has split `dependencies` in two, and validation still follows it.
-    **{
-        keyword: _depending(keyword)
-        for keyword in ("dependentRequired", "dependentSchemas", "dependencies")
-    },
+    "dependentRequired": _SchemaReader._dependent,
+    "dependentSchemas": _SchemaReader._dependent_schemas,
     "minItems": _limited("minItems", ItemCount),
     "maxItems": _limited("maxItems", ItemCount),
     "prefixItems": _SchemaReader._prefix,
