@@ -225,6 +225,7 @@ _RULES: Final = {
     "unsatisfiable": "No body is valid for the schema.",
     "dead-part": "No valid body has a part that this schema part accepts.",
     "dead-content": "No content uses a schema or a value inside a content schema.",
+    "unknown-word": "JSON Schema ignores a word that is nearly one of its own.",
     "redundant-part": "Other schema parts accept everything that this one accepts.",
     "matches-nothing": "The pattern, or an alternative of it, matches nothing.",
     "double-star": "Two stars beside other characters mean no more than one.",

@@ -6,7 +6,7 @@ import attrs
 
 from messagebody._base.guards import require_schema
 from messagebody._base.leaves import FoundList
-from messagebody._base.text import quote
+from messagebody._base.text import did_you_mean, quote
 from messagebody.compatibility._inclusion import Compatibility, check
 from messagebody.compatibility._relations import dead_parts, satisfiable
 from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget
@@ -17,10 +17,11 @@ from messagebody.schema import ContentSchema, MessageBodySchema, SchemaPart
 def lint(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[Finding]:
     """Return likely mistakes in a legal schema, first those of the whole schema, then part by part.
 
-    Every reported mistake is proved. The checks are `unsatisfiable`: no body is valid (the only
+    All but `unknown-word` are proved. The checks are `unsatisfiable`: no body is valid (the only
     error); `dead-part`: no valid body has such a part; `dead-content`: no content uses a schema or
-    a value inside a content schema; `redundant-part`: other schema parts accept everything that an
-    optional part accepts; `undecided`: the budget ended first; and the checks of patterns:
+    a value inside a content schema; `unknown-word`: a word of a content schema that JSON Schema
+    ignores, and that is nearly one of its own; `redundant-part`: other schema parts accept all that
+    an optional part accepts; `undecided`: the budget ended first; and the checks of patterns:
     `matches-nothing`, `double-star`, `lone-suffix`, `unregistered-type`. `Finding.index` is the
     index of the schema part, None for the whole schema.
 
@@ -90,10 +91,23 @@ def _on_content(index: int, content: ContentSchema, steps: int) -> Iterator[Find
     from messagebody.compatibility._contents._dead import dead_places
     from messagebody.compatibility._contents._question import ContentQuestions
 
+    yield from _on_words(index, content)
     for place in dead_places(content, ContentQuestions(Budget(steps))):
         yield _on_part(
             "dead-content", index, f"no content uses {quote(place)} of its content schema"
         )
+
+
+def _on_words(index: int, content: ContentSchema) -> Iterator[Finding]:
+    from messagebody.schema._dialects import WORDS, subschemas
+
+    for place, schema in subschemas(content.exact):
+        for word in schema if isinstance(schema, dict) else ():
+            near = "" if word in WORDS or word.startswith("x-") else did_you_mean(word, WORDS)
+            if near:
+                at = quote(pointer(*place, word))
+                problem = f"{at} of its content schema says nothing{near}"
+                yield _on_part("unknown-word", index, problem)
 
 
 def _on_patterns(index: int, part: SchemaPart) -> Iterator[Finding]:

@@ -30,7 +30,7 @@ Place = tuple[str | int, ...]
 
 
 @attrs.frozen
-class Dialect:
+class JsonDialect:
     """A version of JSON Schema, as far as it differs from 2020-12.
 
     Arguments:
@@ -95,6 +95,18 @@ _HELD: Final = (
 _HELD_BEFORE: Final = _HELD | {"additionalItems": "one", "items": "items"}
 
 
+WORDS: Final = (
+    _HELD_BEFORE.keys() | _NEW_2019 | _NEW_2020 | _NEW_07 | _NEW_06 | {
+        "$ref", "$schema", "default", "description", "enum", "enumNames", "example",
+        "exclusiveMaximum", "exclusiveMinimum", "format", "id", "maxItems", "maxLength",
+        "maxProperties", "maximum",
+        "minItems", "minLength", "minProperties", "minimum", "multipleOf", "nullable", "pattern",
+        "required", "title", "tsType", "type", "uniqueItems",
+    }
+)  # fmt: skip
+"""The words that some version of JSON Schema knows, and some that generators add."""
+
+
 def _without(words: frozenset[str]) -> dict[str, str]:
     return {word: holds for word, holds in _HELD_BEFORE.items() if word not in words}
 
@@ -105,7 +117,7 @@ def _plain(uri: str) -> str:
 
 
 _OLD: Final = _NEW_2019 | _NEW_2020
-DRAFT_2020: Final = Dialect(
+DRAFT_2020: Final = JsonDialect(
     "https://json-schema.org/draft/2020-12/schema", _HELD, frozenset(),
     anchors=("$anchor", "$dynamicAnchor"), refers_alone=False,
 )  # fmt: skip
@@ -113,15 +125,15 @@ _DIALECTS: Final = {
     _plain(each.uri): each
     for each in (
         DRAFT_2020,
-        Dialect(
+        JsonDialect(
             "https://json-schema.org/draft/2019-09/schema", _without(_NEW_2020), _NEW_2020,
             anchors=("$anchor",), refers_alone=False, recurs=True,
         ),
-        Dialect("http://json-schema.org/draft-07/schema#", _without(_OLD), _OLD),
-        Dialect(
+        JsonDialect("http://json-schema.org/draft-07/schema#", _without(_OLD), _OLD),
+        JsonDialect(
             "http://json-schema.org/draft-06/schema#", _without(_OLD | _NEW_07), _OLD | _NEW_07
         ),
-        Dialect(
+        JsonDialect(
             "http://json-schema.org/draft-04/schema#", _without(_OLD | _NEW_07 | _NEW_06),
             _OLD | _NEW_07 | _NEW_06, id="id",
         ),
@@ -199,7 +211,7 @@ def require_inside(schema: Any) -> None:
                 )
 
 
-def dialect_of(schema: dict[str, Any], place: Place = ()) -> Dialect:
+def dialect_of(schema: dict[str, Any], place: Place = ()) -> JsonDialect:
     """Return the dialect that a schema names; today's if it names none.
 
     Raises:

@@ -162,8 +162,7 @@ class Graph:
         for key in _HERE:
             value = node.get(key)
             yield from value if isinstance(value, list) else [value]
-        for key in ("dependentSchemas", "dependencies"):
-            yield from _values(node.get(key))
+        yield from _values(node.get("dependentSchemas"))
         for key in ("$ref", "$dynamicRef"):
             if isinstance(node.get(key), str):
                 yield from self._referred(node, node[key])

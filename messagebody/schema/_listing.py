@@ -184,7 +184,7 @@ def _flaws(node: dict[str, Any] | bool) -> int:
     """Return how many flaws of a value one schema makes by itself at most."""
     if isinstance(node, bool):
         return not node
-    needed = [*_values(node, "dependentRequired"), *_values(node, "dependencies")]
+    needed = _values(node, "dependentRequired")
     names = sum(len(each) for each in needed if isinstance(each, list))
     return names + sum(
         key not in _SILENT and (key not in _BELOW or value is False) for key, value in node.items()

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from messagebody._base.text import escape, quote
 from messagebody.errors import InvalidSchema
 from messagebody.findings import pointer
-from messagebody.schema._dialects import DRAFT_2020, Dialect, Place, dialect_of, resolved
+from messagebody.schema._dialects import DRAFT_2020, JsonDialect, Place, dialect_of, resolved
 
 _LEGAL: Final = "/~!$&'()*+,;=:@?"
 """Characters that stand as they are in the fragment of a URI, beside letters and digits."""
@@ -42,11 +42,11 @@ def translated(schema: Any, require_legal: Callable[[Any], None]) -> Any:
         return schema
     dialect = dialect_of(schema)
     _require_legal(schema, dialect, require_legal)
-    return _Translation(schema, dialect, require_legal).result()
+    return _SchemaTranslation(schema, dialect, require_legal).result()
 
 
 def _require_legal(
-    schema: dict[str, Any], dialect: Dialect, require_legal: Callable[[Any], None]
+    schema: dict[str, Any], dialect: JsonDialect, require_legal: Callable[[Any], None]
 ) -> None:
     stated = {**schema, "$schema": dialect.uri}
     try:
@@ -59,7 +59,7 @@ def _require_legal(
             raise error from None
 
 
-def _with_encoded_references(schema: Any, dialect: Dialect) -> Any:
+def _with_encoded_references(schema: Any, dialect: JsonDialect) -> Any:
     """Return a schema whose references are URIs; the levels are limited, so it may recurse."""
     if not isinstance(schema, dict):
         return schema
@@ -75,7 +75,7 @@ def _with_encoded_references(schema: Any, dialect: Dialect) -> Any:
     return made
 
 
-class _Translation:
+class _SchemaTranslation:
     """The translation of one document.
 
     Arguments:
@@ -85,7 +85,7 @@ class _Translation:
     """
 
     def __init__(
-        self, document: dict[str, Any], dialect: Dialect, require_legal: Callable[[Any], None]
+        self, document: dict[str, Any], dialect: JsonDialect, require_legal: Callable[[Any], None]
     ) -> None:
         self._document = document
         self._dialect = dialect

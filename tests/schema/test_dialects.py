@@ -3,6 +3,7 @@
 import json
 import os
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -212,7 +213,7 @@ ODD: list[Any] = [
     [], {}, [{}], [[]], ["a", "a"], [None], {"a": 3}, {"a": None}, {"": {}}, {"a": []},
     {"a": {"$ref": "#"}}, {"$ref": "#"}, {"$ref": 3}, {"$ref": "http://[", "x": 1},
 ]  # fmt: skip
-PLACES = [
+PLACES: list[Callable[[Any], Any]] = [
     lambda each: each,
     lambda each: {"properties": {"a": each}},
     lambda each: {"items": {"not": {"anyOf": [each]}}},
@@ -262,6 +263,26 @@ def test_a_flaw_behind_a_reference_is_named() -> None:
             content_schema_of(content)
     with pytest.raises(InvalidSchema, match=r"/\$ref leads to /title, which is no schema"):
         content_schema_of({"title": "a", "$ref": "#/title"})
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("requierd", "required"), ("minLenght", "minLength"), ("item", "items"),
+     ("additionalProperty", "additionalProperties"), ("propertes", "properties")],
+)  # fmt: skip
+def test_a_misspelt_word_is_told(word: str, meant: str) -> None:
+    places: list[Any] = [{word: 1}, {"properties": {"a": {word: 1}}}]
+    for place in places:
+        [found] = [each for each in lint(at(place)) if each.check == "unknown-word"]
+        assert f"{word}' of its content schema says nothing" in found.problem
+        assert f"did you mean '{meant}'?" in found.problem
+    for place in (
+        {"x-requierd": 1},
+        {"properties": {word: {}}},
+        {"const": {word: 1}},
+        {"tsType": 1},
+    ):
+        assert [each for each in lint(at(place)) if each.check == "unknown-word"] == []
 
 
 def test_many_references_into_each_other_are_moved_once() -> None:
