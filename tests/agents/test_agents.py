@@ -28,7 +28,7 @@ def test_schemas_are_made_of_what_they_take() -> None:
     assert agent == Agent("a", TEXT, TEXT, TEXT, interrupts=TEXT)
     assert agent.exchanges["notification"].sends == TEXT
     with pytest.raises(InvalidSchema):
-        Agent("a", ["text/*"], TEXT)  # type: ignore[arg-type]
+        Agent("a", ["text/*"], TEXT)
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,13 @@ def test_a_model_in_place_of_a_schema_leads_to_its_schema(call: Any) -> None:
     "made",
     [
         lambda: Agent("", TEXT, TEXT),
-        lambda: Agent(3, TEXT, TEXT),  # type: ignore[arg-type]
-        lambda: Agent("a", None, TEXT),  # type: ignore[arg-type]
-        lambda: Agent("a", "text/*", TEXT),  # type: ignore[arg-type]
-        lambda: Agent("a", TEXT, 5),  # type: ignore[arg-type]
-        lambda: Agent("a", TEXT, TEXT, exchanges=3),  # type: ignore[arg-type]
-        lambda: Agent("a", TEXT, TEXT, findings=3),  # type: ignore[arg-type]
-        lambda: Agent("a", TEXT, TEXT, findings=("odd",)),  # type: ignore[arg-type]
+        lambda: Agent(3, TEXT, TEXT),
+        lambda: Agent("a", None, TEXT),
+        lambda: Agent("a", "text/*", TEXT),
+        lambda: Agent("a", TEXT, 5),
+        lambda: Agent("a", TEXT, TEXT, exchanges=3),
+        lambda: Agent("a", TEXT, TEXT, findings=3),
+        lambda: Agent("a", TEXT, TEXT, findings=("odd",)),
     ],
 )
 def test_other_members_are_refused_at_once(made: Any) -> None:

@@ -213,7 +213,7 @@ class TestLog:
         BODY.save(tmp_path / "m.json")
         framings = [b"PUT /first HTTP/1.1\r\n" + TYPED + each + LAST for each in SMUGGLED.values()]
         mistakes = [*framings, UPGRADES, CODED + LAST, TOO_LARGE + LAST]
-        patient = [tmp_path, "--timeout", "1"]
+        patient: list[str | Path] = [tmp_path, "--timeout", "1"]
         with (tmp_path / "log").open("w+") as log, command(*patient, log=log) as (address, _):
             for sent in [*mistakes, *[b"\x16\x03\x01\r\n\r\n"] * 100]:
                 answers(address, sent)

@@ -20,13 +20,17 @@ READ = [row for row in ROWS if row["way"] != "detect"]
 
 def read(row: dict[str, Any]) -> Converted[Any]:
     found: Any = adapter(row["from"])
-    return (found.to_bodies if row["way"] == "talk" else found.to_body)(row["input"])
+    there: Converted[Any] = (found.to_bodies if row["way"] == "talk" else found.to_body)(
+        row["input"]
+    )
+    return there
 
 
 def written(row: dict[str, Any], name: str, there: Converted[Any]) -> Converted[Any]:
     found: Any = adapter(name)
     write = found.from_bodies if row["way"] == "talk" else found.from_body
-    return write(there.value, rest=there.rest)
+    back: Converted[Any] = write(there.value, rest=there.rest)
+    return back
 
 
 def shown(body: MessageBody) -> list[Any]:

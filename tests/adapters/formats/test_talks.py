@@ -258,8 +258,9 @@ def test_a_picture_in_a_result_may_stay_a_text() -> None:
         {"role": "user", "content": [
             {"type": "tool_result", "tool_use_id": "a", "content": [shot]}]},
     ]  # fmt: skip
-    there = adapter("anthropic").to_bodies(talk)
-    chat = adapter("openai-chat")
+    chat: Any = adapter("openai-chat")
+    source: Any = adapter("anthropic")
+    there = source.to_bodies(talk)
     moved = chat.from_bodies(there.value, rest=there.rest).value
     assert [each["role"] for each in moved] == ["user", "assistant", "tool", "user"]
     assert "it follows in the next message" in moved[2]["content"]
@@ -271,7 +272,7 @@ def test_a_picture_in_a_result_may_stay_a_text() -> None:
 
 def test_a_thought_never_stays_behind_what_it_led_to() -> None:
     """OpenAI refuses a thought without the item behind it."""
-    responses = adapter("openai-responses")
+    responses: Any = adapter("openai-responses")
     thought = {"type": "reasoning", "id": "r", "summary": [], "encrypted_content": "ENC"}
     told = {**thought, "id": "q", "summary": [{"type": "summary_text", "text": "Hm."}]}
     call = {"type": "function_call", "id": "f", "call_id": "c", "name": "f", "arguments": "{}"}
