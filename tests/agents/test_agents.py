@@ -62,11 +62,11 @@ def test_a_model_in_place_of_a_schema_leads_to_its_schema(call: Any) -> None:
     "made",
     [
         lambda: Agent("", TEXT, TEXT),
-        lambda: Agent(3, TEXT, TEXT),
+        lambda: Agent(3, TEXT, TEXT),  # type: ignore[arg-type]
         lambda: Agent("a", None, TEXT),
         lambda: Agent("a", "text/*", TEXT),
         lambda: Agent("a", TEXT, 5),
-        lambda: Agent("a", TEXT, TEXT, exchanges=3),
+        lambda: Agent("a", TEXT, TEXT, exchanges=3),  # type: ignore[arg-type]
         lambda: Agent("a", TEXT, TEXT, findings=3),
         lambda: Agent("a", TEXT, TEXT, findings=("odd",)),
     ],
