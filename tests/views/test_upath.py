@@ -1,5 +1,7 @@
 """Parts as `pathlib` paths: what they do is what paths to local files do."""
 
+import errno
+import itertools
 import pickle
 import stat
 from collections.abc import Callable
@@ -173,3 +175,120 @@ def test_a_path_into_a_document(body: MessageBody, tmp_path: Path) -> None:
     path = UPath("messagebody:///sources", fo=str(document))
     assert (path / "1.txt").read_text() == "one"
     assert sorted(each.name for each in path.iterdir()) == ["1.txt", "2.txt"]
+
+
+TREE = {"file": "f", "other": "o", "full/a": "1", "full/s/b": "2", "second/c": "3"}
+SOURCES = ("file", "empty", "full", "full/a", "missing", "file/x", "missing/x")
+TARGETS = (
+    *SOURCES, "", "other", "void", "second", "second/n", "full/n", "full/s", "full/s/n",
+)  # fmt: skip
+
+
+def planted(root: Any) -> Any:
+    for name in ("full/s", "second", "empty", "void"):
+        (root / name).mkdir(parents=True)
+    for name, text in TREE.items():
+        (root / name).write_text(text)
+    return root
+
+
+def everything(root: Any) -> dict[str, str | None]:
+    """Return the texts of all files below a path, and None for directories."""
+    found: dict[str, str | None] = {}
+    for path in root.iterdir():
+        inside = everything(path) if path.is_dir() else {}
+        found |= {path.name: None if path.is_dir() else path.read_text()}
+        found |= {f"{path.name}/{name}": text for name, text in inside.items()}
+    return found
+
+
+def done(operation: Operation, root: Any) -> tuple[Any, dict[str, str | None]]:
+    result = outcome(operation, planted(root))
+    return result.name if hasattr(result, "name") else result, everything(root)
+
+
+class TestWhatDeletesAndReplaces:
+    """Nothing is removed, replaced or moved that a local path would have refused or kept."""
+
+    @pytest.mark.parametrize("path", [*SOURCES, ""])
+    @pytest.mark.parametrize("name", ["unlink", "rmdir"])
+    def test_removes_what_a_local_path_removes(self, name: str, path: str, tmp_path: Path) -> None:
+        def remove(root: Any) -> Any:
+            return getattr(root / path if path else root, name)()
+
+        assert done(remove, MessageBody().path()) == done(remove, tmp_path)
+
+    @pytest.mark.parametrize(("source", "target"), [*itertools.product(SOURCES, TARGETS)])
+    @pytest.mark.parametrize("name", ["rename", "replace"])
+    def test_replaces_what_a_local_path_replaces(
+        self, name: str, source: str, target: str, tmp_path: Path
+    ) -> None:
+        def move(root: Any) -> Any:
+            return getattr(root / source, name)(root / target if target else root)
+
+        body = MessageBody().path()
+        if target == "missing/x":  # a directory of a body need not exist before its files
+            (tmp_path / "missing").mkdir()
+            (body / "missing").mkdir()
+        (found, tree), (expected, local) = done(move, body), done(move, tmp_path)
+        assert tree == local
+        is_above = target in ("", source.rpartition("/")[0])
+        if is_above or (source.startswith("missing") and target == "file/x"):
+            # Two reasons to refuse; systems differ in which one they name.
+            assert isinstance(found, tuple)
+            assert isinstance(expected, tuple)
+        else:
+            assert found == expected
+
+    @pytest.mark.parametrize(("source", "target", "number"), [
+        ("file", "file", errno.EINVAL), ("full", "full", errno.EINVAL),
+        ("full", "full/n", errno.EINVAL), ("full", "full/s", errno.EINVAL),
+        ("full", "full/s/n", errno.EINVAL), ("empty", "empty/n", errno.EINVAL),
+        ("file", "full", None), ("full", "second", None), ("full", "file", None),
+        ("missing", "n", None), ("file", "file/x", None),
+    ])  # fmt: skip
+    @pytest.mark.parametrize("name", ["move", "copy"])
+    def test_moves_and_copies_nothing_into_itself_or_over_what_is_full(
+        self, name: str, source: str, target: str, number: int | None
+    ) -> None:
+        root = planted(MessageBody().path())
+        before = everything(root)
+        with pytest.raises(OSError, match=r".") as caught:
+            getattr(root / source, name)(root / target)
+        assert everything(root) == before
+        assert number is None or caught.value.errno == number
+
+    @pytest.mark.parametrize("name", ["move", "copy"])
+    def test_moves_and_copies_over_files_and_into_directories(self, name: str) -> None:
+        root = planted(MessageBody().path())
+        assert getattr(root / "file", name)(root / "other") == root / "other"
+        assert getattr(root / "full", f"{name}_into")(root / "void") == root / "void" / "full"
+        tree = everything(root)
+        assert tree["other"] == "f"
+        assert tree["void/full/s/b"] == "2"
+        assert ("file" in tree, "full" in tree) == (name == "copy", name == "copy")
+
+    def test_moves_to_another_filesystem(self, tmp_path: Path) -> None:
+        root = planted(MessageBody().path())
+        (root / "full").move(tmp_path / "taken")
+        assert everything(tmp_path / "taken") == {"a": "1", "s": None, "s/b": "2"}
+        assert not (root / "full").exists()
+        with pytest.raises(ValueError, match="use move"):
+            (root / "file").rename(UPath(tmp_path / "file"))
+
+    def test_a_recursive_delete_has_a_name_of_its_own(self) -> None:
+        root = planted(MessageBody().path())
+        (root / "full").rmtree()
+        (root / "empty").rmtree()
+        for path in ("file", "missing"):
+            with pytest.raises(OSError, match=path):
+                (root / path).rmtree()
+        assert everything(root) == {
+            "file": "f", "other": "o", "second": None, "second/c": "3", "void": None,
+        }  # fmt: skip
+
+    def test_paths_share_the_directories_that_they_make(self) -> None:
+        body = MessageBody()
+        body.path("/a").mkdir()
+        assert body.path("/a").is_dir()
+        assert body.fs.isdir("/a")
