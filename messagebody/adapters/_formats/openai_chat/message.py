@@ -458,9 +458,8 @@ def _written_call(item: Call) -> Any:
         about = {"name": item.name, "input": arguments_text(item.arguments)}
         return {"id": call_id(item), "type": "custom", "custom": about}
     about = {"name": item.name, "arguments": arguments_text(item.arguments)}
-    if item.form is None:
-        return {"id": call_id(item), "type": "function", "function": about}
-    words = item.form.split()
+    # The form comes from the rest of a message, which may be anything.
+    words = item.form.split() if isinstance(item.form, str) else []
     is_object = "object" in words and isinstance(item.arguments, dict)
     about = {**about, "arguments": item.arguments} if is_object else about
     typed = {} if "untyped" in words else {"type": "function"}
