@@ -293,9 +293,23 @@ _EXTENSIONS_OF: Final = {
     "image/vnd.microsoft.icon": "ico",
     "image/webp": "webp",
     "image/x-tga": "tga",
+    "image/jp2": "jp2",
+    "image/jpx": "jpx jpf",
+    "image/vnd-ms.dds": "dds",
+    "image/vnd.djvu": "djvu djv",
+    "image/vnd.zbrush.pcx": "pcx",
+    "image/x-exr": "exr",
+    "image/x-icns": "icns",
+    "image/x-jp2-codestream": "j2k j2c jpc",
+    "image/x-qoi": "qoi",
+    "image/x-xcf": "xcf",
+    "application/dicom": "dcm",
     # audio and video
     "audio/aac": "aac",
+    "audio/ac3": "ac3",
     "audio/aiff": "aif aiff",
+    "audio/amr": "amr",
+    "audio/basic": "au snd",
     "audio/flac": "flac",
     "audio/midi": "mid midi",
     "audio/mp4": "m4a",
@@ -303,13 +317,22 @@ _EXTENSIONS_OF: Final = {
     "audio/ogg": "ogg oga opus",
     "audio/wav": "wav",
     "audio/webm": "weba",
+    "audio/x-caf": "caf",
+    "audio/x-matroska": "mka",
+    "audio/x-ms-wma": "wma",
+    "audio/x-w64": "w64",
+    "video/3gpp": "3gp",
+    "video/3gpp2": "3g2",
     "video/mp2t": "mts m2ts",
     "video/mp4": "mp4 m4v",
     "video/mpeg": "mpg mpeg",
     "video/ogg": "ogv",
     "video/quicktime": "mov",
     "video/webm": "webm",
+    "video/x-flv": "flv",
     "video/x-matroska": "mkv",
+    "video/x-ms-asf": "asf",
+    "video/x-ms-wmv": "wmv",
     "video/x-msvideo": "avi",
     # archives and programs
     "application/gzip": "gz tgz",
@@ -319,6 +342,8 @@ _EXTENSIONS_OF: Final = {
     "application/vnd.rar": "rar",
     "application/wasm": "wasm",
     "application/x-7z-compressed": "7z",
+    "application/x-lz4": "lz4",
+    "application/x-lzip": "lz",
     "application/x-tar": "tar",
     "application/x-wheel+zip": "whl",
     "application/x-xz": "xz",
@@ -376,9 +401,12 @@ _OTHER_NAMES: Final = {
     "image/svg+xml": "image/svg image/svg-xml",
     "image/tiff": "image/tif image/x-tif image/x-tiff",
     "image/vnd.microsoft.icon": "image/ico image/icon image/x-icon",
+    "image/vnd-ms.dds": "image/x-dds",
+    "image/vnd.zbrush.pcx": "image/pcx image/x-pcx",
     "image/webp": "image/x-webp",
     # sound and films
     "audio/aac": "audio/aacp audio/x-aac audio/x-hx-aac-adts",
+    "audio/ac3": "audio/x-ac3 audio/vnd.dolby.dd-raw",
     "audio/aiff": "audio/aif audio/x-aiff",
     "audio/flac": "audio/x-flac",
     "audio/midi": "audio/mid audio/x-midi",
@@ -465,78 +493,44 @@ CONTAINERS: Final = {
     "application/x-hdf5": ("application/x-netcdf",),
     "application/ogg": ("audio/", "video/"),
     "audio/ogg": ("video/ogg",),
+    # Many films of telephones are called .mp4, and many tracks of sound are in a format of films.
+    "video/3gpp": ("audio/3gpp", "audio/mp4", "video/mp4", "video/quicktime"),
+    "video/3gpp2": ("audio/3gpp2", "audio/mp4", "video/mp4", "video/quicktime"),
     "video/mp4": ("audio/mp4", "video/quicktime"),
     "video/webm": ("audio/webm", "video/x-matroska"),
-    "video/x-matroska": ("audio/webm", "video/webm"),
+    "video/x-matroska": ("audio/webm", "audio/x-matroska", "video/webm"),
+    "video/x-ms-asf": ("audio/x-ms-wma", "video/x-ms-wmv"),
+    "image/jp2": ("image/jpx",),
+    TEXT_PLAIN: ("model/stl",),
 }
 """Formats that hold other formats, and the prefixes of types that an extension may then state."""
 
-SIGNED: Final = frozenset(
-    {
-        "application/avro",
-        "application/bzip2",
-        "application/cdfv2",
-        "application/epub+zip",
-        "application/gzip",
-        "application/java-archive",
-        "application/msword",
-        "application/ogg",
-        "application/pdf",
-        "application/postscript",
-        "application/vnd.apache.parquet",
-        "application/vnd.ms-excel",
-        "application/vnd.ms-powerpoint",
-        "application/vnd.oasis.opendocument.graphics",
-        "application/vnd.oasis.opendocument.presentation",
-        "application/vnd.oasis.opendocument.spreadsheet",
-        "application/vnd.oasis.opendocument.text",
-        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-        "application/vnd.rar",
-        "application/vnd.sqlite3",
-        "application/wasm",
-        "application/x-7z-compressed",
-        "application/x-hdf5",
-        "application/x-ole-storage",
-        "application/x-tar",
-        "application/x-xz",
-        "application/zip",
-        "application/zstd",
-        "audio/aiff",
-        "audio/flac",
-        "audio/midi",
-        "audio/mp4",
-        "audio/ogg",
-        "audio/wav",
-        "font/otf",
-        "font/woff",
-        "font/woff2",
-        "image/avif",
-        "image/bmp",
-        "image/gif",
-        "image/heic",
-        "image/jpeg",
-        "image/jxl",
-        "image/png",
-        "image/tiff",
-        "image/vnd.adobe.photoshop",
-        "image/webp",
-        "model/gltf-binary",
-        "video/mp4",
-        "video/mpeg",
-        "video/ogg",
-        "video/quicktime",
-        "video/webm",
-        "video/x-matroska",
-        "video/x-msvideo",
-    }
-)
-"""Binary formats whose first bytes are a signature of their own.
-
-Others, such as MP3 and TGA, are recognised by two bytes or fewer, which often occur in arrays of
-numbers. So they are only recognised if the extension agrees.
-"""
+DIFFERING_SIGNATURES: Final = {
+    "application/x-lz4": rb"\x04\x22\x4d\x18",
+    "application/x-lzip": rb"LZIP\x01",
+    "audio/ac3": rb"\x0b\x77.{2}[\x00-\x25@-\x65\x80-\xa5][@-G]",
+    "audio/amr": rb"#!AMR\n",
+    "audio/basic": rb"\.snd\x00",
+    "audio/x-caf": rb"caff\x00\x01\x00",
+    "audio/x-w64": rb"riff\x2e\x91\xcf\x11\xa5\xd6\x28\xdb",
+    "image/jp2": rb"\x00\x00\x00\x0cjP  \r\n\x87\n.{8}jp2 ",
+    "image/jpx": rb"\x00\x00\x00\x0cjP  \r\n\x87\n.{8}jpx ",
+    "image/vnd-ms.dds": rb"DDS \x7c\x00\x00\x00",
+    "image/vnd.djvu": rb"AT&TFORM.{4}DJV[UMI]",
+    "image/vnd.zbrush.pcx": rb"\n[\x00\x02-\x05]\x01[\x01\x02\x04\x08].{60}\x00",
+    "image/x-exr": rb"\x76\x2f\x31\x01",
+    "image/x-icns": rb"icns\x00",
+    "image/x-jp2-codestream": rb"\xff\x4f\xff\x51\x00",
+    "image/x-qoi": rb"qoif\x00",
+    "image/x-xcf": rb"gimp xcf (?:file|v\d{3})\x00",
+    "video/3gpp": rb"\x00\x00\x00.ftyp3g[egprst]",
+    "video/3gpp2": rb"\x00\x00\x00.ftyp3g2",
+    "video/mp2t": rb"G[@-_].[\x10-\x1f0-?].{184}G.{187}G",
+    "video/x-flv": rb"FLV\x01",
+    "video/x-ms-asf": rb"\x30\x26\xb2\x75\x8e\x66\xcf\x11",
+    "application/dicom": rb".{128}DICM\x02\x00",
+}
+"""Signatures about which releases of libmagic differ: some take the bytes for nothing."""
 
 SIGNATURES: Final = {
     **{
@@ -577,11 +571,49 @@ SIGNATURES: Final = {
     "video/mp4": rb"\x00\x00\x00.ftyp(?:avc1|dash|iso[2-7m]|mp4[12]|M4V )",
     "video/quicktime": rb"\x00\x00\x00.ftypqt  ",
     "video/x-msvideo": rb"RIFF.{4}AVI ",
+    **DIFFERING_SIGNATURES,
 }
-"""Signatures of `SIGNED` types that libmagic always takes for that type, whatever follows them.
+"""Signatures of `SIGNED` types. What precedes the last line, libmagic always takes for that type,
+whatever follows.
 
 Regular expressions of bytes. Formats whose variants libmagic distinguishes by later bytes are not
 here, such as TIFF, which begins like raw photographs.
+"""
+
+SIGNED: Final = frozenset(
+    {
+        "application/avro",
+        "application/cdfv2",
+        "application/java-archive",
+        "application/msword",
+        "application/ogg",
+        "application/postscript",
+        "application/vnd.apache.parquet",
+        "application/vnd.ms-excel",
+        "application/vnd.ms-powerpoint",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "application/vnd.sqlite3",
+        "application/x-ole-storage",
+        "application/x-tar",
+        "application/zip",
+        "audio/ogg",
+        "image/bmp",
+        "image/tiff",
+        "image/vnd.adobe.photoshop",
+        "model/gltf-binary",
+        "video/mpeg",
+        "video/ogg",
+        "video/webm",
+        "video/x-matroska",
+        *SIGNATURES,
+    }
+)
+"""Binary formats whose first bytes are a signature of their own.
+
+Others, such as MP3 and TGA, are recognised by two bytes or fewer, which often occur in arrays of
+numbers. So they are only recognised if the extension agrees, or if more of their bytes agree.
 """
 
 WELL_KNOWN: Final = (

@@ -9,6 +9,7 @@ decide alone.
 """
 
 import importlib
+import json
 import re
 import struct
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from messagebody._base.media_types import (
     CONTAINERS,
     EXTENSIONS,
     JSON,
+    LINES,
     OCTET_STREAM,
     SIGNATURES,
     SIGNED,
@@ -334,20 +336,47 @@ def _from_libmagic(data: bytes) -> str:
         found = str(library.from_buffer(data[:_MAGIC_HEAD], mime=True)).lower()
     except library.MagicException:  # no answer for these bytes, so the name decides
         return ""
-    # It calls a document of one line so, too.
-    found = JSON if found == "application/x-ndjson" else ALIASES.get(found, found)
+    found = ALIASES.get(found, found)
     if found == "application/zip" and b"META-INF/MANIFEST.MF" in data[:HEAD]:
         return "application/java-archive"
-    if found.startswith("text/") or found in _DEFINITE_TEXT:
-        return _kind_of_text(found, data[:HEAD])
-    return found if found in SIGNED else ""
+    if found in SIGNED and not _is_surely_text(data[:_MAGIC_HEAD]):
+        return found
+    return "" if found in _UNKNOWN else _kind_of_text(found, data[:HEAD])
 
 
 def _kind_of_text(found: str, head: bytes) -> str:
     """Return the type of bytes that libmagic takes for text, which may be an array of numbers."""
-    if found in _DEFINITE_TEXT:
+    if head.lstrip()[:1] in (b"{", b"["):
+        found = _kind_of_json(head)
+    if found in _DEFINITE_TEXT or found in LINES:
         return found if charset_of(head) or _charset_of_one_byte(head) else ""
     return TEXT_PLAIN if charset_of(head) else ""
+
+
+def _kind_of_json(head: bytes) -> str:
+    """Return whether text is a JSON document, one document in each line, or neither.
+
+    libmagic takes more for JSON than JSON is, and its releases differ about a document in one line.
+    """
+    if _is_json(head):
+        return JSON
+    lines = head.splitlines()
+    if len(head) >= HEAD:
+        lines.pop()  # it may be cut
+    filled = [line for line in lines if line.strip()]
+    return LINES[1] if len(filled) > 1 and all(map(_is_json, filled)) else TEXT_PLAIN
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        json.loads(data, parse_constant=_refuse, parse_int=len, parse_float=len)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
 
 
 def _office_type(data: bytes) -> str | None:
