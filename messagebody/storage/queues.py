@@ -5,6 +5,7 @@ package.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
@@ -32,6 +33,9 @@ QUEUE_LIMITS: Final[Mapping[str, int]] = MappingProxyType(
 _HEADROOM: Final = 8 * 1024
 """Bytes reserved for attributes, which most queues count, too."""
 
+_REFUSED: Final = re.compile("[^\\t\\n\\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What SQS and SNS take in no message: the characters that XML does not have."""
+
 
 def to_message(
     body: MessageBody,
@@ -41,7 +45,11 @@ def to_message(
     limit: int | str | None = None,
     **options: Any,
 ) -> str:
-    """Return the JSON of a body, small enough for a queue; large parts go to a store.
+    r"""Return the JSON of a body, small enough for a queue; large parts go to a store.
+
+    SQS refuses a message with a character that XML does not have. JSON escapes controls anyway, as
+    `\u0000`; U+FFFE and U+FFFF are escaped here, as `\uffff`, and count with the six bytes that
+    this takes. Whoever reads the JSON gets the characters back.
 
     Arguments:
         body: the body, which is not changed.
@@ -60,7 +68,8 @@ def to_message(
     require_body(body)
     fit = QUEUE_LIMITS[queue] - _HEADROOM if limit is None else parse_size(limit)
     # Parts stay in the message as long as it fits, because the consumer then needs no store.
-    return offload(body, store, **({"threshold": fit, "fit": fit} | options)).to_json()
+    sent = offload(body, store, **({"threshold": fit, "fit": fit} | options))
+    return _REFUSED.sub(lambda found: f"\\u{ord(found[0]):04x}", sent.to_json())
 
 
 def from_message(message: str | bytes, *, resolver: Resolver | None = None) -> MessageBody:

@@ -1,8 +1,10 @@
 """Claim checks end to end, through a real queue's interface."""
 
+import re
+
 import pytest
 
-from messagebody import MessageBody, Resolver
+from messagebody import MessageBody, Part, Resolver
 from messagebody.errors import LimitExceeded, UnsafeReference
 from messagebody.s3 import S3Store
 from messagebody.storage.queues import QUEUE_LIMITS, from_message, to_message
@@ -48,3 +50,27 @@ def test_a_limit_of_ones_own() -> None:
         to_message(large_body(), "memory://queues", limit="1 KiB")
     with pytest.raises(KeyError):
         to_message(large_body(), "memory://queues", queue="pigeon")
+
+
+EDGES = (
+    "\0\x01\x08\t\n\v\f\r\x1b\x1f \x7f\x80\u2028"
+    "\ud7ff\ue000\ufdd0\ufffd\ufffe\uffff\U00010000\U0010ffff"
+)
+TAKEN = re.compile("[\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*")
+"""What the interface of SQS documents as the characters of a message."""
+
+
+def test_a_message_has_no_character_that_a_queue_refuses() -> None:
+    body = MessageBody([Part(EDGES, name="/edges.txt", metadata={EDGES: [EDGES]})])
+    message = to_message(body, "memory://queues")
+    assert TAKEN.fullmatch(message)
+    assert "\\uffff" in message
+    assert from_message(message) == body
+
+
+@pytest.mark.parametrize("character", ["\ufffe", "\uffff", "\0", "a"])
+def test_escapes_count(character: str) -> None:
+    body = MessageBody([Part(character * 3000, name=f"/{number}.txt") for number in range(9)])
+    message = to_message(body, "memory://queues", limit="16 KiB")
+    assert len(message.encode()) <= 16 * 1024
+    assert from_message(message, resolver=Resolver(allow="memory://queues")) == body

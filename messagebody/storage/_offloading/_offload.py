@@ -159,8 +159,9 @@ def as_reference(part: Part, url: str, size: int, digest: str) -> Part:
 def _json_length(part: Part) -> int:
     if part.local_file is not None:
         part = part.evolve(content=part.read_bytes())
-    # Without the brackets.
-    return len(MessageBody([part]).to_json_bytes()) - 2
+    data = MessageBody([part]).to_json_bytes()
+    # Without the brackets. A message of a queue has these characters as escapes, which are longer.
+    return len(data) - 2 + sum(3 * data.count(each.encode()) for each in "\ufffe\uffff")
 
 
 _WHOLE = 64 * 1024 * 1024
