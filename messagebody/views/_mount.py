@@ -1,4 +1,4 @@
-"""A body as a directory of the operating system, through FUSE. Only this module imports fusepy."""
+"""A body as a directory of the operating system, through FUSE. Only this module imports mfusepy."""
 
 import contextlib
 import ctypes
@@ -10,29 +10,34 @@ import signal
 import stat
 import threading
 import time
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, ParamSpec, TypeVar
 
 from messagebody._core import count_of, quote
 from messagebody.errors import MessageBodyError, MissingDependency
 from messagebody.filesystem import MessageBodyFileSystem
 
 _LIBFUSE: Final = (
-    "libfuse 2, which this system does not have (Debian, Ubuntu: apt install libfuse2; "
-    "macOS: macFUSE)"
+    "libfuse, which this system does not have (Debian, Ubuntu: apt install fuse3; macOS: macFUSE)"
 )
 try:
-    from fuse import FUSE, FuseOSError, Operations
+    from mfusepy import FUSE, FuseOSError, Operations
 except ImportError as error:
     raise MissingDependency("mounting a body", "mount") from error
-except OSError as error:  # fusepy is installed, but can't load libfuse
+except OSError as error:  # mfusepy is installed, but can't load libfuse
     raise MissingDependency("mounting a body", "mount", _LIBFUSE) from error
 
 
 _DIRECTORY: Final = stat.S_IFDIR | 0o555
 _FILE: Final = stat.S_IFREG | 0o444
+
+_INTERRUPTED: Final = 8
+"""What libfuse 3 returns when a signal ended a mount; libfuse 2 returns no error."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def mount(filesystem: MessageBodyFileSystem, directory: str | os.PathLike[str]) -> None:
@@ -48,7 +53,7 @@ def mount(filesystem: MessageBodyFileSystem, directory: str | os.PathLike[str]) 
 
     Raises:
         MessageBodyError: the directory is not empty, or a part's name is also a directory.
-        MissingDependency: fusepy is not installed, or the system has no FUSE.
+        MissingDependency: mfusepy is not installed, or the system has no FUSE.
     """
     _check_directory(directory)
     _check_names(filesystem)
@@ -64,6 +69,8 @@ def mount(filesystem: MessageBodyFileSystem, directory: str | os.PathLike[str]) 
                 direct_io=None in sizes,  # a file without a size is read until it ends
             )
     except RuntimeError as error:
+        if error.args == (_INTERRUPTED,):
+            return
         raise MissingDependency("mounting a body", "mount", _refused()) from error
 
 
@@ -121,10 +128,23 @@ class _OpenFile:
                 self._stream.close()
 
 
+def _numbered(operation: Callable[P, T]) -> Callable[P, T]:
+    """Give each error of an operation a number, because FUSE takes nothing else."""
+
+    @wraps(operation)
+    def operate(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return operation(*args, **kwargs)
+        except (OSError, MessageBodyError) as error:
+            raise FuseOSError(getattr(error, "errno", None) or errno.EIO) from error
+
+    return operate
+
+
 class _Operations(Operations):  # type: ignore[misc]
     """The operations that the kernel calls, from several threads at the same time."""
 
-    use_ns = True  # tells fusepy that times are integers, in nanoseconds
+    use_ns = True  # tells mfusepy that times are integers, in nanoseconds
 
     def __init__(self, filesystem: MessageBodyFileSystem) -> None:
         self._filesystem = filesystem
@@ -136,13 +156,7 @@ class _Operations(Operations):  # type: ignore[misc]
             "st_atime": now, "st_mtime": now, "st_ctime": now,
         }  # fmt: skip
 
-    def __call__(self, op: str, *args: Any) -> Any:
-        """Run one operation; errors become error numbers, because FUSE takes nothing else."""
-        try:
-            return super().__call__(op, *args)
-        except (OSError, MessageBodyError) as error:
-            raise FuseOSError(getattr(error, "errno", None) or errno.EIO) from error
-
+    @_numbered
     def getattr(self, path: str, fh: int | None = None) -> dict[str, Any]:
         """Return the attributes of a file or directory, without requesting a size."""
         part = self._filesystem.body.get(path)
@@ -152,11 +166,13 @@ class _Operations(Operations):  # type: ignore[misc]
             raise FuseOSError(errno.ENOENT)
         return {**self._common, "st_mode": _DIRECTORY, "st_nlink": 2}
 
+    @_numbered
     def readdir(self, path: str, fh: int) -> list[str]:
         """List a directory."""
         found = self._filesystem.ls(path, detail=False)
         return [".", "..", *(each.rpartition("/")[2] for each in found)]
 
+    @_numbered
     def open(self, path: str, flags: int) -> int:
         """Open a file for reading; nothing is fetched yet."""
         if flags & os.O_ACCMODE != os.O_RDONLY:
@@ -165,10 +181,12 @@ class _Operations(Operations):  # type: ignore[misc]
         self._opened[handle] = _OpenFile(self._filesystem, path)
         return handle
 
+    @_numbered
     def read(self, path: str, size: int, offset: int, fh: int) -> bytes:
         """Read a block of an open file."""
         return self._opened[fh].read(offset, size)
 
+    @_numbered
     def release(self, path: str, fh: int) -> int:
         """Close an open file."""
         self._opened.pop(fh).close()

@@ -24,7 +24,7 @@ try:
     from messagebody.views._mount import mount
 except MissingDependency as missing:
     mount = None  # type: ignore[assignment]
-    assert missing.system, "fusepy is installed with the tests"  # noqa: PT017
+    assert missing.system, "mfusepy is installed with the tests"  # noqa: PT017
 
 needs_fuse = pytest.mark.skipif(
     mount is None or not os.access("/dev/fuse", os.R_OK | os.W_OK) or not shutil.which("umount"),
@@ -214,10 +214,10 @@ except BrokenPipeError:
 
 
 BROKEN = {
-    "sys.modules['fuse'] = None": "pip install 'messagebody[mount]'",
-    "import ctypes.util; ctypes.util.find_library = lambda name: None": "apt install libfuse2",
+    "sys.modules['mfusepy'] = None": "pip install 'messagebody[mount]'",
+    "import ctypes.util; ctypes.util.find_library = lambda name: None": "apt install fuse3",
     # FUSE itself says no more than 1.
-    "import os, types; fuse = sys.modules['fuse'] = types.ModuleType('fuse'); "
+    "import os, types; fuse = sys.modules['mfusepy'] = types.ModuleType('mfusepy'); "
     "fuse.Operations, fuse.FuseOSError = object, OSError; os.environ['PATH'] = ''; "
     "fuse.FUSE = lambda *given, **options: exec('raise RuntimeError(1)')": (
         "the program fusermount, by which all but root mount, and which is not on the PATH"
