@@ -1,14 +1,16 @@
-"""Registry of agents in SQLite, in memory or in a file: the verdict of each pair is found once."""
+"""Registry of agents: which of them fit each other, and what follows from that.
 
-import contextlib
+Agents with the same schema parts share an answer: each distinct pair of schemas is checked once,
+when somebody first asks about it.
+"""
+
 import os
-import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor
-from datetime import UTC, datetime
-from threading import RLock
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, NoReturn, Self
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import attrs
 
@@ -17,73 +19,95 @@ from messagebody._core import (
     GuidedABC,
     Limits,
     count_of,
+    did_you_mean,
     exact_json,
     missing_attribute,
     quote,
-    require_executor,
+    read_regular,
+    replace_file,
     require_iterable,
     require_path,
 )
-from messagebody.agents import _classes
-from messagebody.agents._agents import Agent, read_agents, read_cards
-from messagebody.agents._blocks import PairSettings
-from messagebody.agents._classes import Classes, Side
-from messagebody.agents._matrix import VerdictRow
-from messagebody.agents._questions import Neighbours, Questions, not_found
-from messagebody.agents._registry_file import MEMORY, RegistryFile
-from messagebody.compatibility._solver.languages import members
-from messagebody.errors import InvalidArgument, InvalidSchema
+from messagebody.agents._agents import Agent, AgentFiles, read_agents, read_cards
+from messagebody.agents._agreement import AgentCompatibility
+from messagebody.agents._exchanges import Exchange, way_of
+from messagebody.agents._impact import Impact, Pairs, impact_of
+from messagebody.compatibility import Verdict, check
+from messagebody.compatibility._inclusion import lenient_schema
+from messagebody.errors import (
+    AgentNotFound,
+    DuplicateName,
+    InvalidArgument,
+    InvalidSchema,
+    MissingDependency,
+)
 from messagebody.findings import Finding
+from messagebody.names import safe_name
 from messagebody.schema import MessageBodySchema
 from messagebody.storage import Resolver
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 STEPS_A_PAIR: Final = 50_000
 """The work that a pair may take."""
 
-# Kept in the file: another version would read verdicts that mean something else.
-_FORMAT: Final = "1"
-_LAST_PLACE: Final = 1 << 62
-"""Places fit into an integer of SQLite."""
-_TABLES: Final = f"""
-CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE agents (
-    name TEXT PRIMARY KEY, place INTEGER NOT NULL, added REAL NOT NULL, data TEXT NOT NULL,
-    output INTEGER NOT NULL, input INTEGER NOT NULL
-);
-{_classes.TABLES}"""
+
+class Neighbours(list[str]):
+    """Names of agents that surely fit.
+
+    Attributes:
+        undecided: names of agents for which the budget ended first.
+    """
+
+    def __init__(self, fitting: Iterable[str] = (), undecided: Iterable[str] = ()) -> None:
+        super().__init__(fitting)
+        self.undecided = list(undecided)
+
+    @classmethod
+    def among(cls, answers: Iterable[tuple[str, bool | None]]) -> Self:
+        """Sort agents by whether they fit; None is undecided."""
+        known = list(answers)
+        return cls(
+            [name for name, fits in known if fits], [name for name, fits in known if fits is None]
+        )
+
+
+@attrs.frozen(eq=False)
+class _Schema:
+    """A schema of agents, with its answers beside those of takers.
+
+    Arguments:
+        schema: the schema that is sent, or taken.
+        answers: whether everything sent is taken, by the schema that takes it; None is undecided.
+            An answer is forgotten with the last agent of either schema.
+    """
+
+    schema: MessageBodySchema
+    answers: "WeakKeyDictionary[_Schema, bool | None]" = attrs.field(factory=WeakKeyDictionary)
 
 
 @attrs.frozen
-class _Kept:
-    """The record of an agent in memory.
+class _Entry:
+    """An agent with its schemas, which it shares with agents of the same parts."""
 
-    Arguments:
-        place: its place in the order of the registry.
-        output: the class of its output.
-        input: the class of its input.
-    """
-
-    place: int
-    output: int
-    input: int
+    agent: Agent
+    output: _Schema
+    input: _Schema
 
 
-class Registry(Questions, metaclass=GuidedABC):
-    """Agents by name, and which of them fit each other; in memory, or kept in a file of SQLite.
+class Registry(Mapping[str, Agent], metaclass=GuidedABC):
+    """Agents by name, and which of them fit each other.
 
-    Each pair is decided once, when an agent is added or changed. Several processes may use one
-    file, and each sees what the others wrote. Threads may share a registry.
+    Threads may share a registry: each answer is of one moment.
 
     Arguments:
         agents: agents to add, of different names.
-        path: the file, which is created if it does not exist.
         lenient: takers ignore parts they do not know.
         steps: the work a pair may take.
 
     Raises:
         InvalidSchema: two of the agents have one name.
-        StoreError: the file can't be opened, or holds something else.
-        InvalidArgument: the file was made with other settings.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -93,45 +117,27 @@ class Registry(Questions, metaclass=GuidedABC):
         >>> list(registry.pairs())
         [('painter', 'poet'), ('poet', 'painter')]
 
-        >>> with Registry(path="agents.db") as registry:
-        ...     registry.put(Agent("echo", text, text))
-        >>> with Registry(path="agents.db") as registry:
-        ...     registry.takers("echo")
-        ['echo']
+        >>> registry.to_directory("agents")
+        >>> Registry.from_directory("agents").takers("poet")
+        ['painter']
     """
 
     findings: tuple[Finding, ...] = ()
     """Problems of the files that it was read from."""
 
     def __init__(
-        self,
-        agents: Iterable[Agent] = (),
-        *,
-        path: str | os.PathLike[str] = MEMORY,
-        lenient: bool = False,
-        steps: int = STEPS_A_PAIR,
+        self, agents: Iterable[Agent] = (), *, lenient: bool = False, steps: int = STEPS_A_PAIR
     ) -> None:
+        if isinstance(agents, str | os.PathLike):
+            raise InvalidArgument("agents in a list", agents, _READS)
+        self._lenient, self._steps = lenient, steps
+        self._lock = Lock()
+        self._schemas: WeakValueDictionary[frozenset[Any], _Schema] = WeakValueDictionary()
+        # Replaced and never changed, so that each question is about one moment.
+        self._entries: dict[str, _Entry] = {}
         wanted = _agents_in(agents)
         _require_different(wanted)
-        self._lenient, self._steps = lenient, steps
-        self._settings = PairSettings(lenient, steps)
-        self._lock = RLock()
-        self._version = -1
-        self._agents: dict[str, _Kept] = {}
-        # Agents that were put or asked for: reading one takes ten times as long as a question.
-        self._read: dict[str, Agent] = {}
-        stated = {"format": _FORMAT, "lenient": str(lenient), "steps": str(steps)}
-        self._file = RegistryFile(os.fspath(require_path(path)), _TABLES, stated)
-        self._classes = Classes(self._file, self._settings)
-        try:
-            with self._file.reading():
-                self._load()
-                self._check_settings(stated)
-            if wanted:
-                self.put_all(wanted)
-        except BaseException:
-            self._file.close()
-            raise
+        self.put_all(wanted)
 
     @classmethod
     def from_directory(
@@ -157,10 +163,7 @@ class Registry(Questions, metaclass=GuidedABC):
         Raises:
             OSError: there is no such directory or file, or the one file can't be read.
         """
-        agents = read_agents(directory, limits=limits)
-        registry = cls(agents, lenient=lenient or agents.are_tools, steps=steps)
-        registry.findings = tuple(agents.findings)
-        return registry
+        return cls._of_files(read_agents(directory, limits=limits), lenient=lenient, steps=steps)
 
     @classmethod
     def from_cards(
@@ -188,44 +191,55 @@ class Registry(Questions, metaclass=GuidedABC):
         if isinstance(where, str | os.PathLike):
             return cls.from_directory(where, lenient=lenient, steps=steps, limits=limits)
         agents = read_cards(where, resolver=resolver, limits=limits)
+        return cls._of_files(agents, lenient=lenient, steps=steps)
+
+    @classmethod
+    def _of_files(cls, agents: AgentFiles, *, lenient: bool, steps: int) -> Self:
         registry = cls(agents, lenient=lenient or agents.are_tools, steps=steps)
         registry.findings = tuple(agents.findings)
         return registry
 
-    def close(self) -> None:
-        """Close the file; a registry in memory is gone then."""
-        with self._lock:
-            self._file.close()
+    def to_directory(self, directory: str | os.PathLike[str]) -> None:
+        """Write a JSON file for each agent, which `from_directory` reads.
 
-    def __enter__(self) -> Self:
-        return self
+        A file that holds nothing but an agent of the same name is replaced. Other files stay as
+        they are, also those of agents that the registry does not have.
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:  # fmt: skip
-        self.close()
+        Arguments:
+            directory: the directory, which is made if it is not there.
+
+        Raises:
+            DuplicateName: a file of another content has the name that an agent's file would have.
+            OSError: a file can't be written.
+        """
+        place = Path(require_path(directory))
+        place.mkdir(parents=True, exist_ok=True)
+        taken: set[str] = set()
+        files = []
+        for agent in self.values():
+            name = safe_name(f"{agent.name.replace('/', '_')}.json", taken=taken)
+            taken.add(name)
+            files.append((place / name[1:], agent))
+        for path, agent in files:
+            if path.exists() and not _holds(path, agent.name):
+                raise DuplicateName(path.name)
+        for path, agent in files:
+            text = exact_json.dumps(agent.to_dict(), indent=2)
+            replace_file(path, text.encode() + b"\n")
 
     # Agents
 
     def __getitem__(self, name: str) -> Agent:
-        with self._current():
-            self._kept_of(name)
-            if name not in self._read:
-                self._read[name] = self._read_agent(name)
-            return self._read[name]
+        return self._entry(name).agent
 
     def __iter__(self) -> Iterator[str]:
-        with self._current():
-            return iter(self._in_order())
+        return iter(self._entries)
 
     def __len__(self) -> int:
-        with self._current():
-            return len(self._agents)
+        return len(self._entries)
 
     def __contains__(self, name: object) -> bool:
-        with self._current():
-            return name in self._agents
+        return name in self._entries
 
     if not TYPE_CHECKING:  # a type checker would assume that a registry has every attribute
 
@@ -236,35 +250,21 @@ class Registry(Questions, metaclass=GuidedABC):
         return f"Registry({count_of(len(self), 'agent')})"
 
     def put(self, agent: Agent) -> None:
-        """Add an agent, or put it in the place of the one of its name.
-
-        Raises:
-            StoreError: the file can't be written.
-        """
+        """Add an agent, or put it in the place of the one of its name."""
         self.put_all([agent])
 
-    def put_all(self, agents: Iterable[Agent], *, executor: Executor | None = None) -> None:
+    def put_all(self, agents: Iterable[Agent]) -> None:
         """Add or replace several agents, all of them or none.
-
-        Arguments:
-            agents: the agents.
-            executor: decides the new pairs in blocks, for example a `ProcessPoolExecutor` or the
-                `get_executor()` of a Dask client; they are decided here if it is None.
 
         Raises:
             InvalidArgument: one of them is not an agent.
-            MessageBodyError: the executor failed, for example because a worker died.
-            StoreError: the file can't be written.
         """
         wanted = _agents_in(agents)
-        require_executor(executor)
-        with self._changing():
-            # Inputs first: then outputs, of which one is compared with all inputs at once.
-            inputs = self._classes.numbers("input", [agent.input for agent in wanted], executor)
-            outputs = self._classes.numbers("output", [agent.output for agent in wanted], executor)
-            for agent, output, taken in zip(wanted, outputs, inputs, strict=True):
-                self._set(agent, output, taken)
-            self._forget_unused()
+        with self._lock:
+            self._entries = self._entries | {
+                agent.name: _Entry(agent, self._sent(agent.output), self._taken(agent.input))
+                for agent in wanted
+            }
 
     def remove(self, name: str) -> None:
         """Remove an agent.
@@ -272,172 +272,283 @@ class Registry(Questions, metaclass=GuidedABC):
         Raises:
             AgentNotFound: there is no such agent.
         """
-        with self._changing():
-            kept = self._kept_of(name)
-            self._classes.leave(name, kept.output, kept.input)
-            del self._agents[name]
-            self._read.pop(name, None)
-            self._file.execute("DELETE FROM agents WHERE name = ?", [name])
-            self._forget_unused()
+        with self._lock:
+            self._entry(name)
+            self._entries = {key: entry for key, entry in self._entries.items() if key != name}
 
-    def added(self, name: str) -> datetime:
-        """Return when an agent was added, or replaced last.
+    def _entry(self, name: str) -> _Entry:
+        entries = self._entries
+        if name not in entries:
+            hint = did_you_mean(name, entries) if isinstance(name, str) else ""
+            raise AgentNotFound(name, hint)
+        return entries[name]
+
+    def _sent(self, schema: MessageBodySchema) -> _Schema:
+        return self._schema_of(schema)
+
+    def _taken(self, schema: MessageBodySchema) -> _Schema:
+        return self._schema_of(lenient_schema(schema) if self._lenient else schema)
+
+    def _schema_of(self, schema: MessageBodySchema) -> _Schema:
+        """Return the one record of all schemas that have the same parts, in whatever order."""
+        # Descriptions don't decide which bodies fit.
+        parts = frozenset(
+            (part.name, part.content_type, part.required, part.content_schema) for part in schema
+        )
+        return self._schemas.setdefault(parts, _Schema(schema))
+
+    # Pairs
+
+    def _fits(self, sent: _Schema, taken: _Schema) -> bool | None:
+        """Return whether everything sent is taken; None if the budget ended first."""
+        if taken not in sent.answers:
+            answer = check(sent.schema, taken.schema, steps=self._steps)
+            sent.answers[taken] = answer.compatible
+        return sent.answers[taken]
+
+    def check(self, sender: str, taker: str) -> AgentCompatibility:
+        """Return the full answer for a pair of agents, with bodies and reasons.
+
+        It has an answer for each kind of exchange, too.
 
         Raises:
             AgentNotFound: there is no such agent.
         """
-        with self._current():
-            query = "SELECT added FROM agents WHERE name = ?"
-            for (seconds,) in self._file.rows(query, [name], kinds=(float,)):
-                try:
-                    return datetime.fromtimestamp(seconds, UTC)
-                except (OSError, OverflowError, ValueError) as error:
-                    self._file.refuse(f"not a time: {error}", error)
-            raise not_found(name, self._agents)
-
-    def _read_agent(self, name: str) -> Agent:
-        query = "SELECT data FROM agents WHERE name = ?"
-        for (text,) in self._file.rows(query, [name], kinds=(str,)):
-            try:
-                agent = Agent.from_dict(self._file.parsed(text))
-            except InvalidSchema as error:
-                self._file.refuse(str(error), error)
-            if agent.name != name:
-                self._file.refuse(f"the agent {quote(name)} has another name in its data")
-            return agent
-        raise not_found(name, self._agents)
-
-    def _in_order(self) -> list[str]:
-        return sorted(self._agents, key=lambda name: self._agents[name].place)
-
-    def _kept_of(self, name: str) -> _Kept:
-        if name not in self._agents:
-            raise not_found(name, self._agents)
-        return self._agents[name]
-
-    def _set(self, agent: Agent, output: int, taken: int) -> None:
-        before = self._agents.get(agent.name)
-        place = self._next_place if before is None else before.place
-        self._next_place += before is None
-        if before is not None:
-            self._classes.leave(agent.name, before.output, before.input)
-        self._agents[agent.name] = _Kept(place, output, taken)
-        self._read[agent.name] = agent
-        self._classes.join(agent.name, output, taken)
-        data = exact_json.dumps(agent.to_dict())
-        self._file.execute(
-            "INSERT OR REPLACE INTO agents VALUES (?, ?, ?, ?, ?, ?)",
-            [agent.name, place, time.time(), data, output, taken],
-        )
-
-    def _forget_unused(self) -> None:
-        """Remove the classes that no agent has any more: their numbers are reused."""
-        for _ in self._classes.forget_unused():
-            pass
-
-    # Answers
+        return check(self[sender], self[taker], lenient=self._lenient, steps=self._steps)
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield all pairs (sender, taker) that surely fit, an agent with itself included."""
-        return self._pairs(lambda row: row.fitting)
+        for sender, neighbours in self._rows():
+            yield from ((sender, taker) for taker in neighbours)
 
     def undecided(self) -> Iterator[tuple[str, str]]:
         """Yield all pairs (sender, taker) for which the budget of `steps` a pair ended.
 
         All pairs that neither this nor `pairs` yields do not fit.
         """
-        return self._pairs(lambda row: row.undecided)
+        for sender, neighbours in self._rows():
+            yield from ((sender, taker) for taker in neighbours.undecided)
 
-    def _pairs(self, kind: Callable[[VerdictRow], int]) -> Iterator[tuple[str, str]]:
-        """Yield pairs as they are now: the registry may change while they are read."""
-        with self._current():
-            rows = self._classes.rows()
-            places = {name: kept.place for name, kept in self._agents.items()}
-            taking = {number: [*names] for number, names in self._classes.inputs.names.items()}
-            senders = [(name, rows[self._agents[name].output]) for name in self._in_order()]
-        for sender, row in senders:
-            found = (name for number in members(kind(row)) for name in taking[number])
-            for taker in sorted(found, key=places.__getitem__):
-                yield sender, taker
+    def _rows(self) -> Iterator[tuple[str, Neighbours]]:
+        """Yield each agent with its takers, as they were when the first was asked for."""
+        entries = self._entries
+        rows: dict[_Schema, Neighbours] = {}
+        for name, entry in entries.items():
+            if entry.output not in rows:
+                rows[entry.output] = self._takers(entry.output, entries)
+            yield name, rows[entry.output]
 
-    def _takers_of(self, name: str) -> Neighbours:
-        with self._current():
-            classes = self._classes
-            return self._named(classes.inputs, classes.row("output", self._kept_of(name).output))
+    def _takers(self, output: _Schema, entries: Mapping[str, _Entry]) -> Neighbours:
+        return Neighbours.among(
+            (name, self._fits(output, entry.input)) for name, entry in entries.items()
+        )
 
-    def _takers(self, output: MessageBodySchema) -> Neighbours:
-        with self._current():
-            return self._named(self._classes.inputs, self._classes.answer("output", output))
+    def _feeders(self, taken: _Schema, entries: Mapping[str, _Entry]) -> Neighbours:
+        return Neighbours.among(
+            (name, self._fits(entry.output, taken)) for name, entry in entries.items()
+        )
 
-    def _feeders(self, taken: MessageBodySchema) -> Neighbours:
-        with self._current():
-            return self._named(self._classes.outputs, self._classes.answer("input", taken))
+    def takers(self, of: str | MessageBodySchema) -> Neighbours:
+        """Return the agents that accept every body an agent sends, or every body of a schema.
 
-    def _named(self, side: Side, row: VerdictRow) -> Neighbours:
-        """Return the agents of the classes in a row."""
+        Raises:
+            AgentNotFound: there is no such agent.
+        """
+        output = self._entry(of).output if isinstance(of, str) else self._sent(of)
+        return self._takers(output, self._entries)
 
-        def named(classes: int) -> list[str]:
-            found = [name for number in members(classes) for name in side.names.get(number, ())]
-            return sorted(found, key=lambda name: self._agents[name].place)
+    def feeders(self, of: str | MessageBodySchema) -> Neighbours:
+        """Return the agents whose every body an agent, or a schema, accepts.
 
-        return Neighbours(named(row.fitting), named(row.undecided))
+        Raises:
+            AgentNotFound: there is no such agent.
+        """
+        taken = self._entry(of).input if isinstance(of, str) else self._taken(of)
+        return self._feeders(taken, self._entries)
 
-    # The file
+    def unfed(self) -> list[str]:
+        """Return the agents for which no other agent is certain to send valid input.
 
-    @contextlib.contextmanager
-    def _current(self) -> Iterator[None]:
-        """Keep other threads out, and read everything again if another process has written."""
-        with self._lock:
-            # Changed only by other connections, so that what this one writes is not read again.
-            if self._file.version() != self._version:
-                self._load()
-            yield
+        Examples:
+            >>> text = MessageBodySchema([(None, "text/*", True)])
+            >>> image = MessageBodySchema([(None, "image/png", True)])
+            >>> Registry([Agent("painter", text, image), Agent("critic", image, image)]).unfed()
+            ['painter']
+        """
+        # Feeding itself does not count: somebody has to send the first body.
+        fed = {taker for sender, taker in self.pairs() if sender != taker}
+        return [name for name in self if name not in fed]
 
-    @contextlib.contextmanager
-    def _changing(self) -> Iterator[None]:
-        """Write all changes of a block, or none of them."""
-        with self._lock:
-            try:
-                with self._file.changing(), self._current():
-                    yield
-            except BaseException:
-                self._load()  # memory may hold half of the change
-                raise
+    def impact(self, agent: Agent) -> Impact:
+        """Return which pairs would be lost and gained if an agent became this one.
 
-    def _load(self) -> None:
-        # At one moment: else an agent may name a class that was not there yet.
-        with self._file.reading():
-            version = self._file.version()
-            self._file.check()
-            self._classes.load()
-            self._load_agents()
-        self._version = version
+        Arguments:
+            agent: the agent as it is to be; the one of its name is replaced, if there is one.
+        """
+        [agent] = _agents_in([agent])
+        before = self.get(agent.name)
+        others = {name: each for name, each in self.items() if name != agent.name}
+        was = Pairs() if before is None else self._pairs_around(before)
+        return impact_of(
+            was, self._pairs_around(agent), (before, agent), others,
+            lenient=self._lenient, steps=self._steps,
+        )  # fmt: skip
 
-    def _load_agents(self) -> None:
-        self._agents, self._read = {}, {}
-        query = "SELECT name, place, output, input FROM agents ORDER BY place"
-        for name, *kept in self._file.rows(query, kinds=(str, int, int, int)):
-            place, output, taken = kept
-            known = self._classes.has(output, taken)
-            if not known or not 0 <= place < _LAST_PLACE or name in self._agents:
-                self._file.refuse(f"the agent {quote(name)} has no class or no place")
-            self._agents[name] = _Kept(place, output, taken)
-            self._classes.join(name, output, taken)
-        self._next_place = max((kept.place for kept in self._agents.values()), default=-1) + 1
+    def _pairs_around(self, agent: Agent) -> Pairs:
+        """Return the pairs that an agent is in, or would be in the place of one of its name."""
+        name, sent, taken = agent.name, self._sent(agent.output), self._taken(agent.input)
+        # With itself it is another pair than with the one that it replaces.
+        entries = {**self._entries, name: _Entry(agent, sent, taken)}
+        takers, feeders = self._takers(sent, entries), self._feeders(taken, entries)
+        return Pairs(
+            {(name, each) for each in takers} | {(each, name) for each in feeders},
+            {(name, each) for each in takers.undecided}
+            | {(each, name) for each in feeders.undecided},
+        )
 
-    def _check_settings(self, wanted: dict[str, str]) -> None:
-        query = "SELECT name, value FROM settings"
-        stated = dict(self._file.rows(query, kinds=(str, str)))
-        for name, value in wanted.items():
-            if stated.get(name) != value:
-                was = quote(stated.get(name), limit=60).strip("'")
-                got = f"{name}={value} for a file that was made with {name}={was}"
-                raise InvalidArgument("the settings that the file was made with", got=got)
+    # Chains
+
+    def route(self, sender: str, taker: str) -> list[str] | None:
+        """Return the shortest chain of agents through which a message of one reaches another.
+
+        Returns:
+            The names from sender to taker, both included; None if no route leads there.
+
+        Raises:
+            AgentNotFound: there is no such agent.
+        """
+        for name in (sender, taker):
+            self._entry(name)
+        return self._shortest([sender], {taker})
+
+    def chain(self, have: MessageBodySchema, want: MessageBodySchema) -> list[str] | None:
+        """Return the shortest chain of agents from one schema to another.
+
+        Arguments:
+            have: what there is; `MessageBodySchema.infer(body)` for a body.
+            want: the schema that is wanted.
+
+        Returns:
+            The names of agents in order; an empty list if no agent is needed; None if no chain
+            leads there.
+        """
+        if check(have, want, lenient=self._lenient, steps=self._steps):
+            return []
+        return self._shortest(self.takers(have), set(self.feeders(want)))
+
+    def _shortest(self, start: Iterable[str], goals: set[str]) -> list[str] | None:
+        """Return the shortest path from one of some agents to another, breadth first."""
+        # By hand: a library needs the graph of all pairs, and a search sees only a few.
+        entries = self._entries
+        before: dict[str, str | None] = dict.fromkeys(start)
+        waiting = list(before)
+        for name in waiting:  # which grows meanwhile
+            if name in goals:
+                return _path(before, name)
+            for taker in self._takers(entries[name].output, entries):
+                if taker not in before:
+                    before[taker] = name
+                    waiting.append(taker)
+        return None
+
+    def graph(self) -> "nx.DiGraph[Any]":
+        """Return a networkx graph: agents, and an edge for every pair that fits.
+
+        Raises:
+            MissingDependency: networkx is not installed.
+        """
+        graph: nx.DiGraph[Any] = _networkx("the graph of a registry").DiGraph()
+        graph.add_nodes_from(self)
+        graph.add_edges_from(self.pairs())
+        return graph
+
+    def ranks(self) -> list[list[str]]:
+        """Return the agents in ranks: each sender comes before the agents that accept its output.
+
+        Agents that can send to each other, directly or by way of others, share a rank.
+
+        Raises:
+            MissingDependency: networkx is not installed.
+
+        Examples:
+            >>> text = MessageBodySchema([(None, "text/*", True)])
+            >>> image = MessageBodySchema([(None, "image/png", True)])
+            >>> sound = MessageBodySchema([(None, "audio/mpeg", True)])
+            >>> Registry([Agent("speaker", text, sound), Agent("captioner", image, text)]).ranks()
+            [['captioner'], ['speaker']]
+        """
+        nx = _networkx("the ranks of a registry")
+        # networkx gives sets, whose order changes from run to run.
+        order = {name: place for place, name in enumerate(self)}
+        loops = nx.condensation(self.graph())
+        members_of = loops.nodes(data="members")
+        return [
+            sorted(
+                (name for each in generation for name in members_of[each]), key=order.__getitem__
+            )
+            for generation in nx.topological_generations(loops)
+        ]
+
+    # Exchanges
+
+    def answerers(self, of: str, kind: str = "interrupt") -> Neighbours:
+        """Return the other agents that can answer what an agent asks.
+
+        They surely take whatever it sends of that kind, and what they answer is surely what it
+        expects.
+
+        Arguments:
+            of: the name of the agent that asks.
+            kind: the kind of exchange.
+
+        Raises:
+            AgentNotFound: there is no such agent.
+
+        Examples:
+            >>> from messagebody.agents import Exchange
+            >>> nothing = MessageBodySchema()
+            >>> text = MessageBodySchema([(None, "text/*", True)])
+            >>> asks = {"interrupt": Exchange(sends=text, answers=text)}
+            >>> helps = {"interrupt": Exchange(takes=text, answers=text)}
+            >>> registry = Registry([
+            ...     Agent("editor", nothing, nothing, exchanges=asks),
+            ...     Agent("desk", nothing, nothing, exchanges=helps),
+            ... ])
+            >>> registry.answerers("editor")
+            ['desk']
+        """
+        asked = self[of].exchanges.get(kind, Exchange())
+        found = Neighbours()
+        for name, agent in self.items():
+            taken = agent.exchanges.get(kind)
+            if name == of or taken is None:
+                continue
+            way = way_of((of, asked), (name, taken), lenient=self._lenient, steps=self._steps)
+            if way:
+                found.append(name)
+            elif way is not None and way.verdict is Verdict.UNDECIDED:
+                found.undecided.append(name)
+        return found
+
+    def broken(self, route: Iterable[str] | None = None) -> Iterator[tuple[str, str, str]]:
+        """Yield the exchanges (speaker, taker, kind) that do not surely work.
+
+        Arguments:
+            route: the agents of a route, in order, of which each talks to the next one; else all
+                pairs whose outputs fit.
+
+        Raises:
+            AgentNotFound: there is no such agent.
+        """
+        pairs = self.pairs() if route is None else pairwise(route)
+        for sender, taker in dict.fromkeys(pairs):
+            if sender != taker:
+                for answer in self.check(sender, taker).exchanges.values():
+                    broken = (way for way in answer.ways if not way)
+                    yield from ((way.speaker, way.taker, answer.kind) for way in broken)
 
 
-_READS: Final = (
-    "Registry.from_directory(…) reads their files, Registry(path=…) the file of a registry"
-)
+_READS: Final = "Registry.from_directory(…) reads their files"
 
 
 def _agents_in(agents: Iterable[Agent]) -> list[Agent]:
@@ -454,3 +565,29 @@ def _require_different(agents: Iterable[Agent]) -> None:
         if agent.name in seen:
             raise InvalidSchema(f"two agents are called {quote(agent.name)}")
         seen.add(agent.name)
+
+
+def _holds(path: Path, name: str) -> bool:
+    """Return whether a file holds nothing but an agent of this name."""
+    try:
+        data = exact_json.loads(read_regular(path, DEFAULT_LIMITS.json_bytes))
+        return Agent.from_dict(data, name=path.stem).name == name
+    except (InvalidSchema, ValueError):
+        return False
+
+
+def _path(before: Mapping[str, str | None], last: str) -> list[str]:
+    found: list[str] = []
+    step: str | None = last
+    while step is not None:
+        found.append(step)
+        step = before[step]
+    return found[::-1]
+
+
+def _networkx(feature: str) -> Any:
+    try:
+        import networkx as nx
+    except ImportError as error:
+        raise MissingDependency(feature, "registry") from error
+    return nx
