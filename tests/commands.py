@@ -11,7 +11,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from messagebody import MessageBody, serving
-from messagebody._cli.application import run
 from messagebody.adapters import adapter_names
 from messagebody.envelopes import olympus, sentient
 
@@ -42,9 +41,9 @@ CALLS: dict[str, list[list[str]]] = {
     "evolve": [["schema.json", "schema.json"]],
     "lint": [[BODY], ["schema.json"]],
     **{
-        f"registry {name}": [["agents.db", *given]]
+        f"registry {name}": [["agents", *given]]
         for name, given in {
-            "add": ["agents"], "remove": ["m"], "route": ["m", "m"], "unfed": [], "pairs": [],
+            "route": ["m", "m"], "unfed": [], "pairs": [],
             "who": ["--feeds", "m"], "chain": ["schema.json", "schema.json"],
             "impact": ["agents/m.json"],
         }.items()
@@ -116,7 +115,6 @@ def write_files(body: MessageBody) -> None:
         Path(name).mkdir()
     Path("directory/a.txt").write_text("x")
     Path("agents/m.json").write_text('{"name": "m", "input": [{"contentType": "*/*"}]}')
-    assert run(["registry", "add", "agents.db", "agents/m.json"]) == 0
 
 
 def visits_instead_of_serving(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ FLOORS = [*CORE, {"_core"}, *LEAVES]
 INSIDE = {
     "_cli": {"storage._references.reader", "storage._stores.documents",
              "storage._stores.messages"},
-    "agents": {"compatibility._inclusion", "compatibility._solver"},
+    "agents": {"compatibility._inclusion"},
     "bulk": {"_model.content", "schema._inference", "storage._offloading"},
     "envelopes": {"storage._references.url"},
     "frameworks": {"storage._stores.messages"},
@@ -117,7 +117,7 @@ LEAF_DOORS = {
     "mcp": {"_cli/commands/models.py", "frameworks/mcp/"},
     "mcp_types": {"frameworks/mcp/"},
     "mypy_boto3_s3": {"s3/_client.py"},
-    "networkx": {"agents/_questions.py"},
+    "networkx": {"agents/_registry.py"},
     "nh3": {"rendering/_markup.py"},
     "opentelemetry": {"frameworks/opentelemetry.py"},
     "ormsgpack": {"frameworks/langgraph.py"},

@@ -2,8 +2,6 @@
 
 import contextlib
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
-from multiprocessing import get_context
 from typing import Any, Final
 
 import click
@@ -21,28 +19,6 @@ _HERE: Final = "127.0.0.1:0"
 dask_option = click.option(
     "--dask", metavar="ADDRESS", help="Run on a Dask cluster: tcp://scheduler:8786, or local."
 )
-
-
-@contextlib.contextmanager
-def executor_of(workers: int | None, dask: str | None) -> Iterator[Executor | None]:
-    """Give the executor that the options of a command name, or None.
-
-    Raises:
-        MissingDependency: Dask is not installed (extra `dask`).
-        MessageBodyError: the scheduler does not answer.
-        UsageError: both options are given.
-    """
-    if workers is not None and dask is not None:
-        raise click.UsageError("give either --workers or --dask")
-    if dask is not None:
-        with dask_client(dask) as client:
-            yield client.get_executor()
-    elif workers is not None:
-        # A forked process would share locks with threads that it does not have.
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as executor:
-            yield executor
-    else:
-        yield None
 
 
 @contextlib.contextmanager

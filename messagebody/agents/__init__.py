@@ -1,6 +1,6 @@
 """Many agents: a registry of their inputs and outputs, and of the pairs that fit.
 
-A `Registry` holds the schemas of agents, decides each pair once, and answers which agents
+A `Registry` holds agents by name, checks each pair of schemas once, and answers which agents
 accept the output of an agent, by which route a message reaches one, and what a change would break.
 """
 
@@ -10,9 +10,9 @@ from messagebody._core import face
 from messagebody.agents._agents import Agent, AgentFiles, read_agents, read_cards
 from messagebody.agents._agreement import AgentCompatibility
 from messagebody.agents._exchanges import Exchange, KindAnswer, Way
+from messagebody.agents._impact import Impact
 from messagebody.agents._negotiation import Agreement, Conflict, negotiate
-from messagebody.agents._questions import Impact, Neighbours
-from messagebody.agents._registry import Registry
+from messagebody.agents._registry import Neighbours, Registry
 
 __all__ = [
     "Agent",

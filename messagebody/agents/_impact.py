@@ -39,7 +39,7 @@ class Impact:
 
 
 @attrs.frozen
-class Pairs:
+class PairsFound:
     """Pairs, or exchanges: those that surely fit, and the undecided ones."""
 
     fitting: set[Any] = attrs.field(factory=set)
@@ -47,7 +47,7 @@ class Pairs:
 
 
 def impact_of(
-    was: Pairs, will: Pairs, change: tuple[Agent | None, Agent], others: Mapping[str, Agent], *,
+    was: PairsFound, will: PairsFound, change: tuple[Agent | None, Agent], others: Mapping[str, Agent], *,
     lenient: bool, steps: int,
 ) -> Impact:  # fmt: skip
     """Return what a change does.
@@ -64,7 +64,7 @@ def impact_of(
     return Impact(*_compared(was, will), *_compared(*spoken))
 
 
-def _compared(was: Pairs, will: Pairs) -> tuple[tuple[Any, ...], ...]:
+def _compared(was: PairsFound, will: PairsFound) -> tuple[tuple[Any, ...], ...]:
     """Return what is lost, what is gained, and what is undecided."""
     undecided = was.undecided | will.undecided
     # Where the budget ended, a pair is neither lost nor gained.
@@ -75,9 +75,9 @@ def _compared(was: Pairs, will: Pairs) -> tuple[tuple[Any, ...], ...]:
 
 def _exchanges(
     agent: Agent | None, others: Mapping[str, Agent], *, lenient: bool, steps: int
-) -> Pairs:
+) -> PairsFound:
     """Return the exchanges of an agent with all others."""
-    found = Pairs()
+    found = PairsFound()
     if agent is None or not agent.exchanges:
         return found
     for name, other in others.items():

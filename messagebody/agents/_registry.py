@@ -31,15 +31,15 @@ from messagebody._core import (
 from messagebody.agents._agents import Agent, AgentFiles, read_agents, read_cards
 from messagebody.agents._agreement import AgentCompatibility
 from messagebody.agents._exchanges import Exchange, way_of
-from messagebody.agents._impact import Impact, Pairs, impact_of
+from messagebody.agents._impact import Impact, PairsFound, impact_of
 from messagebody.compatibility import Verdict, check
 from messagebody.compatibility._inclusion import lenient_schema
 from messagebody.errors import (
     AgentNotFound,
-    DuplicateName,
     InvalidArgument,
     InvalidSchema,
     MissingDependency,
+    StoreError,
 )
 from messagebody.findings import Finding
 from messagebody.names import safe_name
@@ -88,7 +88,7 @@ class _Schema:
 
 
 @attrs.frozen
-class _Entry:
+class _Known:
     """An agent with its schemas, which it shares with agents of the same parts."""
 
     agent: Agent
@@ -134,7 +134,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         self._lock = Lock()
         self._schemas: WeakValueDictionary[frozenset[Any], _Schema] = WeakValueDictionary()
         # Replaced and never changed, so that each question is about one moment.
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, _Known] = {}
         wanted = _agents_in(agents)
         _require_different(wanted)
         self.put_all(wanted)
@@ -209,7 +209,8 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             directory: the directory, which is made if it is not there.
 
         Raises:
-            DuplicateName: a file of another content has the name that an agent's file would have.
+            StoreError: a file of something else has the name that an agent's file would have;
+                nothing was written.
             OSError: a file can't be written.
         """
         place = Path(require_path(directory))
@@ -222,9 +223,9 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             files.append((place / name[1:], agent))
         for path, agent in files:
             if path.exists() and not _holds(path, agent.name):
-                raise DuplicateName(path.name)
+                raise StoreError(f"{quote(path.name)} is there and holds something else")
         for path, agent in files:
-            text = exact_json.dumps(agent.to_dict(), indent=2)
+            text = exact_json.indented(exact_json.dumps(agent.to_dict()), 2)
             replace_file(path, text.encode() + b"\n")
 
     # Agents
@@ -262,7 +263,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         wanted = _agents_in(agents)
         with self._lock:
             self._entries = self._entries | {
-                agent.name: _Entry(agent, self._sent(agent.output), self._taken(agent.input))
+                agent.name: _Known(agent, self._sent(agent.output), self._taken(agent.input))
                 for agent in wanted
             }
 
@@ -276,7 +277,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             self._entry(name)
             self._entries = {key: entry for key, entry in self._entries.items() if key != name}
 
-    def _entry(self, name: str) -> _Entry:
+    def _entry(self, name: str) -> _Known:
         entries = self._entries
         if name not in entries:
             hint = did_you_mean(name, entries) if isinstance(name, str) else ""
@@ -338,12 +339,12 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
                 rows[entry.output] = self._takers(entry.output, entries)
             yield name, rows[entry.output]
 
-    def _takers(self, output: _Schema, entries: Mapping[str, _Entry]) -> Neighbours:
+    def _takers(self, output: _Schema, entries: Mapping[str, _Known]) -> Neighbours:
         return Neighbours.among(
             (name, self._fits(output, entry.input)) for name, entry in entries.items()
         )
 
-    def _feeders(self, taken: _Schema, entries: Mapping[str, _Entry]) -> Neighbours:
+    def _feeders(self, taken: _Schema, entries: Mapping[str, _Known]) -> Neighbours:
         return Neighbours.among(
             (name, self._fits(entry.output, taken)) for name, entry in entries.items()
         )
@@ -388,19 +389,19 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         [agent] = _agents_in([agent])
         before = self.get(agent.name)
         others = {name: each for name, each in self.items() if name != agent.name}
-        was = Pairs() if before is None else self._pairs_around(before)
+        was = PairsFound() if before is None else self._pairs_around(before)
         return impact_of(
             was, self._pairs_around(agent), (before, agent), others,
             lenient=self._lenient, steps=self._steps,
         )  # fmt: skip
 
-    def _pairs_around(self, agent: Agent) -> Pairs:
+    def _pairs_around(self, agent: Agent) -> PairsFound:
         """Return the pairs that an agent is in, or would be in the place of one of its name."""
         name, sent, taken = agent.name, self._sent(agent.output), self._taken(agent.input)
         # With itself it is another pair than with the one that it replaces.
-        entries = {**self._entries, name: _Entry(agent, sent, taken)}
+        entries = {**self._entries, name: _Known(agent, sent, taken)}
         takers, feeders = self._takers(sent, entries), self._feeders(taken, entries)
-        return Pairs(
+        return PairsFound(
             {(name, each) for each in takers} | {(each, name) for each in feeders},
             {(name, each) for each in takers.undecided}
             | {(each, name) for each in feeders.undecided},
@@ -570,7 +571,9 @@ def _require_different(agents: Iterable[Agent]) -> None:
 def _holds(path: Path, name: str) -> bool:
     """Return whether a file holds nothing but an agent of this name."""
     try:
-        data = exact_json.loads(read_regular(path, DEFAULT_LIMITS.json_bytes))
+        data = exact_json.loads(
+            read_regular(path, DEFAULT_LIMITS.json_bytes), depth=DEFAULT_LIMITS.depth
+        )
         return Agent.from_dict(data, name=path.stem).name == name
     except (InvalidSchema, ValueError):
         return False

@@ -135,10 +135,8 @@ class TestRegistry:
         assert list(registry.broken(["desk", "asks", "eyes"])) == [("asks", "eyes", "interrupt")]
         assert {*registry.broken()} == {("asks", "eyes", "interrupt")}
 
-    def test_a_file_keeps_them(self, tmp_path: Path) -> None:
-        path = tmp_path / "agents.db"
-        with Registry([self.ASKS, self.DESK], path=path):
-            pass
-        with Registry(path=path) as registry:
-            assert registry["asks"] == self.ASKS
-            assert registry.answerers("asks") == ["desk"]
+    def test_files_keep_them(self, tmp_path: Path) -> None:
+        Registry([self.ASKS, self.DESK]).to_directory(tmp_path)
+        registry = Registry.from_directory(tmp_path)
+        assert registry["asks"] == self.ASKS
+        assert registry.answerers("asks") == ["desk"]

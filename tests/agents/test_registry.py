@@ -3,7 +3,6 @@
 import gc
 import json
 import random
-import sqlite3
 import sys
 import weakref
 from collections.abc import Callable
@@ -16,10 +15,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from benchmarks import crowds
-from messagebody.agents import Agent, Impact, Registry, read_agents
-from messagebody.compatibility import check
-from messagebody.compatibility._solver.decision import Decision
-from messagebody.errors import InvalidSchema, MissingDependency
+from messagebody.agents import Agent, Exchange, Impact, Registry, _registry, read_agents
+from messagebody.compatibility import Compatibility, check
+from messagebody.errors import (
+    AgentNotFound,
+    InvalidArgument,
+    InvalidSchema,
+    MissingDependency,
+    StoreError,
+)
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators
 from tests.compatibility.test_inclusion import schema
@@ -138,21 +142,6 @@ class TestPairs:
         """It never goes wrong."""
         registry = Registry([Agent("mute", IMAGE, CLASH)])
         assert registry.takers("mute") == ["mute"]
-
-    def test_what_fits_part_by_part_is_not_searched(
-        self, studio: Registry, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Not even looked at pair by pair: ten thousand agents are a hundred million pairs."""
-
-        def search(_: Decision) -> None:
-            raise AssertionError("a search")
-
-        monkeypatch.setattr(Decision, "counterexample", search)
-        assert [*studio.pairs()] == [
-            ("painter", "critic"), ("painter", "poet"), ("critic", "painter"),
-            ("poet", "painter"), ("poet", "speaker"),
-        ]  # fmt: skip
-        assert [*map(studio.feeders, ["painter", "speaker"])] == [["critic", "poet"], ["poet"]]
 
     def test_neighbours(self, studio: Registry) -> None:
         """Who takes, who feeds; of agents and of schemas."""
@@ -409,7 +398,8 @@ class TestChanges:
         """The pairs of the others are not decided again."""
         *agents, newcomer = crowds.varied(301)
         registry = Registry()
-        whole = calls(lambda: registry.put_all(agents))
+        registry.put_all(agents)
+        whole = calls(lambda: list(registry.pairs()))
         before = set(registry.pairs())
 
         def one_more() -> None:
@@ -423,22 +413,36 @@ class TestChanges:
     def test_unused_schemas_are_forgotten(self) -> None:
         """An agent that changes for ever leaves nothing behind."""
         registry = Registry([Agent("a", TEXT, TEXT)])
+        gone = []
         for number in range(50):
             kind = (f"/{number}", "text/plain", True)
-            registry.put(Agent("b", schema(kind), schema(kind)))
+            agent = Agent("b", schema(kind), schema(kind))
+            registry.put(agent)
             assert len(list(registry.pairs())) == 2
-        assert len(registry._classes.outputs.rows) == 2
-
-    def test_it_needs_no_closing(self) -> None:
-        """Its database is closed with the last reference, as newer versions of Python want."""
-        registry = Registry([Agent("a", TEXT, TEXT)])
-        connection = registry._file._connection
-        gone = weakref.ref(registry._file)
-        del registry
+            gone.append(weakref.ref(agent.output))
+            del agent
         gc.collect()
-        assert gone() is None
-        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-            connection.execute("SELECT 1")
+        assert [each() is None for each in gone] == [True] * 49 + [False]
+
+    def test_each_pair_of_schemas_is_checked_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Agents of the same parts share an answer, in whatever order the parts are."""
+        asked = []
+
+        def counted(*schemas: MessageBodySchema, steps: int) -> Compatibility:
+            asked.append(schemas)
+            return check(*schemas, steps=steps)
+
+        monkeypatch.setattr(_registry, "check", counted)
+        parts = [("/a", "text/plain"), ("/b", "text/*"), (None, "image/png")]
+        agents = [
+            Agent(f"a{number}", schema(*parts[::step]), schema(*parts[::-step]))
+            for number, step in enumerate([1, -1] * 10)
+        ]
+        registry = Registry(agents)
+        assert len(list(registry.pairs())) == 400
+        assert len(list(registry.undecided())) == 0
+        assert registry.unfed() == []
+        assert len(asked) == 1
 
     def test_threads_share_a_registry(self) -> None:
         """Each answer is of one moment, while agents come and go."""
@@ -462,3 +466,75 @@ class TestChanges:
             for done in [*threads.map(change, range(3)), *threads.map(ask, range(3))]:
                 assert done is None
         assert list(registry) == list(stable)
+
+
+class TestDirectories:
+    """Registries as files that people review."""
+
+    def test_it_comes_back(self, studio: Registry, tmp_path: Path) -> None:
+        text = Exchange(sends=TEXT, answers=IMAGE)
+        odd = [
+            Agent("../köln/ä", TEXT, IMAGE, exchanges={"x": text}),
+            Agent("a b", CLASH, AUDIO, interrupts=TEXT),
+            Agent("a_b", AUDIO, TEXT),
+        ]
+        studio.put_all(odd)
+        studio.to_directory(tmp_path / "new" / "agents")
+        again = Registry.from_directory(tmp_path / "new" / "agents")
+        assert dict(again) == dict(studio)
+        assert set(again.pairs()) == set(studio.pairs())
+        assert [each.name for each in tmp_path.iterdir()] == ["new"]
+
+    def test_agents_are_replaced_and_other_files_stay(self, tmp_path: Path) -> None:
+        Registry(STUDIO).to_directory(tmp_path)
+        (tmp_path / "notes.txt").write_text("mine")
+        Registry([Agent("poet", AUDIO, AUDIO)]).to_directory(tmp_path)
+        again = Registry.from_directory(tmp_path)
+        assert again["poet"] == Agent("poet", AUDIO, AUDIO)
+        assert len(again) == len(STUDIO)
+        assert (tmp_path / "notes.txt").read_text() == "mine"
+        assert json.loads((tmp_path / "poet.json").read_text())["name"] == "poet"
+
+    @pytest.mark.parametrize("held", ["", "{", "[]", '{"name": "other", "input": []}', "[1]"])
+    def test_nothing_of_others_is_replaced(self, held: str, tmp_path: Path) -> None:
+        (tmp_path / "poet.json").write_text(held)
+        with pytest.raises(StoreError, match=r"'poet\.json' is there and holds"):
+            Registry(STUDIO).to_directory(tmp_path)
+        assert (tmp_path / "poet.json").read_text() == held
+        assert [each.name for each in tmp_path.iterdir()] == ["poet.json"]
+
+    def test_a_directory_of_that_name(self, tmp_path: Path) -> None:
+        (tmp_path / "poet.json").mkdir()
+        with pytest.raises((StoreError, OSError)):
+            Registry(STUDIO).to_directory(tmp_path)
+
+
+def test_a_change_is_all_or_nothing(studio: Registry) -> None:
+    before = [*studio.pairs()]
+    with pytest.raises(InvalidArgument, match="an Agent"):
+        studio.put_all([Agent("a", TEXT, TEXT), "b"])  # type: ignore[list-item]
+    assert [*studio.pairs()] == before
+    with pytest.raises(InvalidArgument, match="from_directory"):
+        Registry("agents")  # type: ignore[arg-type]
+
+
+def test_questions(studio: Registry) -> None:
+    assert list(studio) == ["painter", "critic", "poet", "speaker"]
+    assert studio.takers("painter") == ["critic", "poet"]
+    assert studio.feeders("painter") == ["critic", "poet"]
+    assert studio.takers(TEXT) == ["painter", "speaker"]
+    assert studio.feeders(ANY_TEXT) == ["critic", "poet"]
+    assert studio.route("painter", "speaker") == ["painter", "poet", "speaker"]
+    assert studio.route("speaker", "painter") is None
+    assert studio.route("poet", "poet") == ["poet"]
+    assert studio.chain(TEXT, AUDIO) == ["speaker"]
+    assert studio.chain(IMAGE, AUDIO) == ["poet", "speaker"]
+    assert studio.check("critic", "painter").verdict == "always"
+    impact = studio.impact(Agent("poet", IMAGE, ANY_TEXT))
+    assert impact == Impact(lost=(("poet", "speaker"),), gained=())
+    for ask in (studio.__getitem__, studio.takers, studio.feeders, studio.remove):
+        with pytest.raises(AgentNotFound, match=r"no agent 'poett' \(did you mean 'poet'\?\)"):
+            ask("poett")
+    for ends in (("painter", "nobody"), ("nobody", "painter")):
+        with pytest.raises(AgentNotFound):
+            studio.route(*ends)

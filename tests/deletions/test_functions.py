@@ -10,8 +10,19 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from messagebody import MessageBody, Part, Resolver, bulk, fetch, migrate, offload, payloads, sweep
-from messagebody.agents import Registry
+from messagebody import (
+    MessageBody,
+    MessageBodySchema,
+    Part,
+    Resolver,
+    bulk,
+    fetch,
+    migrate,
+    offload,
+    payloads,
+    sweep,
+)
+from messagebody.agents import Agent, Registry
 from messagebody.archives import tar, zip  # noqa: A004 - what it is called
 from messagebody.archives.directory import pack, unpack
 from messagebody.envelopes import sentient
@@ -161,12 +172,13 @@ def archives(place: Path) -> None:
 
 
 def registry(place: Path) -> None:
-    with Registry(path=place / "agents.db") as agents:
-        agents.put_all([])
-    for path in (place / "notes.txt", place / "a.db-journal", place / "family.jpg"):
-        if path.exists():
-            with pytest.raises(StoreError):
-                Registry(path=path)
+    text = MessageBodySchema([(None, "text/*")])
+    agents = Registry([Agent("own", text, text), Agent("notes", text, text)])
+    (place / "agents").mkdir(exist_ok=True)
+    agents.to_directory(place / "agents")
+    agents.to_directory(place / "agents")
+    with contextlib.suppress(StoreError):
+        agents.to_directory(place)
 
 
 def fetched(place: Path) -> None:

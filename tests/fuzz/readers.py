@@ -30,7 +30,7 @@ from messagebody._cli.application import ExitCode, run
 from messagebody._wire import data_urls
 from messagebody.adapters import adapter
 from messagebody.adapters.streams import Assembler
-from messagebody.agents import Agent, Registry
+from messagebody.agents import Registry
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.names import is_name, safe_name
 from messagebody.rendering import run_page
@@ -292,23 +292,6 @@ def read_registry(data: bytes, seed: int) -> bool:
     return len(registry) > 0
 
 
-def kept_registry() -> bytes:
-    file = scratch("registry database") / "agents.db"
-    with Registry(path=file) as registry:
-        registry.put_all(Agent.from_dict(json.loads(data)) for data in (AGENTS[0], AGENTS[2]))
-    return file.read_bytes()
-
-
-def read_kept_registry(data: bytes, seed: int) -> None:
-    file = scratch("registry database") / "agents.db"
-    file.write_bytes(data)
-    with Registry(path=file) as registry:
-        for sender, taker in registry.pairs():
-            registry.check(sender, taker)
-        for name in list(registry):
-            registry.remove(name)
-
-
 COMMANDS: list[Any] = [
     ["ls", "m.json", "sources/*"], ["tree", "m.json"], ["cat", "--index", "0", "m.json"],
     ["cat", "m.json", "/sources/1"], ["digest", "m.json"], ["infer", "m.json"],
@@ -421,7 +404,6 @@ READERS = {
         ),
         Reader("runs", RUNS, read_run),
         Reader("registry files", AGENTS, read_registry),
-        Reader("registry databases", [kept_registry()], read_kept_registry),
         Reader("command line", COMMANDS, read_command),
         Reader("cache files", [CACHED], read_cache_file),
         Reader("bodies in bytes", DOCUMENTS, partial(read_body, MessageBody.from_json)),

@@ -8,12 +8,11 @@ import attrs
 import click
 
 from messagebody._cli.application import ExitCode
-from messagebody._cli.executors import dask_option, executor_of
 from messagebody._cli.inputs import read_json, read_schema
 from messagebody._cli.options import JSON_HELP, json_option, lenient_option
 from messagebody._cli.terminal import Terminal, limits, pass_terminal
 from messagebody._core import count_of, escape, quote
-from messagebody.agents import Agent, Impact, Registry, read_agents
+from messagebody.agents import Agent, Impact, Registry
 from messagebody.compatibility import Compatibility, Verdict
 from messagebody.errors import InvalidSchema
 from messagebody.findings import Finding, Severity
@@ -26,18 +25,12 @@ _LONGEST = 300
 """Characters of a reason."""
 _LEFT_OUT = f"{__name__}.left_out"
 _directory = click.argument("directory", type=click.Path(exists=True), metavar="REGISTRY")
-_file = click.argument("file", type=click.Path(dir_okay=False), metavar="FILE")
-_kept = click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
 
 
 def _registry(place: str, *, lenient: bool) -> Registry:
-    """Return the registry of JSON files, or the one that a file keeps."""
-    if Path(place).is_dir() or place.endswith(".json"):
-        registry = Registry.from_directory(place, lenient=lenient, limits=limits())
-        _tell(registry.findings)
-        return registry
-    # Open until the command ends.
-    return click.get_current_context().with_resource(Registry(path=place, lenient=lenient))
+    registry = Registry.from_directory(place, lenient=lenient, limits=limits())
+    _tell(registry.findings)
+    return registry
 
 
 @click.group("registry")
@@ -45,8 +38,7 @@ def registry_command() -> None:
     """Find the pairs that fit, chains of agents, and the pairs that a change would break.
 
     REGISTRY is a directory with a JSON file for each agent, {"name", "input", "output"} or an A2A
-    agent card, a file with the tools of an MCP server, or a file that `add` has made, which keeps
-    the verdict of each pair.
+    agent card, or a file with the tools of an MCP server.
 
     An agent that can't be read is reported and left out. The exit code is then 2 instead of 0.
 
@@ -54,7 +46,6 @@ def registry_command() -> None:
       messagebody registry pairs agents/
       messagebody registry pairs tools.json
       messagebody registry chain agents/ have.schema.json want.schema.json
-      messagebody registry add agents.db agents/
     """
 
 
@@ -72,60 +63,6 @@ def _tell(findings: Iterable[Finding]) -> None:
         click.echo(f"messagebody: {finding}", err=True)
         if finding.severity is Severity.ERROR:
             click.get_current_context().meta[_LEFT_OUT] = True
-
-
-_workers = click.option(
-    "--workers", type=click.IntRange(min=1), help="Do the pairs on so many processes."
-)
-
-
-@registry_command.command("add")
-@_file
-@click.argument("agents", nargs=-1, required=True, metavar="AGENT.json|DIRECTORY...")
-@lenient_option
-@_workers
-@dask_option
-@pass_terminal
-def add_agents(
-    terminal: Terminal, file: str, agents: tuple[str, ...], workers: int | None, dask: str | None,
-    *, lenient: bool,
-) -> None:  # fmt: skip
-    """Add or replace agents in a file.
-
-    The file is created if it does not exist. Either all agents that can be read are added, or none.
-
-    \b
-      messagebody registry add agents.db agents/
-      messagebody registry add agents.db researcher.json
-      messagebody registry add agents.db agents/ --workers 8
-    """
-    # All are read before the file is created, so that a mistake in one leaves no file behind.
-    found = [agent for place in agents for agent in _agents(place)]
-    with (
-        executor_of(workers, dask) as executor,
-        Registry(path=file, lenient=lenient) as registry,
-    ):
-        registry.put_all(found, executor=executor)
-        terminal.remark(f"{count_of(len(registry), 'agent')} in {escape(file)}")
-
-
-def _agents(place: str) -> Iterator[Agent]:
-    found = read_agents(place, limits=limits()) if Path(place).exists() else None
-    if found is not None and (found.are_tools or Path(place).is_dir()):
-        _tell(found.findings)
-        yield from found
-    else:
-        yield _agent(place)
-
-
-@registry_command.command("remove")
-@_kept
-@click.argument("name", metavar="AGENT")
-@lenient_option
-def remove_agent(file: str, name: str, *, lenient: bool) -> None:
-    """Remove an agent from a file."""
-    with Registry(path=file, lenient=lenient) as registry:
-        registry.remove(name)
 
 
 @registry_command.command("route")
