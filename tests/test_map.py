@@ -36,7 +36,7 @@ QUESTIONS = {
         "adapters/conversion/losses",
         "what is lost",
     ),
-    "which routes lead from one agent to another": ("agents/questions", "routes"),
+    "which routes lead from one agent to another": ("agents/registry", "routes"),
     "what a full cache of a resolver deletes": (
         "storage/references/cache",
         "deleted when it is full",

@@ -47,8 +47,8 @@ class PairsFound:
 
 
 def impact_of(
-    was: PairsFound, will: PairsFound, change: tuple[Agent | None, Agent], others: Mapping[str, Agent], *,
-    lenient: bool, steps: int,
+    was: PairsFound, will: PairsFound, change: tuple[Agent | None, Agent],
+    others: Mapping[str, Agent], *, lenient: bool, steps: int,
 ) -> Impact:  # fmt: skip
     """Return what a change does.
 

@@ -129,12 +129,6 @@ def test_the_page_says_what_the_codes_mean() -> None:
     assert said == {int(code): meaning for code, meaning in MEANINGS.items()}
 
 
-@pytest.mark.parametrize("arguments", [["add", "full", "agents"], ["remove", "full", "x"]])
-def test_a_directory_does_not_keep_agents(shell: Shell, arguments: list[str]) -> None:
-    done = shell("registry", *arguments)
-    assert (done.code, "File 'full' is a directory" in done.err) == (2, True), done.err
-
-
 def test_a_refused_reference_says_what_to_do(shell: Shell) -> None:
     assert shell("cat", "web.json", "w").err == (
         "messagebody: part '/w' points to https://example.com/, which no resolver allows. If you "
