@@ -106,7 +106,7 @@ LEAF_DOORS = {
     "click": {"_cli/"},
     "deepagents": {"frameworks/deepagents.py"},
     "distributed": {"_cli/executors.py"},
-    "fuse": {"views/_mount.py"},
+    "mfusepy": {"views/_mount.py"},
     "google": {"adapters/_vocabulary/values.py", "frameworks/a2a_sdk.py"},
     "jsonschema_rs": {"schema/_library.py"},
     "h11": {"serving/_server.py"},
