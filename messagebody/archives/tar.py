@@ -1,11 +1,17 @@
-"""TAR archives without compression, read and written."""
+"""TAR archives, read also from gzip, bzip2 and xz, and written without compression."""
 
+import bz2
+import gzip
 import io
+import lzma
 import os
 import tarfile
 import tempfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody
@@ -18,6 +24,7 @@ from messagebody.archives._entries import (
     damage_told,
     findings,
     leaving,
+    most_bytes,
     opened,
     packed,
     take,
@@ -30,7 +37,21 @@ from messagebody.storage import Resolver
 _HEADER_BYTES: Final = 1024 * 1024
 # Content of unknown size is kept in memory up to this size, and larger content in a file.
 _IN_MEMORY: Final = 8 * 1024 * 1024
-_DAMAGES: Final = (tarfile.TarError, EOFError, ValueError, OSError, OverflowError, RecursionError)
+_DAMAGES: Final = (
+    tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, ValueError, OSError, OverflowError,
+    RecursionError,
+)  # fmt: skip
+# Compressed archives unpack to at most so many times their size; small ones may be all zeros.
+_RATIO: Final = 200
+_SMALL: Final = 1024 * 1024
+# The dictionary of `xz -9` has 64 MiB.
+_XZ_MEMORY: Final = 128 * 1024 * 1024
+_PACKED_BY_OTHERS: Final = {
+    b"\x28\xb5\x2f\xfd": ("zstd", "zstd -d"),
+    b"\x04\x22\x4d\x18": ("lz4", "lz4 -d"),
+    b"LZIP": ("lzip", "lzip -d"),
+    b"\x1f\x9d": ("compress", "uncompress"),
+}
 
 
 class _Careful(io.RawIOBase):
@@ -92,22 +113,79 @@ def to_body(
         >>> to_body(data).value.names()
         ['/cats.md']
     """
-    with opened(source) as file:
-        file.seek(0)
-        # Reported here, because the library would only report a bad header.
-        if file.read(2) == b"\x1f\x8b":
-            raise DecodeError("the archive is compressed by gzip: decompress it first")
-        file.seek(0)
-        # No list of members is kept, because a hostile archive has millions.
-        with (
-            damage_told(_DAMAGES),
-            _TarFile.open(fileobj=_Careful(file), mode="r:") as archive,
-        ):
-            read = take(
-                "the archive", _entries(archive), into=into, rename=rename, limits=limits,
-                max_bytes=max_bytes,
-            )  # fmt: skip
-            return Converted(read.value, [*read.losses, *_after(archive, file)])
+    most = max_bytes or most_bytes(None if into is None else Path(into), limits)
+    # No list of members is kept, because a hostile archive has millions.
+    with (
+        opened(source) as packed_file,
+        damage_told(_DAMAGES),
+        _unpacked(packed_file, most) as file,
+        _TarFile.open(fileobj=_Careful(file), mode="r:") as archive,
+    ):
+        read = take(
+            "the archive", _entries(archive), into=into, rename=rename, limits=limits,
+            max_bytes=max_bytes,
+        )  # fmt: skip
+        return Converted(read.value, [*read.losses, *_after(archive, file)])
+
+
+@contextmanager
+def _unpacked(file: BinaryIO, most: int) -> Iterator[BinaryIO]:
+    """Open an archive without its compression, in memory or in a file that is deleted.
+
+    Arguments:
+        file: the archive.
+        most: the most bytes of all entries together; their headers may take as many.
+    """
+    # Reported here, because the library would only report a bad header.
+    file.seek(0)
+    start = file.read(6)
+    for signature, (name, command) in _PACKED_BY_OTHERS.items():
+        if start.startswith(signature):
+            raise DecodeError(f"the archive is compressed by {name}: unpack it first, by {command}")
+    by_ratio, by_limit = _RATIO * file.seek(0, io.SEEK_END) + _SMALL, 2 * most + _SMALL
+    file.seek(0)
+    chunks = _chunks(file, start)
+    if chunks is None:
+        yield file
+        return
+    with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
+        for chunk in chunks:
+            if spool.tell() + len(chunk) > min(by_ratio, by_limit):
+                more = f"{_RATIO} times its size" if by_ratio < by_limit else f"{by_limit:,} bytes"
+                raise DecodeError(f"the archive unpacks to more than {more}")
+            spool.write(chunk)
+        spool.seek(0)
+        yield spool  # type: ignore[misc]
+
+
+def _chunks(file: BinaryIO, start: bytes) -> Iterator[bytes] | None:
+    """Return the content of a compressed file in pieces, None if it is not compressed."""
+    if start.startswith(b"\x1f\x8b"):
+        return iter(partial(gzip.GzipFile(fileobj=file).read, CHUNK), b"")
+    if start.startswith(b"BZh"):
+        return _streams(file, bz2.BZ2Decompressor)
+    if start == b"\xfd7zXZ\0":
+        return _streams(file, partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, _XZ_MEMORY))
+    return None
+
+
+def _streams(file: BinaryIO, new: Callable[[], Any]) -> Iterator[bytes]:
+    """Yield what the streams in a file unpack to; programs with threads write several."""
+    unpacker, data = new(), file.read(CHUNK)
+    while data or not unpacker.needs_input:
+        yield unpacker.decompress(data, CHUNK)
+        data = b""
+        if unpacker.eof:
+            # xz fills streams up with zeros.
+            data = unpacker.unused_data.lstrip(b"\0")
+            while not data and (more := file.read(CHUNK)):
+                data = more.lstrip(b"\0")
+            if not data:
+                return
+            unpacker = new()
+        elif unpacker.needs_input:
+            data = file.read(CHUNK)
+    raise EOFError("it ends too early")
 
 
 def _entries(archive: _TarFile) -> Iterator[ArchiveEntry]:
@@ -131,9 +209,14 @@ def _entry(archive: tarfile.TarFile, info: tarfile.TarInfo) -> ArchiveEntry:
             raise DecodeError(f"{info.name} has no content")
         return content  # type: ignore[return-value]
 
-    # A sparse file may state any size without having the bytes.
-    is_file = info.isreg() and not info.issparse() and info.size >= 0
-    return ArchiveEntry(info.name, info.size, None if is_file else "not a regular file", open_it)
+    return ArchiveEntry(info.name, info.size, _problem(info), open_it)
+
+
+def _problem(info: tarfile.TarInfo) -> str | None:
+    if info.issparse():
+        # It may state any size without having the bytes.
+        return "a sparse file, which leaves out its zeros; pack it without --sparse"
+    return None if info.isreg() and info.size >= 0 else "not a regular file"
 
 
 def from_body(

@@ -157,6 +157,8 @@ def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> ArchiveEntry:
 
 
 def _problem(info: zipfile.ZipInfo) -> str | None:
+    if "\0" in info.orig_filename:
+        return "the library reads its name only up to a NUL, and programs differ about the rest"
     # The upper half holds the mode of Unix; in archives from other systems it is 0.
     mode = info.external_attr >> 16
     if stat.S_IFMT(mode) not in {0, stat.S_IFREG}:
