@@ -30,6 +30,22 @@ class PartReader(io.BytesIO):
         self.path, self.name = path, name
         self.size = len(content)
 
+    # What fsspec's cache of blocks asks of each file, and sets: it closes files by `closed`, too.
+    blocksize = io.DEFAULT_BUFFER_SIZE
+
+    def _fetch_range(self, start: int, end: int) -> bytes:
+        return bytes(self.getbuffer()[start:end])
+
+    @property
+    def closed(self) -> bool:
+        """Whether the file is closed."""
+        return super().closed
+
+    @closed.setter
+    def closed(self, value: bool) -> None:
+        if value:
+            super().close()
+
 
 # A buffer of another stream has no name of its own. Python's classes know which stream they buffer,
 # even if a class derived from them shows another one as `raw`.

@@ -1,5 +1,6 @@
 """Libraries that read and write parts without knowing it."""
 
+import gc
 import io
 import json
 import shutil
@@ -386,3 +387,19 @@ class TestFsspec:
         assert body["/data/new"].read_bytes() == b"x"
         del mapper["new"]
         assert "/data/new" not in body
+
+
+# fsspec leaves the file of its cache to the collector.
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_the_cache_of_blocks_reads_parts(tmp_path: Path) -> None:
+    filesystem = MessageBody([Part("date,rides\n" * 2000, name="/rides.csv")]).fs
+    blocks = fsspec.filesystem("blockcache", fs=filesystem, cache_storage=str(tmp_path / "blocks"))
+    for _ in range(2):
+        with blocks.open("/rides.csv") as file:
+            assert file.read() == filesystem.cat_file("/rides.csv")
+            assert file.seek(2) == 2
+            assert file.read(2) == file.cache._fetch(2, 4) == b"te"
+        assert file.closed
+    blocks.open("/rides.csv").close()
+    gc.collect()
