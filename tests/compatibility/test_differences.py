@@ -333,6 +333,7 @@ class TestDefinitionsThatNameEachOther:
             "whether contents fit was left open: the size of the values is too large"
         )
 
+    @pytest.mark.leaf("rendering")
     def test_a_large_counterexample_is_shown_cut(self) -> None:
         result = check(*self.pair("l", "r", levels=12))
         assert result.counterexample is not None

@@ -19,6 +19,9 @@ from messagebody.findings import (
 )
 from messagebody.samples import sample
 
+# Some findings are about links.
+pytestmark = pytest.mark.leaf("links")
+
 
 def test_a_type_that_disagrees(tmp_path: Path) -> None:
     path = tmp_path / "chart.dat"
