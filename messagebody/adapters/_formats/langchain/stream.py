@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from messagebody._core import quote, strict_json
+from messagebody.adapters._conversation.messages import is_constructor
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
@@ -52,7 +53,10 @@ class MessagePieces(Accumulator):
         self._arriving = ArrivingCalls(lambda call: self.begin(self._calls, call), self.grow)
 
     def feed(self, event: dict[str, Any]) -> None:
-        """Take a chunk, in the form of `model_dump` or `message_to_dict`."""
+        """Take a chunk, in the form of `model_dump`, `message_to_dict` or `dumpd`."""
+        if is_constructor(event):
+            # A chunk of JavaScript has the type of a whole message inside: its class counts.
+            event = {**member(event, "kwargs", dict), "type": event["id"][-1]}
         said = event.get("type")
         kind = _KINDS.get(said) if isinstance(said, str) else None
         if kind is None:
