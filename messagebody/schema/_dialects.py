@@ -62,6 +62,8 @@ class JsonDialect:
             return
         for word, value in schema.items():
             holds = self.holders.get(word)
+            if word == "additionalItems" and not isinstance(schema.get("items"), list):
+                continue  # it is about the items after those that have a schema each
             if holds in {"list", "items"} and isinstance(value, list):
                 yield from (((word, at), each) for at, each in enumerate(value))
             elif holds == "names" and isinstance(value, dict):

@@ -4,7 +4,9 @@ Validation and `check` read what comes out, so both follow the same words. A wor
 own dialect says, and nothing where that dialect does not know it.
 """
 
-from collections.abc import Callable
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
 from copy import copy
 from typing import Any, Final
 from urllib.parse import quote as percent_encoded
@@ -20,6 +22,8 @@ _LEGAL: Final = "/~!$&'()*+,;=:@?"
 _RECURSION: Final = "recursion"
 """The dynamic anchor that stands for `$recursiveAnchor`."""
 _LIMIT: Final = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
+_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,8}")
+"""The step of a JSON Pointer into a list."""
 _VALUES: Final = {"const", "default", "enum", "examples"}
 """Words that hold values of contents, which stay as they are."""
 
@@ -96,12 +100,9 @@ class _SchemaTranslation:
         self._anchors: dict[tuple[str, str], Place] = {}
         self._targets: dict[Place, Place] = {}
         """Where references lead, by the place of the schema that has one."""
-        self._below_words: set[Place] = set()
-        """Schemas that a known word holds; a reference leads to all others."""
         self._moved: dict[Place, Place] = {}
         """Where each schema is afterwards."""
-        targets = self._follow_references()
-        self._added = [each for each in targets if each not in self._below_words]
+        self._added = self._without_room(self._follow_references())
         self._holders = {each[:end] for each in self._added for end in range(1, len(each) + 1)}
         # The documents of `$id` matter for references that are followed while values are checked.
         self._keeps_names = dialect is DRAFT_2020 or self._recurs()
@@ -109,11 +110,9 @@ class _SchemaTranslation:
     def result(self) -> dict[str, Any]:
         """Return the translated document."""
         made: dict[str, Any] = self._made((), ())
-        rooms = self._rooms()
+        rooms = self._with_rooms()
         if not rooms and all(place == new for place, new in self._moved.items()):
             return made
-        for place, room in rooms.items():
-            self._made(place, room)
         # Once more: now it is known where each reference leads.
         made = self._made((), ())
         for place, room in rooms.items():
@@ -126,18 +125,35 @@ class _SchemaTranslation:
     # What is where
 
     def _follow_references(self) -> list[Place]:
-        """Note all schemas, and return the places that references lead to and that were unknown."""
+        """Note all schemas, and return the places that references lead to."""
         pending: list[Place] = self._walk((), self._document, "")
-        found: list[Place] = []
+        found: dict[Place, None] = {}
         for place in pending:  # which grows meanwhile
             target = self._target(place)
             if target is None:
                 continue
             self._targets[place] = target
+            found[target] = None
             if target not in self._schemas:
-                found.append(target)
                 pending += self._walk_target(place, target)
-        return found
+        return [*found]
+
+    def _without_room(self, targets: Iterable[Place]) -> list[Place]:
+        """Return the targets that no known word holds; of those in each other, the outer ones."""
+        reached: set[Place] = set()
+        found: list[Place] = []
+        for target in ((), *sorted(targets, key=len)):
+            if target not in reached:
+                found.append(target)
+            pending = [target]
+            while pending:
+                place = pending.pop()
+                schema, _ = self._schemas[place]
+                if place not in reached and isinstance(schema, dict):
+                    below = self._dialect.children(schema)
+                    pending += [(*place, *steps) for steps, _ in below]
+                reached.add(place)
+        return found[1:]
 
     def _walk(self, place: Place, schema: Any, base: str) -> list[Place]:
         """Note the schemas at and below a place, and return the places of the new ones."""
@@ -154,7 +170,10 @@ class _SchemaTranslation:
                 around = self._base(each, here, around)
                 for steps, below in self._dialect.children(each):
                     pending.append(((*here, *steps), below, around))
-                    self._below_words.add((*here, *steps))
+                if self._dialect.is_reference(each) and isinstance(each.get("definitions"), dict):
+                    # They count only if something leads to them, maybe by a name of their own.
+                    for name, below in each["definitions"].items():
+                        pending.append(((*here, "definitions", name), below, around))
             self._schemas[here] = each, around
         return found
 
@@ -202,7 +221,7 @@ class _SchemaTranslation:
         steps: list[str | int] = []
         for escaped in name.split("/")[1:]:
             step = escaped.replace("~1", "/").replace("~0", "~")
-            key = int(step) if isinstance(value, list) and step.isdecimal() else step
+            key = int(step) if isinstance(value, list) and _INDEX.fullmatch(step) else step
             try:
                 value = value[key]
             except (LookupError, TypeError):
@@ -236,19 +255,23 @@ class _SchemaTranslation:
         """Return the place of the document that a schema belongs to, as the library sees it."""
         return self._resources[self._schemas[place][1]] if self._keeps_names else ()
 
-    def _rooms(self) -> dict[Place, Place]:
-        """Return a free place under `$defs` for each target that no known word holds."""
+    def _with_rooms(self) -> dict[Place, Place]:
+        """Give a free place under `$defs` to each target that no known word holds."""
         taken = set(self._moved.values())
+        numbers: Counter[Place] = Counter()
         rooms: dict[Place, Place] = {}
         for place in self._added:
-            root = self._moved.get(self._root(place), ())
-            wanted, number = str(place[-1]), 1
-            room: Place = (*root, "$defs", wanted)
+            around = next(
+                place[:end] for end in range(len(place) - 1, -1, -1) if place[:end] in self._schemas
+            )
+            wanted = (*self._moved[self._root(around)], "$defs", str(place[-1]))
+            room: Place = wanted
             while room in taken:
-                number += 1
-                room = (*root, "$defs", f"{wanted}-{number}")
+                numbers[wanted] += 1
+                room = (*wanted[:-1], f"{wanted[-1]}-{numbers[wanted] + 1}")
             taken.add(room)
             rooms[place] = room
+            self._made(place, room)  # a document in it may have rooms, too
         return rooms
 
     # Words
@@ -265,10 +288,7 @@ class _SchemaTranslation:
         beside: list[Any] = []
         for word, value in schema.items():
             if self._is_kept(word, place):
-                says = self._said(word, value, place, new, beside)
-                if "$defs" in made and "$defs" in says:
-                    made["$defs"] |= says.pop("$defs")
-                made |= says
+                made |= self._said(word, value, place, new, beside)
         if beside:
             made["allOf"] = [*made.get("allOf", ()), *beside]
         return made
@@ -335,7 +355,7 @@ class _SchemaTranslation:
                 self._dialect.recurs and "unevaluatedItems" in schema and "contains" in schema
             ):
                 return {}
-        name = "$defs" if word == "definitions" and not self._keeps_names else word
+        name = "$defs" if word == "definitions" and "$defs" in unknown else word
         return {name: self._held(word, value, place, new, name)}
 
     def _held(
@@ -347,7 +367,7 @@ class _SchemaTranslation:
             return [self._made((*here, at), (*there, at)) for at in range(len(value))]
         if holds == "names" and isinstance(value, dict):
             return {each: self._made((*here, each), (*there, each)) for each in value}
-        if holds in {"one", "items"} and here in self._below_words:
+        if holds in {"one", "items"} and here in self._schemas:
             return self._made(here, there)
         return value
 
@@ -375,7 +395,8 @@ class _SchemaTranslation:
 
     def _recursive(self, schema: dict[str, Any], place: Place, beside: list[Any]) -> dict[str, Any]:
         """Return the reference to the document around a schema, which no other one takes up."""
-        around = self._moved[self._resources[self._schemas[place][1]]]
+        root = self._resources[self._schemas[place][1]]
+        around = self._moved.get(root, root)
         found = {"$ref": "#" if self._keeps_names else _fragment(around)}
         if "$ref" in schema:
             beside.append(found)
@@ -393,8 +414,13 @@ class _SchemaTranslation:
         if fragment and not fragment.startswith("/"):
             return reference  # a name of its own leads there, wherever it is
         around = resolved(self._schemas[place][1], reference, place)[0]
-        root = self._resources[around]
-        steps = _fragment(target[len(self._moved.get(root, root)) :])
+        root = self._moved.get(self._resources[around], self._resources[around])
+        if target[: len(root)] != root:
+            if self._targets[place] not in self._moved:  # not yet
+                return reference
+            where = f"contentSchema {pointer(*place, '$ref')}: {quote(reference)}"
+            raise InvalidSchema(f"{where} leads into a document that lies in another one")
+        steps = _fragment(target[len(root) :])
         return reference if steps == f"#{fragment}" else document + steps
 
 

@@ -17,6 +17,7 @@ from messagebody import MessageBody, MessageBodySchema, Part, SchemaPart, check
 from messagebody.compatibility import lint
 from messagebody.errors import InvalidSchema
 from messagebody.schema import content_schema_of
+from tests.effort import calls
 
 DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 DRAFT_06 = "http://json-schema.org/draft-06/schema#"
@@ -83,6 +84,22 @@ WORDS: list[tuple[str, list[str], dict[str, Any], list[Any], list[Any]]] = [
     ("below an unknown word", list(VALIDATORS),
      {"properties": {"a": {"$ref": "#/x/M"}}, "x": {"M": {"type": "string"}}},
      [{"a": "x"}], [{"a": 1}]),
+    ("definitions and $defs of one name", [DRAFT_2019, DRAFT_2020],
+     {"$defs": {"a": {"type": "string"}}, "definitions": {"a": {"type": "integer"}},
+      "properties": {"x": {"$ref": "#/$defs/a"}, "y": {"$ref": "#/definitions/a"}}},
+     [{"x": "s", "y": 1}], [{"x": 1}, {"y": "s"}]),
+    ("what does not count is led to", [DRAFT_04, DRAFT_07, DRAFT_2019],
+     {"items": {}, "additionalItems": {"items": {"type": "string"}},
+      "properties": {"x": {"$ref": "#/additionalItems/items"}}}, [{"x": "s"}], [{"x": 1}]),
+    ("beside a reference that is led into", OLD,
+     {"$ref": "#/definitions/a/properties/b",
+      "definitions": {"a": {"properties": {"b": {"type": "null"}}}}}, [None], [1]),
+    ("documents below an unknown word", [DRAFT_2020],
+     {"properties": {"a": {"$ref": "https://a.example/in"}, "b": {"$ref": "#/x/M/y/N"}},
+      "x": {"M": {"$id": "https://a.example/in", "type": "array", "items": {"$ref": "#/y/N"},
+                  "y": {"N": {"type": "null"}}}},
+      "allOf": [{"$ref": "#/x/M"}, True][1:], "anyOf": [{"$ref": "#/x/M"}, {"type": "object"}]},
+     [], []),
     ("names of generators", list(VALIDATORS),
      {"items": {"$ref": "#/definitions/Rec<string, A[]>"},
       "definitions": {"Rec<string, A[]>": {"type": "null"}}}, [[None]], [[1]]),
@@ -92,6 +109,9 @@ WORDS: list[tuple[str, list[str], dict[str, Any], list[Any], list[Any]]] = [
     ("an anchor", [DRAFT_06, DRAFT_07],
      {"items": {"$ref": "#n"}, "definitions": {"x": {"$id": "#n", "type": "null"}}},
      [[None]], [[1]]),
+    ("an anchor beside a reference", [DRAFT_06, DRAFT_07],
+     {"$ref": "#n", "definitions": {"x": {"$id": "#n", "items": {"$ref": "#/definitions/y"}},
+                                    "y": {"type": "null"}}}, [[None], 1], [[1]]),
     ("an id that is a place", [DRAFT_07],
      {"properties": {"a": {"$id": "#/properties/a", "type": "null"}}}, [{"a": None}], [{"a": 1}]),
     ("the id of draft-04", [DRAFT_04],
@@ -283,6 +303,29 @@ def test_a_misspelt_word_is_told(word: str, meant: str) -> None:
         {"tsType": 1},
     ):
         assert [each for each in lint(at(place)) if each.check == "unknown-word"] == []
+
+
+@pytest.mark.parametrize("step", ["1" * 5_000, "01", "\u0661", "-1", "1.0", "", "\ud800", "%ud800"])
+def test_steps_of_a_pointer_that_lead_nowhere(step: str) -> None:
+    with pytest.raises(InvalidSchema):
+        at({"allOf": [{}, {}], "$ref": f"#/allOf/{step}"})
+
+
+def test_names_that_no_uri_holds() -> None:
+    for content in ({"$ref": "#/x/\ud800", "x": {"\ud800": {}}}, {"$ref": "\ud800"}):
+        with pytest.raises(InvalidSchema):
+            at(content)
+
+
+def test_thousands_of_targets_of_one_name_have_rooms_in_few_steps() -> None:
+    def read(number: int) -> int:
+        content = {
+            "x": {str(each): {"a": {}} for each in range(number)},
+            "allOf": [{"$ref": f"#/x/{each}/a"} for each in range(number)],
+        }
+        return calls(lambda: at(content))
+
+    assert read(2_000) < 25 * read(100)
 
 
 def test_many_references_into_each_other_are_moved_once() -> None:
