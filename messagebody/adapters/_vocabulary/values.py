@@ -10,7 +10,7 @@ import enum
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from messagebody._core import Limits, base64, check_content_type, quote, strict_json
+from messagebody._core import TEXT_PLAIN, Limits, base64, check_content_type, quote, strict_json
 from messagebody.errors import DecodeError, EnvelopeError
 
 
@@ -156,5 +156,5 @@ def one_of(option: str, value: str, values: Sequence[str]) -> None:
 
 def check_text_type(kind: str) -> None:
     """Refuse a type that what somebody says can't have."""
-    if not check_content_type(kind).lower().startswith("text/"):
+    if kind != TEXT_PLAIN and not check_content_type(kind).lower().startswith("text/"):
         raise EnvelopeError(f"text is a type of text, such as text/markdown, got {quote(kind)}")
