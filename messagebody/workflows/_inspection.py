@@ -213,6 +213,8 @@ class _Inspection:
             if decision.is_exact:
                 raise AssertionError("a message gets through that should not; please report this")
             return False
+        if inside := _inside(leg, breach):
+            breach = attrs.evolve(breach, problem=_problem(leg, found, self._agent.name, inside))
         self.breaches.append(breach)
         return True
 
@@ -247,14 +249,29 @@ def _rest(leg: Leg, sender: LegSender, steps: _Steps) -> Edge:
 
 
 def _gets_through(leg: Leg, breach: Breach) -> bool:
+    body = _arrived(breach)
+    return body is not None and (leg.step is not None or leg.takes.is_valid(body))
+
+
+def _arrived(breach: Breach) -> MessageBody | None:
+    """Return what arrives of the messages of a breach; None if they do not get that far."""
     arrived = [passage.arrived for passage in breach.passages]
     if None in arrived:
-        return False
+        return None
     try:
-        body = merged(each for each in arrived if each is not None)
+        return merged(each for each in arrived if each is not None)
     except DuplicateName:
-        return False
-    return leg.step is not None or leg.takes.is_valid(body)
+        return None
+
+
+def _inside(leg: Leg, breach: Breach) -> str:
+    """Return where the content that arrives differs from what is taken; "" if that is not why."""
+    body = None if leg.step is not None or not breach.messages else _arrived(breach)
+    for each in () if body is None else leg.takes.iter_violations(body):
+        if each.code == "content-invalid" and breach.required in (None, each.schema_index):
+            place = f" at {quote(each.content_pointer)}" if each.content_pointer else ""
+            return f"inside{place}, it takes {each.expected} and gets {each.got}"
+    return ""
 
 
 def _kind(leg: Leg, found: Break) -> BreachKind:
@@ -273,23 +290,23 @@ def _edge_at(leg: Leg, found: Break) -> int | None:
     return edges[0].number if len(edges) == 1 else None
 
 
-def _problem(leg: Leg, found: Break, agent: str) -> str:
-    """Return one clause about what breaks."""
+def _problem(leg: Leg, found: Break, agent: str, inside: str = "") -> str:
+    """Return one clause about what breaks, and where if that is inside a content."""
     taker = quote(agent) if leg.step is None else "a step of your own"
     if found.name is not None:
         return f"two parts would be named {quote(found.name)}"
     if found.required is not None:
         wanted = leg.takes[found.required]
-        return (
-            f"{taker} requires {described(wanted.name, wanted.content_type)}, which may be missing"
-        )
+        lacks = f"and another content may arrive: {inside}" if inside else "which may be missing"
+        return f"{taker} requires {described(wanted.name, wanted.content_type)}, {lacks}"
     if found.part is None or found.sender is None:
         raise AssertionError(found)
     source = leg.senders[found.sender].name
     came = "; ".join(_arrival(found.part, each) for each in found.arrived)
     sent = described(*found.part)
     came = f", which arrives as {came}" if came else ""
-    return f"{quote(source)} may send {sent}{came}; {taker} does not take it"
+    where = f": {inside}" if inside else ""
+    return f"{quote(source)} may send {sent}{came}; {taker} does not take it{where}"
 
 
 def _arrival(sent: PartType, arrived: PartType) -> str:

@@ -18,6 +18,7 @@ from messagebody.workflows import (
     Breach,
     BreachKind,
     Workflow,
+    WorkflowStep,
     adapt,
     drop,
     merged,
@@ -437,3 +438,40 @@ def test_what_a_failed_assertion_shows() -> None:
     )
     with pytest.raises(InvalidArgument, match=r"expected an Adaptation, .*no steps were found"):
         workflow.apply(None)  # type: ignore[arg-type]
+
+
+def asks_for(name: str, *members: str, kind: str = "string") -> MessageBodySchema:
+    """Return the schema of a JSON part whose object has some members."""
+    content = {
+        "type": "object",
+        "required": [*members],
+        "properties": {each: {"type": kind} for each in members},
+    }
+    return MessageBodySchema(
+        [SchemaPart(name, "application/json", required=True, content_schema=content)]
+    )
+
+
+@pytest.mark.parametrize("steps", [[], [mount("/in")]])
+def test_where_a_content_differs_is_told(steps: list[WorkflowStep]) -> None:
+    """In a part that arrives and is not taken for what is inside, and of which none is missing."""
+    pytest.importorskip("jsonschema_rs", exc_type=ImportError)
+    name = "/in/f.json" if steps else "/f.json"
+    sender = Agent("a", ANYTHING, asks_for("/f.json", "answer"))
+    for taken, told in (
+        (asks_for(name, "question"), "inside, it takes an object with 'question' and gets"),
+        (asks_for(name, "answer", kind="number"), "inside at '/answer', it takes number and gets"),
+    ):
+        answer = Workflow([sender, Agent("b", taken, ANYTHING)], [("a", "b", steps)]).check()["b"]
+        assert answer.verdict in {"sometimes", "never"}
+        assert answer.breaches
+        for breach in answer.breaches:
+            assert told in breach.problem
+            assert told in breach.to_dict()["problem"]
+            assert "missing" not in breach.problem
+    # A part that really does not arrive is still said to be missing.
+    silent = Agent("a", ANYTHING, schema_of([["/other", "text/plain", False]]))
+    answer = Workflow([silent, Agent("b", asks_for(name, "x"), ANYTHING)], [("a", "b")]).check()[
+        "b"
+    ]
+    assert any("may be missing" in breach.problem for breach in answer.breaches)
