@@ -11,7 +11,12 @@ from messagebody.adapters._conversion.collecting import Collector
 from messagebody.adapters._conversion.copies import copy_of, without_copy
 from messagebody.adapters._conversion.kinds import media_of
 from messagebody.adapters._conversion.missed import missed_in
-from messagebody.adapters._conversion.rest import content_class, mark_of
+from messagebody.adapters._conversion.rest import (
+    content_class,
+    mark_of,
+    stand_in,
+    without_stand_ins,
+)
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.dialect import Dialect, Misplaced
 from messagebody.adapters._vocabulary.items import Call, Item, Media, Reasoning, Result, Text
@@ -56,9 +61,9 @@ class BlockReader:
             raise _wrong(self.dialect, error.path, error.said_of(message)) from error
         self._check_role(message)
         self._spots = Spots(message, self.dialect.place)
-        self._check_blocks(blocks)
         self.role = self.collector.speaker = said
         entries = self._entries(blocks)
+        self._check_list(message, blocks)
         left: dict[str, Any] = {"format": self.dialect.name, "role": self.role, "form": form}
         # The blocks are written again at once, so that `rest` only has to keep the difference.
         role = self.role or "user"
@@ -74,7 +79,9 @@ class BlockReader:
     def _joined(self, blocks: list[Any], form: Any, word: str) -> Any:
         """Return the message of blocks, some of which may be bad."""
         try:
-            return self.dialect.join(blocks, form, word)
+            if not self.refused:
+                return self.dialect.join(blocks, form, word)
+            return without_stand_ins(self.dialect.join([*map(stand_in, blocks)], form, word))
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             if not self.refused:
                 raise
@@ -93,11 +100,16 @@ class BlockReader:
         if said is not None and not isinstance(said, str):
             raise _wrong(self.dialect, "/role", f"expected text, got {quote(said, limit=40)}")
 
-    def _check_blocks(self, blocks: list[Any], above: Spot | None = None) -> None:
-        for index, block in enumerate(blocks):
-            if not isinstance(block, dict):
-                problem = f"expected an object, got {quote(block, limit=40)}"
-                raise _wrong(self.dialect, self._spots.of(blocks, index, above).pointer(), problem)
+    def _check_list(self, message: Any, blocks: list[Any]) -> None:
+        """Refuse a bare list with values that are no objects, if no block of it can be read."""
+        if self.refused and isinstance(message, list) and not self.collector.parts:
+            for index, block in enumerate(blocks):
+                self._check_block(block, self._spots.of(blocks, index))
+
+    def _check_block(self, block: Any, spot: Spot) -> None:
+        if not isinstance(block, dict):
+            problem = f"expected an object, got {quote(block, limit=40)}"
+            raise _wrong(self.dialect, spot.pointer(), problem)
 
     def _entries(
         self, blocks: list[Any], above: Spot | None = None, directory: str = "/"
@@ -117,6 +129,7 @@ class BlockReader:
             directory: where its part goes: "/", or the directory of a result.
         """
         try:
+            self._check_block(block, spot)
             item = item_of(self.dialect, block, spot)
             return self.rest_of(item, block, spot, directory)
         except EnvelopeError as error:
@@ -171,7 +184,8 @@ class BlockReader:
         """Read the result of a tool: its blocks become items in its directory."""
         if "results" not in self.collector.keep:
             return {"block": block}
-        self._check_blocks(item.blocks, spot)
+        for index, each in enumerate(item.blocks):
+            self._check_block(each, self._spots.of(item.blocks, index, spot))
         directory = self.collector.start_result(item)
         inner = self._entries(item.blocks, spot, directory)
         self.collector.end_result(item, is_empty=all("block" in entry for entry in inner))

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 from zlib import crc32
 
+import attrs
+
 from messagebody._core import Part, PartRecord, is_text, part_of, record_of
 from messagebody.adapters._vocabulary.dialect import TYPES
 from messagebody.adapters._vocabulary.places import Found
@@ -31,7 +33,9 @@ def entries_of(rest: dict[str, Any], key: str) -> list[dict[str, Any]]:
     """
     entries: list[dict[str, Any]] = member_of(rest, key, list) or []
     for entry in entries:
-        if not isinstance(entry, dict) or not isinstance(entry.get("block", {}), dict):
+        # A block of a message may be bad, and any value; those of results are written as they are.
+        is_entry = isinstance(entry, dict)
+        if not is_entry or (key == "inner" and not isinstance(entry.get("block", {}), dict)):
             raise EnvelopeError(f"rest is not what to_body returned: '{key}' has objects")
         for member in ("name", "kind", "of", "type", "mark"):
             member_of(entry, member, str)
@@ -111,3 +115,41 @@ def mark_of_record(record: PartRecord) -> str:
 
 _END: Final = 64 * 1024
 """Bytes at each end of a large file; reading all of a film would cost more than the conversion."""
+
+
+@attrs.frozen
+class _Held:
+    """What stands in a message for a value: no message of JSON has one."""
+
+    value: Any
+
+
+_UNKNOWN: Final = {"type": "value held", "block_type": "value held"}
+"""What makes a block one of the content in all formats, and of no kind that they have."""
+
+
+def stand_in(block: Any) -> Any:
+    """Return a block, or an unknown block that holds a value that is no object.
+
+    Formats join objects, and may copy them.
+    """
+    return block if isinstance(block, dict) else {**_UNKNOWN, "held": _Held(block)}
+
+
+def is_stand_in(block: Any) -> bool:
+    """Return whether a block holds a value that is no object."""
+    return isinstance(block, dict) and isinstance(block.get("held"), _Held)
+
+
+def without_stand_ins(message: Any) -> Any:
+    """Return a message with the values that unknown blocks hold in their places, made in place."""
+    root = [message]
+    pending: list[Any] = [root]
+    while pending:
+        here = pending.pop()
+        for key, value in here.items() if isinstance(here, dict) else enumerate(here):
+            if is_stand_in(value):
+                here[key] = value["held"].value
+            elif isinstance(value, dict | list):
+                pending.append(value)
+    return root[0]

@@ -13,6 +13,7 @@ from messagebody.adapters._conversion.blocks import BlockWriter, Written
 from messagebody.adapters._conversion.check import MessageCheck
 from messagebody.adapters._conversion.plan import KeptBlock, MessagePlan, plan_of
 from messagebody.adapters._conversion.reaching import WriteOptions
+from messagebody.adapters._conversion.rest import is_stand_in, without_stand_ins
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import Item, Media, Text
@@ -59,6 +60,8 @@ def write(
         raise LossyConversion(made.refused)
     if len(blocks) > 1:
         losses += check.of_message(blocks, message)
+    if any(isinstance(step, KeptBlock) and is_stand_in(step.block) for step in plan.steps):
+        message = without_stand_ins(message)
     message = differences.apply(plan.frame, message)
     # A message that came without an id goes back without one.
     message = message if plan.is_own else dialect.complete(message)

@@ -6,7 +6,7 @@ blocks is not its place in the message. Nothing is searched for until somebody a
 """
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Final
@@ -35,6 +35,9 @@ class Spots:
     def __init__(self, message: Any, place: str) -> None:
         self._message = message
         self.start = f"/{place}"
+        self.following: dict[int, str] = {}
+        """The pointers that only follow from the block before, by the numbers of their blocks."""
+        self._bare: tuple[Sequence[Any], list[str | None]] | None = None
 
     def of(self, blocks: Sequence[Any], index: int, above: "Spot | None" = None) -> "Spot":
         """Return the spot of a block among others; `above` is that of the result that holds it."""
@@ -62,6 +65,18 @@ class Spots:
                 if len(holders) < _MOST_HOLDERS:
                     holders.append(pointer)
         return found
+
+    def bare(self, blocks: Sequence[Any], index: int) -> str | None:
+        """Return the JSON pointer of a value that is no object, None if no list has it."""
+        if self._bare is None or self._bare[0] is not blocks:
+            held: dict[int, deque[str]] = {}
+            for values, pointer in reversed(self._all):
+                for number, value in enumerate(values if isinstance(values, list) else ()):
+                    held.setdefault(id(value), deque()).append(f"{pointer}/{number}")
+            # Equal values may be one object: they are in the order of the message.
+            found = [held[id(each)].popleft() if held.get(id(each)) else None for each in blocks]
+            self._bare = (blocks, found)
+        return self._bare[1][index]
 
     @cached_property
     def _all(self) -> list[tuple[Any, str]]:
@@ -101,6 +116,10 @@ class Spot:
         """
         if self._above is None and self._spots.holds(self._blocks, self._index):
             return self._default() + path
+        if not isinstance(self._block, dict | list) and self._above is None:
+            found = self._spots.bare(self._blocks, self._index)
+            if found is not None:
+                return found + path
         for value, rest in _along(self._block, path):
             if (found := self._spots.places.get(id(value))) is not None:
                 return (found or self._default()) + rest
@@ -144,10 +163,13 @@ class Spot:
             return match[0]
         if self._index == 0 or self._above is not None:
             return self._default()
-        before = self._spots.of(self._blocks, self._index - 1)
-        head, _, number = before.pointer().rpartition("/")
+        before = self._spots.following.get(self._index - 1)
+        before = before or self._spots.of(self._blocks, self._index - 1).pointer()
+        head, _, number = before.rpartition("/")
         # What is no object is an item of its own, after the one before it.
-        return f"{head}/{int(number) + 1}" if number.isdecimal() else self._default()
+        found = f"{head}/{int(number) + 1}" if number.isdecimal() else self._default()
+        self._spots.following[self._index] = found
+        return found
 
     def _default(self) -> str:
         above = self._spots.start if self._above is None else self._above.pointer()

@@ -9,6 +9,7 @@ import pytest
 
 from messagebody import MessageBody, Part
 from messagebody import adapters as registry
+from messagebody.errors import EnvelopeError
 from tests.adapters.formats.messages import MESSAGES as EVERY
 from tests.adapters.formats.test_silence import MESSAGES
 from tests.effort import examples
@@ -149,3 +150,50 @@ def test_a_rest_holds_no_content(name: str) -> None:
             encoded = base64.b64encode(data).decode()
             assert len(data) < 20 or encoded[:40] not in said, part
             assert len(data) < 20 or part.text is None or part.text[:40] not in said, part
+
+
+@pytest.mark.parametrize("value", [None, 5, "s", [1]])
+@pytest.mark.parametrize(
+    ("name", "place", "text"),
+    [
+        ("anthropic", "content", {"type": "text"}),
+        ("openai-chat", "content", {"type": "text"}),
+        ("gemini", "parts", {}),
+        ("bedrock", "content", {}),
+        ("ag-ui", "content", {"type": "text"}),
+        ("vercel-ai", "parts", {"type": "text"}),
+        ("llamaindex", "blocks", {"block_type": "text"}),
+        ("mcp", "content", {"type": "text"}),
+    ],
+)
+def test_a_value_that_is_no_block_stays_in_an_edited_message(
+    name: str, place: str, text: dict[str, Any], value: Any
+) -> None:
+    blocks = [{**text, "text": "a"}, value, {**text, "text": "b"}]
+    there = adapter(name).to_body({"role": "user", place: blocks})
+    there.value.add("c")
+    rest = json.loads(json.dumps(there.rest))
+    back = adapter(name).from_body(there.value, rest=rest).value
+    assert back == {"role": "user", place: [*blocks, {**text, "text": "c"}]}
+
+
+@pytest.mark.parametrize("value", [None, 5, [1]])
+@pytest.mark.parametrize(
+    "name", ["anthropic", "gemini", "mcp", "openai-chat", "langchain", "ag-ui"]
+)
+def test_a_value_that_is_no_message_is_refused(name: str, value: Any) -> None:
+    message = adapter(name).from_body(MessageBody([Part("a")])).value
+    with pytest.raises(EnvelopeError):
+        adapter(name).to_bodies([message, value])
+    with pytest.raises(EnvelopeError):
+        adapter(name).to_body([message, value])
+
+
+def test_many_values_that_are_no_calls_have_their_places() -> None:
+    for name in ("openai-chat", "langchain"):
+        message = {"role": "assistant", "type": "ai", "content": "x", "tool_calls": [None] * 2000}
+        there = adapter(name).to_body(message)
+        assert len(there.losses) == 2000
+        assert adapter(name).from_body(there.value, rest=there.rest).value == message
+    losses = adapter("openai-chat").to_body(message).losses
+    assert [loss.where for loss in losses] == [f"tool_calls[{index}]" for index in range(2000)]

@@ -75,7 +75,7 @@ class VercelAI(Format):
             blocks, form = _split(need(message, "parts", list)), None
             form = "both" if isinstance(content, str) and content == _all_text(blocks) else None
         attached = optional(message, older.ATTACHED, list) or []
-        return [*blocks, *({"type": "attachment", **each} for each in attached)], form
+        return [*blocks, *map(_attachment, attached)], form
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
         """Return a message, or its parts alone."""
@@ -210,6 +210,10 @@ def _is_part(part: Any) -> bool:
 # Parts that become two blocks, and parts that become none
 
 
+def _attachment(value: Any) -> Any:
+    return {"type": "attachment", **value} if isinstance(value, dict) else value
+
+
 def _split(parts: list[Any]) -> list[Any]:
     """Return the blocks of parts: the result of a tool gets its own block, a new step gets none."""
     blocks: list[Any] = []
@@ -314,7 +318,8 @@ def _file(block: dict[str, Any], kind: str) -> Media:
 
 def _all_text(blocks: list[Any]) -> str:
     """Return all text of blocks, which version 4 repeats beside them."""
-    texts = (each.get("text") for each in blocks if each.get("type") == "text")
+    objects = (each for each in blocks if isinstance(each, dict))
+    texts = (each.get("text") for each in objects if each.get("type") == "text")
     return "".join(each for each in texts if isinstance(each, str))
 
 
