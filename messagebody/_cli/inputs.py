@@ -187,9 +187,14 @@ def _no_body(data: bytes, path: str, error: DecodeError) -> str:
     if values_of_lines(data, limits()) is not None:
         each = "convert --lines reads one message per line, bulk the messages of many files"
         return f"{text}; each line is JSON: {each}"
-    found = formats_of(data)
-    hint = f"; it looks like {found[0]}: convert --from {found[0]} makes a body" if found else ""
-    return text + hint
+    if found := formats_of(data):
+        # First, because what is wrong with each message of a long chat would hide it.
+        name = "-" if path == "-" else shlex.quote(path)
+        return (
+            f"{source_name(path)} looks like {found[0]}: messagebody view {name} shows it, and "
+            f"messagebody convert {name} --from {found[0]} makes a body; it is not one: {error}"
+        )
+    return text
 
 
 _IS_BODY = (

@@ -129,6 +129,18 @@ def test_the_page_says_what_the_codes_mean() -> None:
     assert said == {int(code): meaning for code, meaning in MEANINGS.items()}
 
 
+@pytest.mark.parametrize("command", ["ls", "links", "tree", "digest"])
+def test_a_long_chat_is_told_first(shell: Shell, tmp_path: Path, command: str) -> None:
+    turn = {"role": "user", "content": [{"type": "text", "text": "hi"}]}
+    (tmp_path / "run.json").write_text(json.dumps([turn, {**turn, "role": "assistant"}] * 20))
+    done = shell(command, "run.json")
+    assert done.code == 2
+    assert done.err.startswith(
+        "messagebody: 'run.json' looks like openai-chat: messagebody view run.json shows it, and "
+        "messagebody convert run.json --from openai-chat makes a body; "
+    )
+
+
 def test_a_refused_reference_says_what_to_do(shell: Shell) -> None:
     assert shell("cat", "web.json", "w").err == (
         "messagebody: part '/w' points to https://example.com/, which no resolver allows. If you "
