@@ -132,7 +132,9 @@ def test_the_page_says_what_the_codes_mean() -> None:
 @pytest.mark.parametrize("command", ["ls", "links", "tree", "digest"])
 def test_a_long_chat_is_told_first(shell: Shell, tmp_path: Path, command: str) -> None:
     turn = {"role": "user", "content": [{"type": "text", "text": "hi"}]}
-    (tmp_path / "run.json").write_text(json.dumps([turn, {**turn, "role": "assistant"}] * 20))
+    picture = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
+    asked = {"role": "user", "content": [picture]}
+    (tmp_path / "run.json").write_text(json.dumps([turn, asked] * 20))
     done = shell(command, "run.json")
     assert done.code == 2
     assert done.err.startswith(
