@@ -284,3 +284,22 @@ def test_a_thought_never_stays_behind_what_it_led_to() -> None:
     done = responses.from_bodies([there.value[0], edited], rest=there.rest)
     assert not any(each.get("type") == "reasoning" for each in done.value)
     assert len(done.losses) >= 2
+
+
+@pytest.mark.parametrize(
+    ("image", "types", "losses"),
+    [
+        ("s", ["text/plain"], 1),
+        (None, ["text/plain"], 1),
+        ("iVBO\nRw0K\nGgo=", ["text/plain", "image/png"], 0),
+        ("\n".join(["iVBORw0KGgoA", *["AAAA"] * 2_000]), ["text/plain", "image/png"], 0),
+    ],
+    ids=["no base64", "null", "short lines", "long"],
+)
+def test_pictures_beside_the_content_of_a_chat(image: Any, types: list[str], losses: int) -> None:
+    """Base64 may have white space anywhere, and what is none refuses nothing else."""
+    message = {"role": "user", "content": "a", "images": [image]}
+    there = adapter("openai-chat").to_body(message)
+    assert [part.content_type for part in there.value] == types
+    assert len(there.losses) == losses
+    assert adapter("openai-chat").from_body(there.value, rest=there.rest).value == message

@@ -7,7 +7,7 @@ with members of its own. A row says where a member is, and what it means.
 from collections.abc import Iterator
 from typing import Any, Final
 
-from messagebody._core import base64, sniffing
+from messagebody._core import OCTET_STREAM, base64, sniffing
 from messagebody.adapters._formats.openai import cut
 from messagebody.adapters._vocabulary.dialect import need, optional
 from messagebody.adapters._vocabulary.items import Media, Reasoning
@@ -104,10 +104,18 @@ def _picture(held: Any) -> Media:
     if isinstance(held, str):
         if held.startswith(("http://", "https://", "data:")):
             return Media("images", url=held, form="bare")
-        kind = sniffing.content_type(base64.decode_spaced(held[:4000]))
-        return Media("images", kind, encoded=held, form="bare")
+        return Media("images", _kind_of(held), encoded=held, form="bare")
     url = need(need(held, "image_url", dict), "url")
     return Media("images", url=url, place="images")
+
+
+def _kind_of(encoded: str) -> str:
+    """Return the type of a picture in base64, in which white space may stand."""
+    head = "".join(encoded[:4000].split())
+    try:
+        return sniffing.content_type(base64.decode(head[: len(head) // 4 * 4]))
+    except ValueError:  # where the content is decoded, it is told
+        return OCTET_STREAM
 
 
 def write_thought(item: Reasoning) -> Any | None:
