@@ -1,8 +1,11 @@
 """How each command of the shell is called, and the files that such calls need."""
 
+import contextlib
 import importlib
 import json
+import os
 import socket
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from starlette.testclient import TestClient
 from messagebody import MessageBody, serving
 from messagebody.adapters import adapter_names
 from messagebody.envelopes import olympus, sentient
+from messagebody.errors import MissingDependency
 
 BODY = "m.json"
 OUT = ["--out", "out"]
@@ -118,10 +122,30 @@ def write_files(body: MessageBody) -> None:
 
 
 def visits_instead_of_serving(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let `serve` end: it asks for everything that it would serve for ever."""
+    """Let `serve` and `mount` end: they ask for everything that they would serve for ever."""
+    with contextlib.suppress(MissingDependency):
+        mounting = importlib.import_module("messagebody.views._mount")
+        monkeypatch.setattr(mounting, "FUSE", _read)
     module = importlib.import_module("messagebody._cli.commands.serving")
     monkeypatch.setattr(module, "listen", lambda *_: [socket.create_server(("127.0.0.1", 0))])
     monkeypatch.setattr(serving, "run", _visit)
+
+
+def _read(operations: Any, directory: str, **options: Any) -> None:
+    """Read all files of what would be mounted, as the kernel would."""
+    assert Path(directory).is_dir()
+    assert options["ro"]
+    pending = [""]
+    for at in pending:  # which grows meanwhile
+        for name in operations.readdir(at or "/", 0)[2:]:
+            path = f"{at}/{name}"
+            if stat.S_ISDIR(operations.getattr(path)["st_mode"]):
+                pending.append(path)
+                continue
+            handle = operations.open(path, os.O_RDONLY)
+            with contextlib.suppress(OSError):
+                operations.read(path, 1 << 20, 0, handle)
+            operations.release(path, handle)
 
 
 def _visit(app: Any, sockets: list[socket.socket], *, seconds: float) -> None:
