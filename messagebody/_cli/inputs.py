@@ -44,6 +44,8 @@ BODY = "body"
 _DATABASE = b"SQLite format 3\0"
 # What a command says of a body that was probably meant as something else.
 _STRANGERS = 3
+# Characters of a path in the commands that an error names.
+_MOST_OF_A_PATH = 200
 
 
 def slashed(pattern: str) -> str:
@@ -183,18 +185,25 @@ def _no_body(data: bytes, path: str, error: DecodeError) -> str:
         return f"{problem}; messagebody add BODY {shlex.quote(path)} makes a part of it"
     if _is_schema(data):
         return f"{source_name(path)} is a schema, not a body; messagebody schema describes it"
-    text = f"{source_name(path)} is not a valid body: {error}"
     if values_of_lines(data, limits()) is not None:
         each = "convert --lines reads one message per line, bulk the messages of many files"
-        return f"{text}; each line is JSON: {each}"
-    if found := formats_of(data):
-        # First, because what is wrong with each message of a long chat would hide it.
-        name = "-" if path == "-" else shlex.quote(path)
-        return (
-            f"{source_name(path)} looks like {found[0]}: messagebody view {name} shows it, and "
-            f"messagebody convert {name} --from {found[0]} makes a body; it is not one: {error}"
-        )
-    return text
+        return f"{source_name(path)} is not a valid body: {error}; each line is JSON: {each}"
+    found = formats_of(data)
+    # What helps comes first: a long chat has a problem in each message, and texts are cut.
+    hint = f" it looks like {found[0]}; {_for_format(data, path, found[0])}:" if found else ""
+    return f"{source_name(path)} is not a valid body:{hint} {error}"
+
+
+def _for_format(data: bytes, path: str, name: str) -> str:
+    """Return the commands for a file in another format."""
+    file = shlex.quote(path)
+    # Errors are cut, and a command that is cut helps nobody.
+    file = file if len(file) <= _MOST_OF_A_PATH else "FILE"
+    convert = f"messagebody convert --from {name} {file}"
+    if not data.lstrip().startswith(b"["):
+        return f"{convert} makes a body"
+    # A body is one message, and a conversation has several.
+    return f"messagebody view {file} shows it as a page, {convert} --to FORMAT converts it"
 
 
 _IS_BODY = (

@@ -129,20 +129,6 @@ def test_the_page_says_what_the_codes_mean() -> None:
     assert said == {int(code): meaning for code, meaning in MEANINGS.items()}
 
 
-@pytest.mark.parametrize("command", ["ls", "links", "tree", "digest"])
-def test_a_long_chat_is_told_first(shell: Shell, tmp_path: Path, command: str) -> None:
-    turn = {"role": "user", "content": [{"type": "text", "text": "hi"}]}
-    picture = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
-    asked = {"role": "user", "content": [picture]}
-    (tmp_path / "run.json").write_text(json.dumps([turn, asked] * 20))
-    done = shell(command, "run.json")
-    assert done.code == 2
-    assert done.err.startswith(
-        "messagebody: 'run.json' looks like openai-chat: messagebody view run.json shows it, and "
-        "messagebody convert run.json --from openai-chat makes a body; "
-    )
-
-
 def test_a_refused_reference_says_what_to_do(shell: Shell) -> None:
     assert shell("cat", "web.json", "w").err == (
         "messagebody: part '/w' points to https://example.com/, which no resolver allows. If you "
@@ -400,3 +386,34 @@ def test_a_chat_that_is_read_as_a_body_is_said(shell: Shell, arguments: list[str
     assert "and more: messagebody lint chat.json shows all" in done.err
     assert "UserWarning" not in done.err
     assert shell("lint", "chat.json").out.count("chat-message") == 6
+
+
+@pytest.mark.parametrize("command", ["ls", "tree", "links", "digest"])
+def test_a_long_chat_leads_on_before_its_problems(shell: Shell, command: str) -> None:
+    text = {"role": "user", "content": [{"type": "text", "text": "Hi"}]}
+    Path("my chat.json").write_text(json.dumps([text, {"role": "assistant", "content": "Yo"}] * 26))
+    done = shell(command, "my chat.json")
+    assert done.code == 2
+    assert done.err.startswith(
+        "messagebody: 'my chat.json' is not a valid body: it looks like anthropic; "
+        "messagebody view 'my chat.json' shows it as a page, "
+        "messagebody convert --from anthropic 'my chat.json' --to FORMAT converts it: part 0: "
+    )
+    convert = "convert", "--from", "anthropic", "my chat.json"
+    assert shell(*convert, "--to", "gemini").code == 0
+    assert shell("view", "my chat.json", "-o", "page.html").code == 0
+
+
+def test_a_long_path_cuts_no_command_and_one_message_makes_a_body(shell: Shell) -> None:
+    directory = Path("/".join(["d" * 200] * 4))
+    directory.mkdir(parents=True)
+    text = {"role": "user", "content": [{"type": "text", "text": "Hi"}]}
+    (directory / "chat.json").write_text(json.dumps([text] * 52))
+    done = shell("ls", str(directory / "chat.json"))
+    assert "messagebody convert --from anthropic FILE --to FORMAT converts it: part 0" in done.err
+    Path("one.json").write_text(json.dumps(text))
+    assert (
+        "messagebody convert --from anthropic one.json makes a body: "
+        in shell("ls", "one.json").err
+    )
+    assert shell("convert", "--from", "anthropic", "one.json").code == 0
