@@ -184,7 +184,10 @@ def delete_abandoned(directory: str | os.PathLike[str] | int) -> None:
         by_name = DIRECTORY & ~os.O_NOFOLLOW
         handle = os.dup(directory) if isinstance(directory, int) else os.open(directory, by_name)
         try:
-            if _is_due(handle, now := time.time()):
+            # What was just written has set the directory's time, by the clock that files have: that
+            # of this machine may be wrong, and must not make the files of other writers old.
+            now = min(time.time(), os.fstat(handle).st_mtime)
+            if _is_due(handle, time.time()):
                 with os.scandir(handle) as entries:
                     for entry in islice(entries, _LOOKED_AT):
                         if _is_abandoned(entry, now):
