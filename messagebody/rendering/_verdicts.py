@@ -115,20 +115,19 @@ def _on_counterexample(
     yield from folded(on_counterexample(result), width)
     if result.counterexample:
         rows = listing(result.counterexample, palette=palette, width=_less(width, 2))
+        looking = [
+            each
+            for each in itertools.chain(result.producer, result.consumer)
+            if each.content_schema is not None
+        ]
         for row, part in zip(rows, result.counterexample, strict=True):
             yield from _indented([row], 2)
+            if not any(each.accepts(part.name, part.content_type) for each in looking):
+                continue
             # The row of an unnamed part has the beginning of it already.
             is_told = part.name is None and preview(part) == f'"{part.text}"'
-            if part.text and not is_told and _is_looked_into(part, result):
+            if part.text and not is_told:
                 yield from folded([f"    {escape(part.text, limit=_CONTENT)}"], width)
-
-
-def _is_looked_into(part: "messagebody.Part", result: "messagebody.Compatibility") -> bool:
-    """Return whether the answer depends on what is inside a part."""
-    return any(
-        each.content_schema is not None and each.accepts(part.name, part.content_type)
-        for each in itertools.chain(result.producer, result.consumer)
-    )
 
 
 def on_counterexample(result: "messagebody.Compatibility") -> list[str]:
