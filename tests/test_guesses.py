@@ -96,7 +96,7 @@ ATTRIBUTES = {
     "to_pil image base64 to_dict to_json save write is_image replace from_file from_url from_text "
     "from_bytes from_json from_path uri to_pandas",
     S: "check is_compatible matches accepts errors from_list from_dict from_file from_body add "
-    "to_dict json_schema required iter_errors",
+    "to_dict json_schema required iter_errors from_model from_pydantic",
     "SchemaPart": "type path optional matches",
     "Resolver": "get read open resolve inline",
     "Agent": "check run to_card from_a2a from_function load input_schema sends",
@@ -302,6 +302,8 @@ MODULES = {
     "testing": "assert_valid",
     "views": "Path",
     "agents": "AgentCard check load agree",
+    "serving": "serve start App Server create_app router asgi presign",
+    "links": "find extract resolve dangling relink",
     "patches": "apply make_patch compare loads",
     "workflows": "StateGraph Graph check suggest load draw move",
 }

@@ -9,7 +9,7 @@ from messagebody._base.leaves import LazySerializer, PydanticHook, leaf
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.media_types import JSON, is_json
 from messagebody._base.text import escape, quote
-from messagebody.errors import InvalidSchema
+from messagebody.errors import InvalidArgument, InvalidSchema
 from messagebody.globs import (
     ContentTypePattern,
     NamePattern,
@@ -68,6 +68,9 @@ class SchemaPart(metaclass=Guided):
     def _parse_content_type(self) -> ContentTypePattern:
         if self.content_schema is not None and self.content_type is _UNSTATED:
             object.__setattr__(self, "content_type", JSON)
+        if isinstance(self.content_type, type):
+            hint = "content_schema=Model says what is inside"
+            raise InvalidArgument("a pattern of content types", self.content_type, hint)
         return content_type_pattern(self.content_type, limits=_ANY_LENGTH)
 
     __pydantic_serializer__ = LazySerializer()

@@ -181,6 +181,22 @@ def registry(place: Path) -> None:
         agents.to_directory(place)
 
 
+def paths(place: Path) -> None:
+    """What a path deletes and replaces is in its body, whose names are those of files here."""
+    body = MessageBody([Part("x", name=name) for name in ("/d/a", "/d/b", "/e/a", "/f", "/g")])
+    with contextlib.chdir(place):
+        body.path("/d/a").unlink()
+        body.path("/d").rmdir(recursive=True)
+        body.path("/e").rename("/files")
+        body.path("/f").replace("/g")
+        body.path("/empty").mkdir()
+        body.path("/h").mkdir()
+        body.path("/files").replace("/h")
+        body.path("/empty").rmdir()
+        body.path("/h").rmtree()
+    assert body.names() == ["/g"]
+
+
 def fetched(place: Path) -> None:
     """What can't be read leaves nothing, and what was there."""
     (part,) = offload(MessageBody([Part("lions", name="/own/2.txt")]), place / "lost", threshold=0)
@@ -200,6 +216,7 @@ def log(place: Path) -> None:
 ROADS = [
     save, autosave, autosave_in_memory, offload_again, offloading_filesystem, sweep_old,
     sweep_below, sweep_forgotten, store, jobs, cache, unpacked, archives, registry, log, fetched,
+    paths,
 ]  # fmt: skip
 
 
