@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import fsspec
 import pytest
@@ -193,7 +194,8 @@ def paths(place: Path) -> None:
         body.path("/h").mkdir()
         body.path("/files").replace("/h")
         body.path("/empty").rmdir()
-        body.path("/h").rmtree()
+        below: Any = body.path("/h")
+        below.rmtree()
     assert body.names() == ["/g"]
 
 
