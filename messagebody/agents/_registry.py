@@ -263,7 +263,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         wanted = _agents_in(agents)
         with self._lock:
             self._entries = self._entries | {
-                agent.name: _Known(agent, self._sent(agent.output), self._taken(agent.input))
+                agent.name: _Known(agent, self._schema_of(agent.output), self._taken(agent.input))
                 for agent in wanted
             }
 
@@ -283,9 +283,6 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             hint = did_you_mean(name, entries) if isinstance(name, str) else ""
             raise AgentNotFound(name, hint)
         return entries[name]
-
-    def _sent(self, schema: MessageBodySchema) -> _Schema:
-        return self._schema_of(schema)
 
     def _taken(self, schema: MessageBodySchema) -> _Schema:
         return self._schema_of(lenient_schema(schema) if self._lenient else schema)
@@ -355,7 +352,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         Raises:
             AgentNotFound: there is no such agent.
         """
-        output = self._entry(of).output if isinstance(of, str) else self._sent(of)
+        output = self._entry(of).output if isinstance(of, str) else self._schema_of(of)
         return self._takers(output, self._entries)
 
     def feeders(self, of: str | MessageBodySchema) -> Neighbours:
@@ -397,7 +394,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
 
     def _pairs_around(self, agent: Agent) -> PairsFound:
         """Return the pairs that an agent is in, or would be in the place of one of its name."""
-        name, sent, taken = agent.name, self._sent(agent.output), self._taken(agent.input)
+        name, sent, taken = agent.name, self._schema_of(agent.output), self._taken(agent.input)
         # With itself it is another pair than with the one that it replaces.
         entries = {**self._entries, name: _Known(agent, sent, taken)}
         takers, feeders = self._takers(sent, entries), self._feeders(taken, entries)

@@ -288,7 +288,7 @@ class _SchemaTranslation:
         beside: list[Any] = []
         for word, value in schema.items():
             if self._is_kept(word, place):
-                made |= self._said(word, value, place, new, beside)
+                made |= self._translated_word(word, value, place, new, beside)
         if beside:
             made["allOf"] = [*made.get("allOf", ()), *beside]
         return made
@@ -306,7 +306,7 @@ class _SchemaTranslation:
         # What references lead to is under `$defs`, and need not be here, too.
         return is_known or (*place, word) not in self._holders
 
-    def _said(
+    def _translated_word(
         self, word: str, value: Any, place: Place, new: Place, beside: list[Any]
     ) -> dict[str, Any]:
         """Return what a word says of contents, in other words if it has to be.
@@ -347,7 +347,7 @@ class _SchemaTranslation:
             case "contains" if self._dialect.recurs and "unevaluatedItems" in schema:
                 # There, an item that was found counts as not looked at; below `not` it does.
                 inner = (*after, "not", "not")
-                found = {"contains": self._held("contains", value, place, inner)}
+                found = {"contains": self._translated_value("contains", value, place, inner)}
                 counts = {each: schema[each] for each in _COUNTS if each in schema}
                 beside.append({"not": {"not": found | counts}})
                 return {}
@@ -356,9 +356,9 @@ class _SchemaTranslation:
             ):
                 return {}
         name = "$defs" if word == "definitions" and "$defs" in unknown else word
-        return {name: self._held(word, value, place, new, name)}
+        return {name: self._translated_value(word, value, place, new, name)}
 
-    def _held(
+    def _translated_value(
         self, word: str, value: Any, place: Place, new: Place, name: str | None = None
     ) -> Any:
         """Return the value of a word, with the schemas in it translated."""
