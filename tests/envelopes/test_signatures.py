@@ -27,6 +27,8 @@ def test_a_policy_says_its_size() -> None:
     shown = "AccessPolicy(transitions=<9 senders>, boundaries=<9 receivers>)"
     assert repr(POLICY) == shown
     assert olympus.AccessPolicy.from_dict(POLICY.to_dict()) == POLICY
+    assert POLICY.allows("coder", "tech-lead", "RESULT")
+    assert not POLICY.allows("coder", "project-manager", "RESULT")
 
 
 def test_a_verdict_takes_the_arguments_of_its_findings() -> None:
