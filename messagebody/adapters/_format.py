@@ -128,18 +128,10 @@ class Format(Dialect):
         return len(said) == 1 and None not in said
 
     def from_body(
-        self,
-        body: MessageBody,
-        /,
-        *,
-        rest: Any = None,
-        role: str | None = None,
-        carry: bool = False,
-        urls: str = "text",
-        unsupported: str = "text",
-        max_bytes: int = 20 * MIB,
-        resolver: Resolver | None = None,
-    ) -> Converted[Any]:
+        self, body: MessageBody, /, *, rest: Any = None, role: str | None = None,
+        carry: bool = False, urls: str = "text", unsupported: str = "text",
+        max_bytes: int = 20 * MIB, resolver: Resolver | None = None,
+    ) -> Converted[Any]:  # fmt: skip
         """Return the message that carries a body, as JSON that the format's SDK takes.
 
         Arguments:
@@ -276,7 +268,22 @@ class Format(Dialect):
         # A conversation that is as it came has ends that its service has taken.
         if len(turns) != len(rest) or not all(turn.is_own for turn in turns):
             losses += at_the_ends(self, turns)
-        made = []
+        messages, sent = self._written_each(turns, role, how, losses)
+        if any(turn.is_own and "documents" in turn.rest for turn in sent):
+            messages, found = self._renumbered(messages, sent)
+            losses += found
+        if self.alternates:
+            messages = joined(self, messages, [turn.is_own for turn in sent])
+        if self.turn_is_list or self.talk is not None:
+            # One list has the items of all messages.
+            messages = [item for each in messages for item in _listed(each)]
+        return Converted(messages, sorted(losses, key=_number_of))
+
+    def _written_each(
+        self, turns: list[Turn], role: str | None, how: WriteOptions, losses: list[Loss]
+    ) -> tuple[list[Any], list[Turn]]:
+        """Return the messages that go out with their turns, and add what was lost."""
+        messages, sent = [], []
         for turn in turns:
             try:
                 done, is_empty = self._written(turn.body, turn.rest, role, how, is_talk=True)
@@ -288,17 +295,9 @@ class Format(Dialect):
             is_refused = is_empty and self.answers_calls
             is_emptied = is_refused and bool((turn.rest or {}).get("blocks"))
             if not is_emptied if turn.is_own else not is_refused:
-                made.append((done.value, turn))
-        messages, own = [each for each, _ in made], [turn.is_own for _, turn in made]
-        if any(turn.is_own and "documents" in turn.rest for _, turn in made):
-            messages, found = self._renumbered(messages, [turn for _, turn in made])
-            losses += found
-        if self.alternates:
-            messages = joined(self, messages, own)
-        if self.turn_is_list or self.talk is not None:
-            # One list has the items of all messages.
-            messages = [item for each in messages for item in _listed(each)]
-        return Converted(messages, sorted(losses, key=_number_of))
+                messages.append(done.value)
+                sent.append(turn)
+        return messages, sent
 
     def _renumbered(self, messages: list[Any], turns: list[Turn]) -> tuple[list[Any], list[Loss]]:
         """Return messages whose citations count the documents that go out, and losses."""

@@ -31,42 +31,48 @@ def turns_of(
         rests: the rests of the messages that they came from.
         results: what becomes of files in results that only users may send: one of `WAYS`.
     """
-    turns = []
-    bodies = [*bodies]
-    for number, (body, rest) in enumerate(zip(bodies, rests_for(bodies, rests), strict=True)):
-        try:
-            own, left = with_rest(dialect.name, body, rest)
-        except EnvelopeError as error:
-            raise EnvelopeError(f"message {number}: {error.problem}") from error
-        turns.append(Turn(number, own, left, left.get("format") == dialect.name))
     losses: list[Loss] = []
+    turns = _numbered(dialect, [*bodies], rests)
     if dialect.answers_calls:
         turns = [*_of_speakers(turns, losses)]
     if not dialect.says_speakers:
         turns = [piece for turn in turns for piece in _by_speaker(turn)]
     if all(record.name is None for turn in turns for record in parts_of(turn.body)):
         return turns, losses  # calls, results and thoughts have names
-    turns = settled(turns, losses)
-    losses += state_ids(turns)
-    state_names(turns)
-    losses += respell(dialect, turns)
-    if dialect.talk is not None:
-        number_apart(turns)
+    turns = _in_agreement(dialect, settled(turns, losses), losses)
     if dialect.joins_results:
         turns = _with_answers(turns, losses)
     says_results = dialect.speakers.get(Result, ROLES)
     if "assistant" not in says_results or dialect.answers_calls or dialect.takes_files:
-        turns = [
-            piece
-            for turn in turns
-            for piece in (_steps(dialect, turn) if _may_say(dialect, turn, Call) else [turn])
-        ]
+        turns = [piece for turn in turns for piece in _steps(dialect, turn)]
     if dialect.answers_calls:
         turns = _answered(dialect, turns, losses)
     turns = [piece for turn in turns for piece in _pieces(dialect, turn)]
     if dialect.answers_calls and results == "follow":
         turns = [*followed(dialect, turns, losses)]
     return turns, losses
+
+
+def _numbered(dialect: Dialect, bodies: list[MessageBody], rests: Sequence[Any]) -> list[Turn]:
+    """Return a turn for each body, with the rest that belongs to it."""
+    turns = []
+    for number, (body, rest) in enumerate(zip(bodies, rests_for(bodies, rests), strict=True)):
+        try:
+            own, left = with_rest(dialect.name, body, rest)
+        except EnvelopeError as error:
+            raise EnvelopeError(f"message {number}: {error.problem}") from error
+        turns.append(Turn(number, own, left, left.get("format") == dialect.name))
+    return turns
+
+
+def _in_agreement(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> list[Turn]:
+    """Return turns whose calls and results have ids and names in common, as the service spells."""
+    losses += state_ids(turns)
+    state_names(turns)
+    losses += respell(dialect, turns)
+    if dialect.talk is not None:
+        number_apart(turns)
+    return turns
 
 
 # Texts of another speaker, or of none
@@ -234,7 +240,7 @@ def _without_result(dialect: Dialect, turn: Turn, part: Part) -> Loss:
 
 def _steps(dialect: Dialect, turn: Turn) -> Iterator[Turn]:
     """Yield the steps of a turn that holds calls and their results, each for its own message."""
-    items = [] if turn.is_own else turn.items()
+    items = [] if turn.is_own or not _may_say(dialect, turn, Call) else turn.items()
     role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
     # Some formats have results of tools in messages of the agent, and others never.
     is_for_others = dialect.takes_files or "assistant" not in dialect.speakers.get(Result, ROLES)

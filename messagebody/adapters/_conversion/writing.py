@@ -21,15 +21,9 @@ from messagebody.errors import LossyConversion
 
 
 def write(
-    dialect: Dialect,
-    body: MessageBody,
-    rest: dict[str, Any],
-    options: WriteOptions,
-    *,
-    role: str | None = None,
-    talk: str | None = None,
-    is_dropped: bool = False,
-) -> tuple[Converted[Any], bool]:
+    dialect: Dialect, body: MessageBody, rest: dict[str, Any], options: WriteOptions, *,
+    role: str | None = None, talk: str | None = None, is_dropped: bool = False,
+) -> tuple[Converted[Any], bool]:  # fmt: skip
     """Return the message of a body, and whether it says nothing.
 
     Arguments:
@@ -49,27 +43,28 @@ def write(
     writer = BlockWriter.for_plan(plan, options)
     check = MessageCheck(plan, is_carrying=options.carry)
     made = _checked(plan, writer, check)
-    blocks, losses = [*made.blocks], [*made.losses, *check.of_links()]
-    if not plan.is_own and (lonely := _lonely(dialect, check.items)):
-        said = ", ".join(item.name or item.kind for item in lonely)
-        why = f"{dialect.name} takes no {lonely[0].kind} without a text: {quote(said)} goes out"
-        losses.append(Loss(LossKind.CONVERTED, dialect.place, why))
-        blocks = [*writer.texts(f"{said}:"), *blocks]
+    losses = [*made.losses, *check.of_links()]
+    blocks = [*_labels(plan, writer, check, losses), *made.blocks]
     message = dialect.join(blocks, plan.form, plan.role.word)
     if made.refused:
         raise LossyConversion(made.refused)
     if len(blocks) > 1:
         losses += check.of_message(blocks, message)
-    if any(isinstance(step, KeptBlock) and is_stand_in(step.block) for step in plan.steps):
-        message = without_stand_ins(message)
-    message = differences.apply(plan.frame, message)
-    # A message that came without an id goes back without one.
-    message = message if plan.is_own else dialect.complete(message)
+    message = _finished(plan, message)
     if not plan.is_own and not plan.steps and check.says_something(message):
         how = "none goes out" if is_dropped else "an empty text goes out"
         why = f"{dialect.name} has no message without content: {how}"
         losses.append(Loss(LossKind.CONVERTED, dialect.place, why))
     return Converted(message, losses), not made.blocks
+
+
+def _finished(plan: MessagePlan, message: Any) -> Any:
+    """Return a message with what the one had that its body came from."""
+    if any(isinstance(step, KeptBlock) and is_stand_in(step.block) for step in plan.steps):
+        message = without_stand_ins(message)
+    message = differences.apply(plan.frame, message)
+    # A message that came without an id goes back without one.
+    return message if plan.is_own else plan.dialect.complete(message)
 
 
 def _checked(plan: MessagePlan, writer: BlockWriter, check: MessageCheck) -> Written:
@@ -90,6 +85,19 @@ def _checked(plan: MessagePlan, writer: BlockWriter, check: MessageCheck) -> Wri
             refused += made.refused
             losses += (*step.losses, *made.losses, *check.of(step, made))
     return Written(blocks, losses, refused)
+
+
+def _labels(
+    plan: MessagePlan, writer: BlockWriter, check: MessageCheck, losses: list[Loss]
+) -> list[Any]:
+    """Return a text for files that the service takes only beside one, and add the loss."""
+    lonely = [] if plan.is_own else _lonely(plan.dialect, check.items)
+    if not lonely:
+        return []
+    said = ", ".join(item.name or item.kind for item in lonely)
+    why = f"{plan.dialect.name} takes no {lonely[0].kind} without a text: {quote(said)} goes out"
+    losses.append(Loss(LossKind.CONVERTED, plan.dialect.place, why))
+    return writer.texts(f"{said}:")
 
 
 def _lonely(dialect: Dialect, items: Sequence[Item | None]) -> list[Media]:

@@ -24,13 +24,9 @@ _FILES: Final = {
 
 
 def patch_events(
-    patch: Patch,
-    old: MessageBody,
-    format: str,  # noqa: A002 - what users call it
-    *,
-    id: str = "body",  # noqa: A002 - what users call it
-    about: Mapping[str, Any] | None = None,
-) -> Converted[list[dict[str, Any]]]:
+    patch: Patch, old: MessageBody, format: str, *,  # noqa: A002 - what users call it
+    id: str = "body", about: Mapping[str, Any] | None = None,  # noqa: A002 - what users call it
+) -> Converted[list[dict[str, Any]]]:  # fmt: skip
     """Return a patch as events of another protocol, and what they can't say.
 
     AG-UI has a `STATE_DELTA` of JSON Patch, for a state that is the list of parts as JSON; it says
