@@ -2,13 +2,12 @@
 PYTHON ?= python3
 SOURCES := messagebody tests benchmarks conftest.py docs/tooling docs/examples
 GROUPS := test integrations borders libraries sdks conformance oracle cloud lint bench peers docs setup
-# Not deepagents: it needs an older google-genai than the formats, so its pins are a file of their own.
-EXTRAS := $(filter-out deepagents,$(shell sed -n '/optional-dependencies/,/^$$/s/^\([a-z-]*\) = .*/\1/p' pyproject.toml))
+EXTRAS := $(shell sed -n '/optional-dependencies/,/^$$/s/^\([a-z-]*\) = .*/\1/p' pyproject.toml)
 
 # Which tests or benchmarks: `make test ENV=solver`. The rows are below. Those whose libraries are
 # many have an environment of their own, so that nothing else waits for them.
 ENV = quick
-APART := borders libraries sdks deepagents newest a2a
+APART := borders libraries sdks newest a2a
 VENV ?= .venv$(addprefix -,$(filter $(APART),$(ENV:mcp=borders)))
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
@@ -17,7 +16,7 @@ INSTALL := $(PIP) install --no-compile
 PYTEST := $(BIN)/python -m pytest -q
 
 # Every version that pip installs, build tools included, is pinned; `make constraints` renews them.
-CONSTRAINTS := $(if $(filter newest,$(ENV)),,constraints$(addprefix -,$(filter deepagents,$(ENV))).txt)
+CONSTRAINTS := $(if $(filter newest,$(ENV)),,constraints.txt)
 export PIP_CONSTRAINT := $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT := $(CONSTRAINTS)
 # Tests start many processes, each of which would compile the package and the tests anew.
@@ -44,11 +43,6 @@ $(VENV)/.core: pyproject.toml $(CONSTRAINTS)
 $(VENV)/.%: $(VENV)/.core
 	$(INSTALL) "pip>=25.3"
 	$(INSTALL) --group $*
-	@touch $@
-
-$(VENV)/.deepagents: $(VENV)/.core
-	$(INSTALL) "pip>=25.3"
-	$(INSTALL) --group deepagents --editable .[deepagents]
 	@touch $@
 
 # LangGraph's own tests, which pass with our serializer in the place of its own.
@@ -117,12 +111,6 @@ RUN.libraries := $(PYTEST) -n 0 -p no:asyncio --libraries=$(TABLES) tests/librar
 NEEDS.sdks := .test .sdks
 RUN.sdks := $(PYTEST) -n 0 tests/sdks
 
-## deepagents   the backend for deepagents, whose pins do not go with the others
-# LangChain's tests mark coroutines for the plugin of anyio, which no other test needs.
-NEEDS.deepagents := .test .deepagents
-RUN.deepagents := $(PYTEST) -n 0 -p no:asyncio -p anyio tests/frameworks/test_deepagents.py \
-	tests/frameworks/test_deepagents_contract.py docs/how-to/deepagents.md
-
 ## recordings   reads recorded messages of services in the folder RECORDINGS, and sends them on
 NEEDS.recordings := .test .integrations
 RUN.recordings = $(BIN)/python -m tests.adapters.recordings \
@@ -181,23 +169,17 @@ format: $(VENV)/.lint ## Format the code
 docs: $(VENV)/.docs ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-# Each where its libraries are installed: `make bench ENV=borders`, `make bench ENV=deepagents`.
+# Each where its libraries are installed: `make bench`, `make bench ENV=borders`.
 BENCH.quick := .test .bench
 BENCH.borders := .test .borders .peers
-BENCH.deepagents := .test .deepagents
 MEASURE.borders := checkpoints serializers telemetry pages prompts
-MEASURE.deepagents := agent_files
-bench: $(BENCH.$(ENV):%=$(VENV)/%) ## Measure against the peers and print the tables (ENV=borders, ENV=deepagents)
+bench: $(BENCH.$(ENV):%=$(VENV)/%) ## Measure against the peers and print the tables (ENV=borders)
 	$(BIN)/python -m benchmarks $(MEASURE.$(ENV))
 
 constraints: $(VENV)/.setup ## Pin the newest versions of all libraries in constraints.txt
 	$(BIN)/uv pip compile --quiet --upgrade --universal --fork-strategy fewest --no-annotate \
 		--custom-compile-command "make constraints" $(EXTRAS:%=--extra %) $(GROUPS:%=--group %) \
 		--output-file constraints.txt pyproject.toml
-	$(BIN)/uv pip compile --quiet --upgrade --universal --no-annotate \
-		--custom-compile-command "make constraints" \
-		--extra deepagents --group deepagents --group test --group setup \
-		--output-file constraints-deepagents.txt pyproject.toml
 
 # The tables of two pages are written by their tests: `make test ENV=borders TABLES=write`.
 tables: $(VENV)/.test ## Write the pictures and tables of the documentation, and the containment suite, again

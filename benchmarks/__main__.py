@@ -8,7 +8,7 @@ import benchmarks
 
 # What the others share, what needs a second checkout, and what needs an environment of its own.
 _NOT_MEASUREMENTS = {"__main__", "harness", "envelope_samples", "versions"}
-_PEERS = {"agent_files", "bulk_peers", "checkpoints", "pages", "serializers", "telemetry"}
+_PEERS = {"bulk_peers", "checkpoints", "pages", "serializers", "telemetry"}
 
 
 def main() -> None:

@@ -16,25 +16,13 @@ PINS = [
     if not line.startswith("#")
 ]
 
-# Extras that do not go together with the others, and the groups that test them.
-APART = {"deepagents"}
-
 
 def requirements() -> Iterator[str]:
     yield from PROJECT["build-system"]["requires"]
     yield from PROJECT["project"]["dependencies"]
     for group in (PROJECT["project"]["optional-dependencies"], PROJECT["dependency-groups"]):
-        for name, members in group.items():
-            yield from () if name in APART else members
-
-
-def test_what_is_pinned_apart_is_left_out_by_the_makefile() -> None:
-    for name in APART:
-        assert f"$(filter-out {name}," in (ROOT / "Makefile").read_text("utf-8")
-        pins = (ROOT / f"constraints-{name}.txt").read_text("utf-8")
-        members = PROJECT["project"]["optional-dependencies"][name]
-        for member in [*members, *PROJECT["dependency-groups"].get(name, [])]:
-            assert f"\n{Requirement(member).name}==" in pins
+        for members in group.values():
+            yield from members
 
 
 def test_each_requirement_has_a_pin_that_fits() -> None:
@@ -59,7 +47,7 @@ def test_a_pin_is_a_name_and_a_version() -> None:
 def test_all_groups_are_compiled() -> None:
     groups = re.search("^GROUPS := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     assert groups is not None
-    assert sorted(groups[1].split()) == sorted(PROJECT["dependency-groups"].keys() - APART)
+    assert sorted(groups[1].split()) == sorted(PROJECT["dependency-groups"])
 
 
 def test_rules_for_files_name_files() -> None:

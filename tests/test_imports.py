@@ -104,7 +104,6 @@ LEAF_DOORS = {
     "boto3": {"s3/_client.py"},
     "botocore": {"s3/"},
     "click": {"_cli/"},
-    "deepagents": {"frameworks/deepagents.py"},
     "distributed": {"_cli/executors.py"},
     "mfusepy": {"views/_mount.py"},
     "google": {"adapters/_vocabulary/values.py", "frameworks/a2a_sdk.py"},

@@ -19,7 +19,6 @@ EXTRAS = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(
     [
         ("a2a_sdk", "a2a", "a2a"),
         ("langchain", "langchain_core.tools", "langchain"),
-        ("deepagents", "deepagents.backends.protocol", "deepagents"),
         ("mcp", "mcp", "mcp"),
         ("openai_agents", "agents.memory.session", "openai-agents"),
         ("opentelemetry", "opentelemetry.util.genai.completion_hook", "opentelemetry"),

@@ -272,7 +272,6 @@ CALLS: dict[str, Call] = {
     "MessageFormat.from_bodies": lambda body: FORMAT.from_bodies([body]),
     "Archive.from_body": archived(zip),
     "Archive.write": written(zip),
-    "BodyBackend": lambda body: backend(body),  # noqa: PLW0108 - it is defined below
     "frameworks.mcp.server": lambda body: of_mcp("server", body),
     "frameworks.values.to_values": to_values,
     "frameworks.mcp.tool_result": lambda body: of_mcp("tool_result", body),
@@ -495,11 +494,6 @@ def saved(body: MessageBody) -> MessageBodyFileSystem:
 
 def of_mcp(name: str, body: MessageBody) -> Any:
     return getattr(importlib.import_module("messagebody.frameworks.mcp"), name)(body)
-
-
-def backend(body: MessageBody) -> Any:
-    found = importlib.import_module("messagebody.frameworks.deepagents").BodyBackend(body)
-    return [each(found.read, body.names()), found.grep("x"), found.download_files(body.names())]
 
 
 def test_every_public_function_has_an_entry() -> None:

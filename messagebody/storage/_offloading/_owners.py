@@ -40,7 +40,7 @@ class Bodies:
 
     Arguments:
         bodies: every body that is still in use, as a body or JSON, or a single body.
-        name: the owner's name; "agent-files" for bodies of a backend of deepagents.
+        name: the owner's name.
 
     Examples:
         >>> from messagebody import MessageBody, Part, offload
