@@ -118,7 +118,8 @@ class Format(Dialect):
     def messages_in(self, value: Any) -> list[Any] | None:
         """Return the messages of a conversation in this format; None if the value is not one."""
         # A block of some formats is a message, too, and then a list of blocks is one message.
-        return messages_of(value, self.detect if not self.detect(value) else lambda _: False)
+        is_one = self.detect if not self.detect(value) else lambda _: False
+        return messages_of(value, is_one, most=True)
 
     def is_turn(self, value: Any) -> bool:
         """Return whether a value is one message, though it may look like a conversation."""

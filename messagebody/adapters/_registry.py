@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.metadata import EntryPoint
+from itertools import compress
 from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any, Final, Union, cast
@@ -11,7 +12,7 @@ from typing import Any, Final, Union, cast
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._core import Limits, face, nearest, plugins, quote, require_body
 from messagebody.adapters._contract import Adapter, Converted
-from messagebody.adapters._conversation.messages import messages_of
+from messagebody.adapters._conversation.messages import are_most, messages_of
 from messagebody.errors import InvalidArgument, MessageBodyError
 
 # A new format needs one module and one line here; another package adds one by an entry point.
@@ -228,7 +229,7 @@ def detect(value: Any) -> tuple[str, ...]:
     a role and content, so it is named beside others only for an object of just a role and a text. A
     list that is not a message itself may be a conversation, for `to_bodies`, and so may an object
     that holds one, such as `{"messages": […]}`: it has the formats that all its messages have in
-    common, or all but those of the system.
+    common, or all but those of the system and single items of a kind that no format knows.
 
     Examples:
         >>> hello = {"role": "user", "content": "Hello"}
@@ -239,18 +240,31 @@ def detect(value: Any) -> tuple[str, ...]:
         (('openai-chat',), ('openai-chat',))
     """
     found = _detected(value)
-    messages = value if isinstance(value, list) else messages_of(value, _is_told)
+    messages = value if isinstance(value, list) else messages_of(value, _is_told, most=True)
     if not found and messages is not value and messages:
         found = _detected(messages)  # some formats have lists of items
     if found or not messages:
         return found
+    common = _common(messages)
+    if not common:
+        known = [bool(set(_detected(each)) - _OF_ANY) for each in messages]
+        common = _common([*compress(messages, known)]) if are_most(known, messages) else common
+    return tuple(sorted(common))
+
+
+_OF_ANY: Final = {"agents-api"}
+"""The formats that know a message by a role and a text alone, so that they know any role."""
+
+
+def _common(messages: list[Any]) -> set[str]:
+    """Return the formats that messages have in common, or all but those of the system."""
     # Instructions stand in a list of several services whose types have another place for them.
     spoken = [each for each in messages if not _instructs(each)]
     for some in (messages, spoken or messages):
         every = [set(_detected(each)) if isinstance(each, dict) else set() for each in some]
         if common := set.intersection(*every):
-            return tuple(sorted(common | _speaking_for_all(messages, some)))
-    return ()
+            return common | _speaking_for_all(messages, some)
+    return set()
 
 
 def _speaking_for_all(messages: list[Any], some: list[Any]) -> set[str]:

@@ -18,13 +18,16 @@ _ITEM: Final = re.compile(r"reasoning|compaction|item_reference|mcp_list_tools|[
 """The types of the items of OpenAI's Responses that state no role."""
 
 
-def messages_of(value: Any, is_one: Callable[[Any], bool] = lambda _: False) -> list[Any] | None:
+def messages_of(
+    value: Any, is_one: Callable[[Any], bool] = lambda _: False, *, most: bool = False
+) -> list[Any] | None:
     """Return the messages of a conversation; None if the value is not one.
 
     Arguments:
         value: parsed JSON: a list of messages, or an object that holds one, such as
             `{"messages": […]}`, or the `{"contents": […]}` of Gemini.
         is_one: whether a value is a message of a format that is asked for, beside those of ours.
+        most: whether some items may be of kinds that nobody knows.
 
     Examples:
         >>> messages_of({"messages": [{"role": "user", "content": "Hello"}]})
@@ -40,10 +43,14 @@ def messages_of(value: Any, is_one: Callable[[Any], bool] = lambda _: False) -> 
         return None
     said = [is_message(each) or _is_answer(each) or is_one(each) for each in value]
     # Blocks of content have the types of some items, but none of them speaks or answers a call.
-    is_talk = any(said) and all(
-        is_said or is_item(each) for is_said, each in zip(said, value, strict=True)
-    )
-    return value if is_talk else None
+    known = [is_said or is_item(each) for is_said, each in zip(said, value, strict=True)]
+    return value if any(said) and (all(known) or (most and are_most(known, value))) else None
+
+
+def are_most(known: list[bool], items: list[Any]) -> bool:
+    """Return whether items are objects of which at most half are unknown."""
+    # Services add kinds of items; one that nobody knows yet does not hide the others.
+    return sum(known) * 2 >= len(items) and all(isinstance(each, dict) for each in items)
 
 
 def others_of(value: Any) -> list[str]:

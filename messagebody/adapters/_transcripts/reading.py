@@ -170,7 +170,7 @@ def _of_request(value: Any, format_name: str | None, limits: Limits) -> Transcri
     hint = exchanges.format_of_request(value)
     value, instructions = exchanges.instructions_in(value)
     messages = messages_in(value, format_name)
-    if messages is None:
+    if messages is None or not all(map(_is_known, messages)):
         run = _of_others(value, format_name, limits)
     elif not messages:
         run = Transcript((), format_name or hint)
@@ -200,7 +200,8 @@ def _of_others(value: Any, format_name: str | None, limits: Limits) -> Transcrip
         body = None if is_talk or format_name is not None else _body(value, limits)
         if body is not None:
             return Transcript((ChatMessage(body, _stored_role(body)),))
-        if isinstance(value, dict) or not detect(value):
+        is_mixed = is_talk and not all(map(_is_known, listed))
+        if isinstance(value, dict) or is_mixed or not detect(value):
             run = None if is_talk else _streamed(listed, format_name, limits)
             run = run or _of_each(listed, format_name, limits)
             if run is not None:
@@ -252,6 +253,10 @@ def _of_each(values: Sequence[Any], format_name: str | None, limits: Limits) -> 
         else:
             runs += [_of_one(each, found, limits) for each in group]
     return None if all(run.is_unread for run in runs) else Transcript.joined(runs)
+
+
+def _is_known(value: Any) -> bool:
+    return _is_said(value) or bool(detect(value))
 
 
 def _is_said(value: Any) -> bool:

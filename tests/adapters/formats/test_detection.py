@@ -1,6 +1,7 @@
 """Detection asks for what must be there: what is new in a message changes nothing."""
 
 import copy
+import itertools
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -159,6 +160,39 @@ def test_a_conversation_has_the_format_of_its_messages(name: str) -> None:
         assert name in found
         for talk in ([message], [message, message], {"messages": [message]}):
             assert detect(talk) == found
+
+
+STRANGERS = [
+    {"type": "later", "id": "x", "later": [1]}, {"kind": "later"}, {"role": "later", "text": "x"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(MESSAGES))
+def test_one_item_of_an_unknown_kind_does_not_hide_a_conversation(name: str) -> None:
+    spoken = [each for each in MESSAGES[name] if isinstance(each, dict) and messages_of([each])]
+    for message in spoken:
+        found = detect([message, message])
+        for stranger, at in itertools.product(STRANGERS, range(3)):
+            talk = [message, message]
+            talk.insert(at, stranger)
+            assert detect(talk) == detect({"messages": talk}) == found, stranger
+
+
+def test_an_unknown_role_does_not_hide_a_conversation_either() -> None:
+    """A role and a text is all that agents-api asks for, so it knows every role."""
+    stranger = {"role": "later", "content": "x"}
+    for name in ("openai-chat", "anthropic", "gemini", "bedrock"):
+        telling = [each for each in MESSAGES[name] if isinstance(each, dict)
+                   and detect(each) == (name,)]  # fmt: skip
+        assert telling
+        for message in telling:
+            assert detect([message, stranger, message]) == (name,)
+
+
+def test_items_of_unknown_kinds_alone_are_no_conversation() -> None:
+    hello = {"role": "user", "content": "Hello"}
+    assert detect([*STRANGERS, hello]) == detect(STRANGERS) == detect([hello, 1, hello]) == ()
+    assert detect([STRANGERS[0], hello]) == detect(hello)
 
 
 @pytest.mark.parametrize("role", ["system", "developer"])

@@ -146,7 +146,7 @@ class AgentToAgent(Format):
 
     def knows(self, block: Any) -> bool:
         """Return whether a part is one of this version."""
-        if _content_of(block) is None or "type" in block:
+        if _content_of(block) is None or "type" in block or "role" in block:
             return False
         return ("kind" in block) == self.is_old
 
