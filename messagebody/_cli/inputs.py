@@ -27,8 +27,7 @@ from messagebody._core import (
     sha256_of,
     strict_json,
 )
-from messagebody.adapters import detect
-from messagebody.adapters._transcripts import values_of_lines
+from messagebody.adapters import detect, values_of_lines
 from messagebody.errors import DecodeError, InvalidArgument, InvalidSchema, MessageBodyError
 from messagebody.findings import iter_strangers
 from messagebody.schema import MessageBodySchema

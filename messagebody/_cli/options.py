@@ -18,13 +18,13 @@ from messagebody._core import (
     require_token,
 )
 from messagebody.adapters import (
+    WAYS,
     Archive,
     MessageFormat,
     adapter,
     adapter_names,
     meant_by,
 )
-from messagebody.adapters._conversion.reaching import WAYS
 from messagebody.errors import InvalidArgument, StoreError
 from messagebody.storage import Resolver
 

@@ -25,8 +25,7 @@ from messagebody._core import (
     xml_content,
 )
 from messagebody.compatibility import Compatibility, Reason, Suggestion
-from messagebody.rendering import explanation
-from messagebody.rendering._verdicts import REASONS
+from messagebody.rendering import REASONS, explanation
 
 if TYPE_CHECKING:
     from messagebody.agents import KindAnswer

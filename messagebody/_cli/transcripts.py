@@ -20,8 +20,13 @@ from messagebody._core import (
     read_at_most,
     strict_json,
 )
-from messagebody.adapters import ChatMessage, Transcript, read_transcript
-from messagebody.adapters._transcripts import holds_messages, values_of_lines
+from messagebody.adapters import (
+    ChatMessage,
+    Transcript,
+    holds_messages,
+    read_transcript,
+    values_of_lines,
+)
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MessageBodyError
 
 _OWN: Final = frozenset({"contentType", "contentUrl", "contentEncoding"})

@@ -26,9 +26,8 @@ from messagebody.errors import DecodeError, InvalidArgument, InvalidPattern
 from messagebody.names import is_name
 
 if TYPE_CHECKING:
-    import messagebody.filesystem
-    import messagebody.links
-    import messagebody.views
+    import messagebody._model.links
+    import messagebody._model.views
 
 # The length of a body as text, about 2,000 tokens of a model.
 _SHOWN_TEXT: Final = 8000
@@ -64,7 +63,7 @@ class MessageBody(PartSequence):
 
     if TYPE_CHECKING:
         # Not at run time: libraries that serialise objects by their annotations would write `{}`.
-        _fs: messagebody.filesystem.MessageBodyFileSystem
+        _fs: messagebody._model.views.BodyFileSystem
 
     # JSON and back
 
@@ -423,7 +422,7 @@ class MessageBody(PartSequence):
     @guided
     def links(
         self, *, to: str | PurePath | None = None, dangling: bool = False
-    ) -> "messagebody.links.Links":
+    ) -> "messagebody._model.links.Links":
         """Return what the parts say of each other: links in texts, and citations, in order.
 
         Links are found in Markdown and HTML: `source:1` means `/sources/1`, a path the part of that
@@ -559,7 +558,7 @@ class MessageBody(PartSequence):
         return self._of(PartList(self._parts.records()), reading)
 
     @property
-    def fs(self) -> "messagebody.filesystem.MessageBodyFileSystem":
+    def fs(self) -> "messagebody._model.views.BodyFileSystem":
         """The body as an fsspec filesystem, always the same object; changes go both ways."""
         try:
             return self._fs
@@ -571,7 +570,7 @@ class MessageBody(PartSequence):
 
     def filesystem(
         self, *, resolver: "messagebody.Resolver | None" = None, **options: Any
-    ) -> "messagebody.filesystem.MessageBodyFileSystem":
+    ) -> "messagebody._model.views.BodyFileSystem":
         """Return a new fsspec filesystem over the body, with its own transactions.
 
         Arguments:
@@ -584,7 +583,7 @@ class MessageBody(PartSequence):
             body=self, resolver=resolver, **options
         )
 
-    def path(self, name: str = "/") -> "messagebody.views.UPath":
+    def path(self, name: str = "/") -> "messagebody._model.views.UPath":
         """Return a `UPath` into the body.
 
         Raises:

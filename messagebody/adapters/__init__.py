@@ -7,37 +7,52 @@
 from typing import TYPE_CHECKING
 
 from messagebody._core import face
-from messagebody.adapters._contract import (
-    Adapter,
-    Archive,
-    Converted,
-    Envelope,
-    Loss,
-    LossKind,
-    MessageFormat,
-    converted_each,
-    left_behind,
-)
-from messagebody.adapters._registry import (
-    adapter,
-    adapter_names,
-    detect,
-    each_adapter,
-    evidence_of,
-    meant_by,
-    read_within,
-    register,
-    write,
-)
-from messagebody.adapters._transcripts import ChatMessage, Step, Transcript, read_transcript
-from messagebody.adapters._vocabulary.places import is_withheld, withheld_among
+
+if TYPE_CHECKING:
+    from messagebody.adapters._contract import (
+        Adapter,
+        Archive,
+        Converted,
+        Envelope,
+        Loss,
+        LossKind,
+        MessageFormat,
+        converted_each,
+        left_behind,
+    )
+    from messagebody.adapters._conversation.messages import USUAL
+    from messagebody.adapters._conversion.reaching import WAYS
+    from messagebody.adapters._format import Format, format_of, messages_in
+    from messagebody.adapters._registry import (
+        adapter,
+        adapter_names,
+        detect,
+        each_adapter,
+        evidence_of,
+        meant_by,
+        read_within,
+        register,
+        write,
+    )
+    from messagebody.adapters._transcripts import (
+        ChatMessage,
+        Step,
+        Transcript,
+        holds_messages,
+        read_transcript,
+        values_of_lines,
+    )
+    from messagebody.adapters._vocabulary.places import is_withheld, withheld_among
 
 __all__ = [
+    "USUAL",
+    "WAYS",
     "Adapter",
     "Archive",
     "ChatMessage",
     "Converted",
     "Envelope",
+    "Format",
     "Loss",
     "LossKind",
     "MessageFormat",
@@ -49,15 +64,33 @@ __all__ = [
     "detect",
     "each_adapter",
     "evidence_of",
+    "format_of",
+    "holds_messages",
     "is_withheld",
     "left_behind",
     "meant_by",
+    "messages_in",
     "read_transcript",
     "read_within",
     "register",
+    "values_of_lines",
     "withheld_among",
     "write",
 ]
 
-if not TYPE_CHECKING:  # a type checker must only see the names above
-    __getattr__, _ = face(__name__, {})
+if not TYPE_CHECKING:  # for a type checker, a name is there only if it is listed above
+    __getattr__, __dir__ = face(
+        __name__,
+        {
+            "._contract": "Adapter Archive Converted Envelope Loss LossKind MessageFormat "
+            "converted_each left_behind",
+            "._conversation.messages": "USUAL",
+            "._conversion.reaching": "WAYS",
+            "._format": "Format format_of messages_in",
+            "._registry": "adapter adapter_names detect each_adapter evidence_of meant_by "
+            "read_within register write",
+            "._transcripts": "ChatMessage Step Transcript holds_messages "
+            "read_transcript values_of_lines",
+            "._vocabulary.places": "is_withheld withheld_among",
+        },
+    )

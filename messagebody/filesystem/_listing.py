@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any, ClassVar, Final
 
-from fsspec import AbstractFileSystem
-
 from messagebody._base.digests import sha256_of
 from messagebody._model.access import access_of, columns, parts_of, record_of
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
+from messagebody._model.views import BodyFileSystem
 from messagebody._wire.members import PartRecord
 from messagebody.filesystem._directories import MadeDirectories
 from messagebody.filesystem._entries import (
@@ -38,7 +37,7 @@ from messagebody.storage._references import FetchBudget, Resolver
 _TIME: Final = dt.datetime(1980, 1, 1, tzinfo=dt.UTC)
 
 
-class BodyListing(AbstractFileSystem):  # type: ignore[misc]
+class BodyListing(BodyFileSystem):
     """A body as files to list.
 
     Arguments:

@@ -61,7 +61,7 @@ class Frame:
         above: the transaction that this one is a part of.
     """
 
-    filesystem: "messagebody.filesystem.MessageBodyFileSystem"
+    filesystem: "messagebody._model.views.BodyFileSystem"
     above: "Frame | None"
     changes: list[Any] = attrs.field(factory=list, init=False)
     is_open: bool = attrs.field(default=True, init=False)
@@ -116,9 +116,9 @@ class WholeTransaction(Transaction):  # type: ignore[misc]
     changes are made when the outer one is committed, and dropped if either raises an exception.
     """
 
-    fs: "messagebody.filesystem.MessageBodyFileSystem"
+    fs: "messagebody._model.views.BodyFileSystem"
 
-    def __init__(self, filesystem: "messagebody.filesystem.MessageBodyFileSystem") -> None:
+    def __init__(self, filesystem: "messagebody._model.views.BodyFileSystem") -> None:
         super().__init__(filesystem)
         self._frames: list[Frame] = []
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from messagebody._core import face
 
 if TYPE_CHECKING:
+    from messagebody._core import Link, Links, TextRange
     from messagebody.links._composition import unmount
-    from messagebody.links._destinations import TextRange
-    from messagebody.links._links import Link, Links, each_link
+    from messagebody.links._links import each_link
     from messagebody.links._sources import source_links
     from messagebody.links._targets import target_of
 
@@ -22,8 +22,8 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
         __name__,
         {
             "._composition": "unmount",
-            "._destinations": "TextRange",
-            "._links": "Link Links each_link",
+            ".._core": "Link Links TextRange",
+            "._links": "each_link",
             "._sources": "source_links",
             "._targets": "target_of",
         },

@@ -6,6 +6,8 @@ from bisect import bisect_left
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
+from messagebody._core import TextRange
+
 _WORDS: Final = 200
 """The most characters of the words of a link: nested links would repeat them without end."""
 _SPACE: Final = re.compile(r"\s+")
@@ -17,13 +19,6 @@ _WRITTEN: Final = {
 }
 
 Markup = Literal["autolink", "html", "markdown"]
-
-
-class TextRange(NamedTuple):
-    """A piece of a text, in code points."""
-
-    start: int
-    end: int
 
 
 class LinkedUrl(NamedTuple):

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from messagebody._core import Part, did_you_mean, escape, essence, quote
+from messagebody._core import Link, Part, did_you_mean, escape, essence, quote
 from messagebody.errors import MissingDependency
 from messagebody.findings import Finding, Severity, pointer
 from messagebody.links._html import shown_text
 from messagebody.links._links import (
     CITATIONS,
     HTML,
-    Link,
     citations_of,
     each_link,
     may_have_links,

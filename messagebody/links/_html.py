@@ -11,8 +11,9 @@ from contextlib import suppress
 from typing import Any, Final
 from xml.parsers import expat
 
+from messagebody._core import TextRange
 from messagebody.errors import MissingDependency
-from messagebody.links._destinations import LinkedUrl, TextRange, words_of
+from messagebody.links._destinations import LinkedUrl, words_of
 
 _URLS: Final = frozenset({"href", "src", "poster", "data", "cite"})
 _SETS: Final = frozenset({"srcset"})

@@ -16,7 +16,8 @@ import attrs
 from markdown_it.common.utils import normalizeReference
 from markdown_it.helpers import parseLinkDestination, parseLinkTitle
 
-from messagebody.links._destinations import LinkedUrl, TextRange, words_of
+from messagebody._core import TextRange
+from messagebody.links._destinations import LinkedUrl, words_of
 
 _SPECIAL: Final = re.compile(r"\\|`+|<|!?\[|\]")
 _SPACE: Final = re.compile(r"[ \t\n]*+")

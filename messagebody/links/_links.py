@@ -4,13 +4,21 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 
-import attrs
-
-from messagebody._core import TEXT_PLAIN, MessageBody, Part, essence, quote, require_body
+from messagebody._core import (
+    TEXT_PLAIN,
+    Link,
+    LinkKind,
+    Links,
+    MessageBody,
+    Part,
+    TextRange,
+    essence,
+    require_body,
+)
 from messagebody.errors import DecodeError, MissingDependency
 from messagebody.links import _html as html
-from messagebody.links._destinations import LinkedUrl, Reader, TextRange, words_of
-from messagebody.links._targets import LinkKind, target_of
+from messagebody.links._destinations import LinkedUrl, Reader, words_of
+from messagebody.links._targets import target_of
 from messagebody.names import check_name, is_name
 
 CITATIONS: Final = "citations"
@@ -21,62 +29,12 @@ _LONGEST_PLAIN: Final = 1_000_000
 HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 
 
-@attrs.frozen
-class Link:
-    """What a part says of another one.
-
-    Arguments:
-        part: the position of the part that holds the link.
-        target: the name that it leads to.
-        text: the words that are linked, or the words that rest on a source; at most 200 characters.
-        where: where the URL is written in the text, in code points; for a citation its position in
-            `metadata.citations`.
-        kind: "source" for `source:ID`, "path" for a path, "citation" for an entry of
-            `metadata.citations`.
-        exists: whether the body has a part of that name.
-    """
-
-    part: int
-    target: str
-    text: str
-    where: TextRange | int
-    kind: LinkKind
-    exists: bool = True
-
-
 class InnerLink(NamedTuple):
     """A URL in the text of a part that means another part."""
 
     destination: LinkedUrl
     target: str
     kind: LinkKind
-
-
-class Links(list[Link]):
-    """Links, and what may be links in texts that are not read for them.
-
-    Arguments:
-        links: the links.
-        unread: what would be links if plain texts were Markdown.
-
-    Examples:
-        >>> body = MessageBody(["Cats are [cute](source:1)."])
-        >>> body.links()
-        [] (1 not read, because text/plain has no links: to '/sources/1' in part 0)
-    """
-
-    __slots__ = ("unread",)
-
-    def __init__(self, links: Iterable[Link] = (), unread: Iterable[Link] = ()) -> None:
-        super().__init__(links)
-        self.unread = [*unread]
-
-    def __repr__(self) -> str:
-        if not self.unread:
-            return super().__repr__()
-        first = f"to {quote(self.unread[0].target)} in part {self.unread[0].part}"
-        why = f"{len(self.unread):,} not read, because text/plain has no links"
-        return f"{super().__repr__()} ({why}: {first})"
 
 
 def links_of(

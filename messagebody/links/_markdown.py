@@ -15,8 +15,9 @@ from markdown_it.helpers import parseLinkDestination
 from markdown_it.rules_block import StateBlock, reference
 from markdown_it.token import Token
 
+from messagebody._core import TextRange
 from messagebody.links import _html as html
-from messagebody.links._destinations import LineEnds, LinkedUrl, TextRange, words_of
+from messagebody.links._destinations import LineEnds, LinkedUrl, words_of
 from messagebody.links._inlines import Inlines, span_of
 
 _NESTING: Final = 100

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from messagebody._core import Part, stated_charset
-from messagebody.links._destinations import TextRange, rest_of
+from messagebody._core import Part, TextRange, stated_charset
+from messagebody.links._destinations import rest_of
 from messagebody.links._links import CITATIONS, InnerLink, citations_of, found_in, text_of
 from messagebody.links._targets import spelled, target_of
 

@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from messagebody._core import TextRange
 from messagebody.errors import MissingDependency
-from messagebody.links._destinations import TextRange
 from messagebody.links._targets import target_of
 
 _SCHEME: Final = "source:"

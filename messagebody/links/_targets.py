@@ -2,12 +2,11 @@
 
 import posixpath
 import re
-from typing import Final, Literal
+from typing import Final
 from urllib.parse import unquote
 
+from messagebody._core import LinkKind
 from messagebody.names import is_name
-
-LinkKind = Literal["source", "path", "citation"]
 
 SOURCES: Final = "/sources/"
 _SOURCE: Final = "source:"

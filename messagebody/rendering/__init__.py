@@ -9,19 +9,36 @@ from typing import TYPE_CHECKING
 from messagebody._core import face
 
 if TYPE_CHECKING:
+    from messagebody.rendering._changes import compared
     from messagebody.rendering._drawing import DrawnEdge
     from messagebody.rendering._graph_page import Panel, drawing_page, graph_page
-    from messagebody.rendering._pages import page
-    from messagebody.rendering._run_page import run_page
-    from messagebody.rendering._tables import PLAIN, Palette, directory_of, folded, listing, tree
-    from messagebody.rendering._verdicts import explanation
+    from messagebody.rendering._limits import PageLimits
+    from messagebody.rendering._pages import Drawn, draw, page
+    from messagebody.rendering._run_page import draw_run, run_page
+    from messagebody.rendering._tables import (
+        PLAIN,
+        Palette,
+        cut,
+        directory_of,
+        folded,
+        listing,
+        tree,
+    )
+    from messagebody.rendering._verdicts import REASONS, explanation
 
 __all__ = [
     "PLAIN",
+    "REASONS",
+    "Drawn",
     "DrawnEdge",
+    "PageLimits",
     "Palette",
     "Panel",
+    "compared",
+    "cut",
     "directory_of",
+    "draw",
+    "draw_run",
     "drawing_page",
     "explanation",
     "folded",
@@ -37,11 +54,13 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
     __getattr__, __dir__ = face(
         __name__,
         {
+            "._changes": "compared",
             "._drawing": "DrawnEdge",
             "._graph_page": "Panel drawing_page graph_page",
-            "._pages": "page",
-            "._run_page": "run_page",
-            "._tables": "PLAIN Palette directory_of folded listing tree",
-            "._verdicts": "explanation",
+            "._limits": "PageLimits",
+            "._pages": "Drawn draw page",
+            "._run_page": "draw_run run_page",
+            "._tables": "PLAIN Palette cut directory_of folded listing tree",
+            "._verdicts": "REASONS explanation",
         },
     )

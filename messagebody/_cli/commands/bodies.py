@@ -25,8 +25,7 @@ from messagebody._core import MessageBody, Part, count_of, escape, nearest, quot
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.links import Link
 from messagebody.names import ancestors
-from messagebody.rendering import Palette, directory_of, listing, tree
-from messagebody.rendering._changes import compared
+from messagebody.rendering import Palette, compared, directory_of, listing, tree
 from messagebody.storage import Resolver
 
 _ANY_TYPE = "*/*"
@@ -454,7 +453,7 @@ def mount_command(
 def _show_as_files(
     terminal: Terminal, message: MessageBody, directory: str, resolver: Resolver
 ) -> None:
-    from messagebody.views._mount import mount
+    from messagebody.views import mount
 
     filesystem = message.filesystem(resolver=resolver)
     shown = count_of(len(message.names()), "named part")

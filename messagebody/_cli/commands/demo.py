@@ -15,8 +15,7 @@ from messagebody._cli.terminal import Terminal, pass_terminal
 from messagebody._core import MessageBody, Part, escape, human_size, quote
 from messagebody.compatibility import check
 from messagebody.errors import DigestMismatch
-from messagebody.rendering import listing, tree
-from messagebody.rendering._tables import cut
+from messagebody.rendering import cut, listing, tree
 from messagebody.samples import sample
 from messagebody.schema import MessageBodySchema
 from messagebody.storage import Resolver, inline, offload

@@ -33,22 +33,24 @@ from messagebody._cli.outputs import write_body, write_document, write_out
 from messagebody._cli.terminal import Terminal, limits, pass_terminal
 from messagebody._core import MessageBody, count_of, human_size, not_json, quote, strict_json
 from messagebody.adapters import (
+    USUAL,
     Archive,
     Converted,
     Envelope,
+    Format,
     Loss,
     MessageFormat,
     adapter,
     adapter_names,
     detect,
     each_adapter,
+    format_of,
     left_behind,
+    messages_in,
     read_within,
+    values_of_lines,
     write,
 )
-from messagebody.adapters._conversation.messages import USUAL
-from messagebody.adapters._format import Format, format_of, messages_in
-from messagebody.adapters._transcripts import values_of_lines
 from messagebody.envelopes import olympus, sentient
 from messagebody.findings import Finding, is_error, iter_strangers
 from messagebody.storage import Resolver

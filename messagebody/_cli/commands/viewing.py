@@ -24,21 +24,12 @@ from messagebody._cli.options import (
 from messagebody._cli.outputs import write_document
 from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
 from messagebody._cli.transcripts import read_run
-from messagebody._core import escape
+from messagebody._core import escape, human_size
 from messagebody.adapters import Transcript
-from messagebody.rendering._limits import (
-    CHARACTERS,
-    MESSAGES,
-    MOST,
-    PARTS,
-    ROWS,
-    TOTAL,
-    PageLimits,
-)
-from messagebody.rendering._pages import Drawn, draw
-from messagebody.rendering._run_page import draw_run
+from messagebody.rendering import Drawn, PageLimits, draw, draw_run
 from messagebody.storage import Resolver
 
+_DEFAULTS: Final = PageLimits()
 _size: Final = partial(click.option, metavar="SIZE", show_default=True)
 _number: Final = partial(click.option, metavar="N", type=click.IntRange(1), show_default=True)
 _SAID: Final = 20
@@ -72,12 +63,16 @@ _SAID: Final = 20
 @click.option(
     "--sort", metavar="COLUMN", help="Sort tables by COLUMN; -COLUMN begins with the largest."
 )
-@_size("--most", default=MOST, help="Show a part up to SIZE.")
-@_size("--total", default=TOTAL, help="Show contents up to SIZE, and as much to save.")
-@_number("--rows", default=ROWS, help="Show N rows of a table.")
-@_number("--parts", default=PARTS, help="Show N parts.")
-@_number("--characters", default=CHARACTERS, help="Show N characters of a text.")
-@_number("--messages", default=MESSAGES, help="Show N messages of a run.")
+@_size("--most", default=human_size(_DEFAULTS.most), help="Show a part up to SIZE.")
+@_size(
+    "--total",
+    default=human_size(_DEFAULTS.total),
+    help="Show contents up to SIZE, and as much to save.",
+)
+@_number("--rows", default=_DEFAULTS.rows, help="Show N rows of a table.")
+@_number("--parts", default=_DEFAULTS.parts, help="Show N parts.")
+@_number("--characters", default=_DEFAULTS.characters, help="Show N characters of a text.")
+@_number("--messages", default=_DEFAULTS.messages, help="Show N messages of a run.")
 @click.option("--open", "in_browser", is_flag=True, help="Show the page in a browser.")
 @pass_terminal
 def view_command(
