@@ -13,7 +13,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import NamedTuple
 
-import networkx
+import networkx as nx
 import pytest
 
 ROOT = Path(__file__).parents[1] / "messagebody"
@@ -306,11 +306,11 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 
 def test_modules_that_name_each_other_in_types_are_few() -> None:
     """What many modules name of each other is understood whole, or not at all."""
-    graph: networkx.DiGraph[str] = networkx.DiGraph()
+    graph: nx.DiGraph[str] = nx.DiGraph()
     for module in MODULES:
         targets = {target for target, _ in imports(module) if target in MODULES}
         graph.add_edges_from((module, target) for target in targets - {module, ROOT.name})
-    circles = [sorted(each) for each in networkx.strongly_connected_components(graph)]
+    circles = [sorted(each) for each in nx.strongly_connected_components(graph)]
     assert [each for each in circles if len(each) > 10] == []
 
 
