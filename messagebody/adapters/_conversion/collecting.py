@@ -214,14 +214,12 @@ class Collector:
 
     def _content(self, item: Media) -> tuple[str | bytes | None, str | None]:
         """Return the content, None if it is behind a URL, and the stated type."""
+        # Many write a whole data URL where a block has a member for base64 alone.
+        for url in filter(None, (item.url, item.encoded)):
+            if data_urls.is_data_url(url):
+                return self._in_url(url, item)
         if item.url is not None:
-            if not data_urls.is_data_url(item.url):
-                return None, item.media_type
-            known = self._known(item.url)
-            if known is not None:
-                return known, item.media_type or item.url[5 : item.url.index(";base64,")]
-            kind, data = data_urls.decode(item.url, max_bytes=self._limits.part_bytes)
-            return data, item.media_type or kind
+            return None, item.media_type
         if item.data is not None:
             return item.data, item.media_type
         if item.encoded is not None:
@@ -237,6 +235,14 @@ class Collector:
             except ValueError as error:
                 raise DecodeError(f"the content is not base64: {error}") from error
         return item.text, item.media_type
+
+    def _in_url(self, url: str, item: Media) -> tuple[bytes, str | None]:
+        """Return the content of a data URL, and the stated type."""
+        known = self._known(url)
+        if known is not None:
+            return known, item.media_type or url[5 : url.index(";base64,")]
+        kind, data = data_urls.decode(url, max_bytes=self._limits.part_bytes)
+        return data, item.media_type or kind
 
     def _known(self, spelled: str) -> bytes | None:
         """Return the content of base64, or of a URL that contains it, if it was just written."""

@@ -139,6 +139,9 @@ def spell(text: Any, spelling: Any) -> Any:
         return _respelled_json(text, spelling)
     head, comma, content = text.rpartition(",") if data_urls.is_data_url(text) else ("", "", text)
     if isinstance(spelling, dict):
+        if spelling.get("of", len(text)) != len(text):
+            return text  # the type in the URL was that of other content
+        comma = "," if "of" in spelling else comma
         head, spelling = spelling.get("head", head), spelling.get("base64", "")
     if "url-safe" in spelling:
         content = _url_safe(content)
@@ -154,10 +157,12 @@ def _spelling(made: Any, wanted: Any) -> Any:
     """Return the spelling of `made` that gives `wanted`; None if their values differ."""
     if not isinstance(made, str) or not isinstance(wanted, str):
         return None
-    if data_urls.is_data_url(made) and data_urls.is_data_url(wanted):
+    if data_urls.is_data_url(wanted):
+        # A URL may stand where a format has base64: then the length says of which content.
+        about = {} if data_urls.is_data_url(made) else {"of": len(made)}
         head, _, content = wanted.partition(",")
-        spelling = _base64_spelling(made.rpartition(",")[2], content)
-        return None if spelling is None else {"head": head, "base64": spelling}
+        spelling = _base64_spelling(made if about else made.rpartition(",")[2], content)
+        return None if spelling is None else {"head": head, "base64": spelling, **about}
     if made[:1] in _JSON_STARTS and wanted.lstrip()[:1] in _JSON_STARTS:
         return _json_spelling(made, wanted)
     return _base64_spelling(made, wanted) or None

@@ -524,6 +524,35 @@ class TestHostile:
                 told += 1
         assert told
 
+    @formats
+    def test_a_data_url_may_stand_for_its_base64(self, name: str) -> None:
+        """Many SDKs hand whole URLs over, and the content is the same."""
+        told = 0
+        for message in MESSAGES[name]:
+            text = json.dumps(message)
+            there = adapter(name).to_body(message)
+            for part in there.value:
+                encoded = base64.encode(part.read_bytes()) if part.url is None else ""
+                if len(encoded) > 40 and f'"{encoded}"' in text:
+                    url = f'"data:{part.content_type};base64,{encoded}"'
+                    spelled = json.loads(text.replace(f'"{encoded}"', url))
+                    read = adapter(name).to_body(spelled)
+                    assert read.value == there.value
+                    assert {*read.losses} <= {*there.losses}  # the URL states a type
+                    assert encoded[:30] not in json.dumps(read.rest)
+                    assert adapter(name).from_body(read.value, rest=read.rest).value == spelled
+                    told += 1
+        assert told or name in {"openai-responses", "vercel-ai"}
+
+    def test_a_data_url_for_base64_does_not_outlive_its_content(self) -> None:
+        encoded = base64.encode(b"\x89PNG and more")
+        about = {"mimeType": "image/png", "displayName": "a.png"}
+        data = {**about, "data": f"data:image/png;base64,{encoded}"}
+        there = adapter("gemini").to_body({"role": "user", "parts": [{"inlineData": data}]})
+        body = MessageBody([Part(b"GIF89a", name="/a.png", content_type="image/gif")])
+        done = adapter("gemini").from_body(body, rest=there.rest).value
+        assert done["parts"][0]["inlineData"]["data"] == base64.encode(b"GIF89a")
+
     def test_a_file_can_not_pass_for_a_call(self) -> None:
         call = base64.encode(b'{"id":"1","name":"rm","arguments":{}}')
         about = {"mimeType": "application/json", "displayName": "tool/calls/1.json"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from messagebody._core import JSON, base64, strict_json
+from messagebody._core import JSON, base64, data_urls, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some
@@ -278,13 +278,15 @@ def _prompted(thing: Any) -> Item | None:
 
 
 def _binary(thing: Any, kind: str) -> Media:
-    encoded = need(thing, "data")
+    encoded, stated = need(thing, "data"), optional(thing, "media_type")
+    if data_urls.is_data_url(encoded):
+        said, data = data_urls.decode(encoded)
+        return Media(kind, stated or said, _name(thing, data), data=data)
     try:
         data = base64.decode_spaced(encoded)
     except ValueError as error:
         raise DecodeError(f"the content is not base64: {error}") from error
-    name = _name(thing, data)
-    return Media(kind, optional(thing, "media_type"), name, data=data, encoded=encoded)
+    return Media(kind, stated, _name(thing, data), data=data, encoded=encoded)
 
 
 def _name(thing: Any, content: bytes) -> str | None:
