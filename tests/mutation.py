@@ -41,7 +41,7 @@ NOT_COPIED: Final = shutil.ignore_patterns(".*", "__pycache__", "site", "dist")
 #: Loaded once, by the process that those of the tests are forked from.
 LIBRARIES: Final = [
     "boto3", "click", "fsspec", "hypothesis", "hypothesis.strategies", "jsonschema", "msgspec",
-    "networkx", "pydantic", "pytest", "pytest_timeout", "sybil", "urllib3", "wcmatch",
+    "pydantic", "pytest", "pytest_timeout", "sybil", "urllib3", "wcmatch",
 ]  # fmt: skip
 #: Of the tests that run a line, so many are tried.
 TESTS_NEAR: Final = 120

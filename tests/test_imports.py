@@ -115,7 +115,6 @@ LEAF_DOORS = {
     "mcp": {"_cli/commands/models.py", "frameworks/mcp/"},
     "mcp_types": {"frameworks/mcp/"},
     "mypy_boto3_s3": {"s3/_client.py"},
-    "networkx": {"agents/_registry.py"},
     "nh3": {"rendering/_markup.py"},
     "opentelemetry": {"frameworks/opentelemetry.py"},
     "ormsgpack": {"frameworks/langgraph.py"},

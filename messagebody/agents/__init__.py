@@ -10,6 +10,7 @@ from messagebody._core import face
 from messagebody.agents._agents import Agent, AgentFiles, read_agents, read_cards
 from messagebody.agents._agreement import AgentCompatibility
 from messagebody.agents._exchanges import Exchange, KindAnswer, Way
+from messagebody.agents._graphs import AgentGraph, GraphEdge
 from messagebody.agents._impact import Impact
 from messagebody.agents._negotiation import Agreement, Conflict, negotiate
 from messagebody.agents._registry import Neighbours, Registry
@@ -18,9 +19,11 @@ __all__ = [
     "Agent",
     "AgentCompatibility",
     "AgentFiles",
+    "AgentGraph",
     "Agreement",
     "Conflict",
     "Exchange",
+    "GraphEdge",
     "Impact",
     "KindAnswer",
     "Neighbours",

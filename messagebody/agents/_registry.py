@@ -31,6 +31,7 @@ from messagebody._core import (
 from messagebody.agents._agents import Agent, AgentFiles, read_agents, read_cards
 from messagebody.agents._agreement import AgentCompatibility
 from messagebody.agents._exchanges import Exchange, way_of
+from messagebody.agents._graphs import AgentGraph, GraphEdge
 from messagebody.agents._impact import Impact, PairsFound, impact_of
 from messagebody.compatibility import Verdict, check
 from messagebody.compatibility._inclusion import lenient_schema
@@ -38,7 +39,6 @@ from messagebody.errors import (
     AgentNotFound,
     InvalidArgument,
     InvalidSchema,
-    MissingDependency,
     StoreError,
 )
 from messagebody.findings import Finding
@@ -46,11 +46,13 @@ from messagebody.names import safe_name
 from messagebody.schema import MessageBodySchema
 from messagebody.storage import Resolver
 
-if TYPE_CHECKING:
-    import networkx as nx
-
 STEPS_A_PAIR: Final = 50_000
 """The work that a pair may take."""
+_FEW: Final = 2
+"""Pairs for each agent that a graph shows although they fit only sometimes."""
+
+Answer = tuple[Verdict, tuple[tuple[str | None, str], ...] | None]
+"""A verdict, and the names and types of the parts of a message that breaks the pair."""
 
 
 class Neighbours(list[str]):
@@ -79,12 +81,12 @@ class _Schema:
 
     Arguments:
         schema: the schema that is sent, or taken.
-        answers: whether everything sent is taken, by the schema that takes it; None is undecided.
-            An answer is forgotten with the last agent of either schema.
+        answers: how often what is sent is taken, by the schema that takes it. An answer is
+            forgotten with the last agent of either schema.
     """
 
     schema: MessageBodySchema
-    answers: "WeakKeyDictionary[_Schema, bool | None]" = attrs.field(factory=WeakKeyDictionary)
+    answers: "WeakKeyDictionary[_Schema, Answer]" = attrs.field(factory=WeakKeyDictionary)
 
 
 @attrs.frozen
@@ -299,9 +301,18 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
 
     def _fits(self, sent: _Schema, taken: _Schema) -> bool | None:
         """Return whether everything sent is taken; None if the budget ended first."""
+        verdict, parts = self._answer(sent, taken)
+        # The budget may end when a message that breaks the pair is known.
+        if parts is not None:
+            return False
+        return True if verdict is Verdict.ALWAYS else None
+
+    def _answer(self, sent: _Schema, taken: _Schema) -> Answer:
         if taken not in sent.answers:
-            answer = check(sent.schema, taken.schema, steps=self._steps)
-            sent.answers[taken] = answer.compatible
+            found = check(sent.schema, taken.schema, steps=self._steps)
+            parts = found.counterexample_types
+            named = None if parts is None else tuple((p.name, p.content_type) for p in parts)
+            sent.answers[taken] = found.verdict, named
         return sent.answers[taken]
 
     def check(self, sender: str, taker: str) -> AgentCompatibility:
@@ -449,43 +460,35 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
                     waiting.append(taker)
         return None
 
-    def graph(self) -> "nx.DiGraph[Any]":
-        """Return a networkx graph: agents, and an edge for every pair that fits.
+    # Graphs
 
-        Raises:
-            MissingDependency: networkx is not installed.
+    def graph(self) -> AgentGraph:
+        """Return the agents with an edge for each pair that always fits, or is undecided.
+
+        Pairs that sometimes fit are in it, too, if they are at most two for each agent, with the
+        parts of a message that breaks them.
         """
-        graph: nx.DiGraph[Any] = _networkx("the graph of a registry").DiGraph()
-        graph.add_nodes_from(self)
-        graph.add_edges_from(self.pairs())
-        return graph
-
-    def ranks(self) -> list[list[str]]:
-        """Return the agents in ranks: each sender comes before the agents that accept its output.
-
-        Agents that can send to each other, directly or by way of others, share a rank.
-
-        Raises:
-            MissingDependency: networkx is not installed.
-
-        Examples:
-            >>> text = MessageBodySchema([(None, "text/*", True)])
-            >>> image = MessageBodySchema([(None, "image/png", True)])
-            >>> sound = MessageBodySchema([(None, "audio/mpeg", True)])
-            >>> Registry([Agent("speaker", text, sound), Agent("captioner", image, text)]).ranks()
-            [['captioner'], ['speaker']]
-        """
-        nx = _networkx("the ranks of a registry")
-        # networkx gives sets, whose order changes from run to run.
-        order = {name: place for place, name in enumerate(self)}
-        loops = nx.condensation(self.graph())
-        members_of = loops.nodes(data="members")
-        return [
-            sorted(
-                (name for each in generation for name in members_of[each]), key=order.__getitem__
-            )
-            for generation in nx.topological_generations(loops)
+        entries = self._entries
+        edges = [
+            GraphEdge(sender, taker, verdict, label=_breaking(parts))
+            for sender, sent in entries.items()
+            for taker, taken in entries.items()
+            for verdict, parts in [self._answer(sent.output, taken.input)]
+            # Few agents are meant to feed themselves.
+            if verdict is Verdict.ALWAYS or (verdict is not Verdict.NEVER and sender != taker)
         ]
+        unsure = sum(edge.verdict is Verdict.SOMETIMES for edge in edges)
+        if unsure > _FEW * len(entries):
+            edges = [edge for edge in edges if edge.verdict is not Verdict.SOMETIMES]
+        return AgentGraph(entries, edges)
+
+    def to_mermaid(self) -> str:
+        """Return the graph in the language of Mermaid, which GitHub draws; see `graph`."""
+        return self.graph().to_mermaid()
+
+    def to_dot(self) -> str:
+        """Return the graph in the language of Graphviz, DOT; see `graph`."""
+        return self.graph().to_dot()
 
     # Exchanges
 
@@ -585,9 +588,9 @@ def _path(before: Mapping[str, str | None], last: str) -> list[str]:
     return found[::-1]
 
 
-def _networkx(feature: str) -> Any:
-    try:
-        import networkx as nx
-    except ImportError as error:
-        raise MissingDependency(feature, "registry") from error
-    return nx
+def _breaking(parts: Iterable[tuple[str | None, str]] | None) -> str:
+    """Return the parts of a message that breaks a pair in words; "" if there is none."""
+    if parts is None:
+        return ""
+    words = [" ".join([*([quote(name)] if name else []), kind]) for name, kind in parts]
+    return f"breaks with {', '.join(words) or 'an empty message'}"

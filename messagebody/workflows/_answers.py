@@ -201,6 +201,15 @@ class AgentAnswer:
     def __str__(self) -> str:
         return "\n".join([f"{quote(self.agent)}: {self.verdict}", *map(_indented, self.breaches)])
 
+    def breaches_of(self, edge: int) -> list[Breach]:
+        """Return the breaches at which an edge is at fault, or all edges together are."""
+        return [breach for breach in self.breaches if breach.edge in (edge, None)]
+
+    def verdict_of(self, edge: int) -> Verdict:
+        """Return the verdict of an edge: that of the agent, if the edge is at fault."""
+        is_innocent = self.breaches and not self.breaches_of(edge)
+        return Verdict.ALWAYS if is_innocent else self.verdict
+
 
 def _indented(breach: Breach) -> str:
     lines = [breach.problem]

@@ -66,11 +66,11 @@ def workflow_page(
         DrawnEdge(
             place[edge.source],
             place[edge.target],
-            verdict=_verdict(found[edge.target], number),
-            label="\n".join(map(step_text, edge.steps)),
-            title=_title(found[edge.target], number),
+            verdict=str(edge.verdict),
+            label=edge.label,
+            title=edge.reason,
         )
-        for number, edge in enumerate(workflow.edges)
+        for edge in workflow.graph(found).edges
     ]
     panels = [_panel(workflow, name, found.get(name)) for name in names]
     facts = [count_of(len(names), "agent"), count_of(len(edges), "edge"), str(found.verdict)]
@@ -96,16 +96,3 @@ def _told(answer: AgentAnswer) -> Iterator[tuple[str, str]]:
         yield escape(breach.problem, limit=_LONGEST), "\n".join(map(str, breach.passages))
     if len(answer.breaches) > _MOST:
         yield f"and {len(answer.breaches) - _MOST:,} more", ""
-
-
-def _verdict(answer: AgentAnswer, edge: int) -> str:
-    """Return the verdict of an edge: that of its target, if the edge is at fault."""
-    if answer or any(breach.edge in (edge, None) for breach in answer.breaches):
-        return str(answer.verdict)
-    return "always" if answer.breaches else str(answer.verdict)
-
-
-def _title(answer: AgentAnswer, edge: int) -> str:
-    return "\n".join(
-        breach.problem for breach in answer.breaches[:_MOST] if breach.edge in (edge, None)
-    )

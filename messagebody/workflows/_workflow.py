@@ -24,7 +24,7 @@ from messagebody._core import (
     require_resolver,
     strict_json,
 )
-from messagebody.agents import Agent
+from messagebody.agents import Agent, AgentGraph, GraphEdge
 from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget
 from messagebody.errors import InvalidArgument, InvalidWorkflow, MessageBodyError
 from messagebody.globs import name_pattern
@@ -416,6 +416,43 @@ class Workflow(metaclass=Guided):
         """
         _require_agent(to, self.agents, "there is no agent")
         return flow(self.agents, self.edges, names, to, Budget(steps))
+
+    def graph(self, answers: WorkflowAnswer | None = None) -> AgentGraph:
+        """Return the agents and edges, each with its verdict and its steps, to be drawn.
+
+        Arguments:
+            answers: the answer to `check`; made if it is not given.
+        """
+        found = self.check() if answers is None else answers
+        edges = [
+            GraphEdge(
+                edge.source,
+                edge.target,
+                found[edge.target].verdict_of(number),
+                label="\n".join(map(step_text, edge.steps)),
+                reason="\n".join(each.problem for each in found[edge.target].breaches_of(number)),
+            )
+            for number, edge in enumerate(self.edges)
+        ]
+        return AgentGraph(self.agents, edges)
+
+    def to_mermaid(self, answers: WorkflowAnswer | None = None) -> str:
+        """Return the graph in the language of Mermaid, which GitHub draws; see `graph`.
+
+        Examples:
+            >>> from messagebody import Agent, MessageBodySchema
+            >>> report = MessageBodySchema([("/report.md", "text/markdown", True)])
+            >>> agents = [Agent(name, report, report) for name in ("scout", "writer")]
+            >>> print(Workflow(agents, [("scout", "writer")]).to_mermaid())
+            flowchart LR
+              n0["scout"] --> n1["writer"]
+              linkStyle 0 stroke:#2da44e
+        """
+        return self.graph(answers).to_mermaid()
+
+    def to_dot(self, answers: WorkflowAnswer | None = None) -> str:
+        """Return the graph in the language of Graphviz, DOT; see `graph`."""
+        return self.graph(answers).to_dot()
 
 
 def _in_order(agents: Iterable[str], edges: Iterable[Edge]) -> list[str]:

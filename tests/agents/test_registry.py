@@ -3,7 +3,6 @@
 import gc
 import json
 import random
-import sys
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +20,6 @@ from messagebody.errors import (
     AgentNotFound,
     InvalidArgument,
     InvalidSchema,
-    MissingDependency,
     StoreError,
 )
 from messagebody.schema import MessageBodySchema
@@ -185,12 +183,6 @@ class TestChain:
         assert studio.chain(TEXT, schema((None, "video/mp4", True))) is None
         apart = Registry([Agent("a", TEXT, TEXT), Agent("b", IMAGE, AUDIO)])
         assert apart.chain(TEXT, AUDIO) is None
-
-    def test_without_networkx(self, studio: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The error names the extra."""
-        monkeypatch.setitem(sys.modules, "networkx", None)
-        with pytest.raises(MissingDependency, match=r"messagebody\[registry\]"):
-            studio.ranks()
 
 
 class TestImpact:

@@ -74,19 +74,13 @@ class TestRegistry:
 
     def test_pairs(self, shell: Shell, agents: str) -> None:
         assert shell("registry", "pairs", agents).out == "painter → teller\n"
-        assert '"painter" -> "teller";' in shell("registry", "pairs", agents, "--dot").out
 
-    def test_pairs_as_pictures(self, shell: Shell, agents: str) -> None:
-        drawn = shell("registry", "pairs", agents, "--graph")
-        assert drawn.out == "painter ──●\nteller  ──◀\n"
-
-    def test_a_crowd_is_not_drawn_with_letters(self, shell: Shell, tmp_path: Path) -> None:
-        names = [{"name": f"agent-{number}", "input": []} for number in range(13)]
-        (tmp_path / "crowd").mkdir()
-        (tmp_path / "crowd" / "all.json").write_text(json.dumps(names))
-        done = shell("registry", "pairs", "crowd", "--graph")
-        assert (done.code, done.out) == (2, "")
-        assert "up to 12 agents, and there are 13; use --dot" in done.err
+    def test_pairs_as_graphs(self, shell: Shell, agents: str) -> None:
+        drawn = shell("registry", "pairs", agents, "--format", "mermaid")
+        assert "  n0 --> n1" in drawn.out.splitlines()
+        assert '|"sometimes<br/>breaks with audio/mpeg"|' in drawn.out
+        drawn = shell("registry", "pairs", agents, "--format", "dot")
+        assert "  n0 -> n1 [" in drawn.out
 
     def test_json(self, shell: Shell, agents: str) -> None:
         def read(*arguments: str) -> object:
@@ -105,8 +99,8 @@ class TestRegistry:
 
     def test_no_agents(self, shell: Shell, tmp_path: Path) -> None:
         (tmp_path / "nobody").mkdir()
-        for form in ("--graph", "--dot", "--json"):
-            assert shell("registry", "pairs", "nobody", form).code == 0
+        for form in ("text", "json", "mermaid", "dot", "html"):
+            assert shell("registry", "pairs", "nobody", "--format", form).code == 0
 
     def test_who(self, shell: Shell, agents: str) -> None:
         assert shell("registry", "who", agents, "--feeds", "teller").out == "painter\n"

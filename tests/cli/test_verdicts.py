@@ -182,8 +182,9 @@ def test_registry(shell: Shell, tmp_path: Path, name: str) -> None:
     (tmp_path / "agents" / "good.json").write_text(json.dumps({"name": "x", "input": TEXT}))
     (tmp_path / "agents" / "bad.json").write_bytes(BAD[name])
     for arguments in (
-        ["pairs", "agents"], ["pairs", "agents", "--graph"], ["pairs", "agents", "--json"],
-        ["pairs", "agents", "--dot"], ["who", "agents", "--feeds", "x"],
+        ["pairs", "agents"], ["pairs", "agents", "--format", "mermaid"],
+        ["pairs", "agents", "--json"],
+        ["pairs", "agents", "--format", "dot"], ["who", "agents", "--feeds", "x"],
         ["chain", "agents", "text.json", "wider.json"], ["impact", "agents", "agents/good.json"],
     ):  # fmt: skip
         done = shell("registry", *arguments)

@@ -114,6 +114,17 @@ def test_show_writes_a_page(shell: Shell) -> None:
     assert "<script" not in done.out
 
 
+def test_show_writes_a_graph(shell: Shell) -> None:
+    done = shell("workflow", "show", "flow.json", "--format", "mermaid")
+    assert (done.code, done.out) == (
+        0,
+        'flowchart LR\n  n0["scout"] -.->|"sometimes<br/>mount /in"| n1["writer"]\n'
+        "  linkStyle 0 stroke:#bf8700\n",
+    )
+    done = shell("workflow", "show", "mended.json", "--format", "dot")
+    assert 'n0 -> n1 [color="#2da44e", label="drop /raw/**\\nmount /in"];' in done.out
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"agents": [], "edges": [["a", "b"]]}'])
 def test_a_wrong_file_says_what_is_wrong(shell: Shell, text: str) -> None:
     Path("wrong.json").write_text(text, "utf-8")

@@ -380,7 +380,6 @@ class TestAsManyPartsAsNames:
 
 SCRIPT = """
 import sys
-import networkx
 from messagebody.agents import Agent, Registry
 from messagebody.compatibility import check, equivalent, evolution, join, lint, meet
 from messagebody.compatibility import satisfiable, simplify, suggest

@@ -1,7 +1,7 @@
 """Commands for registries: the pairs of many agents that fit."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 
 import attrs
@@ -9,14 +9,13 @@ import click
 
 from messagebody._cli.application import ExitCode
 from messagebody._cli.inputs import read_json, read_schema
-from messagebody._cli.options import JSON_HELP, json_option, lenient_option
+from messagebody._cli.options import json_option, lenient_option
 from messagebody._cli.terminal import Terminal, limits, pass_terminal
 from messagebody._core import count_of, escape, quote
 from messagebody.agents import Agent, Impact, Registry
 from messagebody.compatibility import Compatibility, Verdict
 from messagebody.errors import InvalidSchema
 from messagebody.findings import Finding, Severity
-from messagebody.rendering import _graphs as graphs
 from messagebody.rendering._graph_page import graph_page
 
 _MOST_COMPARED = 100
@@ -105,28 +104,29 @@ def unfed(terminal: Terminal, directory: str, *, lenient: bool, as_json: bool) -
 @registry_command.command("pairs")
 @_directory
 @lenient_option
-@click.option("--graph", "form", flag_value="graph", help="Draw a small registry with letters.")
-@click.option("--dot", "form", flag_value="dot", help="Print the graph for Graphviz.")
-@click.option("--mermaid", "form", flag_value="mermaid", help="Print the graph for Mermaid.")
-@click.option("--html", "form", flag_value="html", help="Print the graph as a page for a browser.")
-@click.option("--json", "form", flag_value="json", help=JSON_HELP)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "mermaid", "dot", "html"]),
+    default="text",
+    help="Output format; mermaid and dot are graphs, html is a page.",
+)
+@click.option("--json", "form", flag_value="json", help="The same as --format json.")
 @pass_terminal
-def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool) -> ExitCode:
+def pairs(terminal: Terminal, directory: str, form: str, *, lenient: bool) -> ExitCode:
     """List the pairs that always fit, the sender first.
 
     \b
-      messagebody registry pairs agents/ --graph
-      messagebody registry pairs agents/ --dot | dot -Tsvg > agents.svg
-      messagebody registry pairs agents/ --html > agents.html
+      messagebody registry pairs agents/ --format mermaid
+      messagebody registry pairs agents/ --format dot | dot -Tsvg > agents.svg
+      messagebody registry pairs agents/ --format html > agents.html
     """
     registry = _registry(directory, lenient=lenient)
     found, undecided = list(registry.pairs()), list(registry.undecided())
-    if form == "graph":
-        _draw(terminal, registry, found)
-    elif form == "dot":
-        terminal.say(graphs.dot(registry, found))
+    if form == "dot":
+        click.echo(registry.to_dot())
     elif form == "mermaid":
-        terminal.say(graphs.mermaid(registry, found))
+        click.echo(registry.to_mermaid())
     elif form == "html":
         refused = _refused(registry, found)
         page = graph_page(registry, found, exchanges=_exchanges(registry), refused=refused)
@@ -187,18 +187,6 @@ def _tell_undecided(pairs: Sequence[tuple[str, str]]) -> ExitCode:
 
 def _arrow(pair: tuple[str, str]) -> str:
     return " → ".join(map(escape, pair))
-
-
-def _draw(terminal: Terminal, registry: Registry, found: list[tuple[str, str]]) -> None:
-    if len(registry) > graphs.MOST_DRAWN:
-        raise click.UsageError(
-            f"--graph draws up to {graphs.MOST_DRAWN} agents, and there are {len(registry):,}; "
-            "use --dot or --mermaid"
-        )
-    # Sorted by ranks, most arrows of the drawing point in one direction.
-    order = list(chain.from_iterable(registry.ranks()))
-    terminal.say(graphs.draw(order, found, palette=terminal.palette))
-    terminal.remark("in each column, ◀ accepts everything that ● sends")
 
 
 @registry_command.command("who")

@@ -79,18 +79,31 @@ def _changes(workflow: Workflow, answers: WorkflowAnswer, steps: int) -> list[Ad
 @workflow_command.command("show")
 @_flow
 @_steps
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "mermaid", "dot"]),
+    default="html",
+    help="Output format; mermaid and dot are graphs as text.",
+)
 @servers_option
-def show_workflow(flow: str, steps: int) -> ExitCode:
-    """Print a page with the graph and what breaks.
+def show_workflow(flow: str, form: str, steps: int) -> ExitCode:
+    """Print a page with the graph and what breaks, or the graph alone.
 
     Each edge has its verdict and its steps.
 
     \b
       messagebody workflow show flow.json > flow.html
+      messagebody workflow show flow.json --format mermaid
     """
     workflow = read_workflow(flow)
-    page = workflow_page(workflow, workflow.check(steps=steps), title=escape(Path(flow).name))
-    click.echo(page, nl=False)
+    answers = workflow.check(steps=steps)
+    if form == "html":
+        page = workflow_page(workflow, answers, title=escape(Path(flow).name))
+        click.echo(page, nl=False)
+    else:
+        graph = workflow.graph(answers)
+        click.echo(graph.to_mermaid() if form == "mermaid" else graph.to_dot())
     return ExitCode.YES
 
 
