@@ -202,12 +202,12 @@ class InvalidArgument(MessageBodyError, TypeError):
         self, expected: str, value: object = None, hint: str = "", *, got: str | None = None
     ) -> None:
         self.expected = expected
-        self.got = _shown(value) if got is None else got
+        self.got = _description(value) if got is None else got
         self.hint = self.advice = hint
         super().__init__(f"expected {expected}, got {self.got}")
 
 
-def _shown(value: object) -> str:
+def _description(value: object) -> str:
     # Text and bytes may be content, which must not get into a log.
     kind = type(value).__name__
     return f"a {kind}" if isinstance(value, str | bytes) else quote(value, limit=60)
@@ -455,7 +455,7 @@ class PartsFailed(StoreError):
         # Not by `super`, because the constructors of the kinds take other arguments.
         Exception.__init__(self, action, tuple(failures))
         self.action = action
-        self.problem = self._told(_statement_of)
+        self.problem = self._message(_statement_of)
         self.store = self.key = ""
         first = self.failures[0][1]
         # The attributes of the shared kind are those of the first error.
@@ -471,7 +471,7 @@ class PartsFailed(StoreError):
         return found
 
     @staticmethod
-    def of(action: str, failures: Iterable[tuple[str, Exception]]) -> "PartsFailed":
+    def from_failures(action: str, failures: Iterable[tuple[str, Exception]]) -> "PartsFailed":
         """Make an error of the kind that all failures share."""
         failures = tuple(failures)
         for kind, shared in _ALL_OF.items():
@@ -485,16 +485,16 @@ class PartsFailed(StoreError):
         return self.problem
 
     def __str__(self) -> str:
-        return self._told(str)
+        return self._message(str)
 
-    def _told(self, text_of: Callable[[Exception], str]) -> str:
+    def _message(self, text_of: Callable[[Exception], str]) -> str:
         causes: dict[str, list[tuple[str, str]]] = {}
         for part, error in self.failures[:_SHOWN]:
             text = text_of(error)
             causes.setdefault(_cause_of(part, error, text), []).append((part, text))
         # A cause that several parts share, such as a missing bucket, is stated once.
         shown = [
-            _named(*same[0])
+            _with_part(*same[0])
             if len(same) == 1
             else f"{', '.join(part for part, _ in same)}: {cause}"
             for cause, same in causes.items()
@@ -504,7 +504,7 @@ class PartsFailed(StoreError):
         return f"{len(self.failures):,} parts were not {self.action}. {'; '.join(shown)}{more}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return PartsFailed.of, (self.action, self.failures)
+        return PartsFailed.from_failures, (self.action, self.failures)
 
 
 class _PartsNotFound(PartsFailed, ObjectNotFound): ...
@@ -536,7 +536,7 @@ def _cause_of(part: str, error: Exception, text: str) -> str:
     return text.replace(f", storing {part}", "").removeprefix(part).lstrip(": ")
 
 
-def _named(part: str, text: str) -> str:
+def _with_part(part: str, text: str) -> str:
     return text if text.startswith(part) else f"{part}: {text}"
 
 

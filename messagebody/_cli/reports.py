@@ -350,7 +350,7 @@ def report_pair(
         command,
         subject.title,
         outcomes[result.compatible],
-        tuple(_on_pair(each, text, result, subject) for each, text in _told(reasons)),
+        tuple(_on_pair(each, text, result, subject) for each, text in _reason_texts(reasons)),
         _pair_data(result, subject, changes),
     )
 
@@ -436,7 +436,7 @@ def report_workflow(
     return CommandReport("workflow check", title, outcome, tuple(problems), data)
 
 
-def _told(reasons: "Sequence[Reason]") -> "Iterator[tuple[Reason, str]]":
+def _reason_texts(reasons: "Sequence[Reason]") -> "Iterator[tuple[Reason, str]]":
     """Yield reasons with their texts: from the twenty-first on without why each part rejects.
 
     Hundreds of parts that hundreds of parts reject would be as many thousands of rejections.
@@ -509,7 +509,7 @@ def _pair_data(
                 "consumerIndex": reason.consumer_index,
                 **_inside(reason),
             }
-            for reason, text in _told(result.reasons)
+            for reason, text in _reason_texts(result.reasons)
         ],
         "suggestions": None if changes is None else [_suggestion_data(each) for each in changes],
     }

@@ -142,7 +142,7 @@ def _of_file(data: bytes, name: str, format_name: str | None) -> Transcript:
         read = read_transcript(data, format_name, limits=limits())
     except MessageBodyError as error:
         return _unread(name, str(error))
-    return attrs.evolve(read, messages=tuple(_named(each, name) for each in read.messages))
+    return attrs.evolve(read, messages=tuple(_with_name(each, name) for each in read.messages))
 
 
 def _unread(name: str, problem: str) -> Transcript:
@@ -150,7 +150,7 @@ def _unread(name: str, problem: str) -> Transcript:
     return Transcript((ChatMessage(MessageBody(), name=name, problem=problem),))
 
 
-def _named(message: ChatMessage, name: str) -> ChatMessage:
+def _with_name(message: ChatMessage, name: str) -> ChatMessage:
     said = name if message.name is None else f"{message.name}, {name}"
     return attrs.evolve(message, name=said)
 

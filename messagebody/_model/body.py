@@ -258,7 +258,7 @@ class MessageBody(PartSequence):
             >>> body.text
             '[a](source:cats)'
         """
-        renames = Renames.of(self._parts, key_of(old), key_of(new))
+        renames = Renames.for_move(self._parts, key_of(old), key_of(new))
         if not renames.names:
             raise self._missing(key_of(old))
         with self._parts.all_or_nothing() as parts:
@@ -605,7 +605,7 @@ class MessageBody(PartSequence):
         """
         lines, left = [], _SHOWN_TEXT
         for index, part in enumerate(self):
-            shown = _shown(part, left)
+            shown = _part_text(part, left)
             left -= len(shown)
             if left < 0:
                 lines.append(f"[… {count_of(len(self) - index, 'more part')}]")
@@ -641,7 +641,7 @@ class MessageBody(PartSequence):
     __get_pydantic_json_schema__ = PydanticHook("body_json_schema")
 
 
-def _shown(part: Part, limit: int) -> str:
+def _part_text(part: Part, limit: int) -> str:
     if part.name is None and part.text is not None and part.is_text:
         return escape(part.text, limit=max(limit - 1, 0), keep="\n\t")
     named = [] if part.name is None else [escape(part.name, limit=200)]

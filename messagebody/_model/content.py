@@ -67,10 +67,10 @@ class LocalFile:
             raise InvalidPart(f"{quote(str(path))} is a directory; add its files, or pack it")
         if not stat.S_ISREG(status.st_mode):
             raise InvalidPart(f"{quote(str(path))} is not a regular file")
-        return cls.of(absolute, status)
+        return cls.from_status(absolute, status)
 
     @classmethod
-    def of(cls, path: Path, status: os.stat_result, *, below: Path | None = None) -> Self:
+    def from_status(cls, path: Path, status: os.stat_result, *, below: Path | None = None) -> Self:
         """Record a file whose status is known.
 
         Arguments:

@@ -188,7 +188,7 @@ def _maker_of(value: object) -> Maker | None:
     if _holds_data(value):
         return None
     if any(has(value, method) for method in (_BUNDLE, *_SHOWN)):
-        return _shown
+        return _notebook_content
     return json_values.mapping if isinstance(value, Mapping) else None
 
 
@@ -221,7 +221,7 @@ def _holds_data(value: object) -> bool:
     return not isinstance(value, type) and any(has(value, protocol) for protocol in _DATA)
 
 
-def _shown(value: Any, wanted: str | None) -> Made:
+def _notebook_content(value: Any, wanted: str | None) -> Made:
     """Write what an object shows in a notebook: by default a picture of it, if there is one."""
     shown = _bundle(value)
     data = [kind for kind in shown if kind.endswith("+json")]

@@ -25,7 +25,7 @@ class Renames:
     names: Mapping[str, str]
 
     @classmethod
-    def of(cls, parts: PartList, old: str, new: str) -> Self:
+    def for_move(cls, parts: PartList, old: str, new: str) -> Self:
         """Return what moving a name of some parts does; `names` is empty if there is none.
 
         Raises:

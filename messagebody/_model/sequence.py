@@ -88,10 +88,10 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
     def __getitem__(self, key: Any) -> Part | list[Part]:
         key = key_of(key)
         if isinstance(key, str):
-            return self._made(self._named(key))
+            return self._part(self._record_named(key))
         if isinstance(key, slice):
             return Part._all_of(self._parts.records(key), self._reading)
-        return self._made(self._parts.at(self._position(key)))
+        return self._part(self._parts.at(self._position(key)))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         key = key_of(key)
@@ -199,7 +199,7 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
         """Return the part with a name, or `default`."""
         name = key_of(name)
         record = self._parts.find(name) if isinstance(name, str) else None
-        return default if record is None else self._made(record)
+        return default if record is None else self._part(record)
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
         """Return the position of a part, or of the part with a name.
@@ -233,7 +233,7 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
         columns = self._parts.columns()
         return columns.names, columns.types
 
-    def _made(self, record: PartRecord) -> Part:
+    def _part(self, record: PartRecord) -> Part:
         return Part._of(record, self._reading)
 
     def _bound(self, part: Part) -> Part:
@@ -248,7 +248,7 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
             raise IndexError(f"no part {index}; the body has {count_of(length, 'part')}")
         return position
 
-    def _named(self, name: str) -> PartRecord:
+    def _record_named(self, name: str) -> PartRecord:
         record = self._parts.find(name)
         if record is None:
             raise self._missing(name)

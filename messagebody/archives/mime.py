@@ -122,7 +122,7 @@ def _rest(reader: MultipartReader) -> dict[str, Any]:
     """Return what a message says beside its parts: its headers and its subtype."""
     subtype = reader.subtypes[0] if reader.subtypes else "mixed"
     headers = [
-        [key, _joined(value)]
+        [key, _one_line(value)]
         for key, value in reader.headers
         if key.lower() not in _OWN and _HEADER_NAME.fullmatch(key)
     ]
@@ -152,7 +152,7 @@ def _about(leaf: Leaf, taken: Container[str], losses: list[Loss], limits: Limits
     head: Any = leaf.head
     with damage_told(DAMAGES, f"part {leaf.number}"):
         _read_raw_text(head)
-        stated = _joined(head.get("Content-Type")) or head.get_default_type()
+        stated = _one_line(head.get("Content-Type")) or head.get_default_type()
         filename = _decoded(head.get_filename())
         field = _decoded(head.get_param("name", header="Content-Disposition"))
     kind = _NAMES.sub("", stated)
@@ -162,7 +162,7 @@ def _about(leaf: Leaf, taken: Container[str], losses: list[Loss], limits: Limits
         why = f"{quote(stated)} is not a content type"
         losses.append(Loss(LossKind.DOWNGRADED, f"part {leaf.number}", why))
         kind = OCTET_STREAM
-    metadata = {_member(key): _joined(head[key]) for key in _HEADERS if head.get(key)}
+    metadata = {_member(key): _one_line(head[key]) for key in _HEADERS if head.get(key)}
     if field:
         metadata["formField"] = field
     name = None
@@ -186,7 +186,7 @@ def _member(header: str) -> str:
     return header[0].lower() + header[1:].replace("-", "")
 
 
-def _joined(header: Any) -> str:
+def _one_line(header: Any) -> str:
     """Return a header as one line of text."""
     return " ".join(str(header or "").split())
 

@@ -304,14 +304,14 @@ def _tokens(value: Any) -> Iterator[str]:
     if not isinstance(value, dict | list):
         yield _scalar(value)
         return
-    open_arrays = [_opened(value)]
+    open_arrays = [_array_pieces(value)]
     yield open_arrays[-1][0]
     while open_arrays:
         _, closer, items = open_arrays[-1]
         for prefix, item in items:
             yield prefix
             if isinstance(item, dict | list):
-                open_arrays.append(_opened(item))
+                open_arrays.append(_array_pieces(item))
                 yield open_arrays[-1][0]
                 break
             yield _scalar(item)
@@ -320,7 +320,7 @@ def _tokens(value: Any) -> Iterator[str]:
             open_arrays.pop()
 
 
-def _opened(array: Any) -> tuple[str, str, Iterator[tuple[str, Any]]]:
+def _array_pieces(array: Any) -> tuple[str, str, Iterator[tuple[str, Any]]]:
     if isinstance(array, list):
         return "[", "]", (("," if index else "", item) for index, item in enumerate(array))
     members = enumerate(array.items())

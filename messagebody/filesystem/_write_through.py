@@ -77,7 +77,7 @@ class WriteThrough:
         self._written.add(reference)
         return Offloaded(reference, content_type)
 
-    def of(
+    def content_for(
         self, name: str, content: bytes | LocalFile, content_type: str | None
     ) -> bytes | Offloaded:
         """Return content for a part, offloaded if it is large; large files are never in memory."""

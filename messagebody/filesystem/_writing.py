@@ -224,7 +224,7 @@ class BodyWriter(BodyReader):
         Called before a change waits for its transaction, because sending takes long.
         """
         if self._offload is not None:
-            return self._offload.of(self._name(path), content, content_type)
+            return self._offload.content_for(self._name(path), content, content_type)
         # Unlike `body.add`, this reads the file now: the caller may delete it afterwards.
         return content if isinstance(content, bytes) else content.read_bytes()
 

@@ -50,7 +50,7 @@ def read_thread(
         "memory://no-store" if store is None else store, missing="placeholder"
     )
     try:
-        with closing(_opened(database)) as connection:
+        with closing(_connect(database)) as connection:
             thread = _thread(connection, thread_id)
             states = [
                 serializer.loads_typed((str(kind), bytes(packed)))
@@ -114,14 +114,14 @@ def inline_database(
 def _copy(database: str | os.PathLike[str], to: Path) -> None:
     """Copy a database of checkpoints: the saver changes what it opens."""
     try:
-        with closing(_opened(database)) as source, closing(sqlite3.connect(to)) as copied:
+        with closing(_connect(database)) as source, closing(sqlite3.connect(to)) as copied:
             source.execute("SELECT 1 FROM checkpoints LIMIT 1")
             source.backup(copied)
     except sqlite3.Error as error:
         raise _no_database(database, error) from error
 
 
-def _opened(database: str | os.PathLike[str]) -> sqlite3.Connection:
+def _connect(database: str | os.PathLike[str]) -> sqlite3.Connection:
     """Return a connection that only reads."""
     return sqlite3.connect(f"{Path(database).resolve().as_uri()}?mode=ro", uri=True)
 

@@ -94,7 +94,9 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
             return
         try:
             batch = self._payloads.objects.batch()
-            references = {name: self._named(each, batch) for name, each in messages.items() if each}
+            references = {
+                name: self._store_messages(each, batch) for name, each in messages.items() if each
+            }
             future = self._pool.submit(partial(self._write, batch))
         except BaseException:
             self._places.release()
@@ -108,7 +110,7 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
         if log_record is not None:
             log_record.attributes = {**(log_record.attributes or {}), **references}
 
-    def _named(self, messages: list[Any], batch: Batch) -> str:
+    def _store_messages(self, messages: list[Any], batch: Batch) -> str:
         # Large contents are separate objects, because each call of a conversation repeats them.
         # Arguments and results of tools may be any objects, which are written as text.
         plain = [dataclasses.asdict(each) for each in messages]

@@ -41,7 +41,7 @@ class _Compared:
     keys: Sequence[bytes]
 
     @classmethod
-    def of(cls, body: MessageBody) -> "_Compared":
+    def from_body(cls, body: MessageBody) -> "_Compared":
         for part in body:
             if part.local_file is not None:
                 file = part.local_file
@@ -59,7 +59,7 @@ def operations_between(old: MessageBody, new: MessageBody) -> tuple[Operation, .
     Raises:
         LocalFileNotSent: a part is still a local file.
     """
-    mine, theirs = _Compared.of(old), _Compared.of(new)
+    mine, theirs = _Compared.from_body(old), _Compared.from_body(new)
     return joined(_operations(mine, theirs, _origins(mine, theirs)))
 
 

@@ -86,7 +86,7 @@ def composed(first: Sequence[Splice], second: Sequence[Splice]) -> list[Splice]:
         >>> composed([Splice(0, 1, b"ab")], [Splice(1, 2, b"")])
         [Splice(at=0, cut=2, data=b'a')]
     """
-    return _as_edits(_cut(_pieces(first), second))
+    return _as_edits(_apply_splices(_pieces(first), second))
 
 
 def _pieces(edits: Iterable[Splice]) -> Iterator[_Fragment]:
@@ -100,7 +100,7 @@ def _pieces(edits: Iterable[Splice]) -> Iterator[_Fragment]:
     yield _Fragment(None, place)
 
 
-def _cut(pieces: Iterator[_Fragment], edits: Iterable[Splice]) -> Iterator[_Fragment]:
+def _apply_splices(pieces: Iterator[_Fragment], edits: Iterable[Splice]) -> Iterator[_Fragment]:
     """Yield pieces after edits of the content that they are."""
     left: _Fragment | None = next(pieces, None)
     place = 0

@@ -143,14 +143,14 @@ class Patch:
         new = MessageBody()
         try:
             with edit(new):
-                new.extend(self._made(list(old), limits))
+                new.extend(self._new_parts(list(old), limits))
         except FileExistsError as error:
             raise InvalidPatch(str(error)) from error
         if (digest := new.state_digest) != self.target:
             raise DigestMismatch("the body that the patch makes", self.target, digest)
         return new
 
-    def _made(self, old: Sequence[Part], limits: Limits) -> Iterator[Part]:
+    def _new_parts(self, old: Sequence[Part], limits: Limits) -> Iterator[Part]:
         for operation in self.parts:
             match operation:
                 case KeptParts(first, count):

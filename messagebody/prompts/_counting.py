@@ -89,7 +89,7 @@ class Counter:
         # tokenizer does not promise.
         self._known: dict[str, int] | None = {} if count is estimate_tokens else None
 
-    def of(self, text: str, pieces: Sequence[str]) -> int:
+    def count(self, text: str, pieces: Sequence[str]) -> int:
         """Return the tokens of a text.
 
         Arguments:

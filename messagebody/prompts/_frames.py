@@ -90,7 +90,7 @@ class Frames:
         text, name = self._material.texts[position], self._material.names[position]
         if characters < len(text):
             called = str(position) if name is None else name
-            return [self.opening(position), *_cut(text, characters, called), self.closing]
+            return [self.opening(position), *_head_and_tail(text, characters, called), self.closing]
         if name is None and self.is_raw:
             return [text]
         return [self.opening(position), text, self.closing]
@@ -106,7 +106,7 @@ def note(left_out: int, part: str, offset: int) -> str:
     return f"[… {left_out:,} characters left out; read_part({part!r}, {offset}) shows them]"
 
 
-def _cut(text: str, characters: int, part: str) -> tuple[str, str, str]:
+def _head_and_tail(text: str, characters: int, part: str) -> tuple[str, str, str]:
     """Return the head of a text, a note and the tail."""
     head, tail = characters * 2 // 3, len(text) - (characters - characters * 2 // 3)
     # A line end that is cut in two would count as two line ends.

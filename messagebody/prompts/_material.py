@@ -308,4 +308,4 @@ class _TokensLeft:
         # The caller's counter may be slow, so it gets no text that can't fit.
         if text and not self.is_full:
             fits = len(text) <= PER_TOKEN * self.budget
-            self.used += self.counter.of(text, [text]) if fits else self.budget
+            self.used += self.counter.count(text, [text]) if fits else self.budget

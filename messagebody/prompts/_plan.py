@@ -190,7 +190,7 @@ class Planner:
         if shares.size() > PER_TOKEN * self._budget:
             return None
         plan = shares.everything()
-        return None if plan is None else self._shown(plan, pictures)
+        return None if plan is None else self._layout(plan, pictures)
 
     def _search(self, pictures: frozenset[int], known: Layout | None = None) -> Layout | None:
         """Return what shows most of those tried that fit, None if none does.
@@ -212,7 +212,7 @@ class Planner:
             guess = int(size * _AIM * budget / (known.used - beside))
         best: Layout | None = None
         for attempt in range(_TRIES):
-            shown = self._shown(shares.plan(guess), pictures)
+            shown = self._layout(shares.plan(guess), pictures)
             used = shown.used - beside
             if used <= budget:
                 span = attrs.evolve(span, low=guess, fits=used)
@@ -226,7 +226,7 @@ class Planner:
             # The middle, too, because counters may grow by leaps.
             guess = span.middle if attempt % 3 == 2 else span.guess(_AIM * budget)
         if best is None:
-            bare = self._shown(Plan({}, []), pictures)
+            bare = self._layout(Plan({}, []), pictures)
             return bare if bare.used <= self._budget else None
         return best
 
@@ -243,7 +243,7 @@ class Planner:
                 continue
             lines = self._frames.shown(position, length)
             text = "\n".join(lines)
-            used = self._counter.of(text, lines)
+            used = self._counter.count(text, lines)
             if used <= self._budget:
                 return Layout(Plan({position: length}, []), frozenset(), [text], used)
         return shown
@@ -280,7 +280,7 @@ class Planner:
         if share > PER_TOKEN * self._budget:
             return shown
         plan = self._shares(shown.pictures).with_share(shown.plan, position, share)
-        more = self._shown(plan, shown.pictures)
+        more = self._layout(plan, shown.pictures)
         # It may even cost less than its line in the list.
         return more if more.used <= self._budget else shown
 
@@ -294,7 +294,7 @@ class Planner:
         high = low + left // _LINE
         while low < high:
             lines = (low + high + 1) // 2
-            more = self._shown(shares.with_lines(shown.plan, lines), shown.pictures)
+            more = self._layout(shares.with_lines(shown.plan, lines), shown.pictures)
             # All of them may be fewer.
             if more.used <= self._budget and len(more.plan.listed) == lines:
                 shown, low = more, lines
@@ -313,7 +313,7 @@ class Planner:
     def _sum(self, pictures: Iterable[int]) -> int:
         return sum(self._costs[position] for position in pictures)
 
-    def _shown(self, plan: Plan, pictures: frozenset[int]) -> Layout:
+    def _layout(self, plan: Plan, pictures: frozenset[int]) -> Layout:
         """Return what a plan shows."""
         frames = self._frames
         blocks: list[str | int] = []
@@ -337,7 +337,7 @@ class Planner:
         if entries:
             blocks.append("\n\n".join(entries))
         text = "\n\n".join(block for block in blocks if isinstance(block, str))
-        used = self._counter.of(text, pieces) + self._sum(pictures)
+        used = self._counter.count(text, pieces) + self._sum(pictures)
         return Layout(plan, pictures, blocks, used)
 
 

@@ -59,7 +59,7 @@ class _Candidate(NamedTuple):
     worth: int
 
     @classmethod
-    def of(cls, position: int, text: str, frame: int, note: int) -> Self:
+    def from_text(cls, position: int, text: str, frame: int, note: int) -> Self:
         # If a note takes no more characters than it saves, the text is shown whole. But a note on
         # Chinese or emoji saves tokens even then.
         full = len(text) + note if _is_dense(text) else len(text)
@@ -104,17 +104,17 @@ class Shares:
     def size(self) -> int:
         """Return the fewest characters of everything."""
         texts = self._material.texts
-        return sum(len(texts[position]) for position in self._shown) + FRAME * self.others
+        return sum(len(texts[position]) for position in self._all_positions) + FRAME * self.others
 
     def everything(self) -> Plan | None:
         """Return the plan that leaves nothing out that can be shown, None if there is none."""
         if not self._is_complete:
             return None
-        shares = {position: len(self._material.texts[position]) for position in self._shown}
-        return Plan(shares, self._listed(shares, None), is_everything=True)
+        shares = {position: len(self._material.texts[position]) for position in self._all_positions}
+        return Plan(shares, self._fitting_lines(shares, None), is_everything=True)
 
     @property
-    def _shown(self) -> Iterator[int]:
+    def _all_positions(self) -> Iterator[int]:
         return chain(*self._positions)
 
     # Made on demand, because a body that fits needs none of them.
@@ -127,12 +127,12 @@ class Shares:
         return [found[-1], *found[:-1]] if is_short else found
 
     @cached_property
-    def _named(self) -> list[_Candidate]:
+    def _named_candidates(self) -> list[_Candidate]:
         return [self._candidate(position) for position in self._positions[1]]
 
     @cached_property
     def _wanted(self) -> int:
-        return sum(text.frame + text.full for text in self._named)
+        return sum(text.frame + text.full for text in self._named_candidates)
 
     @cached_property
     def _more(self) -> int:
@@ -145,8 +145,8 @@ class Shares:
         frame = len(frames.opening(position)) + len(frames.closing) + _GAP
         cut = len(note(len(text), name or str(position), len(text))) + _GAP
         if name is None and frames.is_raw:
-            return _Candidate.of(position, text, _GAP, frame + cut)
-        return _Candidate.of(position, text, frame + _GAP, cut)
+            return _Candidate.from_text(position, text, _GAP, frame + cut)
+        return _Candidate.from_text(position, text, frame + _GAP, cut)
 
     def plan(self, room: int) -> Plan:
         """Return the plan for a room."""
@@ -154,7 +154,7 @@ class Shares:
         # The list may take a quarter, so that there is room for text, or what texts leave.
         shares, left, _ = self._filled(room - room // 4)
         is_whole = self._is_whole(shares)
-        listed = self._listed(shares, left + room // 4 if is_whole else room // 4)
+        listed = self._fitting_lines(shares, left + room // 4 if is_whole else room // 4)
         if is_whole:
             return self._plan(shares, listed)
         taken = sum(map(self._line, listed))
@@ -163,7 +163,7 @@ class Shares:
         if left and 0 < missing <= taken:
             shares, left, _ = self._filled(room - taken + missing)
             taken -= missing
-        return self._plan(shares, self._listed(shares, taken + left))
+        return self._plan(shares, self._fitting_lines(shares, taken + left))
 
     def with_lines(self, plan: Plan, lines: int) -> Plan:
         """Return a plan with another number of lines in its list."""
@@ -180,7 +180,8 @@ class Shares:
 
     def _is_whole(self, shares: dict[int, int]) -> bool:
         return all(
-            shares.get(text.position) == text.length for text in (*self._unnamed, *self._named)
+            shares.get(text.position) == text.length
+            for text in (*self._unnamed, *self._named_candidates)
         )
 
     def _filled(self, room: int) -> tuple[dict[int, int], int, int]:
@@ -191,12 +192,12 @@ class Shares:
         """
         kept = min(self._wanted, room // 3)
         first, left, missing = _filled(self._unnamed, room - kept)
-        second, rest, next_missing = _filled(self._named, left + kept)
+        second, rest, next_missing = _filled(self._named_candidates, left + kept)
         if rest:
             first, rest, missing = _filled(self._unnamed, room - (left + kept - rest))
         return {**first, **second}, rest, next_missing or missing
 
-    def _listed(self, shares: Collection[int], room: int | None) -> list[int]:
+    def _fitting_lines(self, shares: Collection[int], room: int | None) -> list[int]:
         """Return the first other parts whose lines fit into a room; all of them if it is None."""
         if room is None:
             return [*self._unshown(shares)]

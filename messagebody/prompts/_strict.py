@@ -93,7 +93,7 @@ def strict_content(schema: ContentSchema | None) -> tuple[StrictContent | None, 
         return None, ()
     translation = _Translation(root := schema.value)
     try:
-        found = translation.of(root, "")
+        found = translation.translate(root, "")
     except _Unsayable as error:
         return None, (str(error),)
     return found, tuple(dict.fromkeys(translation.unsaid))
@@ -108,13 +108,13 @@ class _Translation:
         self._within: list[str] = []
         self.unsaid: list[str] = []
 
-    def of(self, schema: Any, place: str, depth: int = 0) -> StrictContent:
+    def translate(self, schema: Any, place: str, depth: int = 0) -> StrictContent:
         self._nodes += 1
         if self._nodes > _NODES or depth > _DEPTH:
             raise _Unsayable(f"{place}: more than {_NODES:,} places or {_DEPTH} levels")
         if not isinstance(schema, dict):
             raise _Unsayable(f"{place}: {'true' if schema else 'false'}")
-        found = self._made(schema, place, depth)
+        found = self._translate_kind(schema, place, depth)
         about = [schema["description"]] if isinstance(schema.get("description"), str) else []
         about += [f"{word}: {schema[word]}" for word in _BOUNDS if word in schema]
         self._note(place, [word for word in _UNSAID if word in schema])
@@ -125,12 +125,12 @@ class _Translation:
     def _note(self, place: str, words: list[str]) -> None:
         self.unsaid += [f"{place}: {word}" for word in words]
 
-    def _made(self, schema: dict[str, Any], place: str, depth: int) -> StrictContent:
+    def _translate_kind(self, schema: dict[str, Any], place: str, depth: int) -> StrictContent:
         if "$ref" in schema:
             self._note(place, [word for word in ("type", "properties", "anyOf") if word in schema])
             return self._referred(schema["$ref"], place, depth)
         if "const" in schema or "enum" in schema:
-            return self._listed(schema.get("enum", [schema.get("const")]), place)
+            return self._enum(schema.get("enum", [schema.get("const")]), place)
         kinds = schema.get("type") or _implied(schema)
         choices = next((word for word in ("anyOf", "oneOf") if word in schema), None)
         if kinds:
@@ -140,13 +140,13 @@ class _Translation:
             self._note(place, [word for word in ("allOf", "oneOf") if word in schema])
             return _choice(
                 [
-                    self.of(each, f"{place}/{choices}/{index}", depth)
+                    self.translate(each, f"{place}/{choices}/{index}", depth)
                     for index, each in enumerate(schema[choices])
                 ],
                 place,
             )
         if len(schema.get("allOf", ())) == 1:
-            return self.of(schema["allOf"][0], f"{place}/allOf/0", depth)
+            return self.translate(schema["allOf"][0], f"{place}/allOf/0", depth)
         raise _Unsayable(f"{place}: any value")
 
     def _referred(self, reference: str, place: str, depth: int) -> StrictContent:
@@ -158,11 +158,11 @@ class _Translation:
         for step in reference.split("/")[1:]:
             target = target.get(step.replace("~1", "/").replace("~0", "~"), {})
         self._within.append(reference)
-        found = self.of(target, place, depth)
+        found = self.translate(target, place, depth)
         self._within.pop()
         return found
 
-    def _listed(self, values: list[Any], place: str) -> StrictContent:
+    def _enum(self, values: list[Any], place: str) -> StrictContent:
         texts = [each for each in values if isinstance(each, str)]
         made = [StrictContent({"type": "string", "enum": texts})] if texts else []
         kinds = dict.fromkeys(_KINDS.get(type(each), "") for each in values)
@@ -196,7 +196,7 @@ class _Translation:
         if isinstance(schema.get("additionalProperties"), dict):
             self._note(place, ["additionalProperties"])
         members = {
-            name: self.of(each, f"{place}/properties/{name}", depth + 1)
+            name: self.translate(each, f"{place}/properties/{name}", depth + 1)
             for name, each in given.items()
         }
         absent = frozenset(
@@ -211,7 +211,7 @@ class _Translation:
     def _array(self, schema: dict[str, Any], place: str, depth: int) -> StrictContent:
         if "prefixItems" in schema:
             raise _Unsayable(f"{place}: prefixItems")
-        items = self.of(schema.get("items", True), f"{place}/items", depth + 1)
+        items = self.translate(schema.get("items", True), f"{place}/items", depth + 1)
         return StrictContent({"type": "array", "items": items.schema}, items=items)
 
 

@@ -62,7 +62,7 @@ class Cards:
         return len(self._news) <= OPEN_PARTS and not self._news.isdisjoint(positions)
 
     @cached_property
-    def _opened(self) -> frozenset[int]:
+    def _open_directories(self) -> frozenset[int]:
         """The identities of directories that begin open: as many as have few parts together."""
         left = OPEN_PARTS
         opened = []
@@ -99,7 +99,7 @@ class Cards:
             *self._marks(*positions), title=label,
         )  # fmt: skip
         return element("details", summary, self._list(directory, said),
-                       open=id(directory) in self._opened)  # fmt: skip
+                       open=id(directory) in self._open_directories)  # fmt: skip
 
     def _link(self, index: int, said: str) -> Html:
         part = self._parts[index]
@@ -143,7 +143,7 @@ class Cards:
             yield element("p", "This body has no parts.", class_="note")
 
     @cached_property
-    def _shown(self) -> list[Shown]:
+    def _part_contents(self) -> list[Shown]:
         return self.contents.show_all(
             [(self.contents.anchor(i), p) for i, p in enumerate(self._parts)]
         )
@@ -153,7 +153,9 @@ class Cards:
         is_open = len(directory.entries) <= OPEN_PARTS
         for kind, group in groupby(directory.entries, self._kind):
             run = list(group)
-            places = [(i, self._parts[i], self._shown[i]) for i in run if isinstance(i, int)]
+            places = [
+                (i, self._parts[i], self._part_contents[i]) for i in run if isinstance(i, int)
+            ]
             if kind == "directory":
                 yield from (
                     self._directory(each, said) for each in run if not isinstance(each, int)
@@ -166,7 +168,7 @@ class Cards:
     def _kind(self, entry: "int | Directory") -> str:
         if isinstance(entry, Directory):
             return "directory"
-        return "picture" if self._shown[entry].picture else "part"
+        return "picture" if self._part_contents[entry].picture else "part"
 
     def _directory(self, directory: Directory, said: str) -> Html:
         positions = list(directory.positions())
@@ -179,7 +181,7 @@ class Cards:
         )
         inside = element("div", *self._entries(directory, said), class_="inside")
         return element("details", summary, inside, class_="part directory",
-                       open=id(directory) in self._opened)  # fmt: skip
+                       open=id(directory) in self._open_directories)  # fmt: skip
 
     def _counts(self, positions: Sequence[int]) -> Iterator[Html]:
         """Yield how many parts of a directory are new, changed and not accepted."""

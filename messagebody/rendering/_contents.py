@@ -202,7 +202,7 @@ class Contents:
         """
         self._holder = part.name
         try:
-            shown = self._shown(part)
+            shown = self._show_bytes(part)
         except NotShown as reason:
             shown = _note(reason)
         return attrs.evolve(shown, html=joined(shown.html, _origin(part)))
@@ -247,7 +247,7 @@ class Contents:
         except NotShown:
             return None
 
-    def _shown(self, part: "messagebody.Part") -> Shown:
+    def _show_bytes(self, part: "messagebody.Part") -> Shown:
         data = self._bytes(part)
         if not data:
             raise NotShown("empty")
@@ -376,7 +376,7 @@ class Contents:
     def _plain(self, text: str, part: "messagebody.Part") -> Shown:
         # Unnamed text is shown as text to read, and named parts as files.
         if part.name is None and essence(part.content_type) == TEXT_PLAIN:
-            said = _cut(text, "div", self.limits.characters, class_="said")
+            said = _shortened_element(text, "div", self.limits.characters, class_="said")
             return Shown(said, is_raw=True)
         return self._source(text)
 
@@ -472,7 +472,7 @@ class Contents:
 
     def _picture_of(self, part: "messagebody.Part") -> str | None:
         # Only pictures are shown: markup inside of markup would have no end.
-        return self._shown(part).picture if kind_of(part) == "image" else None
+        return self._show_bytes(part).picture if kind_of(part) == "image" else None
 
 
 def _is_no_csv(part: "messagebody.Part", grid: grids.Grid) -> bool:
@@ -519,14 +519,14 @@ def as_source(text: str, most: int = CHARACTERS) -> Html:
         text: the text.
         most: characters to show; a longer text is cut.
     """
-    return _cut(text, "pre", most, **_REGION)
+    return _shortened_element(text, "pre", most, **_REGION)
 
 
 def _region(tag: str, *children: Html) -> Html:
     return element(tag, *children, dir="auto", **_REGION)
 
 
-def _cut(text: str, tag: str, most: int, **attributes: str) -> Html:
+def _shortened_element(text: str, tag: str, most: int, **attributes: str) -> Html:
     """Return a text as an element; a line states how much of a long text is left out."""
     shown = element(tag, text[:most], dir="auto", **attributes)
     rest = len(text) - most

@@ -286,7 +286,7 @@ def table(grid: Grid) -> Html:
         _head(name, side, grid.order) for name, side in zip(grid.head, sides, strict=False)
     ))  # fmt: skip
     rows = [
-        element("tr", *(element("td", _cut(_spelt(value)), class_=side)
+        element("tr", *(element("td", _cell_text(_spelt(value)), class_=side)
                         for value, side in zip(row, sides, strict=False)))
         for row in grid.rows
     ]  # fmt: skip
@@ -330,7 +330,7 @@ def _spelt(value: Any) -> str:
     return str(value)
 
 
-def _cut(text: str) -> str:
+def _cell_text(text: str) -> str:
     return text if len(text) <= CELL else f"{text[:CELL]}…"
 
 

@@ -158,7 +158,7 @@ class Citations:
             return html
         if self._can_mark:
             html = Html(_LEFT_OVER.sub("", _MARK.sub(self._number, html)))
-        return joined(html, self._listed())
+        return joined(html, self._source_list())
 
     def _number(self, mark: re.Match[str]) -> str:
         cited = self._cited[int(mark[1])] if int(mark[1]) < len(self._cited) else None
@@ -166,7 +166,7 @@ class Citations:
             return ""
         return element("sup", cited.source.link(str(cited.source.number), cited.peek()))
 
-    def _listed(self) -> Html:
+    def _source_list(self) -> Html:
         rows = []
         for source in self._sources.values():
             said = [each for each in self._cited if each.source is source]

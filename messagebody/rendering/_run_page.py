@@ -98,7 +98,7 @@ def draw_run(
 ) -> Drawn:
     """Return the page of a run and what it could not show; see `run_page` for the arguments."""
     contents = Contents(MessageBody(), require_resolver(resolver), limits, sort=sort)
-    run = _Sections.of(transcript, contents)
+    run = _Sections.from_transcript(transcript, contents)
     shown = [*run.sections()]  # what is said in the heading and in the list follows from them
     contents.require_sorted()
     facts = [*run.facts()]
@@ -151,7 +151,7 @@ class _Sections:
     said: Said
 
     @classmethod
-    def of(cls, transcript: Transcript, contents: Contents) -> "_Sections":
+    def from_transcript(cls, transcript: Transcript, contents: Contents) -> "_Sections":
         steps, hidden = [], []
         left = contents.limits.parts
         for message in transcript.messages[: contents.limits.messages]:

@@ -271,7 +271,7 @@ class Said:
         marks: list[Html] = []
         is_open = True
         if before is None:
-            inside = self._shown(number, part)
+            inside = self._part_html(number, part)
         elif _content(before[1]) == _content(part):
             link = element("a", f"message {before[0]}", href=f"#{anchor_of(before[0])}")
             inside = element("p", "the same as in ", link, class_="note")
@@ -291,7 +291,7 @@ class Said:
         content = element("div", inside, id=anchor, class_="content")
         return element("details", heading, content, class_="part", open=is_open)
 
-    def _shown(self, number: int, part: Part) -> Html:
+    def _part_html(self, number: int, part: Part) -> Html:
         shown = self.contents.show(part)
         return joined(shown.html, self.contents.keeping(number, part, shown))
 

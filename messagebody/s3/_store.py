@@ -102,7 +102,7 @@ class S3Store(Store):
     def iter_objects(self) -> Iterator[Stat]:
         """Yield every object below the prefix."""
         with self._translated(""):
-            for each in self._listed("list_objects_v2", "Contents"):
+            for each in self._list("list_objects_v2", "Contents"):
                 key = each["Key"].removeprefix(self.prefix)
                 yield Stat(key, each["Size"], each["LastModified"].timestamp())
 
@@ -131,7 +131,7 @@ class S3Store(Store):
         """
         with self._translated(""):
             try:
-                for each in self._listed("list_multipart_uploads", "Uploads"):
+                for each in self._list("list_multipart_uploads", "Uploads"):
                     key = each["Key"].removeprefix(self.prefix)
                     yield Upload(key, each["UploadId"], each["Initiated"].timestamp())
             except ClientError as error:
@@ -147,7 +147,7 @@ class S3Store(Store):
                 if code_of(error) != "NoSuchUpload":
                     raise
 
-    def _listed(self, operation: Any, member: str) -> Iterator[Any]:
+    def _list(self, operation: Any, member: str) -> Iterator[Any]:
         """Yield what a listing of the prefix holds."""
         paginator: Any = self.client.get_paginator(operation)
         pages = paginator.paginate(Bucket=self.bucket, Prefix=self.prefix)

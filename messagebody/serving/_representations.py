@@ -84,7 +84,7 @@ def chosen(request: Request) -> Choice:
         HttpProblem: there is no such form.
     """
     if "as" in request.query_params:
-        return _named(request.query_params["as"])
+        return _choice(request.query_params["as"])
     kind = best_of(request, OFFERS)
     if kind is None:
         detail = f"a message is {', '.join(OFFERS)}; ?as= names other formats"
@@ -100,7 +100,7 @@ def best_of(request: Request, offers: tuple[str, ...]) -> str | None:
     return parse_accept_header(accept, MIMEAccept).best_match(offers)
 
 
-def _named(name: str) -> Choice:
+def _choice(name: str) -> Choice:
     if name in _TYPES:
         return Choice(_TYPES[name])
     if name not in adapter_names():

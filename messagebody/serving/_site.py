@@ -96,14 +96,14 @@ class Site:
         """Answer with a message, or with the parts of it that match a pattern."""
         served = await self._found(request.path_params["id"])
         if "list" in request.query_params:
-            return await at_length(self._listed, request, served)
+            return await at_length(self._list_parts, request, served)
         return await of_message(request, served, self.reader)
 
     async def _found(self, name: str) -> ServedBody:
         served = await run_in_threadpool(self.messages.held, name)
         return await at_length(self.messages.find, name) if served is None else served
 
-    def _listed(self, request: Request, served: ServedBody) -> Response:
+    def _list_parts(self, request: Request, served: ServedBody) -> Response:
         asked = request.query_params["list"]
         pattern = name_pattern(asked)
         pattern.require_matches()

@@ -141,13 +141,13 @@ class AdapterContract(abc.ABC):
         """What is read and written of a message does not depend on the one before it."""
         changes = (copy.deepcopy, nameless, other_ids)
         found = [change(message) for message in self._messages() for change in changes]
-        made = [(message, self._made(message)) for message in found]
+        made = [(message, self._round_trip(message)) for message in found]
         # Each comes after each other one, and before it.
         for one, another in itertools.combinations_with_replacement(made, 2):
             for message, first in (another, one):
-                assert self._made(message) == first
+                assert self._round_trip(message) == first
 
-    def _made(self, message: Any) -> Any:
+    def _round_trip(self, message: Any) -> Any:
         """Return what is read of a message and written again."""
         try:
             read = self.adapter.to_body(copy.deepcopy(message))

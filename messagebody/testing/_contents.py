@@ -26,7 +26,7 @@ def drawn(content: ContentSchema, anything: _Values, texts: _Values) -> _Values:
         anything: draws a JSON value.
         texts: draws a text.
     """
-    return _ContentDrawing(content.value, anything, texts).of(content.value, _DEEPEST).filter(
+    return _ContentDrawing(content.value, anything, texts).draw(content.value, _DEEPEST).filter(
         content.validator.is_valid
     )  # fmt: skip
 
@@ -48,7 +48,7 @@ class _ContentDrawing:
             "object": self._objects,
         }
 
-    def of(self, schema: Any, depth: int) -> _Values:
+    def draw(self, schema: Any, depth: int) -> _Values:
         """Return what is drawn for a schema."""
         if isinstance(schema, bool):
             return self._anything if schema else st.nothing()
@@ -61,13 +61,13 @@ class _ContentDrawing:
         for choices, rest in _alternatives(schema):
             if depth < -_DEEPEST:  # a circle of alternatives
                 return st.nothing()
-            return st.one_of(*[self.of(_merged(rest, each), depth - 1) for each in choices])
+            return st.one_of(*[self.draw(_merged(rest, each), depth - 1) for each in choices])
         if isinstance(schema.get("$ref"), str):
             rest = {key: value for key, value in schema.items() if key != "$ref"}
             target = _target(self._root, schema["$ref"])
             if depth < -_DEEPEST:
                 return st.nothing()
-            return st.deferred(lambda: self.of(_merged(rest, target), depth - 1))
+            return st.deferred(lambda: self.draw(_merged(rest, target), depth - 1))
         kinds = schema.get("type", _kinds_of(schema))
         listed = [kinds] if isinstance(kinds, str) else kinds
         return st.one_of(*[self._of_kind[kind](schema, depth) for kind in listed])
@@ -105,14 +105,14 @@ class _ContentDrawing:
         return self._texts
 
     def _arrays(self, schema: Mapping[str, Any], depth: int) -> _Values:
-        first = [self.of(each, depth - 1) for each in schema.get("prefixItems", ())]
+        first = [self.draw(each, depth - 1) for each in schema.get("prefixItems", ())]
         least, most = schema.get("minItems", 0), schema.get("maxItems", math.inf)
         needed = []
         if "contains" in schema:
             wanted = schema.get("minContains", 1)
-            needed = [self.of(schema["contains"], depth - 1)] * min(wanted, _MANY)
+            needed = [self.draw(schema["contains"], depth - 1)] * min(wanted, _MANY)
         more = max(0, least - len(first) - len(needed))
-        rest = self.of(schema.get("items", True), depth - 1)
+        rest = self.draw(schema.get("items", True), depth - 1)
         if rest.is_empty and more:
             return st.nothing()
         spare = 0 if rest.is_empty or depth <= 0 else _MANY
@@ -121,31 +121,31 @@ class _ContentDrawing:
         head = st.integers(0 if not more and not needed else len(first), len(first)).flatmap(
             lambda count: st.tuples(*first[:count])
         )
-        return st.tuples(head, st.tuples(*needed), tail).map(_joined)
+        return st.tuples(head, st.tuples(*needed), tail).map(_concatenated)
 
     def _objects(self, schema: Mapping[str, Any], depth: int) -> _Values:
         properties = schema.get("properties", {})
         required = [*schema.get("required", ())]
         others = schema.get("additionalProperties", True)
-        needed = {name: self.of(properties.get(name, others), depth - 1) for name in required}
+        needed = {name: self.draw(properties.get(name, others), depth - 1) for name in required}
         optional = {
-            name: self.of(each, depth - 1)
+            name: self.draw(each, depth - 1)
             for name, each in (properties.items() if depth > 0 else ())
             if name not in needed and each is not False
         }
         fixed = st.fixed_dictionaries(needed, optional=optional)
         names = self._texts
         if isinstance(schema.get("propertyNames"), dict):
-            names = self.of({"type": "string", **schema["propertyNames"]}, depth - 1)
+            names = self.draw({"type": "string", **schema["propertyNames"]}, depth - 1)
         least = max(0, schema.get("minProperties", 0) - len(needed))
         extra = [
-            st.dictionaries(st.from_regex(pattern).filter(_is_plain), self.of(each, depth - 1),
+            st.dictionaries(st.from_regex(pattern).filter(_is_plain), self.draw(each, depth - 1),
                             max_size=2)
             for pattern, each in schema.get("patternProperties", {}).items()
         ]  # fmt: skip
         if others is not False and (depth > 0 or least):
             most = least + (1 if depth > 0 else 0)
-            value = self.of(others, depth - 1)
+            value = self.draw(others, depth - 1)
             extra.append(st.dictionaries(names, value, min_size=least, max_size=most))
         return st.tuples(st.tuples(*extra), fixed).map(_all_members)
 
@@ -215,7 +215,7 @@ def _is_plain(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _joined(pieces: tuple[Iterable[Any], ...]) -> list[Any]:
+def _concatenated(pieces: tuple[Iterable[Any], ...]) -> list[Any]:
     return [item for piece in pieces for item in piece]
 
 

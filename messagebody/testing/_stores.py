@@ -141,19 +141,19 @@ class StoreContract(abc.ABC):
         assert b"".join(store.stream(_KEY)) == other.data
         assert store.read_range(_KEY, 4, 9) == b"other"
         assert _size(store, _KEY) == other.size
-        assert _listed(store) == {_KEY: other.size}
+        assert _listing(store) == {_KEY: other.size}
 
     def test_a_write_that_fails_changes_nothing(self, store: Store) -> None:
         """If content can't be read to its end, nothing is published and an old object stays."""
         with pytest.raises(StoreError):
             store.put(_KEY, Failing(), content_type="text/plain")
         assert store.stat(_KEY) is None
-        assert _listed(store) == {}
+        assert _listing(store) == {}
         store.put(_KEY, Bytes(b"old"), content_type="text/plain")
         with pytest.raises(StoreError):
             store.put(_KEY, Failing(), content_type="text/plain", if_absent=False)
         assert b"".join(store.stream(_KEY)) == b"old"
-        assert _listed(store) == {_KEY: 3}
+        assert _listing(store) == {_KEY: 3}
 
     def test_nobody_sees_half_of_it(self, store: Store) -> None:
         """While an object is written, readers find what was there before, or all of the new one."""
@@ -189,11 +189,11 @@ class StoreContract(abc.ABC):
 
     def test_stat_and_list(self, store: Store) -> None:
         """Sizes are exact; listings are complete, name each object once and only what is there."""
-        assert _listed(store) == {}
+        assert _listing(store) == {}
         sizes = {f"sha256/{number:064}": number for number in range(12)}
         for key, size in sizes.items():
             store.put(key, Bytes(b"x" * size), content_type="text/plain")
-        assert _listed(store) == sizes
+        assert _listing(store) == sizes
         assert {key: _size(store, key) for key in sizes} == sizes
 
     def test_many_objects_are_listed(self, store: Store) -> None:
@@ -205,7 +205,7 @@ class StoreContract(abc.ABC):
 
         with ThreadPoolExecutor(8) as pool:
             assert all(pool.map(put, sizes))
-        assert _listed(store) == sizes
+        assert _listing(store) == sizes
 
     def test_times_are_seconds(self, store: Store) -> None:
         """`modified` is the time of the last write, on which a sweep decides what is young."""
@@ -233,7 +233,7 @@ class StoreContract(abc.ABC):
         for _ in range(2):
             store.delete(key)
             assert store.stat(key) is None
-            assert _listed(store) == {}
+            assert _listing(store) == {}
             with pytest.raises(ObjectNotFound):
                 list(store.stream(key))
         assert store.put(key, Bytes(b"again"), content_type="text/plain") is True
@@ -245,7 +245,7 @@ class StoreContract(abc.ABC):
         for _ in range(2):
             assert store.put(_KEY, Bytes(data), content_type="text/plain") is True
             store.delete(_KEY)
-            assert (_content(store, _KEY), store.stat(_KEY), _listed(store)) == (None, None, {})
+            assert (_content(store, _KEY), store.stat(_KEY), _listing(store)) == (None, None, {})
         store.put(_KEY, Bytes(b"small"), content_type="text/plain")
         assert _content(store, _KEY) == b"small"
 
@@ -275,12 +275,12 @@ class StoreContract(abc.ABC):
                 there[key] = len(key.encode())
         assert {key: _content(store, key) for key in there} == {key: key.encode() for key in there}
         for key in keys:
-            assert _listed(store) == there
+            assert _listing(store) == there
             with contextlib.nullcontext() if plain[key] else _refused:
                 store.delete(key)
                 assert _content(store, key) is None
             there.pop(key, None)
-        assert _listed(store) == {}
+        assert _listing(store) == {}
 
     def test_errors_are_of_the_toolkit(self, store: Store, failing_store: Store | None) -> None:
         """Whatever fails in a client, and whatever key it refuses, raises a `StoreError`."""
@@ -299,9 +299,9 @@ class StoreContract(abc.ABC):
         try:
             tenant.put(odd, Bytes(b"x"), content_type="text/plain", if_absent=False)
         except StoreError:
-            assert _listed(tenant) == {}
+            assert _listing(tenant) == {}
         else:
-            assert _listed(tenant) == {odd: 1}
+            assert _listing(tenant) == {odd: 1}
         assert b"".join(store.stream(there)) == b"theirs"
 
     def test_a_prefix_holds_its_own_objects(self, store: Store) -> None:
@@ -310,10 +310,10 @@ class StoreContract(abc.ABC):
             store.below(name).put(_KEY, Bytes(name.encode()), content_type="text/plain")
         own = store.below("own")
         assert b"".join(own.stream(_KEY)) == b"own"
-        assert _listed(own) == {_KEY: 3}
+        assert _listing(own) == {_KEY: 3}
         own.delete(_KEY)
-        assert _listed(own) == {}
-        assert _listed(store) == {f"own-too/{_KEY}": 7}
+        assert _listing(own) == {}
+        assert _listing(store) == {f"own-too/{_KEY}": 7}
 
     def test_threads_may_share_it(self, store: Store) -> None:
         """Several threads may write and read at a time."""
@@ -325,7 +325,7 @@ class StoreContract(abc.ABC):
 
         with ThreadPoolExecutor(4) as pool:
             assert [*pool.map(use, range(8))] == [b"x" * number for number in range(8)]
-        assert len(_listed(store)) == 8
+        assert len(_listing(store)) == 8
 
     def test_bodies_come_back(self, store: Store) -> None:
         """Offloaded, verified and inlined, a body is the same and so is its digest."""
@@ -376,7 +376,7 @@ def _size(store: Store, key: str) -> int | None:
     return None if found is None else found.size
 
 
-def _listed(store: Store) -> dict[str, int]:
+def _listing(store: Store) -> dict[str, int]:
     """Return the size of each object in a listing."""
     found = [*store.iter_objects()]
     sizes = {each.key: each.size for each in found}

@@ -72,7 +72,7 @@ class StreamContract(abc.ABC):
         """A text is the same whether it comes in large pieces, in single characters or in none."""
         is_cut = not self.piece
         for events, _ in self._streams():
-            cut = [piece for event in events for piece in self._cut(event)]
+            cut = [piece for event in events for piece in self._letter_by_letter(event)]
             is_cut |= len(cut) > len(events)
             assert self._fed(cut).message() == self._fed(events).message()
         assert is_cut, f"no event holds a text at piece = {self.piece!r}"
@@ -95,7 +95,7 @@ class StreamContract(abc.ABC):
             for place, event in enumerate(events):
                 for more in wider(event, depth=1):
                     made = self._fed([*events[:place], more, *events[place + 1 :]])
-                    assert _said(self._read(made).value) == _said(whole)
+                    assert _text_and_names(self._read(made).value) == _text_and_names(whole)
 
     def test_each_beginning_is_a_message(self) -> None:
         """After each event there is a message, whose texts and names the next one still has."""
@@ -202,7 +202,7 @@ class StreamContract(abc.ABC):
     def _read(self, made: Accumulator) -> Converted[MessageBody]:
         return self.adapter.to_body(made.message())
 
-    def _cut(self, event: Event) -> Iterator[Event]:
+    def _letter_by_letter(self, event: Event) -> Iterator[Event]:
         *path, last = [int(step) if step.isdigit() else step for step in self.piece.split("/")]
         text = _at([*path, last], event)
         if not isinstance(text, str) or not text:
@@ -246,7 +246,7 @@ def _texts_in_pieces(most: int) -> Iterator[list[list[str]]]:
         yield many[:count]
 
 
-def _said(body: MessageBody) -> tuple[str, set[str]]:
+def _text_and_names(body: MessageBody) -> tuple[str, set[str]]:
     """Return the text of a message and its names; a new member may be one of a call's arguments."""
     return _text(body), {*body.names()}
 

@@ -210,7 +210,9 @@ class TestAdvice:
 
     def test_of_many_parts_is_apart_too(self) -> None:
         refused = UnsafeReference("part 1", "is refused", "Allow it")
-        failed = PartsFailed.of("read in", [("part 1", refused), ("part 2", OSError("gone"))])
+        failed = PartsFailed.from_failures(
+            "read in", [("part 1", refused), ("part 2", OSError("gone"))]
+        )
         assert failed.statement == "2 parts were not read in. part 1 is refused; part 2: gone"
         assert "Allow it" in str(failed)
 
@@ -250,7 +252,7 @@ class TestPartsOfOneKind:
 
     @pytest.mark.parametrize("error", KINDS, ids=lambda error: type(error).__name__)
     def test_are_caught_as_that_kind(self, error: MessageBodyError) -> None:
-        failed = PartsFailed.of("read in", [("part 1", error), ("part 2", error)])
+        failed = PartsFailed.from_failures("read in", [("part 1", error), ("part 2", error)])
         assert isinstance(failed, type(error))
         assert isinstance(failed, PartsFailed)
         assert str(failed).startswith("2 parts were not read in. part 1")
@@ -268,7 +270,7 @@ class TestPartsOfOneKind:
             for number in range(3)
         ]  # fmt: skip
         other = ("part 3", StoreError("is slow", "s3://b/x", "sha256/3"))
-        assert str(PartsFailed.of("offloaded", [*failures, other])) == (
+        assert str(PartsFailed.from_failures("offloaded", [*failures, other])) == (
             "4 parts were not offloaded. "
             "part 0, part 1, part 2: s3://b/x: there is no such bucket; "
             "part 3: s3://b/x/sha256/3: is slow"
@@ -276,12 +278,14 @@ class TestPartsOfOneKind:
         refused = [
             (f"part {n}", UnsafeReference(f"part {n}", "is closed", "Open it")) for n in (1, 2)
         ]
-        failed = PartsFailed.of("read in", refused)
+        failed = PartsFailed.from_failures("read in", refused)
         assert str(failed) == "2 parts were not read in. part 1, part 2: is closed. Open it"
         assert failed.statement == "2 parts were not read in. part 1, part 2: is closed"
 
     def test_of_several_kinds_are_of_none(self) -> None:
-        failed = PartsFailed.of("read in", [(type(each).__name__, each) for each in self.KINDS])
+        failed = PartsFailed.from_failures(
+            "read in", [(type(each).__name__, each) for each in self.KINDS]
+        )
         assert type(failed) is PartsFailed
         assert isinstance(failed, StoreError)
 

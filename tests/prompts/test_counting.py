@@ -62,11 +62,11 @@ def test_lines_are_counted_one_by_one(pieces: list[tuple[str, str]]) -> None:
     text = "".join(piece + end for piece, end in pieces)[: -len(pieces[-1][1])]
     counter = Counter(estimate_tokens)
     for _ in range(2):  # counted, and then known
-        assert counter.of(text, [piece for piece, _ in pieces]) == estimate_tokens(text)
+        assert counter.count(text, [piece for piece, _ in pieces]) == estimate_tokens(text)
 
 
 def test_a_counter_of_the_caller_gets_the_whole_text() -> None:
     seen: list[str] = []
     counter = Counter(lambda text: seen.append(text) or len(text))  # type: ignore[func-returns-value]
-    assert counter.of("a\nb", ["a", "b"]) == 3
-    assert (counter.of("", [""]), seen) == (0, ["a\nb"])
+    assert counter.count("a\nb", ["a", "b"]) == 3
+    assert (counter.count("", [""]), seen) == (0, ["a\nb"])

@@ -170,7 +170,7 @@ def cat_command(
 
 def _print_text(body: MessageBody, resolver: Resolver) -> None:
     text = body.with_resolver(resolver).read_text()
-    write_out(_shown(text) if is_terminal(sys.stdout) else text.encode())
+    write_out(_escaped_bytes(text) if is_terminal(sys.stdout) else text.encode())
     if is_terminal(sys.stdout) and text:
         click.echo()
 
@@ -186,7 +186,7 @@ def _write(part: Part, content: bytes, *, force: bool) -> None:
             f"{part.label} is binary ({part.content_type}); write it to a file with >, "
             "or use --force"
         )
-    write_out(_shown(text))
+    write_out(_escaped_bytes(text))
 
 
 def _decoded(part: Part, content: bytes) -> str | None:
@@ -196,7 +196,7 @@ def _decoded(part: Part, content: bytes) -> str | None:
         return None
 
 
-def _shown(text: str) -> bytes:
+def _escaped_bytes(text: str) -> bytes:
     """Return text for a terminal, with escapes for all characters that it would act on."""
     return escape(text, keep="\n\t").encode()
 

@@ -92,7 +92,7 @@ def pack(
     # The caller's own path may be a link, but nothing below it.
     root = Path(os.path.realpath(require_path(directory)))
     base = "" if prefix == "/" else check_name(prefix)
-    rules = [_Rule.of(pattern) for pattern in exclude]
+    rules = [_Rule.parse(pattern) for pattern in exclude]
     walk = _Walk(root, rules, rename, follow, hidden, on_left_out or str)
     descriptor = os.open(root, DIRECTORY)
     try:
@@ -112,7 +112,7 @@ class _Rule:
     only_directories: bool
 
     @classmethod
-    def of(cls, pattern: str) -> Self:
+    def parse(cls, pattern: str) -> Self:
         """Read a pattern; its slashes decide which paths it applies to."""
         # wcmatch would read "secrets/" as a path with a slash, and match no last segment by it.
         path = pattern.rstrip("/")
@@ -204,7 +204,7 @@ class _Walk:
         self, path: Path, status: os.stat_result, shown: str, name: str, renamed: str
     ) -> Iterator[Part]:
         # The status is read without following a link; a Path would be looked up again later.
-        file = LocalFile.of(path, status, below=self.root)
+        file = LocalFile.from_status(path, status, below=self.root)
         try:
             yield Part(file, name=name, metadata=_filename(renamed))
         except LocalFileChanged as error:

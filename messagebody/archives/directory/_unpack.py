@@ -44,14 +44,14 @@ class Destination:
     @classmethod
     def at(cls, directory: Path) -> Self:
         """Open an existing directory."""
-        return cls(_opened(directory))
+        return cls(_open_directory(directory))
 
     @classmethod
     def made(cls, directory: Path) -> Self:
         """Open a directory, and create it first if it is missing."""
         is_new = not os.path.lexists(directory)
         directory.mkdir(parents=True, exist_ok=True)
-        return cls(_opened(directory), directory if is_new else None)
+        return cls(_open_directory(directory), directory if is_new else None)
 
     def __enter__(self) -> Self:
         return self
@@ -138,7 +138,7 @@ class Destination:
                 self._new.rmdir()
 
 
-def _opened(directory: Path) -> int:
+def _open_directory(directory: Path) -> int:
     return os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
 

@@ -83,10 +83,10 @@ def _field(value: dict[str, Any], *path: str) -> str:
     holder = member(value, *path[:-1])
     if not isinstance(holder, dict) or path[-1] not in holder:
         return "(missing)"
-    return _shown(holder[path[-1]])
+    return _one_line(holder[path[-1]])
 
 
-def _shown(value: Any) -> str:
+def _one_line(value: Any) -> str:
     """Return a value on one line, escaped: text unchanged, anything else as JSON."""
     if not isinstance(value, str):
         try:
@@ -106,7 +106,7 @@ def _error(value: dict[str, Any]) -> str:
 
 
 def _notes(value: dict[str, Any], *problems: str | None) -> str:
-    told = (f"(compliance violation: {_shown(problem)}) " for problem in problems if problem)
+    told = (f"(compliance violation: {_one_line(problem)}) " for problem in problems if problem)
     violation = "".join(told)
     if not isinstance(member(value, "audit"), dict):
         return violation + "(compliance violation: the message has no audit data)"
@@ -128,7 +128,7 @@ def _pairs(value: dict[str, Any], kind: str, plain: bool) -> str:
 def _files(value: dict[str, Any], plain: bool) -> str:
     listed = member(value, "audit", "governance_files_consulted")
     if plain and isinstance(listed, list):
-        return ", ".join(_shown(each) for each in listed)
+        return ", ".join(_one_line(each) for each in listed)
     return _field(value, "audit", "governance_files_consulted")
 
 

@@ -99,12 +99,12 @@ class Listing(Toolbox):
         """
         begun = time.monotonic()
         if is_new or begun > self._lasts_until:
-            self._entries = self._listed()
+            self._entries = self._list_messages()
             # The pages of a huge directory must not list it as many times.
             self._lasts_until = begun + 10 * (time.monotonic() - begun)
         return self._entries
 
-    def _listed(self) -> list[ListedMessage]:
+    def _list_messages(self) -> list[ListedMessage]:
         messages = self._messages
         stats: Mapping[str, Stat | None]
         try:

@@ -210,7 +210,7 @@ class Served:
             if kept is not None and kept.is_of(version):
                 self._kept[message] = kept  # now the latest
                 return message, kept
-        opened = self._opened(message, version, found)
+        opened = self._open_message(message, version, found)
         with self._lock:
             self._kept[message] = opened
             while len(self._kept) > 1 and self._is_too_much():
@@ -221,7 +221,7 @@ class Served:
         total = sum(opened.size for opened in self._kept.values())
         return len(self._kept) > _OPEN or total > _OPEN_BYTES
 
-    def _opened(self, message: str, version: Any, found: MessageBody | Load) -> _Opened:
+    def _open_message(self, message: str, version: Any, found: MessageBody | Load) -> _Opened:
         # A copy, because the reader has one, and both must have the same parts.
         body = found.copy() if isinstance(found, MessageBody) else _loaded(message, found)
         if self._resolver is not None:
@@ -323,12 +323,12 @@ class Served:
             return _error(f"{name}: message is string, got {quoted(given, limit=40)}")
         try:
             message, opened = self._open(given)
-            shown = self._shown(message, opened, arguments) if name == "read_part" else None
+            shown = self._media_result(message, opened, arguments) if name == "read_part" else None
         except MessageBodyError as error:
             return _error(told_to_model(error))
         return shown or _text(opened.reader.call(name, arguments))
 
-    def _shown(
+    def _media_result(
         self, message: str, opened: _Opened, arguments: Mapping[str, Any]
     ) -> CallToolResult | None:
         """Return a picture or sound as such, and another binary part as a link to it.

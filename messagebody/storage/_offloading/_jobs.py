@@ -167,7 +167,7 @@ def raise_for(failures: Sequence[tuple[str, Exception]], action: str) -> None:
     if len(failures) == 1:
         # A single error is raised unchanged, so that `except ObjectNotFound` works.
         raise failures[0][1]
-    raise PartsFailed.of(action, failures) from failures[0][1]
+    raise PartsFailed.from_failures(action, failures) from failures[0][1]
 
 
 def subject_of(position: int, part: Part) -> str:
