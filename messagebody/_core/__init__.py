@@ -99,8 +99,10 @@ if TYPE_CHECKING:
         edit,
         only_text,
         part_of,
+        part_of_text,
         parts_of,
         record_of,
+        redescribed,
         resolver_of,
     )
     from messagebody._model.body import MessageBody
@@ -124,6 +126,7 @@ if TYPE_CHECKING:
         RichRecord,
         check_about,
         check_extra,
+        check_object,
         check_part_name,
         check_text,
         inline_size,
@@ -156,9 +159,9 @@ else:
             ".._model.links": "Link LinkKind Links TextRange",
             ".._model.content": "LocalFile Reference",
             ".._model.access": "access_of body_of body_of_text columns edit only_text "
-            "part_of parts_of record_of resolver_of",
+            "part_of part_of_text parts_of record_of redescribed resolver_of",
             ".._wire.members": "MEMBERS PartRecord RichRecord check_about check_extra "
-            "check_part_name check_text inline_size piece_members piece_of",
+            "check_object check_part_name check_text inline_size piece_members piece_of",
             ".._wire.state": "members_of",
             # JSON, read strictly and written exactly.
             ".._wire": "base64 data_urls exact_json lines manifest reader strict_json",

@@ -14,7 +14,7 @@ from messagebody._model.body import MessageBody
 from messagebody._model.index import Columns, PartList
 from messagebody._model.part import Part
 from messagebody._model.sequence import PartSequence
-from messagebody._wire.members import PartRecord, check_text
+from messagebody._wire.members import PartRecord, changed_record, check_text
 
 
 def columns(body: PartSequence) -> Columns:
@@ -58,6 +58,21 @@ def body_of_text(text: str) -> MessageBody:
     """
     record = PartRecord(content_type=TEXT_PLAIN, content=check_text(text))
     return body_of([record])
+
+
+def part_of_text(text: str, name: str | None, content_type: str) -> Part:
+    """Return a part of a text, at a third of the cost of `Part`; name and type are legal.
+
+    Raises:
+        InvalidPart: UTF-8 can't encode the text.
+    """
+    content = check_text(text)
+    return Part._of(PartRecord(name=name, content_type=content_type, content=content))
+
+
+def redescribed(part: Part, **members: Any) -> Part:
+    """Return a part with another name or metadata, which are legal: `evolve` checks them."""
+    return Part._of(changed_record(part._record, **members), part._reading)
 
 
 def only_text(body: PartSequence) -> str | None:

@@ -563,3 +563,8 @@ def make_record(
     if extra:
         return RichRecord(**about, **content, extra=extra)
     return PartRecord(**about, **content)
+
+
+def changed_record(record: PartRecord, **members: Any) -> PartRecord:
+    """Return a record with other members, which are checked."""
+    return msgspec.structs.replace(record, **members)

@@ -7,7 +7,16 @@ from typing import Any, Final, NamedTuple
 
 import attrs
 
-from messagebody._core import MessageBody, Part, quote, strict_json
+from messagebody._core import (
+    MessageBody,
+    Part,
+    check_object,
+    parts_of,
+    quote,
+    record_of,
+    redescribed,
+    strict_json,
+)
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversation.turn import Turn
 from messagebody.adapters._vocabulary.capabilities import Spelling
@@ -173,13 +182,13 @@ def _numbered(text: str, number: int, spelling: Spelling) -> str:
 def _say_of_result(turn: Turn, parts: Iterable[Part], member: str, value: str) -> None:
     for part in parts:
         metadata = dict(part.metadata or {})
-        metadata[RESULT] = {**metadata[RESULT], member: value}
-        _replace(turn, part, part.evolve(metadata=metadata))
+        metadata[RESULT] = {**metadata[RESULT], **check_object({member: value})}
+        _replace(turn, part, redescribed(part, metadata=metadata))
 
 
 def _replace(turn: Turn, old: Part, new: Part) -> None:
     turn.body = turn.body.copy()
-    turn.body[str(old.name)] = new
+    parts_of(turn.body).replace_named(str(old.name), record_of(new))
 
 
 def number_apart(turns: list[Turn]) -> None:

@@ -4,6 +4,7 @@ All formats show their losses in this way: a loss is what a reader of the messag
 """
 
 from collections.abc import Container, Iterator
+from functools import cached_property
 from typing import Any
 
 from messagebody._core import (
@@ -18,8 +19,8 @@ from messagebody._core import (
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversion.blocks import Written
 from messagebody.adapters._conversion.collecting import Collector, type_of_url
-from messagebody.adapters._conversion.likeness import aligned
-from messagebody.adapters._conversion.linking import lost_links
+from messagebody.adapters._conversion.likeness import aligned, is_whole
+from messagebody.adapters._conversion.linking import lost_links, may_link
 from messagebody.adapters._conversion.losses import Comparison, with_reason
 from messagebody.adapters._conversion.plan import MessagePlan, PlanStep
 from messagebody.adapters._conversion.reading import BlockReader, item_of
@@ -42,6 +43,11 @@ class MessageCheck:
         self._plan = plan
         self._is_carrying = is_carrying
         self._made: BlockReader | None = None
+
+    @cached_property
+    def _may_link(self) -> bool:
+        """Whether a text may link to another part."""
+        return any(map(may_link, self._plan.positions.parts))
 
     @property
     def _reader(self) -> BlockReader:
@@ -69,8 +75,7 @@ class MessageCheck:
         """Yield what the parts of a step have and its blocks have not."""
         items = [item_of(self._plan.dialect, block) for block in written.blocks]
         self.items += items
-        is_single = len(step.parts) == len(items) == 1
-        if is_single and self._is_whole(step.parts[0], items[0], step.entry):
+        if len(items) == 1 and self._is_whole(step, items[0]):
             return
         found = self._read(items, written, {part.content_type for part in step.parts})
         # A label before a block is read as a text of its own, and is not part of the body.
@@ -112,6 +117,8 @@ class MessageCheck:
 
     def of_links(self) -> Iterator[Loss]:
         """Yield a loss for each text that links to parts which are read back by no such name."""
+        if not self._may_link:
+            return
         named = {} if self._made is None else self._made.collector.named
         parts = self._plan.positions.parts
         gone = {part.name for part in parts if part.name is not None} - named.keys()
@@ -152,11 +159,17 @@ class MessageCheck:
         collector.known = None
         return collector.parts[start:]
 
-    def _is_whole(self, part: Part, item: Item | None, entry: dict[str, Any]) -> bool:
-        """Return whether a part is just a text or a URL, and the item of its block is the same.
+    def _is_whole(self, step: PlanStep, item: Item | None) -> bool:
+        """Return whether the item of a block is that of the step, and says all that its parts say.
 
-        Most parts are, and the parts of their blocks need not be made.
+        Most do, and the parts of their blocks need not be made.
         """
+        if step.item is not None:
+            # A link to the part of an item tells whether its name goes out.
+            return not (self._is_carrying or "carry" in step.entry or self._may_link) and (
+                is_whole(self._plan.dialect, step.item, step.parts, item)
+            )
+        [part], entry = step.parts, step.entry
         if part.name is not None or part.metadata is not None or part.extra:
             return False
         if part.text is not None:

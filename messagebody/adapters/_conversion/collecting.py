@@ -16,8 +16,11 @@ from messagebody._core import (
     Part,
     base64,
     check_content_type,
+    check_object,
     data_urls,
+    part_of_text,
     quote,
+    redescribed,
     sniffing,
     stated_charset,
     strict_json,
@@ -131,12 +134,20 @@ class Collector:
     def _append(self, item: Item, content: Any, **about: Any) -> None:
         if isinstance(content, str):
             content = _encoded(content, about["content_type"])
-        part = Part(content, **about)
+        self._append_part(item, Part(content, **about))
+
+    def _append_text(
+        self, item: Item, text: str, name: str | None, content_type: str = TEXT_PLAIN
+    ) -> None:
+        """Append a text of a type without a charset, whose name was chosen here; most are."""
+        self._append_part(item, part_of_text(text, name, content_type))
+
+    def _append_part(self, item: Item, part: Part) -> None:
         if item.carried is not None:
             part = as_carried(part, item, self.named, self.speaker)
         if self._result is not None:
             # The part's own statement has priority.
-            part = part.evolve(metadata={RESULT: self._result, **(part.metadata or {})})
+            part = redescribed(part, metadata={RESULT: self._result, **(part.metadata or {})})
         item.key = part.name
         self._put(part)
 
@@ -155,8 +166,11 @@ class Collector:
             cited = [self._cited(each, sources) for each in read]
             if self.keeps_repeated or not repeats_links(item, cited, self.named):
                 metadata["citations"] = cited
-        about = {"name": name, "content_type": item.media_type, "metadata": metadata or None}
-        self._append(item, item.text, **about)
+        if item.media_type == TEXT_PLAIN and not metadata:
+            self._append_text(item, item.text, name)
+        else:
+            about = {"content_type": item.media_type, "metadata": metadata or None}
+            self._append(item, item.text, name=name, **about)
         self.parts += sources
 
     def _cited(self, citation: dict[str, Any], sources: list[Part]) -> dict[str, Any]:
@@ -302,7 +316,7 @@ class Collector:
                 about = value if item.kind is None else {**value, "type": item.kind}
                 about = {**about, "update": True} if item.is_update else about
                 text = strict_json.dumps(about)
-                self._append(item, text, name=self._next("/tool/calls/{}.json"), content_type=JSON)
+                self._append_text(item, text, self._next("/tool/calls/{}.json"), JSON)
             return "calls" in self.keep
         if type(item) is Code:
             if "code" in self.keep:
@@ -316,15 +330,14 @@ class Collector:
         assert isinstance(item, Reasoning | Refusal)  # noqa: S101 - there are no other items
         place = "reasoning" if type(item) is Reasoning else "refusals"
         if place in self.keep:
-            name = self._next(f"/{place}/{{}}")
-            self._append(item, item.text, name=name, content_type=TEXT_PLAIN)
+            self._append_text(item, item.text, self._next(f"/{place}/{{}}"))
         return place in self.keep
 
     def start_result(self, item: Result) -> str:
         """Return the directory for the parts of a result; until its end, parts name its call."""
         number = self._counts["results"] = self._counts.get("results", 0) + 1
         item.key = f"/tool/results/{number}"
-        self._result = _said_of(item)
+        self._result = check_object(_said_of(item))
         return item.key
 
     def end_result(self, item: Result, *, is_empty: bool) -> None:

@@ -1,12 +1,59 @@
-"""Likeness: which of the parts that are read back is which of the parts that were written."""
+"""Likeness: which of the parts that are read back is which of the parts that were written.
+
+Most items are read back as they were, which shows without their parts.
+"""
 
 import re
 from typing import Final
 
-from messagebody._core import Part, data_urls
-from messagebody.adapters._vocabulary.items import Call
-from messagebody.adapters._vocabulary.places import items_of
+from messagebody._core import JSON, TEXT_PLAIN, Part, data_urls
+from messagebody.adapters._conversion.reading import item_of
+from messagebody.adapters._vocabulary.dialect import Dialect
+from messagebody.adapters._vocabulary.items import Call, Item, Reasoning, Refusal, Result, Text
+from messagebody.adapters._vocabulary.places import RESERVED, RESULT, items_of
 from messagebody.errors import DecodeError
+
+_TYPES: Final = {Call: JSON, Reasoning: TEXT_PLAIN, Refusal: TEXT_PLAIN}
+"""The items whose part says nothing else, and the type of that part."""
+_TOLD: Final = frozenset({"id", "name", "type", "error", "empty", "pending"})
+"""What its call tells of a result, or the result itself."""
+
+
+def is_whole(dialect: Dialect, item: Item, parts: list[Part], back: Item | None) -> bool:
+    """Return whether an item was read back, and says all that the parts of another one say.
+
+    Arguments:
+        dialect: the format.
+        item: the item that was written.
+        parts: its parts.
+        back: the item that was read back from its block.
+    """
+    if type(back) is not type(item):
+        return False
+    if isinstance(item, Result) and isinstance(back, Result):
+        return _is_whole_result(dialect, item, parts, back)
+    [part] = parts
+    is_usual = part.content_type == _TYPES.get(type(item)) and part.metadata is None
+    return (
+        is_usual
+        and not part.extra
+        and back == item
+        and RESERVED.fullmatch(str(part.name)) is not None
+    )
+
+
+def _is_whole_result(dialect: Dialect, item: Result, parts: list[Part], back: Result) -> bool:
+    if (back.id, back.kind) != (item.id, item.kind) or len(back.blocks) != len(parts):
+        return False
+    for number, (part, block) in enumerate(zip(parts, back.blocks, strict=True), 1):
+        said = (part.metadata or {}).get(RESULT) or {}
+        is_told = said.keys() <= _TOLD and (not said.get("error") or back.is_error)
+        is_usual = part.content_type == TEXT_PLAIN and len(part.metadata or {}) == 1
+        if not (is_told and is_usual) or part.extra or part.name != f"{item.key}/{number}":
+            return False
+        if part.text is None or item_of(dialect, block) != Text(part.text):
+            return False
+    return True
 
 
 def aligned(parts: list[Part], found: list[Part]) -> list[tuple[Part, Part | None]]:

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from typing import Any, Final
 
-from messagebody._core import MessageBody, Part, essence
+from messagebody._core import JSON, TEXT_PLAIN, MessageBody, Part, essence
 from messagebody.adapters._vocabulary.items import Text
 from messagebody.errors import MissingDependency
 from messagebody.links import each_link, source_links
@@ -20,6 +20,8 @@ Citation = dict[str, Any]
 _MARKDOWN: Final = frozenset({"text/markdown", "text/x-markdown"})
 _SEGMENT: Final = re.compile(r"[^/:()<>\[\]\"'#?\s]+")
 """What may be the last segment of a name that a text links to."""
+_UNLINKED: Final = frozenset({TEXT_PLAIN, JSON})
+"""The types of most parts, whose texts hold no links."""
 _OF_LINKS: Final = frozenset({"part", "start", "end", "title", "kind", "type"})
 _WEB: Final = ("https://", "http://")
 
@@ -75,6 +77,11 @@ def _claims(body: MessageBody, part: Part, length: int) -> Iterator[tuple[str, i
             yield url, start, end
 
 
+def may_link(part: Part) -> bool:
+    """Return whether the text of a part may link to other parts, or cite them."""
+    return part.content_type not in _UNLINKED or "citations" in (part.metadata or {})
+
+
 def lost_links(parts: Iterable[Part], gone: AbstractSet[str]) -> Iterator[tuple[Part, list[str]]]:
     """Yield the texts that link to parts whose names do not go out, each with the names.
 
@@ -83,7 +90,7 @@ def lost_links(parts: Iterable[Part], gone: AbstractSet[str]) -> Iterator[tuple[
         gone: the names.
     """
     ends = {name.rpartition("/")[2] for name in gone}
-    for part in parts if gone else ():
+    for part in filter(may_link, parts) if gone else ():
         # Others need no parser.
         text = part.text or ""
         if "%" in text or not ends.isdisjoint(_SEGMENT.findall(text)):

@@ -6,6 +6,7 @@ spelling (base64 in the URL-safe alphabet, JSON with spaces), the spelling is no
 text.
 """
 
+import json
 import re
 from itertools import islice
 from typing import Any, Final
@@ -26,6 +27,8 @@ def difference(made: Any, wanted: Any) -> dict[str, Any]:
         {'spell': {'/a': 'standard unpadded'}}
         >>> difference({"a": "aGVsbG8h"}, {"a": "aGVs\nbG8h\n"})
         {'spell': {'/a': 'lf-4-ended'}}
+        >>> difference({"a": '{"b":1}'}, {"a": '{"b": 1}'})
+        {'spell': {'/a': 'spaced'}}
         >>> difference({"type": "image/jpeg"}, {"type": "image/jpg"})
         {'turn': {'/type': ['image/jpeg', 'image/jpg']}}
     """
@@ -135,6 +138,8 @@ def spell(text: Any, spelling: Any) -> Any:
     """Return content in a spelling that `difference` found, or unchanged if it has no such form."""
     if not isinstance(text, str):
         return text
+    if spelling == _SPACED:
+        return _spaced(text) or text
     if isinstance(spelling, list):
         return _respelled_json(text, spelling)
     head, comma, content = text.rpartition(",") if data_urls.is_data_url(text) else ("", "", text)
@@ -164,8 +169,20 @@ def _spelling(made: Any, wanted: Any) -> Any:
         spelling = _base64_spelling(made if about else made.rpartition(",")[2], content)
         return None if spelling is None else {"head": head, "base64": spelling, **about}
     if made[:1] in _JSON_STARTS and wanted.lstrip()[:1] in _JSON_STARTS:
-        return _json_spelling(made, wanted)
+        return _SPACED if _spaced(made) == wanted else _json_spelling(made, wanted)
     return _base64_spelling(made, wanted) or None
+
+
+_SPACED: Final = "spaced"
+"""The spelling of most JSON: a space behind each comma and colon."""
+
+
+def _spaced(text: str) -> str | None:
+    """Return compact JSON with a space behind each comma and colon, None if it is no JSON."""
+    try:
+        return json.dumps(strict_json.loads(text, depth=DEFAULT_LIMITS.depth), ensure_ascii=False)
+    except strict_json.InvalidJson:
+        return None
 
 
 _JSON_STARTS: Final = tuple('{["-0123456789tfn')
