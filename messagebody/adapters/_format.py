@@ -27,7 +27,7 @@ from messagebody.adapters._conversation.messages import (
 )
 from messagebody.adapters._conversation.turn import Turn, with_rest
 from messagebody.adapters._conversation.turns import at_the_ends, joined, turns_of
-from messagebody.adapters._conversion.citing import marks_of, renumbered, with_documents
+from messagebody.adapters._conversion.citing import marks_of, renumbered, uncounted, with_documents
 from messagebody.adapters._conversion.collecting import Collector
 from messagebody.adapters._conversion.plain import read_plain, write_plain
 from messagebody.adapters._conversion.reaching import Reach, WriteOptions
@@ -270,7 +270,7 @@ class Format(Dialect):
         if len(turns) != len(rest) or not all(turn.is_own for turn in turns):
             losses += at_the_ends(self, turns)
         messages, sent = self._written_each(turns, role, how, losses)
-        if any(turn.is_own and "documents" in turn.rest for turn in sent):
+        if any("documents" in (turn.rest or ()) for turn in sent):
             messages, found = self._renumbered(messages, sent)
             losses += found
         if self.alternates:
@@ -304,8 +304,9 @@ class Format(Dialect):
         """Return messages whose citations count the documents that go out, and losses."""
         marks, losses, made = marks_of(self, messages), [], []
         for message, turn in zip(messages, turns, strict=True):
-            if turn.is_own and "documents" in turn.rest:
-                message, found = renumbered(self, message, turn.rest, marks)  # noqa: PLW2901
+            if "documents" in (turn.rest or ()):
+                count = renumbered if turn.is_own else uncounted
+                message, found = count(self, message, turn.rest, marks)  # noqa: PLW2901
                 losses += [said_at(turn.number, loss) for loss in found]
             made.append(message)
         return made, losses

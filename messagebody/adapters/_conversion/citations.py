@@ -98,6 +98,39 @@ def written_citation(held: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, **others} if isinstance(others, dict) else found
 
 
+def neutral(held: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a citation in the form inside as all services can state it.
+
+    Its range ends before its end, and its title stands once.
+
+    Examples:
+        >>> neutral({"type": "documentPage", "at": {"pages": [3, 4]}})
+        {'type': 'documentPage', 'at': {'pages': [3, 5]}}
+    """
+    kind, held, document = _KINDS.get(str(held.get("type"))), {**held}, held.get("document")
+    if isinstance(document, dict) and document.get("title") == held.get("title"):
+        held["document"] = {key: document[key] for key in document if key != "title"}
+    if kind is not None and (place := _range(kind, held.get("at"))) is not None:
+        held["at"] = {kind.unit: [place[0], place[1] + (not kind.is_exclusive)]}
+    return held
+
+
+def translated(said: Mapping[str, Any], sort: str) -> dict[str, Any]:
+    """Return the flat members of a citation in the words that another service has for a place.
+
+    Examples:
+        >>> translated({"type": "page_location", "start_page_number": 3, "end_page_number": 5,
+        ...             "document_index": 1, "document_title": "Q3"}, "documentPage")
+        {'type': 'documentPage', 'title': 'Q3', 'start': 3, 'end': 4, 'documentIndex': 1}
+    """
+    held, kind = neutral(read_citation(said)), _KINDS[sort]
+    held = {**held, "type": sort}
+    match held.get("at"):
+        case {kind.unit: [int(start), int(end)]}:
+            held["at"] = {kind.unit: [start, end - (not kind.is_exclusive)]}
+    return written_citation(held)
+
+
 def _write_place(kind: _Where, found: dict[str, Any]) -> None:
     place = _range(kind, found.get("at"))
     if place is not None:

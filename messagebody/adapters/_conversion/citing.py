@@ -68,6 +68,37 @@ def renumbered(
     return ({**message, dialect.place: blocks} if blocks else message), losses
 
 
+def uncounted(
+    dialect: Dialect, message: Any, rest: dict[str, Any], marks: dict[str, list[str]]
+) -> tuple[Any, list[Loss]]:
+    """Return a message of another format without the numbers of documents, if others go out now.
+
+    The arguments are those of `renumbered`.
+    """
+    if sorted(map(len, rest["documents"].values())) == sorted(map(len, marks.values())):
+        return message, []
+    blocks, losses = [], []
+    for index, block in enumerate(_blocks_of(message)):
+        said = _citations_of(block)
+        kept = [_unnumbered(dialect, each) for each in said]
+        if kept != said:
+            why = "the numbers of the documents that it cites counted others"
+            losses.append(Loss(LossKind.OMITTED, f"{dialect.place}[{index}]", why))
+        blocks.append(block if kept == said else _with_citations(block, kept))
+    return ({**message, dialect.place: blocks} if losses else message), losses
+
+
+def _unnumbered(dialect: Dialect, citation: Any) -> Any:
+    found = dialect.number_of(citation)
+    return citation if found is None else _without(citation, found[0])
+
+
+def _without(value: Any, member: str) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {key: _without(each, member) for key, each in value.items() if key != member}
+
+
 def _renumbered(
     dialect: Dialect, citation: Any, read: dict[str, Any], marks: dict[str, list[str]]
 ) -> Any | None:

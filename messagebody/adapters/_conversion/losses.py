@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from messagebody._core import JSON, TEXT_PLAIN, MessageBody, Part, canonical, is_text, quote
 from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._conversion.citations import neutral
 from messagebody.adapters._conversion.likeness import (
     holds_url_content,
     lost_id,
@@ -232,6 +233,7 @@ def _resolved(citation: Any, named: Mapping[str, Part] | MessageBody) -> dict[st
     """Return a citation with the URL of the source that it names."""
     if not isinstance(citation, dict):
         return {"citation": citation}
+    citation = neutral(citation)
     source = named.get(str(citation.get("part")))
     if source is None or source.url is None:
         return citation

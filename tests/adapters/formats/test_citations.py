@@ -182,6 +182,52 @@ def test_a_new_document_shifts_the_numbers_and_a_changed_one_does_not() -> None:
     assert there.value[1][0].metadata["citations"][0]["document"]["index"] == 1
 
 
+@pytest.mark.parametrize(
+    ("kind", "unit", "place", "location"),
+    [
+        ("page_location", "page_number", (3, 5), {"documentPage": {"start": 3, "end": 4}}),
+        ("page_location", "page_number", (3, 4), {"documentPage": {"start": 3, "end": 3}}),
+        ("char_location", "char_index", (0, 5), {"documentChar": {"start": 0, "end": 5}}),
+        ("content_block_location", "block_index", (1, 3),
+         {"documentChunk": {"start": 1, "end": 2}}),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("title", ["Q3", None])
+def test_the_place_in_a_document_reaches_bedrock(
+    kind: str, unit: str, place: tuple[int, int], location: Any, title: str | None
+) -> None:
+    """Its pages and chunks end with the last one, Anthropic's before the next one."""
+    said = {"type": kind, "cited_text": "So.", "document_index": 0, "document_title": title,
+            f"start_{unit}": place[0], f"end_{unit}": place[1]}  # fmt: skip
+    text = {"type": "text", "text": "So it is.", "citations": [said]}
+    there = adapter("anthropic").to_body({"role": "assistant", "content": [text]})
+    done = adapter("bedrock").from_body(there.value, rest=there.rest)
+    (sent,) = done.value["content"][0]["citationsContent"]["citations"]
+    ((sort, range_),) = location.items()
+    assert sent["location"] == {sort: {"documentIndex": 0, **range_}}
+    assert sent.get("title") == title
+    assert done.losses == ()
+
+
+def test_a_number_counts_the_same_documents_at_another_service() -> None:
+    """A document that does not go out would shift the numbers of the others."""
+    file = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}
+    link = {"type": "url", "url": "https://e.com/a.pdf"}
+    for sources, index in (([file], 0), ([file, file], 1), ([link, file], None)):
+        documents = [{"type": "document", "source": each} for each in sources]
+        said = {"type": "char_location", "cited_text": "So", "document_index": len(sources) - 1,
+                "document_title": None, "start_char_index": 0, "end_char_index": 2}  # fmt: skip
+        talk = [{"role": "user", "content": [*documents, {"type": "text", "text": "Why?"}]},
+                {"role": "assistant", "content": [
+                    {"type": "text", "text": "So.", "citations": [said]}]}]  # fmt: skip
+        there = adapter("anthropic").to_bodies(talk)
+        done: Any = adapter("bedrock").from_bodies(there.value, rest=there.rest)  # type: ignore[attr-defined]
+        (sent,) = done.value[1]["content"][0]["citationsContent"]["citations"]
+        assert sent["location"]["documentChar"].get("documentIndex") == index
+        about = [loss for loss in done.losses if loss.where == "message 1: content[0]"]
+        assert len(about) == (index is None)
+
+
 def test_bedrock_counts_documents_as_well() -> None:
     target: Any = adapter("bedrock")
     talk = [

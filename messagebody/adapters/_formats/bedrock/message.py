@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from messagebody._core import JSON, MessageBody, base64, essence, strict_json
 from messagebody.adapters._contract import Converted
+from messagebody.adapters._conversion.citations import translated
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind, Spelling
 from messagebody.adapters._vocabulary.dialect import (
@@ -242,6 +243,12 @@ _PLACES: Final = {
     "searchResultLocation": ("searchResultIndex", "start", "end"),
 }
 
+_TRANSLATED: Final = {
+    "page_location": "documentPage", "char_location": "documentChar",
+    "content_block_location": "documentChunk",
+}  # fmt: skip
+"""The places in documents that Anthropic names, and what Converse calls them."""
+
 
 def _cited(block: Any) -> Text | None:
     """Return a text with its citations; its form is the lengths of its pieces."""
@@ -263,6 +270,8 @@ def _cited(block: Any) -> Text | None:
 
 def _citation(citation: dict[str, Any]) -> dict[str, Any] | None:
     """Return a citation in Bedrock's form, None if it has nothing that Bedrock can state."""
+    if isinstance(sort := citation.get("type"), str) and sort in _TRANSLATED:
+        citation = translated(citation, _TRANSLATED[sort])
     kind, quoted = citation.get("type"), citation.get("cited_text")
     names = {"title": "title", "cited_source": "source"}
     about = {

@@ -7,10 +7,11 @@ with members of its own. A row says where a member is, and what it means.
 from collections.abc import Iterator
 from typing import Any, Final
 
-from messagebody._core import OCTET_STREAM, base64, sniffing
+from messagebody._core import JSON, OCTET_STREAM, TEXT_PLAIN, base64, sniffing, strict_json
 from messagebody.adapters._formats.openai import cut
+from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import need, optional
-from messagebody.adapters._vocabulary.items import Media, Reasoning
+from messagebody.adapters._vocabulary.items import Media, NotJson, Reasoning, value_of
 
 _TOLD: Final = ("reasoning_content", "reasoning", "thinking", "tool_plan")
 """Members of a message that are a thought: DeepSeek, vLLM; OpenRouter, Groq; Ollama; Cohere."""
@@ -26,6 +27,8 @@ _LINKS: Final = ("video_url", "audio_url", "document_url")
 """Blocks with a URL in the member of their name: vLLM, vLLM, Mistral."""
 KINDS: Final = ("images", *_LINKS)
 """Kinds of file that only such services write."""
+DOCUMENT: Final = Kind("document", (JSON, "text/*"), in_messages=False)
+"""What a tool of Cohere has found: an object, or a text."""
 
 
 def pieces_beside(message: dict[str, Any]) -> tuple[list[Any], list[Any], list[str]]:
@@ -135,6 +138,10 @@ def write_thought(item: Reasoning) -> Any | None:
 
 def write_media(item: Media) -> Any:
     """Return the block of a file that came in one of a dialect."""
+    if item.kind == DOCUMENT.name:
+        value = value_of(item) if item.media_type == JSON else NotJson
+        data = value if isinstance(value, dict) else item.text
+        return None if data is None else {"type": "document", "document": {"data": data}}
     if item.kind == "images" and item.form == "bare":
         return {"images": item.url or item.base64()}
     url = item.url or item.data_url()
@@ -151,12 +158,23 @@ def read_block(block: Any, kind: Any) -> Reasoning | Media | None:
     """Return the item of a block of the content that OpenAI does not have."""
     if kind == "thinking":
         return _thought(block)
+    if is_document(block):
+        data = block["document"]["data"]
+        if isinstance(data, str):
+            return Media(DOCUMENT.name, TEXT_PLAIN, text=data)
+        return Media(DOCUMENT.name, JSON, text=strict_json.dumps(data))
     if kind not in _LINKS:
         return None
     is_text = isinstance(block.get(kind), str)
     url = block[kind] if is_text else need(need(block, kind, dict), "url")
     name = optional(block, "document_name")
     return Media(kind, None, name, url=url, form="text" if is_text else None)
+
+
+def is_document(block: Any) -> bool:
+    """Return whether a block is what a tool of Cohere has found."""
+    held = block.get("document") if block.get("type") == "document" else None
+    return isinstance(held, dict) and isinstance(held.get("data"), str | dict)
 
 
 def _thought(block: Any) -> Reasoning | None:

@@ -73,6 +73,7 @@ class OpenAIChat(Format):
             Kind(kind, ("*/*",), ("*",), in_messages=False, name_slot="file")
             for kind in dialects.KINDS
         ),
+        dialects.DOCUMENT,
     )
     speakers = {Call: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012 - nobody changes it
     own_roles = frozenset({"developer"})
@@ -219,6 +220,8 @@ def _is_content(block: Any) -> bool:
         return False
     if kind == "thinking":
         return isinstance(block[kind], list)  # Mistral
+    if kind == "document":
+        return dialects.is_document(block)
     # Servers that speak this format have more of them, such as "video_url".
     return kind in _CONTENT or kind.endswith("_url")
 
@@ -431,7 +434,7 @@ def _member(block: Any) -> Item | None:
 
 
 def _written(item: Media) -> Any | None:
-    if item.kind in dialects.KINDS:
+    if item.kind in (*dialects.KINDS, dialects.DOCUMENT.name):
         return dialects.write_media(item)
     if item.kind == "file link":
         return {"type": "file", "file": {"filename": file_name(item), "file_data": item.url}}
