@@ -233,11 +233,11 @@ def _resolved(citation: Any, named: Mapping[str, Part] | MessageBody) -> dict[st
     """Return a citation with the URL of the source that it names."""
     if not isinstance(citation, dict):
         return {"citation": citation}
-    citation = neutral(citation)
-    source = named.get(str(citation.get("part")))
+    held = neutral(citation)
+    source = named.get(str(held.get("part")))
     if source is None or source.url is None:
-        return citation
-    return {**{key: citation[key] for key in citation if key != "part"}, "url": source.url}
+        return held
+    return {**{key: held[key] for key in held if key != "part"}, "url": source.url}
 
 
 def _is_held(value: Any, held: Any) -> bool:
