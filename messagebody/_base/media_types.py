@@ -673,6 +673,48 @@ def is_shown_inline(text: str) -> bool:
     )
 
 
+MEDIA_TOP_LEVELS: Final = ("image", "audio", "video")
+"""The top-level types that a block may state without a subtype: a picture, a sound, a film."""
+_RANGE: Final = re.compile(rf"({'|'.join(REGISTERED)})(?:/\*)?", re.IGNORECASE)
+
+
+def unspecified(top_level: str) -> str:
+    """Return the content type of a picture, sound or film of which no more is known.
+
+    It is a legal type of its own, so that patterns such as `image/*` take it, and `image/png` does
+    not.
+
+    Examples:
+        >>> unspecified("image")
+        'image/x-unknown'
+    """
+    return f"{top_level}/x-unknown"
+
+
+_UNSPECIFIED: Final = {unspecified(each): each for each in MEDIA_TOP_LEVELS}
+
+
+def unspecified_in(text: str) -> str | None:
+    """Return the top-level type of a content type that says no more, None if it says more.
+
+    Examples:
+        >>> unspecified_in("Image/X-Unknown"), unspecified_in("image/png")
+        ('image', None)
+    """
+    return _UNSPECIFIED.get(essence(text))
+
+
+def top_level_of_range(text: str) -> str | None:
+    """Return the top-level type of a range of types, as some programs state it; else None.
+
+    Examples:
+        >>> top_level_of_range("image/*"), top_level_of_range("text"), top_level_of_range("a/b")
+        ('image', 'text', None)
+    """
+    found = _RANGE.fullmatch(text)
+    return None if found is None else found[1].lower()
+
+
 _EXTENSION_OF: Final = {kind: extension for extension, kind in reversed(EXTENSIONS.items())}
 
 

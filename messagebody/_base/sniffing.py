@@ -28,6 +28,7 @@ from messagebody._base.media_types import (
     TEXT_PLAIN,
     canonical,
     is_text,
+    unspecified_in,
 )
 
 HEAD: Final = 65_536
@@ -210,6 +211,26 @@ def from_name(name: str) -> str | None:
     return _expected(name)[0]
 
 
+def from_url(url: str, top_level: str | None = None) -> str | None:
+    """Return the content type that the end of a URL suggests, None if it suggests none.
+
+    Nothing is fetched.
+
+    Arguments:
+        url: the URL.
+        top_level: the top-level type that is known; what is not of it is no suggestion.
+
+    Examples:
+        >>> from_url("https://e.com/a.png?size=2"), from_url("https://e.com/8f3a")
+        ('image/png', None)
+        >>> from_url("https://e.com/show.html", "image") is None
+        True
+    """
+    found = from_name("/" + re.split(r"[?#]", url)[0].rpartition("/")[2])
+    is_other = top_level is not None and found is not None and found.split("/")[0] != top_level
+    return None if is_other else found
+
+
 def _expected(name: str) -> tuple[str | None, bool]:
     """Return the content type for the extension of a name, and whether it is text."""
     dot = name.rfind(".")
@@ -232,10 +253,14 @@ def agree(declared: str, sniffed: str) -> bool:
     Examples:
         >>> agree("text/markdown", "text/plain"), agree("image/png", "image/jpeg")
         (True, False)
+        >>> agree("image/x-unknown", "image/jpeg")
+        True
     """
     wanted, found = canonical(declared), canonical(sniffed)
     if wanted == found or found in _UNKNOWN or wanted in _UNKNOWN:
         return True
+    if (top_level := unspecified_in(wanted)) is not None:
+        return found.startswith(f"{top_level}/")
     return _reconcile(found, wanted) == wanted
 
 

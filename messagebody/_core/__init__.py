@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         EXTENSIONS,
         JSON,
         MAX_LENGTH,
+        MEDIA_TOP_LEVELS,
         OCTET_STREAM,
         PLAIN_CHARSETS,
         TEXT_PLAIN,
@@ -75,6 +76,9 @@ if TYPE_CHECKING:
         is_text,
         parse_content_type,
         stated_charset,
+        top_level_of_range,
+        unspecified,
+        unspecified_in,
     )
     from messagebody._base.text import (
         answer_repr,
@@ -172,9 +176,9 @@ else:
             # Limits, sizes and media types.
             ".._base.limits": "CHUNK DEFAULT_LIMITS Limits MIB parse_size",
             ".._base.media_types": "COMMON EXTENSIONS JSON MAX_LENGTH OCTET_STREAM "
-            "PLAIN_CHARSETS TEXT_PLAIN WELL_KNOWN by_usual_name canonical check_content_type "
-            "essence extension_of is_json is_text parse_content_type "
-            "stated_charset",
+            "MEDIA_TOP_LEVELS PLAIN_CHARSETS TEXT_PLAIN WELL_KNOWN by_usual_name canonical "
+            "check_content_type essence extension_of is_json is_text parse_content_type "
+            "stated_charset top_level_of_range unspecified unspecified_in",
             ".._base": "plugins sniffing",
             # Text of strangers, made safe to show.
             ".._base.text": "answer_repr count_of did_you_mean escape human_size nearest quote "

@@ -7,7 +7,17 @@ spelled in one strict way. A path never becomes a URL.
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from messagebody._core import OCTET_STREAM, MessageBody, Part, base64, check_content_type
+from messagebody._core import (
+    MEDIA_TOP_LEVELS,
+    OCTET_STREAM,
+    MessageBody,
+    Part,
+    base64,
+    check_content_type,
+    sniffing,
+    top_level_of_range,
+    unspecified,
+)
 from messagebody.errors import InvalidContentType
 from messagebody.names import safe_name
 from messagebody.storage._references.url import Malformed, parse
@@ -58,17 +68,27 @@ def first_text(attachment: dict[str, Any], member: str) -> tuple[str, str] | Non
     return None
 
 
-def media_type(stated: Any) -> str | None:
-    """Return a stated content type, None if it is none.
+def media_type(stated: Any, url: str = "", name: str = "") -> str:
+    """Return the content type of an attachment: the stated one, or what its names tell of it.
 
-    A kind such as "image" or "video" is not a content type, and none is invented.
+    A kind such as "image" or "video" stands for all types of that kind.
+
+    Examples:
+        >>> media_type("image/png"), media_type("video", "https://e.com/8f3a")
+        ('image/png', 'video/x-unknown')
+        >>> media_type(None, "https://e.com/a.png"), media_type(None)
+        ('image/png', 'application/octet-stream')
     """
-    if not isinstance(stated, str) or "/" not in stated:
-        return None
+    text = stated if isinstance(stated, str) else ""
+    family = top_level_of_range(text)
     try:
-        return check_content_type(stated)
+        if family is None and "/" in text:
+            return check_content_type(text)
     except InvalidContentType:
-        return None
+        pass  # as if nothing were stated
+    top_level = family if family in MEDIA_TOP_LEVELS else None
+    found = sniffing.from_url(name, top_level) or sniffing.from_url(url, top_level)
+    return found or (unspecified(top_level) if top_level else OCTET_STREAM)
 
 
 class SplitAttachment(NamedTuple):
@@ -94,8 +114,8 @@ def take_part(attachment: Any, directory: str) -> SplitAttachment | None:
     filename = first_text(attachment, "filename")
     name = safe_name(filename[1] if filename else "", directory=directory)
     stated = first_text(attachment, "mime_type")
-    content_type = (stated and media_type(stated[1])) or OCTET_STREAM
     url, data = first_text(attachment, "url"), first_text(attachment, "data")
+    content_type = media_type(stated and stated[1], url[1] if url else "", name)
     # A host of the sender's own network, such as "minio", makes a part that no resolver opens.
     if url is not None and _is_readable(url[1], has_local_hosts=True):
         part = Part(name=name, content_type=content_type, url=url[1], size=_size_of(attachment))

@@ -8,6 +8,8 @@ from messagebody import MessageBody
 from messagebody.envelopes._attachments import put_parts, take_part, take_parts
 
 URL = "https://example.com/a.png"
+HIDDEN = "https://example.com/8f3a"
+UNKNOWN = "application/octet-stream"
 HERE = "/attachments/1"
 
 
@@ -25,10 +27,10 @@ def taken(attachment: Any) -> tuple[Any, ...] | None:
     ("attachment", "expected"),
     [
         # one name of the table after the other, the best known first
-        ({"url": URL}, ("file", "application/octet-stream", URL, "url")),
-        ({"uri": URL}, ("file", "application/octet-stream", URL, "uri")),
-        ({"url": None, "uri": URL}, ("file", "application/octet-stream", URL, "uri")),
-        ({"url": "", "uri": URL}, ("file", "application/octet-stream", URL, "uri")),
+        ({"url": URL}, ("file", "image/png", URL, "url")),
+        ({"uri": URL}, ("file", "image/png", URL, "uri")),
+        ({"url": None, "uri": URL}, ("file", "image/png", URL, "uri")),
+        ({"url": "", "uri": URL}, ("file", "image/png", URL, "uri")),
         ({"data": "aGk="}, ("file", "application/octet-stream", b"hi", "data")),
         ({"bytes": "aGk="}, ("file", "application/octet-stream", b"hi", "bytes")),
         ({"data": 5, "bytes": "aGk="}, ("file", "application/octet-stream", b"hi", "bytes")),
@@ -36,20 +38,25 @@ def taken(attachment: Any) -> tuple[Any, ...] | None:
         ({"url": URL, "mimeType": "image/png"}, ("file", "image/png", URL, "url")),
         ({"url": URL, "content_type": "image/png"}, ("file", "image/png", URL, "url")),
         ({"url": URL, "mime_type": "", "mimeType": "a/b"}, ("file", "a/b", URL, "url")),
-        ({"url": URL, "filename": "b.png"}, ("b.png", "application/octet-stream", URL, "url")),
-        ({"url": URL, "name": "b.png"}, ("b.png", "application/octet-stream", URL, "url")),
-        # a kind is no content type, and none is made up
-        ({"url": URL, "mime_type": "image"}, ("file", "application/octet-stream", URL, "url")),
-        ({"url": URL, "mime_type": "a/b/c"}, ("file", "application/octet-stream", URL, "url")),
-        ({"url": URL, "mime_type": 5}, ("file", "application/octet-stream", URL, "url")),
+        ({"url": URL, "filename": "b.png"}, ("b.png", "image/png", URL, "url")),
+        ({"url": URL, "name": "b.png"}, ("b.png", "image/png", URL, "url")),
+        # a kind stands for its types, and what is no type is as good as none
+        ({"url": HIDDEN, "mime_type": "image"}, ("file", "image/x-unknown", HIDDEN, "url")),
+        ({"url": HIDDEN, "mime_type": "Video/*"}, ("file", "video/x-unknown", HIDDEN, "url")),
+        ({"url": URL, "mime_type": "video"}, ("file", "video/x-unknown", URL, "url")),
+        ({"url": HIDDEN, "mime_type": "text"}, ("file", UNKNOWN, HIDDEN, "url")),
+        ({"url": HIDDEN}, ("file", UNKNOWN, HIDDEN, "url")),
+        ({"url": URL, "mime_type": "image"}, ("file", "image/png", URL, "url")),
+        ({"url": URL, "mime_type": "a/b/c"}, ("file", "image/png", URL, "url")),
+        ({"url": URL, "mime_type": 5}, ("file", "image/png", URL, "url")),
         # a reference before bytes, bytes before nothing
-        ({"url": URL, "data": "aGk="}, ("file", "application/octet-stream", URL, "url")),
+        ({"url": URL, "data": "aGk="}, ("file", "image/png", URL, "url")),
         ({"url": "/srv/a", "data": "aGk="}, ("file", "application/octet-stream", b"hi", "data")),
         # names
-        ({"url": URL, "name": "../../x"}, ("x", "application/octet-stream", URL, "url")),
-        ({"url": URL, "name": "..."}, ("file", "application/octet-stream", URL, "url")),
-        ({"url": URL, "name": "a\\b?.txt"}, ("b.txt", "application/octet-stream", URL, "url")),
-        ({"url": URL, "name": "x" * 200}, ("x" * 100, "application/octet-stream", URL, "url")),
+        ({"url": URL, "name": "../../x"}, ("x", "image/png", URL, "url")),
+        ({"url": URL, "name": "..."}, ("file", "image/png", URL, "url")),
+        ({"url": URL, "name": "a\\b?.txt"}, ("b.txt", "text/plain", URL, "url")),
+        ({"url": URL, "name": "x" * 200}, ("x" * 100, "image/png", URL, "url")),
     ],
 )
 def test_what_becomes_a_part(attachment: dict[str, Any], expected: tuple[Any, ...]) -> None:

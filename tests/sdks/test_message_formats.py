@@ -31,7 +31,13 @@ def parts() -> list[Part]:
     made += [Part(payload(kind), name=f"/files/{kind}.{end}") for kind, end in kinds.items()]
     urls = ["https://example.com/a.png", "https://example.com/a.pdf", "s3://bucket/key/v.mp4",
             "gs://bucket/v.mp4", "https://example.com/page.html"]  # fmt: skip
-    return [*made, *(Part(url=url) for url in urls)]
+    unknown = [f"{each}/x-unknown" for each in ("image", "audio", "video")]
+    hidden = "https://example.com/8f3a?signature=1"
+    return [
+        *made,
+        *(Part(url=url) for url in urls),
+        *(Part(url=hidden, content_type=kind) for kind in unknown),
+    ]
 
 
 def spoken() -> list[MessageBody]:

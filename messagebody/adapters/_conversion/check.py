@@ -9,7 +9,6 @@ from typing import Any
 
 from messagebody._core import (
     DEFAULT_LIMITS,
-    OCTET_STREAM,
     TEXT_PLAIN,
     Part,
     count_of,
@@ -18,7 +17,7 @@ from messagebody._core import (
 )
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversion.blocks import Written
-from messagebody.adapters._conversion.collecting import Collector, type_of_url
+from messagebody.adapters._conversion.collecting import Collector, link_type
 from messagebody.adapters._conversion.likeness import aligned, is_whole
 from messagebody.adapters._conversion.linking import lost_links, may_link
 from messagebody.adapters._conversion.losses import Comparison, with_reason
@@ -189,8 +188,7 @@ def _is_link(part: Part, item: Item | None) -> bool:
     held = (item.name, item.title, item.place, item.size, item.text, item.data, item.encoded)
     if any(each is not None for each in held):
         return False
-    kind = item.media_type or type_of_url(item.url or "") or OCTET_STREAM
-    return kind == part.content_type
+    return link_type(item) == part.content_type
 
 
 def _is_within(part: Part, found: list[Part]) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from messagebody._core import Part
+from messagebody._core import Part, unspecified_in
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import Media
@@ -80,7 +80,7 @@ def media_of(
     said = part.metadata or {}
     title = said.get("title")
     known = dialect.kind(kind)
-    media_type = part.content_type if known is None else known.name_of_type(part.content_type)
+    media_type = _named_type(part, known)
     item = Media(kind, media_type, form=form, key=part.name, url=part.url, size=part.size)
     item.title = title if isinstance(title, str) else None
     item.name = _spoken_name(part, known, directory)
@@ -88,6 +88,15 @@ def media_of(
         item.text = part.text
         item.data = part.read_bytes() if part.text is None else None
     return item
+
+
+def _named_type(part: Part, kind: Kind | None) -> str | None:
+    """Return the type of a part in a block, None if the block itself says all that is known."""
+    if kind is None:
+        return part.content_type
+    top_level = None if part.url is None else unspecified_in(part.content_type)
+    is_said = top_level is not None and top_level == kind.top_level
+    return None if is_said else kind.name_of_type(part.content_type)
 
 
 def _spoken_name(part: Part, kind: Kind | None, directory: str) -> str | None:

@@ -5,7 +5,16 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from messagebody._core import JSON, TEXT_PLAIN, MessageBody, Part, canonical, is_text, quote
+from messagebody._core import (
+    JSON,
+    TEXT_PLAIN,
+    MessageBody,
+    Part,
+    canonical,
+    is_text,
+    quote,
+    unspecified_in,
+)
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversion.citations import neutral
 from messagebody.adapters._conversion.likeness import (
@@ -120,7 +129,13 @@ class Comparison(NamedTuple):
         part, back = self.part, self.back
         # The response to a signed URL states the type.
         is_signed = part.is_reference and back.is_reference and part.url != back.url
-        if not _same_type(part.content_type, back.content_type) and not is_signed:
+        if _is_more_exact(part, back):
+            if back.is_reference:
+                yield (
+                    LossKind.CONVERTED,
+                    f"its exact type is not known: {back.content_type} is a guess",
+                )
+        elif not _same_type(part.content_type, back.content_type) and not is_signed:
             yield LossKind.DOWNGRADED, f"{part.content_type} goes out as {back.content_type}"
         for member in ("size", "digest") if part.is_reference else ():
             stated = getattr(part, member)
@@ -198,6 +213,13 @@ def _same_type(mine: str, theirs: str) -> bool:
         return True
     is_bare = ";" not in mine + theirs
     return is_bare and mine != canonical(mine) == canonical(theirs)
+
+
+def _is_more_exact(part: Part, back: Part) -> bool:
+    """Return whether a picture, sound or film of an unknown type goes out with a type."""
+    top_level = unspecified_in(part.content_type)
+    is_known = top_level is not None and unspecified_in(back.content_type) is None
+    return is_known and back.content_type.startswith(f"{top_level}/")
 
 
 def with_reason(problem: str, reason: str) -> str:

@@ -5,7 +5,15 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._core import MIB, Part, data_urls, human_size, resolver_of
+from messagebody._core import (
+    MIB,
+    Part,
+    data_urls,
+    human_size,
+    resolver_of,
+    sniffing,
+    unspecified_in,
+)
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.values import one_of
 from messagebody.errors import (
@@ -120,7 +128,8 @@ class Reach:
         return part.evolve(url=url, size=part.size, digest=part.digest), ""
 
     def _read(self, part: Part, kinds: Sequence[Kind], service: str) -> tuple[Part, str]:
-        if not part.is_text and not any(kind.takes(part.content_type) for kind in kinds):
+        is_taken = part.is_text or any(_may_take(kind, part.content_type) for kind in kinds)
+        if not is_taken:
             return part, f"{service} takes no content of {part.content_type}"
         size = part.size or 0
         try:
@@ -139,8 +148,20 @@ class Reach:
 _Way = Callable[[Part, Sequence[Kind], str], tuple[Part, str]]
 
 
+def _may_take(kind: Kind, content_type: str) -> bool:
+    """Return whether a block of a kind takes a type, or what may turn out to be of that type."""
+    top_level = unspecified_in(content_type)
+    is_likely = top_level is not None and top_level == kind.top_level
+    return is_likely or kind.takes(content_type)
+
+
 def _with_content(part: Part, data: bytes) -> Part:
-    return Part(data, name=part.name, content_type=part.content_type, metadata=part.metadata)
+    """Return a part with its content, whose exact type the content may show."""
+    content_type, top_level = part.content_type, unspecified_in(part.content_type)
+    if top_level is not None:
+        found = sniffing.content_type(data[: sniffing.HEAD])
+        content_type = found if found.startswith(f"{top_level}/") else content_type
+    return Part(data, name=part.name, content_type=content_type, metadata=part.metadata)
 
 
 @attrs.frozen

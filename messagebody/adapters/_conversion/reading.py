@@ -255,12 +255,19 @@ def item_of(dialect: Dialect, block: Any, spot: Spot | None = None) -> Item | No
     pointer = spot.pointer if spot is not None else str
     is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
     try:
-        return dialect.read_block(block) if is_typed else None
+        return _with_top_level(dialect, dialect.read_block(block)) if is_typed else None
     except Misplaced as error:
         path = path_to(error.holder, block) + error.path
         raise _wrong(dialect, pointer(path), error.said_of(block)) from error
     except DecodeError as error:
         raise _wrong(dialect, pointer(""), str(error)) from error
+
+
+def _with_top_level(dialect: Dialect, item: Item | None) -> Item | None:
+    """Return an item that knows what its kind of block states."""
+    if type(item) is Media and (kind := dialect.kind(item.kind)) is not None:
+        item.top_level = kind.top_level
+    return item
 
 
 def _problem_of(error: EnvelopeError) -> str:

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, Final
 from zlib import crc32
 
@@ -75,8 +76,19 @@ def matched(items: Sequence[Found], entries: list[dict[str, Any]]) -> list[int |
             found.append(named.get(name))
             continue
         queue = (marked and marked.get(mark_of(parts[0]))) or plain[content_class(parts[0])]
-        found.append(queue.popleft() if queue else None)
+        found.append(_nearest(queue, entries, parts[0]) if queue else None)
     return found
+
+
+def _nearest(queue: deque[int], entries: list[dict[str, Any]], part: Part) -> int:
+    """Take the entry of a part out of a queue: of blocks with one URL, that of its own type.
+
+    Only the first ones are looked at: a sender may repeat a URL in every block.
+    """
+    kinds = ((index, entries[index].get("type", part.content_type)) for index in islice(queue, 8))
+    index = next((index for index, kind in kinds if kind == part.content_type), queue[0])
+    queue.remove(index)
+    return index
 
 
 def with_entries(

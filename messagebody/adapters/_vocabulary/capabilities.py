@@ -2,13 +2,20 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 from zlib import crc32
 
 import attrs
 
-from messagebody._core import by_usual_name, canonical, essence
+from messagebody._core import (
+    MEDIA_TOP_LEVELS,
+    by_usual_name,
+    canonical,
+    essence,
+    unspecified_in,
+)
 
 IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
 """The pictures that every model with vision takes."""
@@ -20,6 +27,12 @@ def _set_of(field: str) -> Any:
     return attrs.field(default=made, init=False, repr=False, eq=False)
 
 
+def _stated_by(kind: "Kind") -> str | None:
+    """Return the top-level type of all types that a block takes, if that says what it holds."""
+    found = {each.partition("/")[0] for each in (*kind.types, *(kind.url_types or ()))}
+    return next(iter(found)) if len(found) == 1 and found <= {*MEDIA_TOP_LEVELS} else None
+
+
 @attrs.frozen
 class Kind:
     """Describe one kind of block.
@@ -29,6 +42,10 @@ class Kind:
         types: media types of content in the block; `image/*` and `*/*` stand for many.
         schemes: schemes of URLs that the target opens; "*" for any.
         url_types: media types of content behind a URL; the same if not given.
+        top_level: the top-level type that the block itself states, such as "image", so that content
+            behind a URL needs no other; by default that of all its types.
+        is_exact: whether it only takes content of a known subtype.
+        rough_types: how it states the type of content of no known subtype, by top-level types.
         file_ids: the scheme of ids of files that the target stores, of any media type.
         max_bytes: bytes of content the target takes; None if no limit is documented.
         advised_bytes: bytes of content that the target is certain to take. It may refuse larger
@@ -49,12 +66,20 @@ class Kind:
         (True, True)
         >>> picture.opens("s3://bucket/a", "image/gif")
         False
+        >>> unknown = "image/x-unknown"
+        >>> picture.top_level, picture.opens_type(unknown), picture.takes(unknown)
+        ('image', True, False)
     """
 
     name: str
     types: tuple[str, ...] = ()
     schemes: tuple[str, ...] = ()
     url_types: tuple[str, ...] | None = None
+    top_level: str | None = attrs.field(
+        default=attrs.Factory(_stated_by, takes_self=True), kw_only=True
+    )
+    is_exact: bool = attrs.field(default=False, kw_only=True)
+    rough_types: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
     file_ids: str | None = attrs.field(default=None, kw_only=True)
     max_bytes: int | None = None
     advised_bytes: int | None = None
@@ -80,14 +105,22 @@ class Kind:
             >>> picture.takes("image/jpg"), picture.name_of_type("image/jpg")
             (True, 'image/jpeg')
         """
+        rough = self.rough_types.get(unspecified_in(content_type) or "")
+        if rough is not None:
+            return rough
         usual = by_usual_name(content_type)
         is_own = _is_named(essence(usual), self._types)
         return usual if is_own or not self.takes(usual) else canonical(usual)
 
     def opens_type(self, content_type: str) -> bool:
         """Return whether the target opens URLs of content of a type."""
+        if not self.schemes:
+            return False
+        top_level = None if self.is_exact else unspecified_in(content_type)
+        if top_level is not None and top_level == self.top_level:
+            return True
         types = self._types if self.url_types is None else self._url_types
-        return bool(self.schemes) and _is_among(content_type, types)
+        return _is_among(content_type, types)
 
     def opens(self, url: str, content_type: str | None = None) -> bool:
         """Return whether the target opens a URL, of content of a type or of any content."""

@@ -89,8 +89,14 @@ class Media(Item):
     size: int | None = None
     title: str | None = None
     place: str | None = None
+    top_level: str | None = attrs.field(default=None, init=False, eq=False)
+    """The top-level type that the block itself states, such as "image"."""
     safely_encoded: str | None = attrs.field(default=None, init=False, eq=False)
     spelled: str | None = attrs.field(default=None, init=False, eq=False)
+
+    def typed(self, member: str) -> dict[str, str]:
+        """Return the member of a block that states the type, if there is anything to state."""
+        return {} if self.media_type is None else {member: self.media_type}
 
     def base64(self) -> str:
         """Return the content in standard, padded base64; it is encoded once."""

@@ -3,11 +3,17 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from messagebody._core import DEFAULT_LIMITS, OCTET_STREAM, TEXT_PLAIN, Limits, MessageBody, Part
+from messagebody._core import DEFAULT_LIMITS, TEXT_PLAIN, Limits, MessageBody, Part
 from messagebody.adapters import Converted, Loss
 from messagebody.adapters.dialects import messages_of, refuse_conversation
 from messagebody.envelopes import _php as php
-from messagebody.envelopes._attachments import is_absolute_url, not_taken, put_parts, take_parts
+from messagebody.envelopes._attachments import (
+    is_absolute_url,
+    media_type,
+    not_taken,
+    put_parts,
+    take_parts,
+)
 from messagebody.envelopes._embedding import Embedder, Places, embed, inline_json, inline_text
 from messagebody.envelopes._format import bodies_of
 from messagebody.envelopes._values import json_part, read_within
@@ -59,8 +65,7 @@ def _block_part(block: Any) -> tuple[Part, Any]:
 
 
 def _reference(url: str) -> Part:
-    # The block states "image" and no type, and we don't invent one.
-    return Part(url=url, content_type=OCTET_STREAM)
+    return Part(url=url, content_type=media_type("image", url))
 
 
 def rebuilt_content(note: Any, parts: list[Part], read_json: Callable[[Part], Any]) -> Any:

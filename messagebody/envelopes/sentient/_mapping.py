@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import attrs
 
-from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody, Part
+from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody, Part, unspecified_in
 from messagebody.adapters import Converted
 from messagebody.envelopes._attachments import is_absolute_url, media_type
 from messagebody.envelopes._carrier import Carrier, now
@@ -266,7 +266,7 @@ class _SentientFormat(Carrier):
                 if is_absolute_url(url):
                     name = numbered_name(_DIRECTORIES[kind], number, url)
                     about = {key: value for key, value in reference.items() if key != _URL[kind]}
-                    content_type = media_type(reference.get("media_type"))
+                    content_type = media_type(reference.get("media_type"), url)
                     yield Part(url=url, name=name, content_type=content_type, metadata=about)
 
     def listed(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
@@ -284,7 +284,7 @@ class _SentientFormat(Carrier):
                 "ref_id": f"src_{number + place}",
                 "url": url,
                 "platform": None,
-                "media_type": part.content_type,
+                "media_type": unspecified_in(part.content_type) or part.content_type,
                 "provided_by": text_of(message, "agent", "name"),
                 "extracted_at_sequence": sequence_of(message) or 1,
             }

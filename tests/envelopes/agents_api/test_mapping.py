@@ -75,7 +75,7 @@ class TestEnvelopeToBodyAndBack:
         assert body[name].read_json() == {"a": [1]}
 
     def test_content_blocks_are_unnamed_parts_in_order(self) -> None:
-        """Texts are text, an image_url a reference of no invented type, a file_path stays data."""
+        """Texts are text, an image_url a picture, a file_path stays data."""
         blocks = [
             {"type": "text", "text": "a"},
             {"type": "image_url", "image_url": {"url": IMAGE, "detail": "low"}},
@@ -86,7 +86,7 @@ class TestEnvelopeToBodyAndBack:
         parts = agents_api.to_body(envelope(content=blocks), rest="part").value.unnamed()
         assert [part.content_type for part in parts] == [
             "text/plain",
-            "application/octet-stream",
+            "image/png",
             "text/plain",
             "application/json",
             "application/json",
@@ -111,7 +111,7 @@ class TestEnvelopeToBodyAndBack:
         assert (first.url, first.size) == (IMAGE, 5)
         assert (second.name, second.content_type) == (
             "/attachments/5/file",
-            "application/octet-stream",
+            "video/x-unknown",
         )
 
     def test_a_host_of_the_senders_network_is_a_reference_that_nothing_opens(self) -> None:

@@ -276,7 +276,7 @@ def _written(item: Media) -> dict[str, Any] | None:
             source["provider"] = unquote(provider)
     else:
         source = {"type": "url", "value": item.url}
-    block = {"type": item.kind, "source": {**source, "mimeType": item.media_type}}
+    block = {"type": item.kind, "source": {**source, **item.typed("mimeType")}}
     return block if item.name is None else {**block, "metadata": {"name": item.name}}
 
 

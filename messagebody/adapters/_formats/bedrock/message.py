@@ -65,7 +65,7 @@ _UNNAMED: Final = "unnamed"
 
 
 def _kind(name: str, **about: Any) -> Kind:
-    return Kind(name, tuple(_WORD_OF[name]), ("s3",), in_results=True, **about)
+    return Kind(name, tuple(_WORD_OF[name]), ("s3",), in_results=True, is_exact=True, **about)
 
 
 _ASSISTANT: Final = frozenset({"assistant"})
@@ -84,7 +84,7 @@ class Bedrock(Format):
         Kind("json", (JSON,), in_results=True, in_messages=False, is_value=True),
         _kind("image", max_bytes=3_750_000),
         _kind("video"),
-        Kind("audio", tuple(_WORD_OF["audio"]), ("s3",)),
+        Kind("audio", tuple(_WORD_OF["audio"]), ("s3",), is_exact=True),
         Kind(
             "document", (*_WORD_OF["document"], JSON, "text/*"), ("s3",),
             tuple(_WORD_OF["document"]), max_bytes=4_500_000, name_slot="file", in_results=True,

@@ -83,6 +83,8 @@ class Gemini(Format):
         Kind(
             "file", ("*/*",), ("gs", "https", "http"), max_bytes=100 * MIB, name_slot="path",
             in_results=True,
+            # It takes no file without an exact type, and looks at the content.
+            rough_types={"image": "image/jpeg", "audio": "audio/mpeg", "video": "video/mp4"},
         ),
     )  # fmt: skip
     alternates = answers_calls = True

@@ -72,6 +72,19 @@ _ADDITIONAL: Final = ("reasoning_content", "refusal", "audio", "function_call")
 """Members of `additional_kwargs` that hold content."""
 
 
+_OF_PROVIDERS: Final = {
+    "image": ("anthropic:image", "openai-chat:image", "openai-responses:generated"),
+    "audio": ("openai-chat:audio", "openai-chat:spoken"),
+    None: (
+        "anthropic:document",
+        "anthropic:web_search_result",
+        "anthropic:json",
+        "openai-chat:file",
+    ),
+}
+"""The kinds of file in the words of providers, by the top-level type that they state."""
+
+
 class LangChain(Format):
     """LangChain: a message as `message_to_dict` or `model_dump` gives it, or its content."""
 
@@ -86,11 +99,8 @@ class LangChain(Format):
         Kind("text-plain", ("text/*",), name_slot="path", in_messages=False),
         Kind("json", ("*/*",), in_messages=False),
         Kind("artifact", (JSON,), in_messages=False),
-        *(Kind(name, ("*/*",), ("*",), name_slot="file", in_messages=False) for name in (
-            "anthropic:image", "anthropic:document", "anthropic:web_search_result",
-            "anthropic:json", "openai-chat:image", "openai-chat:audio", "openai-chat:file",
-            "openai-chat:spoken", "openai-responses:generated",
-        )),
+        *(Kind(name, ("*/*",), ("*",), name_slot="file", in_messages=False, top_level=top_level)
+          for top_level, names in _OF_PROVIDERS.items() for name in names),
     )  # fmt: skip
     slot = "extras"
     stores_file_ids = True
@@ -707,7 +717,7 @@ def _written(item: Media) -> Any:
     if item.kind == "json":
         value = value_of(item)
         return None if value is NotJson else {"type": "json", "json": value}
-    block: dict[str, Any] = {"type": item.kind, "mime_type": item.media_type}
+    block: dict[str, Any] = {"type": item.kind, **item.typed("mime_type")}
     is_text = item.text is not None
     scheme, _, opaque = (item.url or "").partition(":")
     known = unquote(opaque) if scheme in {_FILES, *_OF_IDS.values()} else None

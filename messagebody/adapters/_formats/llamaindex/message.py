@@ -263,9 +263,9 @@ def _media(block: Any, kind: str) -> Media | None:
 def _written(item: Media) -> Any:
     content, of = _MEMBERS[item.kind]
     kind = item.media_type
-    if item.kind == "audio":
-        kind = _SOUND_OF.get(essence(kind or ""), essence(kind or "").partition("/")[2])
-    made: dict[str, Any] = {"block_type": item.kind, of: kind}
+    if kind is not None and item.kind == "audio":
+        kind = _SOUND_OF.get(essence(kind), essence(kind).partition("/")[2])
+    made: dict[str, Any] = {"block_type": item.kind, **({} if kind is None else {of: kind})}
     if item.url is None and item.form == "url":
         made["url"] = item.data_url()
     elif item.url is None:

@@ -25,8 +25,10 @@ BESIDE: Final = frozenset({*_TOLD, *_LISTED, "images"})
 """Members that hold what is said, beside the content."""
 _LINKS: Final = ("video_url", "audio_url", "document_url")
 """Blocks with a URL in the member of their name: vLLM, vLLM, Mistral."""
-KINDS: Final = ("images", *_LINKS)
-"""Kinds of file that only such services write."""
+KINDS: Final = {
+    "images": "image", "video_url": "video", "audio_url": "audio", "document_url": None,
+}  # fmt: skip
+"""Kinds of file that only such services write, and the top-level types that they state."""
 DOCUMENT: Final = Kind("document", (JSON, "text/*"), in_messages=False)
 """What a tool of Cohere has found: an object, or a text."""
 

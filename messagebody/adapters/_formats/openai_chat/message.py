@@ -70,8 +70,8 @@ class OpenAIChat(Format):
         Kind("spoken", ("*/*",), in_messages=False),
         Kind("file link", (), ("https", "http"), ("*/*",), in_messages=False, name_slot="file"),
         *(
-            Kind(kind, ("*/*",), ("*",), in_messages=False, name_slot="file")
-            for kind in dialects.KINDS
+            Kind(kind, ("*/*",), ("*",), in_messages=False, name_slot="file", top_level=top_level)
+            for kind, top_level in dialects.KINDS.items()
         ),
         dialects.DOCUMENT,
     )

@@ -70,7 +70,7 @@ class OpenAIResponses(Format):
             "file", DOCUMENTS, ("https", "http"), file_ids="openai-file", max_bytes=50 * MIB,
             name_slot="file", in_results=True, roles=_ASKED,
         ),
-        Kind("code image", (), ("*",), ("*/*",), in_messages=False),
+        Kind("code image", (), ("*",), ("*/*",), in_messages=False, top_level="image"),
         Kind("json", (JSON,), in_messages=False),
         Kind("screenshot", IMAGES, ("https", "http", "openai-file"), in_messages=False),
         Kind("generated", IMAGES, roles=frozenset({"assistant"}), is_generated=True),

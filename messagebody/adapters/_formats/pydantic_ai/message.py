@@ -433,7 +433,7 @@ def _written(item: Media) -> Any | None:
         if item.kind == "json":
             return _piece(value)
         return _piece({"content": strict_json.dumps(value), "kind": item.kind, "value": value})
-    about = {"media_type": item.media_type}
+    about = item.typed("media_type")
     if item.name is not None and item.kind != "file":
         about["identifier"] = item.name
     if item.kind == "uploaded-file":

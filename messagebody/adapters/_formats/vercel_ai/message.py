@@ -3,7 +3,7 @@
 import uuid
 from typing import Any, Final
 
-from messagebody._core import JSON, strict_json
+from messagebody._core import JSON, MEDIA_TOP_LEVELS, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._formats.vercel_ai import older
 from messagebody.adapters._vocabulary.capabilities import Kind
@@ -47,12 +47,28 @@ class VercelAI(Format):
         Kind("data", (JSON,), is_value=True),
         Kind("source-url", (), ("*",), ("*/*",), is_source=True),
         Kind("value", (JSON,), in_messages=False, in_results=True, is_value=True),
-        Kind("file", ("*/*",), ("*",), ("*/*",), name_slot="path", in_results=True),
+        Kind(
+            "file",
+            ("*/*",),
+            ("*",),
+            ("*/*",),
+            name_slot="path",
+            in_results=True,
+            rough_types={each: f"{each}/*" for each in MEDIA_TOP_LEVELS},
+        ),
         Kind("reasoning-file", ("*/*",), ("*",), ("*/*",), in_messages=False),
         Kind("image", ("image/*",), in_messages=False),
         *(
-            Kind(kind, ("*/*",), ("*",), ("*/*",), in_messages=False, name_slot="path")
-            for kind in older.KINDS
+            Kind(
+                kind,
+                ("*/*",),
+                ("*",),
+                ("*/*",),
+                in_messages=False,
+                name_slot="path",
+                top_level=top_level,
+            )
+            for kind, top_level in older.KINDS.items()
         ),
     )
     slot = "providerMetadata"
@@ -311,8 +327,6 @@ def _citation(citation: dict[str, Any]) -> dict[str, Any]:
 
 def _file(block: dict[str, Any], kind: str) -> Media:
     stated = optional(block, "mediaType")
-    if stated is not None and ("/" not in stated or stated.endswith("/*")):
-        stated = None  # only the family is stated
     return Media(kind, stated, optional(block, "filename"), url=need(block, "url"))
 
 

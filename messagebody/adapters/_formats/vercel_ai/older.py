@@ -123,4 +123,4 @@ def write_media(item: Media) -> dict[str, Any]:
 
 FORMS: Final = (_INVOCATION, _ANSWER, "tool-call", "tool-result")
 """The forms of calls and results that came in such blocks."""
-KINDS: Final = ("attachment", "model image", "model file")
+KINDS: Final = {"attachment": None, "model image": "image", "model file": None}
