@@ -41,7 +41,6 @@ FLOORS = [*CORE, {"_core"}, *LEAVES]
 INSIDE = {
     "_cli": {"storage._references.reader", "storage._stores.documents",
              "storage._stores.messages"},
-    "agents": {"compatibility._inclusion"},
     "bulk": {"_model.content", "schema._inference", "storage._offloading"},
     "envelopes": {"storage._references.url"},
     "frameworks": {"storage._stores.messages"},
@@ -49,7 +48,7 @@ INSIDE = {
     "s3": {"storage._stores.base"},
     "serving": {"storage._stores.documents", "storage._stores.messages", "storage._stores.objects"},
     "testing": {"schema._dialects"},
-    "workflows": {"compatibility._contents", "compatibility._solver", "compatibility._witnesses"},
+    "workflows": {"compatibility._contents", "compatibility._solver"},
 }  # fmt: skip
 # The leaves that a leaf stands on. It imports their faces, and nothing else of them.
 BASES = {
@@ -254,6 +253,33 @@ def test_leaves_import_the_core_by_its_faces() -> None:
                 wrong += [] if taken else [f"{module} imports {target}"]
     assert wrong == []
     assert used == {(leaf, door) for leaf, doors in INSIDE.items() for door in doors}
+
+
+# These go when workflows ask about schemas only; then nobody is left, and nobody comes in again.
+BEHIND_THE_FACE = {f"messagebody.workflows.{name}" for name in ("_decision", "_kinds", "_paths",
+                                                                "_producers")}  # fmt: skip
+
+
+def test_compatibility_is_asked_by_its_face_only() -> None:
+    """Whoever stands outside imports `messagebody.compatibility`, and loads no module in it."""
+    room = f"{ROOT.name}.compatibility"
+    inside = {
+        module
+        for module, path in MODULES.items()
+        if place(module) != "compatibility"
+        if any(target.startswith(f"{room}.") for target, _ in imports(module))
+        or f'"{room}._' in path.read_text(encoding="utf-8")
+    }
+    assert inside == BEHIND_THE_FACE
+
+
+def test_the_face_of_compatibility_is_small_and_says_what_it_is_for() -> None:
+    from messagebody import compatibility
+
+    assert len(compatibility.__all__) <= 14
+    for name in compatibility.__all__:
+        assert f"`{name}`" in compatibility.__doc__
+        assert getattr(compatibility, name).__doc__
 
 
 def test_nothing_is_taken_from_the_public_front() -> None:

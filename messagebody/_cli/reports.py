@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar
 from urllib.parse import quote
 
 import attrs
@@ -24,7 +24,7 @@ from messagebody._core import (
     xml_attribute,
     xml_content,
 )
-from messagebody.compatibility import Compatibility, Reason, Suggestion
+from messagebody.compatibility import Compatibility, Reason
 from messagebody.rendering import REASONS, explanation
 
 if TYPE_CHECKING:
@@ -40,6 +40,12 @@ _INFORMATION: Final = "https://messagebody.readthedocs.io"
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _DECODER: Final = json.JSONDecoder()
 _SARIF_ESCAPES: Final = str.maketrans({"{": "{{", "}": "}}", "\\": "\\\\", "[": "\\[", "]": "\\]"})
+
+
+class SuggestedChange(Protocol):
+    """A change that mends what does not fit, as a line of text or as JSON."""
+
+    def to_dict(self) -> dict[str, Any]: ...
 
 
 @attrs.frozen
@@ -334,7 +340,7 @@ def report_pair(
     command: str,
     result: "Compatibility",
     subject: Subject,
-    changes: "Sequence[Suggestion] | None" = None,
+    changes: "Sequence[SuggestedChange] | None" = None,
 ) -> CommandReport:
     """Return the answer to `check` as a report.
 
@@ -491,7 +497,7 @@ def _label(checked: "MessageBodySchema | MessageBody", index: int | None) -> str
 
 
 def _pair_data(
-    result: "Compatibility", subject: Subject, changes: "Sequence[Suggestion] | None"
+    result: "Compatibility", subject: Subject, changes: "Sequence[SuggestedChange] | None"
 ) -> dict[str, Any]:
     return {
         "producer": subject.producer,
@@ -511,7 +517,7 @@ def _pair_data(
             }
             for reason, text in _reason_texts(result.reasons)
         ],
-        "suggestions": None if changes is None else [_suggestion_data(each) for each in changes],
+        "suggestions": None if changes is None else [each.to_dict() for each in changes],
     }
 
 
@@ -530,15 +536,6 @@ def _between_agents(
 def _exchange_data(result: "Compatibility") -> dict[str, Any]:
     exchanges, _ = _between_agents(result)
     return {"exchanges": {each.kind: each.verdict for each in exchanges}} if exchanges else {}
-
-
-def _suggestion_data(change: "Suggestion") -> dict[str, Any]:
-    edits = [
-        {"kind": edit.kind, f"{edit.side}Index": edit.index, "text": str(edit)}
-        for edit in change.edits
-    ]
-    sides = {"producer": change.producer.to_dicts(), "consumer": change.consumer.to_dicts()}
-    return {"edits": edits, **sides}
 
 
 def _parts(body: "MessageBody | None") -> list[dict[str, Any]] | None:
@@ -564,7 +561,7 @@ def answer(
     result: Compatibility,
     form: str,
     subject: Subject,
-    changes: Sequence[Suggestion] | None = None,
+    changes: Sequence[SuggestedChange] | None = None,
 ) -> ExitCode:
     """Print the answer in the chosen format and return its exit code.
 
@@ -648,7 +645,7 @@ def _explain(terminal: Terminal, result: Compatibility, subject: Subject) -> Non
 
 
 def _advise(
-    terminal: Terminal, result: Compatibility, changes: Sequence[Suggestion] | None
+    terminal: Terminal, result: Compatibility, changes: Sequence[SuggestedChange] | None
 ) -> None:
     if result or changes is None:
         return

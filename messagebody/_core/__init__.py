@@ -11,6 +11,7 @@ from messagebody._base.faces import face
 
 if TYPE_CHECKING:
     from messagebody._base import plugins, sniffing
+    from messagebody._base.budget import DEFAULT_STEPS, Budget, OutOfBudget
     from messagebody._base.digests import (
         DIGEST_PATTERN,
         KEY_PREFIX,
@@ -147,6 +148,8 @@ if TYPE_CHECKING:
         text_problem,
     )
     from messagebody.globs._wide import wide_pattern
+    from messagebody.schema._contents import JSON_TYPES
+    from messagebody.schema._part_types import FilledType, example_body
     from messagebody.schema._words import in_words
     from messagebody.storage._offloading._mentions import digests_of
     from messagebody.storage._references.spool import SpoolBlob
@@ -173,7 +176,8 @@ else:
             ".._wire.manifest": "UNLISTED unlisted",
             ".._wire.walk": "NESTED TooDeep containers leaf_problem rebuild text_problem",
             ".._base.documents": "name_in not_json read_document",
-            # Limits, sizes and media types.
+            # Limits, budgets, sizes and media types.
+            ".._base.budget": "Budget DEFAULT_STEPS OutOfBudget",
             ".._base.limits": "CHUNK DEFAULT_LIMITS Limits MIB parse_size",
             ".._base.media_types": "COMMON EXTENSIONS JSON MAX_LENGTH OCTET_STREAM "
             "MEDIA_TOP_LEVELS PLAIN_CHARSETS TEXT_PLAIN WELL_KNOWN by_usual_name canonical "
@@ -204,6 +208,8 @@ else:
             "..storage._stores.directory": "FileStore",
             "..storage._stores.messages": "OneStoredMessage StoredMessage StoredMessages",
             "..globs._wide": "wide_pattern",
+            "..schema._contents": "JSON_TYPES",
+            "..schema._part_types": "FilledType example_body",
             "..schema._words": "in_words",
         },
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from messagebody._core import face
 from messagebody.agents._agents import Agent, AgentFiles, read_agents, read_cards
-from messagebody.agents._agreement import AgentCompatibility
+from messagebody.agents._agreement import AgentCompatibility, Upgrade, upgrade
 from messagebody.agents._exchanges import Exchange, KindAnswer, Way
 from messagebody.agents._graphs import AgentGraph, GraphEdge
 from messagebody.agents._impact import Impact
@@ -28,10 +28,12 @@ __all__ = [
     "KindAnswer",
     "Neighbours",
     "Registry",
+    "Upgrade",
     "Way",
     "negotiate",
     "read_agents",
     "read_cards",
+    "upgrade",
 ]
 
 if not TYPE_CHECKING:  # a type checker would assume that the module has every name

@@ -9,8 +9,8 @@ from typing import Any, Final, Self
 
 import attrs
 
-from messagebody._core import DEFAULT_LIMITS, Limits, quote
-from messagebody.compatibility import DEFAULT_STEPS, Compatibility, Verdict, check
+from messagebody._core import DEFAULT_LIMITS, DEFAULT_STEPS, Limits, quote
+from messagebody.compatibility import Compatibility, Verdict, check
 from messagebody.errors import InvalidArgument, InvalidSchema
 from messagebody.schema import MessageBodySchema
 

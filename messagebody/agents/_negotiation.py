@@ -6,10 +6,10 @@ from itertools import combinations
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
-from messagebody._core import quote
+from messagebody._core import DEFAULT_STEPS, quote
 from messagebody.agents._agents import Agent
 from messagebody.agents._cards import taken_by_modes
-from messagebody.compatibility import DEFAULT_STEPS, Verdict, check, disjoint, meet, simplify
+from messagebody.compatibility import Verdict, check, disjoint, meet, simplify
 from messagebody.errors import InvalidArgument
 from messagebody.schema import MessageBodySchema, SchemaPart
 

@@ -34,7 +34,6 @@ from messagebody.agents._exchanges import Exchange, way_of
 from messagebody.agents._graphs import AgentGraph, GraphEdge
 from messagebody.agents._impact import Impact, PairsFound, impact_of
 from messagebody.compatibility import Verdict, check
-from messagebody.compatibility._inclusion import lenient_schema
 from messagebody.errors import (
     AgentNotFound,
     InvalidArgument,
@@ -265,7 +264,9 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         wanted = _agents_in(agents)
         with self._lock:
             self._entries = self._entries | {
-                agent.name: _Known(agent, self._schema_of(agent.output), self._taken(agent.input))
+                agent.name: _Known(
+                    agent, self._schema_of(agent.output), self._schema_of(agent.input)
+                )
                 for agent in wanted
             }
 
@@ -285,9 +286,6 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             hint = did_you_mean(name, entries) if isinstance(name, str) else ""
             raise AgentNotFound(name, hint)
         return entries[name]
-
-    def _taken(self, schema: MessageBodySchema) -> _Schema:
-        return self._schema_of(lenient_schema(schema) if self._lenient else schema)
 
     def _schema_of(self, schema: MessageBodySchema) -> _Schema:
         """Return the one record of all schemas that have the same parts, in whatever order."""
@@ -309,7 +307,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
 
     def _answer(self, sent: _Schema, taken: _Schema) -> Answer:
         if taken not in sent.answers:
-            found = check(sent.schema, taken.schema, steps=self._steps)
+            found = check(sent.schema, taken.schema, lenient=self._lenient, steps=self._steps)
             parts = found.counterexample_types
             named = None if parts is None else tuple((p.name, p.content_type) for p in parts)
             sent.answers[taken] = found.verdict, named
@@ -372,7 +370,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         Raises:
             AgentNotFound: there is no such agent.
         """
-        taken = self._entry(of).input if isinstance(of, str) else self._taken(of)
+        taken = self._entry(of).input if isinstance(of, str) else self._schema_of(of)
         return self._feeders(taken, self._entries)
 
     def unfed(self) -> list[str]:
@@ -405,7 +403,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
 
     def _pairs_around(self, agent: Agent) -> PairsFound:
         """Return the pairs that an agent is in, or would be in the place of one of its name."""
-        name, sent, taken = agent.name, self._schema_of(agent.output), self._taken(agent.input)
+        name, sent, taken = agent.name, self._schema_of(agent.output), self._schema_of(agent.input)
         # With itself it is another pair than with the one that it replaces.
         entries = {**self._entries, name: _Known(agent, sent, taken)}
         takers, feeders = self._takers(sent, entries), self._feeders(taken, entries)

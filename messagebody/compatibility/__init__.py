@@ -1,7 +1,25 @@
-"""Compatibility of schemas: decide exactly whether every body of one is valid for another.
+"""Compatibility: questions about all bodies of schemas, answered exactly and with bodies as proof.
 
-`check` makes the decision. Other relations, the algebra of schemas, and suggestions for pairs that
-do not fit build on it.
+This is all that others may ask. They ask about schemas; patterns, automata and budgets of a search
+stay inside.
+
+`check` decides whether every body of one schema is valid for another, and answers with a
+`Compatibility`: its `Verdict`, a counterexample, an example that is valid for both, and each
+`Reason`. `suggest` changes one side of a pair that does not fit, and `evolution` compares two
+versions of a schema.
+
+`satisfiable`, `disjoint` and `equivalent` answer yes, no, or None if the budget ended first, with a
+body that shows it. So `satisfiable(schema).witness` is a body that is valid for a schema.
+
+`meet` is what two schemas both accept, and `join` what either of them accepts; `simplify` says the
+same in fewer parts. What becomes of a schema on a way, such as the names that a step changes, is a
+schema again: ask `check` about it.
+
+`lint` finds what was hardly meant, such as a part that no valid body has. A `Stream` tells of a
+message that still arrives whether it can become valid.
+
+Whoever asks several questions gives each a number of `steps`; the answer is *undecided*, or None,
+if they are used up, and the same on every machine.
 """
 
 from typing import TYPE_CHECKING
@@ -12,40 +30,17 @@ if TYPE_CHECKING:
     from messagebody.compatibility._algebra import join, meet, simplify
     from messagebody.compatibility._inclusion import Compatibility, Verdict, check
     from messagebody.compatibility._lint import lint
-    from messagebody.compatibility._reasons import Reason, Rejection
-    from messagebody.compatibility._relations import (
-        Evolution,
-        Relation,
-        Upgrade,
-        dead_parts,
-        disjoint,
-        equivalent,
-        evolution,
-        satisfiable,
-        upgrade,
-    )
-    from messagebody.compatibility._solver.budget import DEFAULT_STEPS
-    from messagebody.compatibility._solver.profile import PartType
-    from messagebody.compatibility._stream import Status, Stream
-    from messagebody.compatibility._suggestions import CONVERTERS, Edit, Suggestion, suggest
+    from messagebody.compatibility._reasons import Reason
+    from messagebody.compatibility._relations import disjoint, equivalent, evolution, satisfiable
+    from messagebody.compatibility._stream import Stream
+    from messagebody.compatibility._suggestions import suggest
 
 __all__ = [
-    "CONVERTERS",
-    "DEFAULT_STEPS",
     "Compatibility",
-    "Edit",
-    "Evolution",
-    "PartType",
     "Reason",
-    "Rejection",
-    "Relation",
-    "Status",
     "Stream",
-    "Suggestion",
-    "Upgrade",
     "Verdict",
     "check",
-    "dead_parts",
     "disjoint",
     "equivalent",
     "evolution",
@@ -55,7 +50,6 @@ __all__ = [
     "satisfiable",
     "simplify",
     "suggest",
-    "upgrade",
 ]
 
 if not TYPE_CHECKING:  # so that type checkers accept only the names above
@@ -65,12 +59,9 @@ if not TYPE_CHECKING:  # so that type checkers accept only the names above
             "._algebra": "join meet simplify",
             "._inclusion": "Compatibility Verdict check",
             "._lint": "lint",
-            "._reasons": "Reason Rejection",
-            "._relations": "Evolution Relation Upgrade dead_parts disjoint equivalent evolution "
-            "satisfiable upgrade",
-            "._solver.budget": "DEFAULT_STEPS",
-            "._solver.profile": "PartType",
-            "._stream": "Status Stream",
-            "._suggestions": "CONVERTERS Edit Suggestion suggest",
+            "._reasons": "Reason",
+            "._relations": "disjoint equivalent evolution satisfiable",
+            "._stream": "Stream",
+            "._suggestions": "suggest",
         },
     )

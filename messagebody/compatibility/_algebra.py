@@ -8,15 +8,15 @@ from itertools import chain, product
 
 import attrs
 
+from messagebody._base.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody._base.guards import require_schema
 from messagebody.compatibility._contents._combined import combined
 from messagebody.compatibility._contents._question import ContentQuestions
-from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import alternatives
 from messagebody.compatibility._solver.decision import NOTHING, Decision
 from messagebody.compatibility._solver.intersection import intersection
 from messagebody.compatibility._solver.prices import PART
-from messagebody.compatibility._solver.profile import Profile, types_of
+from messagebody.compatibility._solver.profile import Profile, profile_of, types_of
 from messagebody.globs import (
     ContentTypePattern,
     NamePattern,
@@ -233,7 +233,7 @@ def _always_met(
     producer: MessageBodySchema, consumer: MessageBodySchema, budget: Budget
 ) -> list[SchemaPart]:
     """Return the requirements of a consumer that every body of a producer meets."""
-    decision = Decision(producer.profile, consumer.profile, budget)
+    decision = Decision(profile_of(producer), profile_of(consumer), budget)
     answers = {i: decision.answer(len(producer) + i) for i in decision.consumer.required_parts}
     return [consumer[i] for i, answer in answers.items() if answer.is_refuted]
 
@@ -285,7 +285,7 @@ def simplify(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Messag
     budget = Budget(steps)
     if _is_unsatisfiable(schema, budget):
         return MessageBodySchema([_IMPOSSIBLE])
-    decision = Decision(schema.profile, NOTHING, budget)
+    decision = Decision(profile_of(schema), NOTHING, budget)
     alive = [part for i, part in enumerate(schema) if not decision.occurrence(i).is_refuted]
     # Sorted, so that the result does not depend on the original order of the parts.
     kept = sorted({_canonical(part) for part in alive}, key=_order)
@@ -300,7 +300,7 @@ def simplify(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Messag
 
 def _is_unsatisfiable(schema: MessageBodySchema, budget: Budget) -> bool:
     try:
-        return Decision(schema.profile, NOTHING, budget).valid_body() is None
+        return Decision(profile_of(schema), NOTHING, budget).valid_body() is None
     except OutOfBudget:
         return False
 

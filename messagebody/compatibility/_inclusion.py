@@ -7,6 +7,7 @@ from typing import Any, Final, overload
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
+from messagebody._base.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody._base.guards import require_schema
 from messagebody._base.hints import guided
 from messagebody._base.leaves import leaf
@@ -19,14 +20,17 @@ from messagebody.compatibility._reasons import (
     shown_body,
     told_briefly,
 )
-from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.compatibility._solver.decision import Decision
-from messagebody.compatibility._solver.profile import PartType, Types
+from messagebody.compatibility._solver.profile import profile_of
 from messagebody.errors import InvalidArgument
-from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.schema import MessageBodySchema, PartType, SchemaPart
+from messagebody.schema._part_types import Types, example_body
 
 IGNORED: Final = (SchemaPart("/**"), SchemaPart())
 """The schema parts that make a consumer lenient: they accept every part it does not know."""
+
+_LENIENT: Final = "lenient"
+"""Where a schema keeps the one of its lenient consumer."""
 
 
 class Verdict(StrEnum):
@@ -89,11 +93,9 @@ class Compatibility:
         it is None although `compatible` is False: the patterns ask for content types that are too
         long for any message.
         """
-        from messagebody.compatibility._witnesses import body_of  # a verdict needs no model
-
         if self._shown.body is None:
             return None
-        body = body_of(self._shown.body)
+        body = example_body(self._shown.body)
         if body is not None:
             _confirm(self.producer.is_valid(body) and not self.consumer.is_valid(body))
         return body
@@ -104,12 +106,10 @@ class Compatibility:
 
         None if none exists, or if the budget ended before one was found.
         """
-        from messagebody.compatibility._witnesses import body_of
-
         types = self._example_types()
         if types is None:
             return None
-        body = body_of(types)
+        body = example_body(types)
         if body is not None:
             _confirm(self.producer.is_valid(body) and self.consumer.is_valid(body))
         return body
@@ -151,7 +151,7 @@ class Compatibility:
         return explain(sides, self._decision, self.verdict, shown)
 
     def _new_decision(self) -> Decision:
-        return Decision(self.producer.profile, self.consumer.profile, Budget(self.steps))
+        return Decision(profile_of(self.producer), profile_of(self.consumer), Budget(self.steps))
 
 
 @overload
@@ -211,7 +211,7 @@ def check(
     if lenient:
         # Leniency needs no rules of its own: it is the same as two more consumer parts.
         consumer = lenient_schema(consumer)
-    decision = Decision(producer.profile, consumer.profile, Budget(steps))
+    decision = Decision(profile_of(producer), profile_of(consumer), Budget(steps))
     verdict, body = _decide(decision)
     types = None if body is None else tuple(body)
     return Compatibility(producer, consumer, verdict, types, steps, decision=decision)
@@ -226,7 +226,10 @@ def _check_agents(producer: Any, consumer: Any, settings: dict[str, Any]) -> Com
 
 def lenient_schema(schema: MessageBodySchema) -> MessageBodySchema:
     """Return the schema with two more parts that accept everything it does not know."""
-    return MessageBodySchema([*schema, *IGNORED])
+    kept: MessageBodySchema | None = schema.derived.get(_LENIENT)
+    if kept is None:
+        kept = schema.derived[_LENIENT] = MessageBodySchema([*schema, *IGNORED])
+    return kept
 
 
 def _decide(decision: Decision) -> tuple[Verdict, Types | None]:

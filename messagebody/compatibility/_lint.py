@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import attrs
 
+from messagebody._base.budget import DEFAULT_STEPS, Budget
 from messagebody._base.guards import require_schema
 from messagebody._base.leaves import FoundList
 from messagebody._base.text import did_you_mean, quote
 from messagebody.compatibility._inclusion import Compatibility, check
 from messagebody.compatibility._relations import dead_parts, satisfiable
-from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget
 from messagebody.findings import Finding, Severity, pointer
 from messagebody.schema import ContentSchema, MessageBodySchema, SchemaPart
 

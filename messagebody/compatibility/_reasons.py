@@ -8,18 +8,17 @@ from typing import Final, Literal
 
 import attrs
 
+from messagebody._base.budget import OutOfBudget
 from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._base.media_types import MAX_LENGTH
 from messagebody._base.text import count_of, escape, nearest, quote
-from messagebody.compatibility._solver.budget import OutOfBudget
 from messagebody.compatibility._solver.containment import are_disjoint
-from messagebody.compatibility._solver.contents import Difference, FilledType, Undecided
+from messagebody.compatibility._solver.contents import Difference, Undecided
 from messagebody.compatibility._solver.decision import NOTHING, Decision, missing_from, rejected_by
 from messagebody.compatibility._solver.glance import contained
 from messagebody.compatibility._solver.languages import members
-from messagebody.compatibility._solver.profile import PartType, Types
 from messagebody.compatibility._solver.screen import OPEN, Answer
-from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.schema import MessageBodySchema, PartType, SchemaPart
+from messagebody.schema._part_types import FilledType, Types, can_exist
 
 Code = Literal[
     "part-not-accepted",
@@ -347,12 +346,7 @@ def _readable(found: Sequence[PartType], answers: Mapping[int, Answer]) -> Types
 def is_readable(parts: Iterable[PartType]) -> bool:
     """Return whether readers accept all names and content types with their default limits."""
     longest = DEFAULT_LIMITS.name_length
-    return exists(parts) and all(len(part.name or "") <= longest for part in parts)
-
-
-def exists(parts: Iterable[PartType]) -> bool:
-    """Return whether a body can have these parts, because patterns match types of any length."""
-    return all(len(part.content_type) <= MAX_LENGTH for part in parts)
+    return can_exist(parts) and all(len(part.name or "") <= longest for part in parts)
 
 
 def _add_rejected(shown: Types, decision: Decision, answers: Mapping[int, Answer]) -> None:

@@ -1,19 +1,18 @@
-"""Relations of schemas besides inclusion: satisfiable, disjoint, equivalent, evolution, upgrade."""
+"""Relations of schemas besides inclusion: satisfiable, disjoint, equivalent, evolution."""
 
 from collections.abc import Iterable
-from enum import StrEnum
 
 import attrs
 
+from messagebody._base.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody._base.guards import require_schema
+from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
 from messagebody.compatibility._inclusion import Compatibility, check
-from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.compatibility._solver.decision import NOTHING, Decision
-from messagebody.compatibility._solver.profile import PartType
-from messagebody.compatibility._witnesses import body_of
-from messagebody.errors import InvalidArgument
-from messagebody.schema import MessageBodySchema
+from messagebody.compatibility._solver.profile import profile_of
+from messagebody.schema import MessageBodySchema, PartType
+from messagebody.schema._part_types import example_body
 
 
 @attrs.frozen(eq=False)
@@ -33,6 +32,7 @@ class Relation:
 
 
 _UNDECIDED = Relation(None)
+_MODES = {"backward", "forward", "full"}
 
 
 def satisfiable(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Relation:
@@ -46,7 +46,7 @@ def satisfiable(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Rel
     """
     require_schema(schema)
     try:
-        types = Decision(schema.profile, NOTHING, Budget(steps)).valid_body()
+        types = Decision(profile_of(schema), NOTHING, Budget(steps)).valid_body()
     except OutOfBudget:
         return _UNDECIDED
     return Relation(False) if types is None else _shown(True, types)
@@ -67,7 +67,7 @@ def disjoint(
     require_schema(one)
     require_schema(other)
     try:
-        profiles = one.profile, other.profile
+        profiles = profile_of(one), profile_of(other)
         types = Decision(*profiles, Budget(steps)).shared_body()
     except OutOfBudget:
         return _UNDECIDED
@@ -95,22 +95,10 @@ def equivalent(
     return Relation(True) if all(ways) else _UNDECIDED
 
 
-class Evolution(StrEnum):
-    """How a schema may change.
-
-    BACKWARD: the new schema accepts every body that is valid for the old one. FORWARD: the old
-    schema accepts every body that is valid for the new one. FULL: both.
-    """
-
-    BACKWARD = "backward"
-    FORWARD = "forward"
-    FULL = "full"
-
-
 def evolution(
     old: MessageBodySchema,
     new: MessageBodySchema,
-    mode: Evolution | str,
+    mode: str,
     *,
     lenient: bool = False,
     steps: int = DEFAULT_STEPS,
@@ -120,7 +108,9 @@ def evolution(
     Arguments:
         old: the present schema.
         new: the schema after the change.
-        mode: `backward`, `forward` or `full`, in any case.
+        mode: `backward`: the new schema accepts every body that is valid for the old one;
+            `forward`: the old schema accepts every body that is valid for the new one; or `full`:
+            both. In any case.
         lenient: readers ignore parts they do not know.
         steps: the budget for each direction.
 
@@ -139,55 +129,16 @@ def evolution(
     """
     require_schema(old)
     require_schema(new)
-    wanted = Evolution(mode.lower())
+    wanted = mode.lower()
+    if wanted not in _MODES:
+        raise ValueError(f"a mode is backward, forward or full, not {quote(mode)}")
     ways = []
-    if wanted is not Evolution.FORWARD:
+    if wanted != "forward":
         ways.append(check(old, new, lenient=lenient, steps=steps))
-    if wanted is not Evolution.BACKWARD:
+    if wanted != "backward":
         ways.append(check(new, old, lenient=lenient, steps=steps))
     # The worse of the two answers: a counterexample first, then an undecided one.
     return min(ways, key=lambda way: (way.compatible is not False, way.compatible is not None))
-
-
-@attrs.frozen(eq=False)
-class Upgrade:
-    """Whether an agent can be replaced; true only if all its senders and receivers stay compatible.
-
-    Arguments:
-        input: whether the new agent accepts every body that the old one accepted.
-        output: whether the old agent could have sent every body that the new one sends.
-    """
-
-    input: Compatibility
-    output: Compatibility
-
-    def __bool__(self) -> bool:
-        return bool(self.input) and bool(self.output)
-
-
-def upgrade(
-    old: tuple[MessageBodySchema, MessageBodySchema],
-    new: tuple[MessageBodySchema, MessageBodySchema],
-    *,
-    lenient: bool = False,
-    steps: int = DEFAULT_STEPS,
-) -> Upgrade:
-    """Decide whether an agent's new input and output schemas are safe for its neighbours.
-
-    Arguments:
-        old: its present input and output schema.
-        new: its input and output schema after the upgrade.
-        lenient: readers ignore parts they do not know.
-        steps: the budget for each of the two questions.
-    """
-    for pair in (old, new):
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise InvalidArgument("a pair of schemas, (input, output)", pair)
-    return Upgrade(
-        check(old[0], new[0], lenient=lenient, steps=steps),
-        # The other way round: readers of the old output must be able to read the new output.
-        check(new[1], old[1], lenient=lenient, steps=steps),
-    )
 
 
 class DeadParts(list[int]):
@@ -212,7 +163,7 @@ def dead_parts(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Dead
         ([1], [])
     """
     require_schema(schema)
-    decision = Decision(schema.profile, NOTHING, Budget(steps))
+    decision = Decision(profile_of(schema), NOTHING, Budget(steps))
     answers = {index: decision.occurrence(index) for index in range(len(schema))}
     return DeadParts(
         [index for index, answer in answers.items() if answer.is_refuted],
@@ -221,4 +172,4 @@ def dead_parts(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Dead
 
 
 def _shown(value: bool, types: list[PartType]) -> Relation:
-    return Relation(value, body_of(types))
+    return Relation(value, example_body(types))

@@ -5,72 +5,24 @@ another type. The solver decides whether all remaining requirements can still be
 used names.
 """
 
-from typing import Any, Final, Literal, NamedTuple, Self, cast
+from typing import Final, cast
 
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
+from messagebody._base.budget import Budget, OutOfBudget
 from messagebody._base.guards import require_resolver
 from messagebody._base.leaves import FoundList
 from messagebody._model.part import Part
-from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.languages import PartSet, members
-from messagebody.compatibility._solver.profile import Profile
+from messagebody.compatibility._solver.profile import Profile, profile_of
 from messagebody.compatibility._solver.satisfy import Pair, Problem
-from messagebody.schema import MessageBodySchema, Violation
-from messagebody.schema._validation import Seen  # noqa: TC001 - annotations are evaluated on demand
+from messagebody.schema import MessageBodySchema, PartType, Status, Violation
+from messagebody.schema._validation import (  # annotations are evaluated on demand
+    Seen,  # noqa: TC001
+    StatusWord,  # noqa: TC001
+)
 
 # A tenth of the budget of `check`, because it is spent again and again while a message arrives.
 _STEPS: Final = 100_000
-
-Word = Literal["valid", "waiting", "invalid", "hopeless"]
-
-
-class Status(str):
-    """The status of a message; true only if it is valid now.
-
-    It compares as text: `valid`; `waiting` for required parts; `invalid`, which is final; or
-    `hopeless`: nothing is wrong yet, but no further part can make it valid, which is final too.
-
-    Attributes:
-        exact: False if the budget ended before it was known whether the message can still become
-            valid.
-        missing: the indexes of the required schema parts that no part has matched yet.
-
-    Examples:
-        >>> Status("waiting", missing=(1,)) == "waiting", bool(Status("waiting"))
-        (True, False)
-    """
-
-    __slots__ = ("exact", "missing")
-
-    exact: bool
-    missing: tuple[int, ...]
-
-    def __new__(cls, word: Word, *, exact: bool = True, missing: tuple[int, ...] = ()) -> Self:
-        """Make a status of a word and its details."""
-        status = super().__new__(cls, word)
-        status.exact = exact
-        status.missing = missing
-        return status
-
-    def __bool__(self) -> bool:
-        return self == "valid"
-
-    def __repr__(self) -> str:
-        return f"<Status {self!s}>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (str(self), self.exact, self.missing)
-
-
-def _restore(word: Word, exact: bool, missing: tuple[int, ...]) -> Status:
-    return Status(word, exact=exact, missing=missing)
-
-
-class _SeenPart(NamedTuple):
-    """The remembered data of a part, without its content."""
-
-    name: str | None
-    content_type: str
 
 
 class Stream:
@@ -98,8 +50,8 @@ class Stream:
         self._schema = schema
         self._resolver = require_resolver(resolver)
         self._steps = steps
-        self._profile = schema.profile
-        self._seen: list[_SeenPart] = []
+        self._profile = profile_of(schema)
+        self._seen: list[PartType] = []
         self._contents: dict[int, Seen] = {}
         self._told = 0
         self._names: set[str] = set()
@@ -111,7 +63,7 @@ class Stream:
         """Take the next part and return the status of the message."""
         name = part.name
         is_repeated = name in self._names
-        self._seen.append(_SeenPart(name, part.content_type))
+        self._seen.append(PartType(name, part.content_type))
         if name is not None:
             self._names.add(name)
         hits = self._schema.checker.accepting(name, part.content_type)
@@ -180,7 +132,7 @@ class Stream:
         pair.budget.refill(self._steps)
         demand = Problem(pair, required=self._missing, accepted=(pair.first,), taken=self._names)
         try:
-            word: Word = "waiting" if demand.is_feasible() else "hopeless"
+            word: StatusWord = "waiting" if demand.is_feasible() else "hopeless"
         except OutOfBudget:
             return Status("waiting", exact=False, missing=missing)
         return Status(word, missing=missing)

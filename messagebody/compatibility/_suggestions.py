@@ -10,16 +10,16 @@ import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import attrs
 
+from messagebody._base.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody._base.text import escape, quote
 from messagebody.compatibility._inclusion import Compatibility, check
-from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import are_disjoint, contains
 from messagebody.compatibility._solver.decision import NOTHING, Decision
-from messagebody.compatibility._solver.profile import Profile
+from messagebody.compatibility._solver.profile import Profile, profile_of
 from messagebody.compatibility._widening import widened
 from messagebody.errors import InvalidSchema
 from messagebody.globs import content_type_pattern
@@ -46,7 +46,7 @@ Kind = Literal[
     "optional",
 ]
 
-CONVERTERS: Final[Mapping[str, tuple[str, ...]]] = {
+_CONVERTERS: Final[Mapping[str, tuple[str, ...]]] = {
     "text/markdown": ("text/html", "text/plain", "application/pdf"),
     "text/html": ("text/markdown", "text/plain", "application/pdf"),
     "text/csv": ("application/json", "text/plain"),
@@ -58,7 +58,7 @@ CONVERTERS: Final[Mapping[str, tuple[str, ...]]] = {
     "video/*": ("video/mp4", "audio/wav"),
     "application/pdf": ("text/plain", "image/png"),
 }
-"""Common conversions from one content type to others: the default of `suggest`."""
+"""Common conversions from one content type to others."""
 
 # Bounds of the search, because users want few and short suggestions, and want them quickly.
 _TRIED: Final = 2_000
@@ -161,13 +161,21 @@ class Suggestion:
     def __str__(self) -> str:
         return "; ".join(map(str, self.edits))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it: the edits, and both schemas after them."""
+        edits = [
+            {"kind": edit.kind, f"{edit.side}Index": edit.index, "text": str(edit)}
+            for edit in self.edits
+        ]
+        sides = {"producer": self.producer.to_dicts(), "consumer": self.consumer.to_dicts()}
+        return {"edits": edits, **sides}
+
 
 def suggest(
     producer: MessageBodySchema,
     consumer: MessageBodySchema,
     *,
     lenient: bool = False,
-    converters: Mapping[str, Sequence[str]] = CONVERTERS,
     limit: int = 5,
     steps: int = DEFAULT_STEPS,
 ) -> list[Suggestion]:
@@ -177,7 +185,6 @@ def suggest(
         producer: the schema of the bodies that are sent.
         consumer: the schema of the bodies that are accepted.
         lenient: the consumer ignores parts it does not know.
-        converters: content types or patterns of them, each with the types it can be converted to.
         limit: the largest number of suggestions to return.
         steps: the budget, once for deciding the pair and once for all suggestions together.
 
@@ -200,7 +207,7 @@ def suggest(
     result = check(producer, consumer, lenient=lenient, steps=steps)
     if result:
         return []
-    changes = _of_producer(result, converters, limit, steps)
+    changes = _of_producer(result, limit, steps)
     found = [Suggestion(edits, made, consumer) for edits, made in changes]
     wider = widened(result, consumer, lenient=lenient, steps=steps)
     if wider is not None:
@@ -223,10 +230,7 @@ def _widenings(before: MessageBodySchema, after: MessageBodySchema) -> Iterator[
 
 
 def _of_producer(
-    result: Compatibility,
-    converters: Mapping[str, Sequence[str]],
-    limit: int,
-    steps: int,
+    result: Compatibility, limit: int, steps: int
 ) -> list[tuple[tuple[Edit, ...], MessageBodySchema]]:
     """Return changes of the producer, the fewest edits first, and what it is after each."""
     producer, consumer = result.producer, result.consumer
@@ -236,11 +240,11 @@ def _of_producer(
         for reason in result.reasons
         if reason.consumer_index is not None
     ]
-    trial = _Trial(producer, result.consumer.profile, Budget(steps))
-    means = _Means(converters, Budget(min(steps, _STEPS_INSIDE)))
+    trial = _Trial(producer, profile_of(result.consumer), Budget(steps))
+    inside_budget = Budget(min(steps, _STEPS_INSIDE))
     options = []
     for index, part in enumerate(producer):
-        known = list(_options(index, part, index in rejected, wanted, consumer, means))
+        known = list(_options(index, part, index in rejected, wanted, consumer, inside_budget))
         # After a change of another part, the consumer may accept all that is left of this one.
         if index in rejected and index in trial.contested:
             known.insert(0, _Option((), part))
@@ -288,7 +292,7 @@ class _Trial:
         self._consumer = consumer
         self._budget = budget
         # A part that was dead before may stay dead after the change.
-        before = Decision(producer.profile, NOTHING, budget)
+        before = Decision(profile_of(producer), NOTHING, budget)
         self._alive = [before.occurrence(index).is_found for index in range(len(producer))]
         self.contested = set(_contested(producer, before))
 
@@ -347,14 +351,6 @@ def _senders(result: Compatibility) -> Iterator[int]:
 
 
 @attrs.frozen
-class _Means:
-    """What changes are made with: converters, and a budget for those of what is inside."""
-
-    converters: Mapping[str, Sequence[str]]
-    inside: Budget
-
-
-@attrs.frozen
 class _Option:
     """A possible change of a schema part, and the edits it takes."""
 
@@ -368,13 +364,13 @@ def _options(
     is_rejected: bool,
     wanted: Sequence[SchemaPart],
     consumer: Sequence[SchemaPart],
-    means: "_Means",
+    budget: Budget,
 ) -> Iterator[_Option]:
     """Yield possible changes of a schema part, the fewest edits first."""
     # A rejected part can't stay unchanged.
     found = [] if is_rejected else [_Option((), part)]
     for target in consumer if is_rejected else wanted:
-        for edits in _ways_into(index, part, target, means):
+        for edits in _ways_into(index, part, target, budget):
             after = edits[-1].after if edits else part
             if target in wanted and after is not None and not after.required:
                 promised = attrs.evolve(after, required=True)
@@ -391,7 +387,7 @@ def _options(
 
 
 def _ways_into(
-    index: int, part: SchemaPart, target: SchemaPart, means: "_Means"
+    index: int, part: SchemaPart, target: SchemaPart, budget: Budget
 ) -> Iterator[tuple[Edit, ...]]:
     """Yield edits after which another schema part contains this one."""
     renamed = part
@@ -401,14 +397,14 @@ def _ways_into(
         kind: Kind = "rename" if part.name and target.name else "relabel"
         edits = (Edit(kind, index, part, renamed),)
     if contains(target.content_type_pattern, part.content_type_pattern):
-        for inside in _ways_inside(index, renamed, target, means.inside):
+        for inside in _ways_inside(index, renamed, target, budget):
             yield (*edits, *inside)
         return
     if contains(part.content_type_pattern, target.content_type_pattern):
         with suppress(InvalidSchema):  # the part says what is inside of other types
             narrowed = attrs.evolve(renamed, content_type=target.content_type)
             yield (*edits, Edit("narrow", index, renamed, narrowed))
-    for made in _made_of(part, means.converters):
+    for made in _conversions(part):
         if target.content_type_pattern.matches(made):
             # What is made of a content is another content.
             converted = attrs.evolve(renamed, content_type=made, content_schema=None)
@@ -451,9 +447,9 @@ def _may_meet(part: SchemaPart, target: SchemaPart) -> bool:
     return not are_disjoint(part.name_pattern, target.name_pattern)
 
 
-def _made_of(part: SchemaPart, converters: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _conversions(part: SchemaPart) -> Iterator[str]:
     """Yield the content types that every content a schema part accepts can be converted to."""
-    for source, results in converters.items():
+    for source, results in _CONVERTERS.items():
         if contains(content_type_pattern(source), part.content_type_pattern):
             yield from results
 

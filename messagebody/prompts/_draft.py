@@ -16,10 +16,10 @@ from messagebody._core import (
     require_schema,
 )
 from messagebody.adapters import is_withheld
-from messagebody.compatibility import Status, Stream
+from messagebody.compatibility import Stream
 from messagebody.errors import DuplicateName
 from messagebody.prompts._toolbox import Toolbox, find_part, tool
-from messagebody.schema import MessageBodySchema
+from messagebody.schema import MessageBodySchema, Status
 
 _MOST: Final = 1000
 """The most parts of a draft: a model that adds more is in a loop."""

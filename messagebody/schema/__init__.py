@@ -5,10 +5,19 @@ from typing import TYPE_CHECKING
 from messagebody._base.faces import face
 from messagebody.schema._contents import ContentSchema, content_schema_of
 from messagebody.schema._part import SchemaPart
+from messagebody.schema._part_types import PartType
 from messagebody.schema._schema import MessageBodySchema
-from messagebody.schema._validation import Violation
+from messagebody.schema._validation import Status, Violation
 
-__all__ = ["ContentSchema", "MessageBodySchema", "SchemaPart", "Violation", "content_schema_of"]
+__all__ = [
+    "ContentSchema",
+    "MessageBodySchema",
+    "PartType",
+    "SchemaPart",
+    "Status",
+    "Violation",
+    "content_schema_of",
+]
 
 if not TYPE_CHECKING:  # a type checker would assume that the module has every name
     __getattr__, _ = face(__name__)

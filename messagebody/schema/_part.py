@@ -122,4 +122,6 @@ def _meets_json(pattern: ContentTypePattern) -> bool:
     if pattern.matches_essence(JSON):
         return True
     # Only an unusual pattern needs the solver, which stands above the schema.
-    return leaf("are_disjoint")(pattern, content_type_pattern(JSON_TYPES)) is False
+    read = leaf("MessageBodySchema")
+    sides = ([(None, each, True)] for each in (pattern.text, JSON_TYPES))
+    return leaf("disjoint")(*map(read, sides)).value is False

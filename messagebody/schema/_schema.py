@@ -22,7 +22,6 @@ from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.text import count_of, escape
 from messagebody.errors import InvalidArgument, InvalidBody, InvalidSchema
 from messagebody.schema import _json as schema_json
-from messagebody.schema._inference import Inference
 from messagebody.schema._part import SchemaPart
 from messagebody.schema._validation import Checker, Violation
 
@@ -101,6 +100,8 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
             >>> MessageBodySchema.infer(body)
             MessageBodySchema(2 parts: required text/plain, required '/sources/*' text/plain)
         """
+        from messagebody.schema._inference import Inference  # few schemas are made of examples
+
         inference = Inference()
         for body in bodies:
             inference.add(require_parts(body))
@@ -304,9 +305,9 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
         return ContentChecker(self.parts)
 
     @cached_property
-    def profile(self) -> Any:
-        """The schema prepared for comparing schemas, cached; see `check`."""
-        return leaf("Profile")(self.parts)
+    def derived(self) -> dict[str, Any]:
+        """What others made of the schema and keep with it, as it never changes."""
+        return {}
 
     if not TYPE_CHECKING:  # a type checker would assume that a schema has every attribute
 

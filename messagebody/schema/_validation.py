@@ -1,10 +1,13 @@
-"""Validation: the violations of a schema by a body, each with the nearest schema part."""
+"""Validation: the violations of a schema by a body, each with the nearest schema part.
+
+Of a message that still arrives there is a status.
+"""
 
 from bisect import bisect_left
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, zip_longest
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 import attrs
 
@@ -104,6 +107,53 @@ Code = Literal[
     "content-invalid",
     "content-not-read",
 ]
+
+
+StatusWord = Literal["valid", "waiting", "invalid", "hopeless"]
+
+
+class Status(str):
+    """The status of a message; true only if it is valid now.
+
+    It compares as text: `valid`; `waiting` for required parts; `invalid`, which is final; or
+    `hopeless`: nothing is wrong yet, but no further part can make it valid, which is final too.
+
+    Attributes:
+        exact: False if the budget ended before it was known whether the message can still become
+            valid.
+        missing: the indexes of the required schema parts that no part has matched yet.
+
+    Examples:
+        >>> Status("waiting", missing=(1,)) == "waiting", bool(Status("waiting"))
+        (True, False)
+    """
+
+    __slots__ = ("exact", "missing")
+
+    exact: bool
+    missing: tuple[int, ...]
+
+    def __new__(
+        cls, word: StatusWord, *, exact: bool = True, missing: tuple[int, ...] = ()
+    ) -> Self:
+        """Make a status of a word and its details."""
+        status = super().__new__(cls, word)
+        status.exact = exact
+        status.missing = missing
+        return status
+
+    def __bool__(self) -> bool:
+        return self == "valid"
+
+    def __repr__(self) -> str:
+        return f"<Status {self!s}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _status, (str(self), self.exact, self.missing)
+
+
+def _status(word: StatusWord, exact: bool, missing: tuple[int, ...]) -> Status:
+    return Status(word, exact=exact, missing=missing)
 
 
 @attrs.frozen

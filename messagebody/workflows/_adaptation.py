@@ -7,10 +7,17 @@ from typing import Any, Final, Self
 
 import attrs
 
-from messagebody._core import check_part_name, quote, require_schema
+from messagebody._core import (
+    DEFAULT_STEPS,
+    JSON_TYPES,
+    Budget,
+    OutOfBudget,
+    check_part_name,
+    quote,
+    require_schema,
+)
 from messagebody.agents import Agent
-from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
-from messagebody.compatibility._solver.profile import types_of
+from messagebody.compatibility import meet
 from messagebody.errors import InvalidName
 from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.workflows._answers import described, step_text
@@ -32,6 +39,7 @@ from messagebody.workflows._steps import (
     unmount,
 )
 
+_ANY_JSON: Final = MessageBodySchema([(None, JSON_TYPES)])
 _MOST_WORDS: Final = 500
 """The most steps that are tried at each place."""
 
@@ -244,7 +252,11 @@ def _vocabulary(producer: MessageBodySchema, consumer: MessageBodySchema) -> Ite
 
 
 def _glob(part: SchemaPart) -> tuple[str | None, str]:
-    return part.name, types_of(part).text
+    if part.content_schema is None:
+        return part.name, part.content_type_pattern.text
+    # What says what is inside takes only the JSON among its types.
+    both = meet(MessageBodySchema([(None, part.content_type)]), _ANY_JSON)
+    return part.name, both[0].content_type if both else JSON_TYPES
 
 
 class _Spelled:

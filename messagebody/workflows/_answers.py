@@ -8,8 +8,8 @@ import attrs
 
 from messagebody._core import MessageBody, answer_repr, quote, require_iterable
 from messagebody.compatibility import Verdict
-from messagebody.compatibility._solver.profile import PartType
 from messagebody.errors import MessageBodyError
+from messagebody.schema import PartType
 from messagebody.workflows._steps import WorkflowStep
 
 

@@ -6,16 +6,15 @@ from itertools import product
 
 import attrs
 
-from messagebody.compatibility._solver.budget import Budget
+from messagebody._core import Budget
 from messagebody.compatibility._solver.languages import members
-from messagebody.compatibility._solver.profile import PartType, Types
 from messagebody.errors import DuplicateName
-from messagebody.schema import MessageBodySchema
+from messagebody.schema import MessageBodySchema, PartType
 from messagebody.workflows._kinds import Setting
 from messagebody.workflows._producers import END, PartOption, SteppedProducer, hits
 from messagebody.workflows._steps import Chain, distinct
 
-Bodies = list[Types]
+Bodies = list[list[PartType]]
 """A body of each sender."""
 _Chosen = tuple[int, PartOption]
 """The number of a sender, and a part of its body."""
@@ -45,7 +44,7 @@ class Break:
     required: int | None = None
     name: str | None = None
     is_shared: bool = False
-    arrived: Types = attrs.field(factory=list)
+    arrived: list[PartType] = attrs.field(factory=list)
 
 
 class JointDecision:
@@ -221,7 +220,7 @@ class JointDecision:
         at: int,
         fixed: Sequence[PartOption] = (),
         without: int = 0,
-    ) -> Types | None:
+    ) -> list[PartType] | None:
         needs = self._senders[at].required
         for most in self._sizes:
             candidates = [
@@ -314,7 +313,7 @@ class JointDecision:
     def _is_numbered(self, at: int, option: PartOption) -> bool:
         return self._senders[at].is_numbered(option.part.name)
 
-    def _arrived(self, chosen: Sequence[_Chosen]) -> Types | None:
+    def _arrived(self, chosen: Sequence[_Chosen]) -> list[PartType] | None:
         """Return what arrives; None if two parts have one name, on their way or at its end."""
         if not self._have_names(chosen):
             return None

@@ -6,10 +6,9 @@ from typing import Final
 
 import attrs
 
+from messagebody._core import Budget, OutOfBudget
 from messagebody.agents import Agent
-from messagebody.compatibility._solver.budget import Budget, OutOfBudget
-from messagebody.compatibility._solver.profile import PartType
-from messagebody.schema import MessageBodySchema
+from messagebody.schema import MessageBodySchema, PartType
 from messagebody.workflows._answers import Edge, Flow
 from messagebody.workflows._kinds import Setting
 from messagebody.workflows._producers import SteppedProducer

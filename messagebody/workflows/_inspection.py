@@ -5,14 +5,11 @@ from typing import Final
 
 import attrs
 
-from messagebody._core import MessageBody, quote
+from messagebody._core import Budget, MessageBody, OutOfBudget, example_body, quote
 from messagebody.agents import Agent
-from messagebody.compatibility import Verdict, check
-from messagebody.compatibility._solver.budget import Budget, OutOfBudget
-from messagebody.compatibility._solver.profile import PartType
-from messagebody.compatibility._witnesses import body_of
+from messagebody.compatibility import Verdict, check, satisfiable
 from messagebody.errors import DuplicateName
-from messagebody.schema import MessageBodySchema
+from messagebody.schema import MessageBodySchema, PartType
 from messagebody.workflows._answers import AgentAnswer, Breach, BreachKind, Edge, described
 from messagebody.workflows._decision import Bodies, Break, JointDecision
 from messagebody.workflows._images import joint_image
@@ -224,18 +221,19 @@ def _clearly_fits(leg: Leg, budget: Budget) -> dict[str, MessageBody] | None:
 
     Most edges end here, and what is clear has a short proof.
     """
-    bodies = [each.sent.profile.easy_body for each in leg.senders]
-    image = None if None in bodies else joint_image(leg.chains)
-    if image is None or not check(image, leg.takes, steps=min(max(budget.left, 1), _GLANCE)):
+    image, steps = joint_image(leg.chains), min(max(budget.left, 1), _GLANCE)
+    if image is None or not check(image, leg.takes, steps=steps):
         return None
-    return _messages(leg, [body for body in bodies if body is not None])
+    bodies = {each.name: satisfiable(each.sent, steps=steps).witness for each in leg.senders}
+    found = {name: body for name, body in bodies.items() if body is not None}
+    return found if found.keys() == bodies.keys() else None
 
 
 def _messages(leg: Leg, bodies: Bodies) -> dict[str, MessageBody] | None:
     """Return a message of each sender; None if a type is too long for any message."""
     found = {}
     for sender, types in zip(leg.senders, bodies, strict=True):
-        body = body_of(types, in_order=True)
+        body = example_body(types, in_order=True)
         if body is None:
             return None
         found[sender.name] = body

@@ -12,8 +12,7 @@ from typing import Final
 
 import attrs
 
-from messagebody._core import COMMON, WELL_KNOWN, containers, essence, extension_of, is_json
-from messagebody.compatibility._solver.budget import Budget
+from messagebody._core import COMMON, WELL_KNOWN, Budget, containers, essence, extension_of, is_json
 from messagebody.compatibility._solver.classes import classes
 from messagebody.compatibility._solver.containment import priced_language
 from messagebody.compatibility._solver.profile import types_of

@@ -13,17 +13,16 @@ from typing import Final
 
 import attrs
 
-from messagebody.compatibility._solver.budget import Budget, OutOfBudget
-from messagebody.compatibility._solver.containment import are_disjoint
-from messagebody.compatibility._solver.profile import PartType, Types, types_of
-from messagebody.globs import content_type_pattern
-from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody._core import Budget, OutOfBudget, is_json
+from messagebody.compatibility import disjoint
+from messagebody.schema import MessageBodySchema, PartType, SchemaPart
 from messagebody.workflows._decision import Break, JointDecision
 from messagebody.workflows._kinds import Setting
 from messagebody.workflows._producers import SteppedProducer, hits, passed
 from messagebody.workflows._steps import Chain, Select, WorkflowStep
 
-TEXT: Final = content_type_pattern("text/*")
+_ANY_TEXT: Final = SchemaPart(None, "text/*")
+TEXT: Final = _ANY_TEXT.content_type_pattern
 _MOST: Final = 3
 """The most steps that are looked for."""
 _MOST_TRIED: Final = 10_000
@@ -131,7 +130,7 @@ class Mending:
                     rank = self._loss(after), length + 1, selects, next(number)
                     heappush(queue, (*rank, more, after))
 
-    def _next(self, word: WorkflowStep, state: _State, refused: Types) -> _State | None:
+    def _next(self, word: WorkflowStep, state: _State, refused: list[PartType]) -> _State | None:
         """Return what becomes of samples in a step; None if it changes nothing that matters."""
         if any(self._follow(word, part) != part for part in refused):
             return tuple(part and self._follow(word, part) for part in state)
@@ -147,7 +146,7 @@ class Mending:
             self._after[key] = word.follow(part)
         return self._after[key]
 
-    def _refused(self, state: _State) -> Types:
+    def _refused(self, state: _State) -> list[PartType]:
         return [part for part in state if part is not None and not self._takes(part)]
 
     def _takes(self, part: PartType) -> bool:
@@ -195,12 +194,14 @@ class Mending:
             return None
         wanted = any(self._meets(each, arrives[0]) for each in self._taker)
         is_text = TEXT.matches_essence(arrives[0].content_type)
-        wanted |= is_text and any(not are_disjoint(types_of(each), TEXT) for each in self._taker)
+        wanted |= is_text and any(map(_may_be_text, self._taker))
         return _Sample((origin & -origin).bit_length() - 1, arrives[0], wanted)
 
     @staticmethod
     def _meets(wanted: SchemaPart, part: PartType) -> bool:
-        return types_of(wanted).matches_essence(part.content_type)
+        if wanted.content_schema is not None and not is_json(part.content_type):
+            return False
+        return wanted.content_type_pattern.matches_essence(part.content_type)
 
 
 def _weight(fates: Iterable[tuple[_Sample, bool]]) -> int:
@@ -217,10 +218,15 @@ def _weight(fates: Iterable[tuple[_Sample, bool]]) -> int:
 def is_makeable(wanted: SchemaPart, producer: Iterable[SchemaPart]) -> bool:
     """Return whether steps can make a part out of some part that is sent."""
     # Steps change no type, but that of a text into another one.
-    kinds = [types_of(each) for each in producer]
-    asked = types_of(wanted)
-    is_text = not are_disjoint(asked, TEXT)
-    return any(
-        not are_disjoint(asked, kind) or (is_text and not are_disjoint(kind, TEXT))
-        for kind in kinds
-    )
+    is_text = _may_be_text(wanted)
+    return any(_may_be_alike(wanted, each) or (is_text and _may_be_text(each)) for each in producer)
+
+
+def _may_be_text(part: SchemaPart) -> bool:
+    return _may_be_alike(part, _ANY_TEXT)
+
+
+def _may_be_alike(one: SchemaPart, other: SchemaPart) -> bool:
+    """Return whether some part is what two schema parts take, whatever its name."""
+    unnamed = (attrs.evolve(each, name=None, required=True) for each in (one, other))
+    return disjoint(*(MessageBodySchema([each]) for each in unnamed)).value is not True

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import attrs
 
-from messagebody.compatibility._solver.budget import Budget
+from messagebody._core import Budget
 from messagebody.compatibility._solver.classes import Exchanged, classes
 from messagebody.compatibility._solver.containment import priced_language
 from messagebody.globs import NamePattern, name_pattern

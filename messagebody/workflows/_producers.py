@@ -8,15 +8,14 @@ from typing import Final
 
 import attrs
 
-from messagebody._core import extension_of, is_json
+from messagebody._core import Budget, FilledType, extension_of, is_json
 from messagebody.compatibility._contents._question import ContentQuestions
-from messagebody.compatibility._solver.budget import Budget
 from messagebody.compatibility._solver.classes import numbers
-from messagebody.compatibility._solver.contents import FilledType, fillings
-from messagebody.compatibility._solver.profile import PartType, types_of
+from messagebody.compatibility._solver.contents import fillings, takes
+from messagebody.compatibility._solver.profile import types_of
 from messagebody.errors import DuplicateName
 from messagebody.globs import NamePattern
-from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.schema import MessageBodySchema, PartType, SchemaPart
 from messagebody.workflows._kinds import Setting, asked_types, kinds
 from messagebody.workflows._paths import (
     STAY,
@@ -68,7 +67,7 @@ def hits(schema: Iterable[SchemaPart], part: PartType) -> int:
 
 def _accepts(each: SchemaPart, part: PartType) -> bool:
     content, kind = each.content_schema, part.content_type
-    if content is not None and (not isinstance(kind, FilledType) or not kind.meets(content)):
+    if content is not None and not takes(content, kind):
         return False
     return _could_accept(each, part)
 

@@ -9,9 +9,11 @@ import attrs
 
 from messagebody import links
 from messagebody._core import (
+    FilledType,
     MessageBody,
     check_part_name,
     essence,
+    example_body,
     extension_of,
     nearest,
     quote,
@@ -20,12 +22,9 @@ from messagebody._core import (
     require_schema,
 )
 from messagebody.adapters import adapter
-from messagebody.compatibility._solver.contents import FilledType
-from messagebody.compatibility._solver.profile import PartType
-from messagebody.compatibility._witnesses import body_of
 from messagebody.errors import DuplicateName, InvalidArgument, InvalidBody, InvalidName
 from messagebody.globs import ContentTypePattern, NamePattern, content_type_pattern, name_pattern
-from messagebody.schema import MessageBodySchema
+from messagebody.schema import MessageBodySchema, PartType
 
 Glob = str | None | tuple[str | None, str]
 """A pattern of names, None for parts without a name, or such a pattern and one of types."""
@@ -455,7 +454,7 @@ class Through(WorkflowStep):
         return target.to_body(target.from_body(require_body(body)).value).value
 
     def types(self, parts: Sequence[PartType]) -> list[PartType]:
-        body = body_of(parts, in_order=True)
+        body = example_body(parts, in_order=True)
         # No message has a type that is longer than the limit.
         if body is None:
             return list(parts)

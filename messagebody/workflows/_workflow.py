@@ -10,6 +10,8 @@ import attrs
 
 from messagebody._core import (
     DEFAULT_LIMITS,
+    DEFAULT_STEPS,
+    Budget,
     Guided,
     Limits,
     MessageBody,
@@ -25,7 +27,6 @@ from messagebody._core import (
     strict_json,
 )
 from messagebody.agents import Agent, AgentGraph, GraphEdge
-from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget
 from messagebody.errors import InvalidArgument, InvalidWorkflow, MessageBodyError
 from messagebody.globs import name_pattern
 from messagebody.storage import Resolver

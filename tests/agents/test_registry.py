@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -420,9 +421,9 @@ class TestChanges:
         """Agents of the same parts share an answer, in whatever order the parts are."""
         asked = []
 
-        def counted(*schemas: MessageBodySchema, steps: int) -> Compatibility:
+        def counted(*schemas: MessageBodySchema, **settings: Any) -> Compatibility:
             asked.append(schemas)
-            return check(*schemas, steps=steps)
+            return check(*schemas, **settings)
 
         monkeypatch.setattr(_registry, "check", counted)
         parts = [("/a", "text/plain"), ("/b", "text/*"), (None, "image/png")]

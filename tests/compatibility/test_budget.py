@@ -6,22 +6,21 @@ from typing import Any
 
 import pytest
 
+from messagebody._base.budget import Budget, OutOfBudget
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
+from messagebody.agents import upgrade
 from messagebody.compatibility import (
-    Relation,
     Verdict,
     check,
-    dead_parts,
     disjoint,
     equivalent,
     evolution,
     lint,
     satisfiable,
     suggest,
-    upgrade,
 )
-from messagebody.compatibility._solver.budget import Budget, OutOfBudget
+from messagebody.compatibility._relations import Relation, dead_parts
 from messagebody.errors import InvalidArgument, InvalidPattern, InvalidSchema
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.schema import MessageBodySchema

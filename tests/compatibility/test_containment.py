@@ -5,8 +5,8 @@ import random
 
 import pytest
 
+from messagebody._base.budget import Budget, OutOfBudget
 from messagebody._base.media_types import WELL_KNOWN
-from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import (
     are_disjoint,
     contains,

@@ -12,9 +12,9 @@ import pytest
 
 pytest.importorskip("jsonschema_rs", exc_type=ImportError)
 
+from messagebody._base.budget import Budget, OutOfBudget
 from messagebody.compatibility._contents._patterns import PatternAutomaton, UnfollowedPattern
 from messagebody.compatibility._contents._question import ContentQuestions
-from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.contents import Undecided
 from messagebody.schema import content_schema_of
 from tests.compatibility import content_oracle as oracle

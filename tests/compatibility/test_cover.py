@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from messagebody.compatibility._solver.budget import Budget, OutOfBudget
+from messagebody._base.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.cover import cover, crowd
 
 

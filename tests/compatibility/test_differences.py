@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("jsonschema_rs", exc_type=ImportError)
 
+from messagebody._base.budget import Budget
 from messagebody.compatibility import (
     Reason,
     check,
-    dead_parts,
     disjoint,
     equivalent,
     evolution,
@@ -23,7 +23,7 @@ from messagebody.compatibility import (
 )
 from messagebody.compatibility._contents._differences import _DifferenceSearch
 from messagebody.compatibility._contents._question import ContentQuestions
-from messagebody.compatibility._solver.budget import Budget
+from messagebody.compatibility._relations import dead_parts
 from messagebody.schema import MessageBodySchema, SchemaPart, content_schema_of
 from tests.compatibility.content_campaign import random_pair
 from tests.compatibility.test_contents import TEXT, alone, record

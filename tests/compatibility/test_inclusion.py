@@ -10,10 +10,10 @@ import pytest
 
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
-from messagebody.compatibility import Compatibility, PartType, Verdict, check
+from messagebody.compatibility import Compatibility, Verdict, check
 from messagebody.compatibility._reasons import describe_part
 from messagebody.errors import InvalidArgument
-from messagebody.schema import MessageBodySchema
+from messagebody.schema import MessageBodySchema, PartType
 from tests.compatibility import generators, oracle
 from tests.effort import examples, one_in
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from messagebody.compatibility._solver.budget import Budget
+from messagebody._base.budget import Budget
 from messagebody.compatibility._solver.containment import (
     Pattern,
     _contains_by_text,

@@ -8,10 +8,10 @@ import random
 import pytest
 
 from messagebody._model.body import MessageBody
+from messagebody.agents import upgrade
 from messagebody.compatibility import (
     Verdict,
     check,
-    dead_parts,
     disjoint,
     equivalent,
     evolution,
@@ -20,8 +20,8 @@ from messagebody.compatibility import (
     meet,
     satisfiable,
     simplify,
-    upgrade,
 )
+from messagebody.compatibility._relations import dead_parts
 from messagebody.errors import InvalidSchema
 from messagebody.schema import MessageBodySchema, SchemaPart
 from tests.compatibility import generators, oracle

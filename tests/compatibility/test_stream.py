@@ -7,7 +7,8 @@ import random
 import pytest
 
 from messagebody._model.part import Part
-from messagebody.compatibility._stream import Status, Stream
+from messagebody.compatibility import Stream
+from messagebody.schema import Status
 from tests.compatibility import generators, oracle
 from tests.compatibility.test_inclusion import schema
 

@@ -37,11 +37,9 @@ from messagebody._cli.reports import (
     show,
 )
 from messagebody._cli.terminal import Terminal, in_shell_words, limits, pass_terminal
-from messagebody._core import count_of, escape, quote
+from messagebody._core import DEFAULT_STEPS, count_of, escape, quote
 from messagebody.compatibility import (
-    DEFAULT_STEPS,
     Compatibility,
-    Evolution,
     check,
     evolution,
     lint,
@@ -322,8 +320,8 @@ def _input_of(side: "Agent | MessageBodySchema") -> MessageBodySchema:
 @click.argument("new", metavar="NEW")
 @click.option(
     "--mode",
-    type=click.Choice([mode.value for mode in Evolution], case_sensitive=False),
-    default=Evolution.BACKWARD.value,
+    type=click.Choice(["backward", "forward", "full"], case_sensitive=False),
+    default="backward",
     show_default=True,
     help="backward: NEW accepts what OLD did; forward: OLD accepts what NEW does; full: both.",
 )

@@ -10,8 +10,7 @@ from messagebody._cli.inputs import read_schema, read_workflow, slashed
 from messagebody._cli.options import complete_file, json_option, servers_option
 from messagebody._cli.reports import answer_workflow, format_option
 from messagebody._cli.terminal import Terminal, pass_terminal
-from messagebody._core import escape
-from messagebody.compatibility import DEFAULT_STEPS
+from messagebody._core import DEFAULT_STEPS, escape
 from messagebody.errors import MessageBodyError
 from messagebody.workflows import (
     Adaptation,

@@ -27,10 +27,9 @@ from messagebody.adapters.streams._characters import (
     whole_characters,
 )
 from messagebody.adapters.streams._own import OwnEvents
-from messagebody.compatibility import Status
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.findings import Finding
-from messagebody.schema import MessageBodySchema, Violation
+from messagebody.schema import MessageBodySchema, Status, Violation
 
 _streams: dict[str, str | type[Accumulator]] = {
     "a2a": "messagebody.adapters._formats.a2a.stream:ArtifactUpdates",

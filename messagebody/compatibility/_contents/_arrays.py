@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import attrs
 
+from messagebody._base.budget import Budget
 from messagebody.compatibility._contents._nodes import (
     Distinct,
     Holding,
@@ -19,7 +20,6 @@ from messagebody.compatibility._contents._nodes import (
 )
 from messagebody.compatibility._contents._states import ValueState
 from messagebody.compatibility._contents._texts import TooLarge
-from messagebody.compatibility._solver.budget import Budget
 
 _Found = tuple[Any] | None
 _Steps = Generator[tuple[int, ...], _Found, Any]

@@ -4,8 +4,8 @@ import copy
 from collections.abc import Iterator
 from typing import Any, Final
 
+from messagebody._base.budget import OutOfBudget
 from messagebody.compatibility._contents._question import ContentQuestions
-from messagebody.compatibility._solver.budget import OutOfBudget
 from messagebody.errors import InvalidSchema
 from messagebody.findings import pointer
 from messagebody.schema import ContentSchema, content_schema_of
@@ -30,7 +30,7 @@ def dead_places(schema: ContentSchema, questions: ContentQuestions) -> Iterator[
         questions: answers whether there is a value.
 
     Examples:
-        >>> from messagebody.compatibility._solver.budget import Budget
+        >>> from messagebody._base.budget import Budget
         >>> schema = content_schema_of({"type": "string", "enum": ["a", 1]})
         >>> list(dead_places(schema, ContentQuestions(Budget())))
         ['/enum/1']

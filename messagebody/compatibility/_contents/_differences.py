@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import attrs
 
+from messagebody._base.budget import OutOfBudget
 from messagebody._base.text import quote
 from messagebody.compatibility._contents._cases import Case, cases_of
 from messagebody.compatibility._contents._nodes import (
@@ -31,7 +32,6 @@ from messagebody.compatibility._contents._reading import escaped
 from messagebody.compatibility._contents._search import Search
 from messagebody.compatibility._contents._smallest import is_larger
 from messagebody.compatibility._contents._words import value_in_words, words_of
-from messagebody.compatibility._solver.budget import OutOfBudget
 from messagebody.compatibility._solver.contents import Difference
 
 _DEEPEST: Final = 64

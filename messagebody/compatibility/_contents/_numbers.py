@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import ceil, floor, gcd, lcm
 from typing import NamedTuple
 
-from messagebody.compatibility._solver.budget import Budget
+from messagebody._base.budget import Budget
 
 
 class Range(NamedTuple):

@@ -4,6 +4,7 @@ from collections.abc import Generator, Iterable, Iterator
 from itertools import product
 from typing import Any, Final
 
+from messagebody._base.budget import Budget
 from messagebody.compatibility._contents._nodes import (
     FALSE,
     STRING,
@@ -22,7 +23,6 @@ from messagebody.compatibility._contents._nodes import (
 from messagebody.compatibility._contents._patterns import automaton
 from messagebody.compatibility._contents._states import ValueState
 from messagebody.compatibility._contents._texts import TooLarge
-from messagebody.compatibility._solver.budget import Budget
 
 _Found = tuple[Any] | None
 _Steps = Generator[tuple[int, ...], _Found, Any]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from messagebody._base.budget import Budget, OutOfBudget
 from messagebody.compatibility._contents._algebra import is_none
 from messagebody.compatibility._contents._differences import differences
 from messagebody.compatibility._contents._nodes import Nodes
@@ -10,7 +11,6 @@ from messagebody.compatibility._contents._reading import read
 from messagebody.compatibility._contents._search import Found, Search, ValueTooDeep
 from messagebody.compatibility._contents._smallest import is_larger, smallest
 from messagebody.compatibility._contents._texts import TooLarge
-from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.contents import Difference, Undecided
 from messagebody.schema import ContentSchema
 from messagebody.schema._library import TooCostly

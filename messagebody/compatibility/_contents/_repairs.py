@@ -85,7 +85,7 @@ def repairs(
         OutOfBudget: the budget ended first.
 
     Examples:
-        >>> from messagebody.compatibility._solver.budget import Budget
+        >>> from messagebody._base.budget import Budget
         >>> text = {"type": "string"}
         >>> sent = content_schema_of({"properties": {"a": text}, "required": ["a"]})
         >>> taken = content_schema_of({"properties": {"b": text}, "required": ["b"]})

@@ -5,6 +5,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
+from messagebody._base.budget import Budget
 from messagebody.compatibility._contents._nodes import (
     BOOLEAN,
     FRACTION,
@@ -23,7 +24,6 @@ from messagebody.compatibility._contents._nodes import (
 from messagebody.compatibility._contents._numbers import Range, number_in
 from messagebody.compatibility._contents._patterns import PatternAutomaton, automaton
 from messagebody.compatibility._contents._texts import texts
-from messagebody.compatibility._solver.budget import Budget
 
 Literal = tuple[Node, bool]
 """A node, and whether it holds."""

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import attrs
 
+from messagebody._base.budget import Budget, OutOfBudget
 from messagebody.compatibility._contents._arrays import array_steps
 from messagebody.compatibility._contents._nodes import (
     ARRAY,
@@ -22,7 +23,6 @@ from messagebody.compatibility._contents._nodes import (
 from messagebody.compatibility._contents._objects import object_steps, viable_options
 from messagebody.compatibility._contents._scalars import scalar_of
 from messagebody.compatibility._contents._states import ValueState
-from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 
 Goal = tuple[int, ...]
 Found = tuple[Any] | None

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
+from messagebody._base.budget import Budget
 from messagebody.compatibility._contents._patterns import EVERY, PatternAutomaton
-from messagebody.compatibility._solver.budget import Budget
 from messagebody.compatibility._solver.languages import spelled
 
 _PLEASANT: Final = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_- .,/:@+"

@@ -7,7 +7,7 @@ way, any word may matter, so all classes are listed.
 from collections.abc import Collection, Container, Sequence
 from typing import Final
 
-from messagebody.compatibility._solver.budget import Budget
+from messagebody._base.budget import Budget
 from messagebody.compatibility._solver.languages import (
     Key,
     Language,

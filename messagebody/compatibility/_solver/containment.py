@@ -11,8 +11,8 @@ from itertools import product
 from string import ascii_lowercase
 from typing import Final
 
+from messagebody._base.budget import Budget, OutOfBudget
 from messagebody._base.media_types import WELL_KNOWN
-from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.languages import Language, TypeSet
 from messagebody.compatibility._solver.prices import (
     CHARACTERS_COMPARED,

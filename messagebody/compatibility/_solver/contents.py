@@ -6,24 +6,21 @@ what is inside tell contents apart, so a content stands for all that the same on
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from messagebody._base.text import count_of, escape, quote
-from messagebody.compatibility._solver.budget import Budget, OutOfBudget
+from messagebody._base.budget import Budget, OutOfBudget
+from messagebody._base.text import count_of, quote
 from messagebody.globs import ContentTypePattern, content_type_pattern
 from messagebody.schema import ContentSchema
 from messagebody.schema._contents import JSON_TYPES
+from messagebody.schema._part_types import FilledType, Value
 
 if TYPE_CHECKING:
     from messagebody.compatibility._contents._question import ContentQuestions
 
 _CACHED: Final = 4_096
-NOT_JSON: Final = "not JSON"
-"""The content that no schema of contents takes."""
-Value = tuple[Any] | None
-"""A JSON value in a tuple; None for what is not JSON."""
 _EMPTY: Final[Value] = ({},)
 """The content to begin with: an empty object."""
 
@@ -109,49 +106,11 @@ class OpenContents(OutOfBudget):
         self.why = why
 
 
-class FilledType(str):
-    """A JSON type with the content of a part.
-
-    It compares as text, because patterns of types read no content.
-
-    Attributes:
-        value: the content.
-
-    Examples:
-        >>> FilledType("application/json", ([1, None],)).content
-        '[1,null]'
-    """
-
-    __slots__ = ("value",)
-
-    value: Value
-
-    def __new__(cls, kind: str, value: Value) -> Self:
-        """Fill a type with a content."""
-        filled = super().__new__(cls, kind)
-        filled.value = value
-        return filled
-
-    @property
-    def content(self) -> str:
-        """The content as text."""
-        if self.value is None:
-            return NOT_JSON
-        from messagebody._wire import exact_json
-
-        return exact_json.dumps(self.value[0])
-
-    def beginning(self, limit: int) -> str:
-        """Return so many characters of the content, safe to show; the rest is not made."""
-        if self.value is None:
-            return NOT_JSON
-        from messagebody._wire import exact_json
-
-        return escape(exact_json.beginning(self.value[0], limit))
-
-    def meets(self, schema: ContentSchema) -> bool:
-        """Return whether a schema takes the content."""
-        return self.value is not None and _takes(schema, self.value[0])
+def takes(schema: ContentSchema, kind: str) -> bool:
+    """Return whether a schema takes the content that a type is filled with."""
+    if not isinstance(kind, FilledType) or kind.value is None:
+        return False
+    return _takes(schema, kind.value[0])
 
 
 def _takes(schema: ContentSchema, value: Any) -> bool:

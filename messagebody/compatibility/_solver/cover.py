@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import attrs
 
-from messagebody.compatibility._solver.budget import Budget
+from messagebody._base.budget import Budget
 from messagebody.compatibility._solver.languages import bits, members
 
 Choice = list[int | None]

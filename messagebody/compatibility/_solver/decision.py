@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Final
 
-from messagebody.compatibility._solver.budget import Budget, OutOfBudget
+from messagebody._base.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.glance import contained, fits, is_any_apart, is_small
 from messagebody.compatibility._solver.languages import PartSet, members
-from messagebody.compatibility._solver.profile import PartType, Profile, Types
+from messagebody.compatibility._solver.profile import Profile
 from messagebody.compatibility._solver.satisfy import Pair, Problem
 from messagebody.compatibility._solver.screen import NONE, OPEN, Answer, Blind, Screen
+from messagebody.schema._part_types import PartType, Types
 
 NOTHING: Final = Profile()
 """The empty schema, which rejects every part."""

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Final
 
-from messagebody.compatibility._solver.budget import Budget
+from messagebody._base.budget import Budget
 from messagebody.compatibility._solver.containment import (
     Pattern,
     alternatives,

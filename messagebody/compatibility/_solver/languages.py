@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final, Protocol
 
-from messagebody.compatibility._solver.budget import Budget
+from messagebody._base.budget import Budget
 from messagebody.compatibility._solver.prices import GROUPS_COMPARED
 from messagebody.globs._automaton import Automaton, States
 

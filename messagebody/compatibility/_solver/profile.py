@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Final, Protocol
 
 import attrs
 
@@ -19,7 +19,11 @@ from messagebody.compatibility._solver.contents import json_types
 from messagebody.compatibility._solver.languages import TypeSet
 from messagebody.globs import ContentTypePattern, NamePattern
 from messagebody.names import is_name
-from messagebody.schema import ContentSchema
+from messagebody.schema import ContentSchema, MessageBodySchema, PartType
+from messagebody.schema._part_types import Types
+
+_KEPT: Final = "profile"
+"""Where a schema keeps its profile."""
 
 
 class SchemaPartLike(Protocol):
@@ -40,17 +44,6 @@ class SchemaPartLike(Protocol):
     @property
     def content_schema(self) -> ContentSchema | None:
         """What is inside; None for anything."""
-
-
-class PartType(NamedTuple):
-    """The properties of a message part that schemas test: its name, if any, and content type."""
-
-    name: str | None
-    content_type: str
-
-
-Types = list[PartType]
-"""The parts of a body."""
 
 
 def _as_tuple(parts: Iterable[SchemaPartLike]) -> tuple[SchemaPartLike, ...]:
@@ -139,6 +132,14 @@ class Profile:
     def __len__(self) -> int:
         """Return the number of schema parts."""
         return len(self.parts)
+
+
+def profile_of(schema: MessageBodySchema) -> Profile:
+    """Return a schema prepared for the solver, which is kept with the schema."""
+    kept: Profile | None = schema.derived.get(_KEPT)
+    if kept is None:
+        kept = schema.derived[_KEPT] = Profile(schema.parts)
+    return kept
 
 
 def types_of(part: SchemaPartLike) -> ContentTypePattern:

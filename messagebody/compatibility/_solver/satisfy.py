@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from messagebody._base.budget import Budget, OutOfBudget
 from messagebody._base.media_types import WELL_KNOWN, is_json
-from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import (
     EVERY_TYPE,
     clearly_contains,
@@ -18,11 +18,10 @@ from messagebody.compatibility._solver.containment import (
 )
 from messagebody.compatibility._solver.contents import (
     Difference,
-    FilledType,
     OpenContents,
     Undecided,
-    Value,
     fillings,
+    takes,
 )
 from messagebody.compatibility._solver.cover import cover
 from messagebody.compatibility._solver.languages import Language, PartSet, members, set_of
@@ -33,10 +32,11 @@ from messagebody.compatibility._solver.prices import (
     OPTIONS_TESTED,
     PATTERN_TAKEN,
 )
-from messagebody.compatibility._solver.profile import PartType, Profile
+from messagebody.compatibility._solver.profile import Profile
 from messagebody.compatibility._solver.search import search
 from messagebody.globs import ContentTypePattern, NamePattern, name_pattern
-from messagebody.schema import ContentSchema
+from messagebody.schema import ContentSchema, PartType
+from messagebody.schema._part_types import FilledType, Value
 
 if TYPE_CHECKING:
     from messagebody.compatibility._contents._question import ContentQuestions
@@ -180,7 +180,7 @@ class Pair:
         if isinstance(content_type, FilledType):
             for index in members(found & self.inside):
                 content = self.content_of(index)
-                if content is not None and not content_type.meets(content):
+                if content is not None and not takes(content, content_type):
                     found &= ~(1 << index)
         return found
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
+from messagebody._base.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody._base.media_types import WELL_KNOWN
-from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import (
     alternatives,
     are_disjoint,
@@ -28,9 +28,10 @@ from messagebody.compatibility._solver.containment import (
 from messagebody.compatibility._solver.languages import TypeSet, members
 from messagebody.compatibility._solver.nearness import Beginnings
 from messagebody.compatibility._solver.prices import CHARACTERS_READ, PATTERN_WRITTEN
-from messagebody.compatibility._solver.profile import PartType, Profile, Types, lowest
+from messagebody.compatibility._solver.profile import Profile, lowest
 from messagebody.globs import NamePattern, PatternIndex
 from messagebody.names import is_name
+from messagebody.schema._part_types import PartType, Types
 
 
 class Answer:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from messagebody.compatibility._solver.budget import Budget
+from messagebody._base.budget import Budget
 from messagebody.compatibility._solver.languages import (
     Key,
     WordLanguage,
