@@ -66,9 +66,9 @@ $(VENV)/%/package-lock.json: $(VENV)/.core
 # Tests: a row is what they need, and how they run. `-n 0` stands where a plugin, a server or a
 # counter is in the way of several processes.
 
-## quick        what takes a few minutes; `make test` alone
+## quick        three cases of each test, others at each commit; `make test` alone
 NEEDS.quick := .test .integrations
-RUN.quick := HYPOTHESIS_PROFILE=quick $(PYTEST) -n auto --dist loadfile -m "not slow and not dear"
+RUN.quick := HYPOTHESIS_PROFILE=quick $(PYTEST) -n auto --dist loadfile -m "not slow and not dear" --sample 3
 
 ## coverage     the dear ones too; fails if too few branches are covered
 NEEDS.coverage := .test .integrations
@@ -76,7 +76,7 @@ RUN.coverage := $(PYTEST) -n auto -m "not slow" --cov --cov-report=term:skip-cov
 
 ## newest       with the newest libraries instead of the pinned ones
 NEEDS.newest := .test .integrations
-RUN.newest := $(RUN.quick)
+RUN.newest := HYPOTHESIS_PROFILE=quick $(PYTEST) -n auto -m "not slow and not dear"
 
 ## core         the core in a tree without leaves
 # Not the examples in docstrings: some of them show leaves.

@@ -5,7 +5,10 @@ import contextlib
 import gc
 import io
 import os
+import random
 import re
+import subprocess
+from collections import defaultdict
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -154,3 +157,46 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return nodeid if are_long else nodeid.partition("[")[0]
 
     return Scheduling(config, log)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--sample`, which runs some of the cases of each test that has many."""
+    parser.addoption("--sample", type=int, metavar="N", help="run N cases of each test")
+    parser.addoption(
+        "--sample-seed", metavar="TEXT", default=_commit(), help="draws the cases; the commit"
+    )
+
+
+def _commit() -> str:
+    """Return the commit that is tested, so that each commit runs other cases."""
+    command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+    try:
+        return subprocess.check_output(command, text=True, stderr=subprocess.DEVNULL).strip()  # noqa: S603 - ours
+    except (OSError, subprocess.CalledProcessError):  # not a checkout
+        return "0"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not drawn; every worker draws the same cases."""
+    if config.option.sample is None:
+        return
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        cases[item.nodeid.partition("[")[0]].append(item)
+    drawn: set[pytest.Item] = set()
+    for test, group in cases.items():
+        draw = random.Random(f"{config.option.sample_seed} {test}")  # noqa: S311 - not a secret
+        drawn.update(draw.sample(group, min(config.option.sample, len(group))))
+    config.hook.pytest_deselected(items=[item for item in items if item not in drawn])
+    items[:] = [item for item in items if item in drawn]
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """State how to draw the same cases again."""
+    if config.option.sample is not None:
+        sample, seed = config.option.sample, config.option.sample_seed
+        terminalreporter.write_line(
+            f"at most {sample} cases of each test: --sample {sample} --sample-seed {seed}"
+        )
