@@ -35,11 +35,13 @@ if TYPE_CHECKING:
         write,
     )
     from messagebody.adapters._transcripts import (
+        Broken,
         ChatMessage,
         Step,
         Transcript,
         holds_messages,
         read_transcript,
+        stream_in,
         values_of_lines,
     )
     from messagebody.adapters._vocabulary.places import is_withheld, withheld_among
@@ -49,6 +51,7 @@ __all__ = [
     "WAYS",
     "Adapter",
     "Archive",
+    "Broken",
     "ChatMessage",
     "Converted",
     "Envelope",
@@ -73,6 +76,7 @@ __all__ = [
     "read_transcript",
     "read_within",
     "register",
+    "stream_in",
     "values_of_lines",
     "withheld_among",
     "write",
@@ -89,8 +93,8 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             "._format": "Format format_of messages_in",
             "._registry": "adapter adapter_names detect each_adapter evidence_of meant_by "
             "read_within register write",
-            "._transcripts": "ChatMessage Step Transcript holds_messages "
-            "read_transcript values_of_lines",
+            "._transcripts": "Broken ChatMessage Step Transcript holds_messages "
+            "read_transcript stream_in values_of_lines",
             "._vocabulary.places": "is_withheld withheld_among",
         },
     )

@@ -9,6 +9,7 @@ import pytest
 from messagebody import MessageBody, Part, offload
 from messagebody.adapters import adapter_names
 from messagebody.adapters._formats.anthropic.message import FORMAT
+from messagebody.adapters.streams import to_stream
 from messagebody.archives import zip as zipped
 from tests.cli.test_commands import Shell
 
@@ -249,3 +250,127 @@ def test_the_format_of_lines_is_detected(shell: Shell) -> None:
     assert shell("detect", stdin=lines).out == "openai-chat\n"
     assert shell("detect", stdin=lines + b"{broken\n").out == "openai-chat\n"
     assert shell("detect", stdin=b"1\n2\n").code == 2
+
+
+# Recorded streams
+
+CHUNKS = [
+    {"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": each}]}
+    for each in ({"role": "assistant", "content": "It is "}, {"content": "[sunny](source:1)."})
+] + [{"id": "c", "object": "chat.completion.chunk",
+      "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}]  # fmt: skip
+EVENTS = [
+    {"type": "message_start", "message": {"role": "assistant", "content": []}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hello."}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+    {"type": "message_stop"},
+]
+
+
+def _lines(values: list[Any]) -> bytes:
+    return "".join(json.dumps(each) + "\n" for each in values).encode()
+
+
+def _sse(values: list[Any]) -> bytes:
+    return "".join(f"data: {json.dumps(each)}\n\n" for each in values).encode()
+
+
+def test_a_recorded_stream_is_read_in_each_form(shell: Shell) -> None:
+    whole = {
+        "role": "assistant", "content": [{"type": "text", "text": "Hello."}],
+        "stop_reason": "end_turn", "usage": {},
+    }  # fmt: skip
+    for recorded in (_lines(EVENTS), _sse(EVENTS)):
+        for how in ((), ("--from", "anthropic"), ("--stream",)):
+            done = shell("convert", "--to", "anthropic", *how, stdin=recorded)
+            assert (done.code, done.err, json.loads(done.out)) == (0, "", whole), how
+    Path("answer.json").write_text(json.dumps(EVENTS), encoding="utf-8")
+    done = shell("convert", "answer.json", "--stream", "--to", "anthropic")
+    assert json.loads(done.out) == whole
+    assert shell("convert", stdin=_sse(CHUNKS) + b"data: [DONE]\n\n").code == 0
+
+
+def test_one_event_is_a_stream_too(shell: Shell) -> None:
+    said = {"role": "model", "parts": [{"text": "Hi."}]}
+    chunk = {"candidates": [{"content": said, "finishReason": "STOP"}]}
+    for recorded in (_sse([chunk]), json.dumps(chunk).encode()):
+        done = shell("convert", "--stream", "--to", "gemini", stdin=recorded)
+        assert (done.code, json.loads(done.out)) == (0, said)
+    assert shell("convert", "--to", "gemini", stdin=_sse([chunk])).code == 0
+
+
+def test_a_stream_that_broke_off_says_so(shell: Shell) -> None:
+    cut = _sse(EVENTS[:3]) + b'data: {"type": "content_bl'
+    done = shell("convert", "--from", "anthropic", "--losses", "fail", stdin=cut)
+    assert done.code == 1
+    assert "omitted line 7: it is no event: " in done.err
+    assert "broke off" in done.err
+
+
+def test_messages_on_lines_are_no_events_unless_it_is_said(shell: Shell) -> None:
+    talk = _lines([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}])
+    refused = shell("convert", "--to", "anthropic", stdin=talk)
+    assert (refused.code, "convert --lines reads one message per line" in refused.err) == (2, True)
+    pieces = _lines([{"type": "AIMessageChunk", "content": each, "id": "m"} for each in "ab"])
+    done = shell("convert", "--from", "langchain", "--stream", "--to", "anthropic", stdin=pieces)
+    assert json.loads(done.out)["content"] == [{"type": "text", "text": "ab"}]
+
+
+def test_what_is_no_stream_is_refused_with_the_event(shell: Shell) -> None:
+    done = shell("convert", "--stream", "--from", "anthropic", stdin=_lines([EVENTS[2]] * 2))
+    assert (done.code, "is no stream of anthropic: event 0" in done.err) == (2, True)
+    for stranger in (b'{"a": 1}', b"[1, 2]", b"word", b'[{"a": 1}, {"b": 2}]'):
+        done = shell("convert", "--stream", stdin=stranger)
+        assert (done.code, "no events of one message in a known format" in done.err) == (2, True)
+    done = shell("convert", "--stream", "--lines", stdin=_lines(EVENTS))
+    assert (done.code, "--lines has a message on each line" in done.err) == (2, True)
+    empty = shell("convert", "--stream", "--from", "openai-chat", stdin=_lines(CHUNKS[2:]))
+    assert (empty.code, "its events make no content" in empty.err) == (2, True)
+
+
+def test_the_events_of_a_body_are_a_stream(shell: Shell) -> None:
+    body = MessageBody([Part("a"), Part("b", name="/b.txt")])
+    for recorded in (_lines([*to_stream(body)]), _sse([*to_stream(body)])):
+        assert MessageBody.from_json(shell("convert", stdin=recorded).out) == body
+        done = shell("convert", "--from", "body", "--stream", "--rest", "part", stdin=recorded)
+        assert MessageBody.from_json(done.out) == body
+
+
+def test_the_options_of_reading_are_for_streams_too(shell: Shell) -> None:
+    done = shell("convert", "--markdown", "--rest", "part", stdin=_sse(CHUNKS))
+    body = MessageBody.from_json(done.out)
+    assert (body[0].content_type, body.names()) == ("text/markdown", ["/meta/openai-chat.json"])
+
+
+# Files in the results of tools
+
+_SHOT = "data:image/png;base64,iVBORw0KGgo="
+SHOWN = [
+    {"role": "user", "content": "Look."},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": [
+        {"type": "image", "source": {
+            "type": "base64", "media_type": "image/png", "data": _SHOT.partition(",")[2]}},
+    ]}]},
+]  # fmt: skip
+
+
+def test_files_of_results_follow_or_are_named(shell: Shell) -> None:
+    talk = json.dumps(SHOWN).encode()
+    for how, roles in (
+        ((), "user"),
+        (("--results", "follow"), "user"),
+        (("--results", "text"), "tool"),
+    ):
+        done = shell("convert", "--from", "anthropic", "--to", "openai-chat", *how, stdin=talk)
+        assert json.loads(done.out)[-1]["role"] == roles
+        assert (_SHOT in done.out) == (roles == "user")
+    lines = shell("convert", "--lines", "--from", "anthropic", "--to", "openai-chat", "--results",
+                  "text", stdin=_lines(SHOWN))  # fmt: skip
+    assert json.loads(lines.out.splitlines()[-1])["role"] == "tool"
+    one = shell("convert", "--to", "gemini", "--results", "text", stdin=json.dumps(A2A).encode())
+    assert one.code == 0
+    refused = shell("convert", "--to", "zip", "--results", "text", stdin=json.dumps(A2A).encode())
+    assert "--results cannot be used with --to zip" in refused.err

@@ -35,6 +35,7 @@ from messagebody._core import MessageBody, count_of, human_size, not_json, quote
 from messagebody.adapters import (
     USUAL,
     Archive,
+    Broken,
     Converted,
     Envelope,
     Format,
@@ -48,10 +49,12 @@ from messagebody.adapters import (
     left_behind,
     messages_in,
     read_within,
+    stream_in,
     values_of_lines,
     write,
 )
 from messagebody.envelopes import olympus, sentient
+from messagebody.errors import MessageBodyError
 from messagebody.findings import Finding, is_error, iter_strangers
 from messagebody.storage import Resolver
 
@@ -133,8 +136,19 @@ def _capabilities(row: dict[str, Any]) -> Iterable[str]:
     help="Read and write a conversation, one message per line. Bodies and whole "
     "conversations on a line are converted one by one. For a log, see bulk convert.",
 )  # fmt: skip
+@click.option(
+    "--stream", is_flag=True,
+    help="Read the recorded events of one answer, as server-sent events, in lines of JSON or in a "
+    "list. Events in lines are recognised, unless each line may be a message of its own.",
+)  # fmt: skip
 @urls_option
 @resolver_options
+@click.option(
+    "--results", type=click.Choice(["follow", "text"]),
+    help="In a conversation, what becomes of the files in results of tools that the target takes "
+    "from users alone: they follow in a message of the user, or a text names them.  "
+    "[default: follow]",
+)  # fmt: skip
 @click.option(
     "--rest", type=click.Choice(["beside", "part"]),
     help="Where ids, metadata and such go: into a part of the body, or beside it, where only a "
@@ -162,6 +176,7 @@ def convert_command(
     *,
     strict: bool,
     lines: bool,
+    stream: bool,
     rest: str | None,
     markdown: bool,
     resolver: Resolver,
@@ -178,6 +193,7 @@ def convert_command(
       messagebody convert small.json --to openai-chat --urls auto --allow s3://bucket/prefix
       messagebody convert history.json --from openai-chat --to anthropic
       messagebody convert chat.jsonl --lines --from openai-chat --to gemini
+      messagebody convert answer.sse --to anthropic
       messagebody convert message.json --to olympus --header order.json
     """
     if in_place and target != BODY:
@@ -191,8 +207,13 @@ def convert_command(
     _check_apart(losses, output)
     found: list[Loss] = []
     data = read_bytes(message)
-    if lines:
-        written: Any = _converted_lines(data, message, source, target, how, options, found)
+    if lines and stream:
+        raise click.UsageError("--lines has a message on each line, --stream events of one message")
+    streamed = None if lines else _streamed(data, message, source, how, found, is_asked=stream)
+    if streamed is not None:
+        written: Any = _written(streamed, target, options, found)
+    elif lines:
+        written = _converted_lines(data, message, source, target, how, options, found)
     else:
         written = _converted(data, message, source, target, how, options, found)
     fails = strict or losses == "fail"
@@ -204,6 +225,73 @@ def convert_command(
     else:
         _write_message(written, output)
     return ExitCode.YES
+
+
+def _streamed(
+    data: bytes, message: str, source: str | None, how: _How, losses: list[Loss], *, is_asked: bool
+) -> Converted[MessageBody] | None:
+    """Return the body of a recorded stream; None if there is none, and nobody says so."""
+    is_sent = data.lstrip().startswith(_SENT)
+    values = values_of_lines(data, limits()) if is_asked or is_sent or _has_lines(data) else None
+    if is_asked and values is None:
+        held = _json_in(data)
+        values = held if isinstance(held, list) else [held]
+    # Each line may be a message, or a body.
+    if values is None or not (is_asked or is_sent or messages_in(values) is None):
+        return None
+    broken = [each for each in values if isinstance(each, Broken)]
+    events = [each for each in values if not isinstance(each, Broken)]
+    found = stream_in(events, _OWN if source == BODY else source, limits())
+    if found is None:
+        if is_asked:
+            raise click.UsageError(_no_stream(events, message, source))
+        return None
+    for each in broken:
+        where, _, problem = each.problem.partition(": ")
+        losses.append(Loss("omitted", where, f"it is no event: {problem}"))
+    losses += found.made.losses
+    return _read_again(found.format, found.made, how, losses)
+
+
+def _has_lines(data: bytes) -> bool:
+    """Return whether the first of several lines is a JSON object."""
+    first, _, others = data.strip().partition(b"\n")
+    return bool(others) and isinstance(_json_in(first), dict)
+
+
+_SENT = (b"data:", b"event:", b"id:", b"retry:", b":")
+"""The beginnings of server-sent events."""
+_OWN = "messagebody"
+"""The format of the events of a body."""
+
+
+def _read_again(
+    name: str, made: Converted[MessageBody], how: _How, losses: list[Loss]
+) -> Converted[MessageBody]:
+    """Return the body of a stream, read from its message if it is to be read in another way."""
+    if not how or name == _OWN:
+        return made
+    read = read_within(limits(), name, write(name, made).value, **how)
+    losses += read.losses
+    return read
+
+
+def _no_stream(events: list[Any], message: str, source: str | None) -> str:
+    """Return why events are no stream of one message."""
+    # Most commands read no streams, and their readers take long to load.
+    from messagebody.adapters.streams import Assembler
+
+    if source is None:
+        why = "say which with --from, and what is wrong is told"
+        return f"{source_name(message)} has no events of one message in a known format; {why}"
+    assembler = Assembler(_OWN if source == BODY else source, limits=limits())
+    try:
+        for event in events:
+            assembler.feed(event)
+        assembler.finish()
+    except MessageBodyError as error:
+        return f"{source_name(message)} is no stream of {source}: {error}"
+    return f"{source_name(message)} is no stream of {source}: its events make no content"
 
 
 def _converted(
@@ -261,7 +349,8 @@ def _written(
         why = "a body has no place for this member of the message; --rest part keeps it"
         losses += left_behind(converted.rest, why)
         return converted.value
-    value, lost = write(target, converted, **options)
+    of_one = {name: said for name, said in options.items() if name != "results"}
+    value, lost = write(target, converted, **of_one)
     losses += lost
     return value
 
@@ -311,11 +400,15 @@ def _options(target: str, said: dict[str, str]) -> dict[str, Any]:
     found = None if target == BODY else adapter(target)
     taken: tuple[str, ...] = ()
     if isinstance(found, MessageFormat | Envelope):
-        taken = "role", "urls" if isinstance(found, MessageFormat) else "header"
+        taken = "role", *(_OF_MESSAGES if isinstance(found, MessageFormat) else ["header"])
     for name in said:
         if name not in taken:
             raise click.UsageError(f"--{name} cannot be used with --to {target}")
     return {**said, "header": _header(said["header"])} if "header" in said else dict(said)
+
+
+_OF_MESSAGES = ("urls", "results")
+"""Options of formats that have conversations."""
 
 
 def _header(given: str) -> dict[str, Any]:

@@ -30,12 +30,15 @@ def values_of_lines(data: bytes, limits: Limits) -> list[Any] | None:
     A line that is not JSON is `Broken`: what wrote the log may have stopped in the middle of it.
     """
     lines = [(number, line) for number, line in enumerate(data.splitlines(), 1) if line.strip()]
-    if lines and all(line.startswith(_FIELDS) for _, line in lines):
+    are_sent = bool(lines) and all(line.startswith(_FIELDS) for _, line in lines)
+    if are_sent:
         events = [(number, line[5:].strip()) for number, line in lines if line.startswith(b"data:")]
         lines = [(number, line) for number, line in events if line != _END]
     values = [_value(number, line, limits) for number, line in lines]
     held = [each for each in values if isinstance(each, dict | list)]
-    return values if len(values) > 1 and 2 * len(held) >= len(values) else None
+    # One line alone is a document, and one event may be a whole answer.
+    least = 1 if are_sent else 2
+    return values if len(values) >= least and 2 * len(held) >= len(values) else None
 
 
 def _value(number: int, line: bytes, limits: Limits) -> Any:
