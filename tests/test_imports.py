@@ -58,7 +58,7 @@ BASES = {
     "envelopes": {"adapters", "adapters.dialects"},
     "frameworks": {"adapters", "agents", "payloads", "prompts"},
     "prompts": {"adapters", "links"},
-    "rendering": {"adapters", "links"},
+    "rendering": {"adapters", "agents", "links"},
     "serving": {"adapters", "adapters.streams", "rendering"},
     "testing": {"adapters", "adapters.streams"},
     "workflows": {"adapters", "agents", "links", "rendering"},

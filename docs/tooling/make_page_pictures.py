@@ -10,8 +10,9 @@ import subprocess
 import tempfile
 from typing import Any, NamedTuple
 
-from messagebody import MessageBody, MessageBodySchema
-from messagebody.rendering import graph_page, page, run_page
+from messagebody import Agent, MessageBody, MessageBodySchema
+from messagebody.agents import Registry
+from messagebody.rendering import page, registry_page, run_page
 from messagebody.samples import sample
 
 PICTURES = pathlib.Path(__file__).parents[1] / "pictures"
@@ -20,6 +21,9 @@ _SCHEMA = [
     (None, "text/*", True), (None, "image/png"), ("/sources/*", "text/*"),
     ("/recordings/*", "audio/*"), ("/summary.md", "text/markdown", True),
 ]  # fmt: skip
+
+
+_DRAWS = {(1, 1), (2, 3)}
 
 
 class View(NamedTuple):
@@ -46,7 +50,7 @@ def main() -> None:
         "run-dark": View(run_page(make_run(), title="run.json"), 1280, 1000, True),
         "folders": View(page(make_work(), title="work.json"), 1280, 1000),
         "agents": View(
-            graph_page(*make_agents(), title="60 agents", refused=make_refused()),
+            registry_page(Registry(make_agents()), title="60 agents"),
             1280,
             1000,
             anchor="agent-13",
@@ -87,32 +91,20 @@ def make_work() -> MessageBody:
     return body
 
 
-def make_agents() -> tuple[list[str], list[tuple[str, str]]]:
-    """Return 60 agents in five stages, and which of them fit."""
-    stages = [
-        [f"{role}-{number}" for number in range(1, 13)]
-        for role in ("scout", "reader", "writer", "painter", "critic")
-    ]
-    agents = [agent for stage in stages for agent in stage]
-    pairs = [
-        (sender, taker)
-        for number, stage in enumerate(stages[:-1])
-        for place, sender in enumerate(stage)
-        for step, taker in enumerate(stages[number + 1])
-        if (place // 3 + step // 2) % 5 == 0
-    ]
-    return agents, [*pairs, ("scout-1", "critic-1"), ("reader-7", "critic-12")]
-
-
-def make_refused() -> dict[tuple[str, str], tuple[str, str]]:
-    """Return pairs of those agents that do not always fit."""
-    picture = "sometimes", "breaks with '/figures/a' image/png"
-    nothing = "never", "an unnamed text/markdown is required, and never sent"
-    return {
-        ("reader-2", "writer-6"): picture, ("reader-8", "writer-3"): picture,
-        ("writer-4", "painter-7"): picture, ("scout-12", "reader-2"): nothing,
-        ("painter-4", "critic-3"): nothing,
-    }  # fmt: skip
+def make_agents() -> list[Agent]:
+    """Return 60 agents in five stages, of which each takes some of what the stage before sends."""
+    roles = ["scout", "reader", "writer", "painter", "critic"]
+    agents = []
+    for stage, role in enumerate(roles):
+        for place in range(12):
+            takes = [(None, f"text/{stage}-{kind}") for kind in range(4)
+                     if (kind + place // 2) % 5 == 0]  # fmt: skip
+            sends = [(None, f"text/{stage + 1}-{place // 3}", True)]
+            # A few send pictures, which nobody takes.
+            pictures = [("/figures/*", "image/png")] if (stage, place) in _DRAWS else []
+            schemas = MessageBodySchema(takes), MessageBodySchema([*sends, *pictures])
+            agents.append(Agent(f"{role}-{place + 1}", *schemas))
+    return agents
 
 
 def make_older(body: MessageBody) -> MessageBody:

@@ -52,7 +52,7 @@ class GraphEdge:
     reason: str = ""
 
     @property
-    def lines(self) -> list[str]:
+    def label_lines(self) -> list[str]:
         """The lines of the label, after the verdict if that is not *always*."""
         verdict = [] if self.verdict is Verdict.ALWAYS else [str(self.verdict)]
         lines = [*verdict, *self.label.splitlines()]
@@ -136,8 +136,8 @@ class AgentGraph:
             looks = [f'color="{_COLOURS[edge.verdict]}"']
             if edge.verdict in _STYLES:
                 looks.append(f"style={_STYLES[edge.verdict]}")
-            if edge.lines:
-                looks.append(f"label={_dot_text(edge.lines)}")
+            if edge.label_lines:
+                looks.append(f"label={_dot_text(edge.label_lines)}")
             ends = f"n{numbers[edge.source]} -> n{numbers[edge.target]}"
             lines.append(f"  {ends} [{', '.join(looks)}];")
         return "\n".join([*lines, "}"])
@@ -160,7 +160,7 @@ class _Statements:
 
     def add_edge(self, edge: GraphEdge) -> bool:
         """Add an edge, and return whether there was room."""
-        words = "<br/>".join(map(_mermaid_text, edge.lines))
+        words = "<br/>".join(map(_mermaid_text, edge.label_lines))
         arrow = _ARROWS[edge.verdict] + (f'|"{words}"|' if words else "")
         # An edge back to its own agent has the label once.
         source = self._node(edge.source)

@@ -460,12 +460,16 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
 
     # Graphs
 
-    def graph(self) -> AgentGraph:
+    def graph(self, verdicts: Iterable[Verdict] | None = None) -> AgentGraph:
         """Return the agents with an edge for each pair that always fits, or is undecided.
 
         Pairs that sometimes fit are in it, too, if they are at most two for each agent, with the
         parts of a message that breaks them.
+
+        Arguments:
+            verdicts: the verdicts of the pairs to return instead.
         """
+        asked = None if verdicts is None else set(verdicts)
         entries = self._entries
         edges = [
             GraphEdge(sender, taker, verdict, label=_breaking(parts))
@@ -473,10 +477,11 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             for taker, taken in entries.items()
             for verdict, parts in [self._answer(sent.output, taken.input)]
             # Few agents are meant to feed themselves.
-            if verdict is Verdict.ALWAYS or (verdict is not Verdict.NEVER and sender != taker)
+            if verdict is Verdict.ALWAYS or sender != taker
+            if verdict in (set(Verdict) - {Verdict.NEVER} if asked is None else asked)
         ]
         unsure = sum(edge.verdict is Verdict.SOMETIMES for edge in edges)
-        if unsure > _FEW * len(entries):
+        if asked is None and unsure > _FEW * len(entries):
             edges = [edge for edge in edges if edge.verdict is not Verdict.SOMETIMES]
         return AgentGraph(entries, edges)
 

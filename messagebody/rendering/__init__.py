@@ -10,10 +10,10 @@ from messagebody._core import face
 
 if TYPE_CHECKING:
     from messagebody.rendering._changes import compared
-    from messagebody.rendering._drawing import DrawnEdge
-    from messagebody.rendering._graph_page import Panel, drawing_page, graph_page
+    from messagebody.rendering._graph_page import PairList, Panel, graph_page
     from messagebody.rendering._limits import PageLimits
     from messagebody.rendering._pages import Drawn, draw, page
+    from messagebody.rendering._registry_page import registry_page
     from messagebody.rendering._run_page import draw_run, run_page
     from messagebody.rendering._tables import (
         PLAIN,
@@ -30,8 +30,8 @@ __all__ = [
     "PLAIN",
     "REASONS",
     "Drawn",
-    "DrawnEdge",
     "PageLimits",
+    "PairList",
     "Palette",
     "Panel",
     "compared",
@@ -39,12 +39,12 @@ __all__ = [
     "directory_of",
     "draw",
     "draw_run",
-    "drawing_page",
     "explanation",
     "folded",
     "graph_page",
     "listing",
     "page",
+    "registry_page",
     "run_page",
     "tree",
 ]
@@ -55,10 +55,10 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
         __name__,
         {
             "._changes": "compared",
-            "._drawing": "DrawnEdge",
-            "._graph_page": "Panel drawing_page graph_page",
+            "._graph_page": "PairList Panel graph_page",
             "._limits": "PageLimits",
             "._pages": "Drawn draw page",
+            "._registry_page": "registry_page",
             "._run_page": "draw_run run_page",
             "._tables": "PLAIN Palette cut directory_of folded listing tree",
             "._verdicts": "REASONS explanation",

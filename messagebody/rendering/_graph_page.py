@@ -1,262 +1,138 @@
-"""Graph of a registry as a page without a script: agents in layers, and their connections.
+"""Pages with a graph of agents, without a script: a drawing, all agents, and the chosen one.
 
 Senders stand left of those that accept what they send. Agents with the same connections share a
 box. A chosen agent is the target of a link, and the style shows its connections.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from textwrap import wrap
 from typing import Final
 
 import attrs
 
 from messagebody._core import count_of
-from messagebody.errors import InvalidArgument
-from messagebody.rendering._drawing import VERDICTS, Drawing, DrawnEdge, DrawnNode, drawn
-from messagebody.rendering._elements import Html, element
+from messagebody.agents import AgentGraph, GraphEdge
+from messagebody.compatibility import Verdict
+from messagebody.rendering._columns import LINE, PADDING, ColumnLayout, Extent, Line
+from messagebody.rendering._elements import Html, element, visible
 from messagebody.rendering._pages import document, style_of
+from messagebody.rendering._tables import cut
 
-MOST_DRAWN: Final = 200
-"""The most agents that are drawn; others are only listed."""
-_FEW: Final = 2
-"""Pairs of a verdict for each agent that are drawn; more of them would be a ball of wool."""
-_MOST_SAID: Final = 8
-"""Up to so many pairs that do not always fit, what breaks them is written on their lines."""
-_LONGEST_LINE: Final = 30
-
-# Each has a panel with two lists of neighbours, so this limits the size of the page.
-_MOST_LISTED: Final = 2_000
-_MOST_NEIGHBOURS: Final = 200
+_MOST_LINES: Final = 300
+"""More lines than this are not drawn: nobody could follow them."""
+_MOST_POINTS: Final = 2_000
+"""Boxes, and columns that lines pass."""
+_DENSE: Final = 100
+"""From this many lines on, they are pale until an agent is chosen."""
+_MOST_NAMES: Final = 12
+"""Names in one box."""
+_LONGEST_NAME: Final = 30
+_MOST_REASONS: Final = 8
+"""Edges of one line that a tip tells of."""
+_LONGEST_REASON: Final = 300
 _OPEN_NAMES: Final = 100
 """Up to this many names are listed one below the other; more are folded by their initials."""
 
 
 @attrs.frozen
-class _Adjacency:
-    """Agents by number, and how what each one sends fits the others.
+class PairList:
+    """Pairs of an agent that have something in common.
 
     Arguments:
-        names: the agents.
-        takers: the agents that accept all that each one sends.
-        senders: the agents that send each one only what it accepts.
-        refused: the other pairs, with their verdict and what breaks them.
-        refused_of: those of each agent.
+        heading: what that is.
+        pairs: the name of the other agent, a sign before it, and what is said of the pair.
+        more: the number of further pairs.
+        verdict: if it is given, the list is folded and has the look of this verdict.
     """
 
-    names: Sequence[str]
-    takers: Sequence[Sequence[int]]
-    senders: Sequence[Sequence[int]]
-    refused: Mapping[tuple[int, int], tuple[str, str]]
-    _refused_of: Mapping[int, Sequence[tuple[int, int]]]
-
-    @classmethod
-    def of(
-        cls,
-        agents: Iterable[str],
-        pairs: Iterable[tuple[str, str]],
-        refused: Mapping[tuple[str, str], tuple[str, str]],
-    ) -> "_Adjacency":
-        names = list(agents)
-        numbers = {name: number for number, name in enumerate(names)}
-        takers: list[list[int]] = [[] for _ in names]
-        senders: list[list[int]] = [[] for _ in names]
-        for sender, taker in pairs:
-            takers[numbers[sender]].append(numbers[taker])
-            senders[numbers[taker]].append(numbers[sender])
-        others = {(numbers[a], numbers[b]): each for (a, b), each in refused.items()}
-        for verdict, _ in others.values():
-            if verdict not in VERDICTS[1:]:
-                raise InvalidArgument("the verdict sometimes, never or undecided", verdict)
-        refused_of: dict[int, list[tuple[int, int]]] = {}
-        for pair in others:
-            for number in set(pair):
-                refused_of.setdefault(number, []).append(pair)
-        return cls(names, takers, senders, others, refused_of)
-
-    def refused_of(self, number: int) -> Iterator[tuple[tuple[int, int], tuple[str, str]]]:
-        """Yield the pairs of an agent that do not always fit."""
-        for pair in self._refused_of.get(number, ()):
-            yield pair, self.refused[pair]
-
-    def pair(self, sender: int, taker: int) -> str:
-        """Return a pair in words."""
-        return f"{self.names[sender]} → {self.names[taker]}"
-
-
-def graph_page(
-    agents: Iterable[str],
-    pairs: Iterable[tuple[str, str]],
-    *,
-    title: str = "Agents",
-    exchanges: Mapping[str, Sequence[str]] | None = None,
-    refused: Mapping[tuple[str, str], tuple[str, str]] | None = None,
-) -> str:
-    """Return the graph of a registry as an HTML page, without a script and under a policy.
-
-    Arguments:
-        agents: the agents.
-        pairs: senders, each with an agent that accepts all it sends.
-        title: the title of the page.
-        exchanges: what else agents say to each other, such as "sends interrupt", by agent.
-        refused: other pairs, each with its verdict, "sometimes", "never" or "undecided", and a
-            message that breaks it, in words. If there are many of a verdict, they are not drawn,
-            only listed with their agents. None if nobody compared them, and the page says so.
-
-    Raises:
-        InvalidArgument: there is no such verdict.
-
-    Examples:
-        >>> breaks = {("writer", "scout"): ("sometimes", "a message without a question")}
-        >>> text = graph_page(["scout", "writer"], [("scout", "writer")], refused=breaks)
-        >>> "1 pair that fits" in text, "a message without a question" in text
-        (True, True)
-    """
-    graph = _Adjacency.of(agents, pairs, refused or {})
-    count = sum(map(len, graph.takers))
-    fitting = f"{count_of(count, 'pair')} that {'fits' if count == 1 else 'fit'}"
-    facts = f"{count_of(len(graph.names), 'agent')}, {fitting}"
-    edges, notes = _edges(graph) if len(graph.names) <= MOST_DRAWN else ([], [])
-    nodes = [DrawnNode(name, anchor=f"agent-{number}") for number, name in enumerate(graph.names)]
-    drawing = drawn(nodes, edges, shared=True, label="Graph of agents")
-    if drawing is None and (edges or len(graph.names) > MOST_DRAWN):
-        notes = ["They are too many for a drawing, and are listed."]
-    if refused is None and graph.names:
-        notes = [*notes, "Only pairs that always fit are shown."]
-    said = exchanges or {}
-    panels = [
-        _panel(graph, number, said.get(graph.names[number], ()))
-        for number in range(min(len(graph.names), _MOST_LISTED))
-    ]
-    hint = element("p", "Choose an agent to see what fits before and after it.", class_="note")
-    return document(
-        title,
-        element("header", element("h1", title), element("p", facts, class_="facts")),
-        _list(graph),
-        *(element("p", note, class_="note") for note in notes),
-        element("main", *_drawing(graph, edges, drawing),
-                element("div", hint, *panels, class_="panels"), class_="graph"),
-        style=style_of("graph.css") + ("" if drawing is None else drawing.style),
-    )  # fmt: skip
+    heading: str
+    pairs: Sequence[tuple[str, str, str]]
+    more: int = 0
+    verdict: str = ""
 
 
 @attrs.frozen
 class Panel:
-    """What a page says of a node of its graph.
+    """What a page says of an agent.
 
     Arguments:
         facts: short facts, each in a line of its own.
         texts: what is told at length, each with a heading; lines and spaces are kept.
-        is_open: whether it is shown while no node is chosen.
+        lists: its pairs with other agents.
+        is_open: whether it is shown while no agent is chosen.
     """
 
     facts: Sequence[str] = ()
     texts: Sequence[tuple[str, str]] = ()
+    lists: Sequence[PairList] = ()
     is_open: bool = False
 
 
-def drawing_page(
-    title: str, facts: str, nodes: Sequence[str], edges: Sequence[DrawnEdge],
+def graph_page(
+    graph: AgentGraph,
     panels: Sequence[Panel],
-) -> str:  # fmt: skip
+    *,
+    title: str,
+    facts: str,
+    notes: Sequence[str] = (),
+    look: str = "graph",
+) -> str:
     """Return a graph as an HTML page, without a script and under a policy.
 
     Arguments:
+        graph: the graph.
+        panels: what to say of each agent, when it is chosen; none of the last ones.
         title: the title of the page.
         facts: the line below it.
-        nodes: the names of the nodes.
-        edges: the edges between them, by the numbers of nodes.
-        panels: what to say of each node, when it is chosen.
+        notes: what is to be said of the drawing.
+        look: classes of the page's main part.
 
     Examples:
-        >>> text = drawing_page("Flow", "2 agents", ["scout", "writer"], [DrawnEdge(0, 1)],
-        ...                     [Panel(), Panel(["always"])])
+        >>> graph = AgentGraph(["scout", "writer"], [GraphEdge("scout", "writer")])
+        >>> text = graph_page(graph, [Panel(), Panel(["always"])], title="Flow", facts="2 agents")
         >>> text.count("<h2>"), "always" in text
         (2, True)
     """
-    graph = _Adjacency.of(nodes, ((nodes[each.source], nodes[each.target]) for each in edges), {})
-    labels = [DrawnNode(name, anchor=f"agent-{number}") for number, name in enumerate(nodes)]
-    drawing = drawn(labels, edges, label=title)
-    told = [
-        element(
-            "section",
-            element("h2", element("bdi", nodes[number])),
-            *(element("p", fact, class_="note") for fact in panel.facts),
-            *(
-                element("div", element("h3", heading), element("pre", text))
-                for heading, text in panel.texts
-            ),
-            id=f"agent-{number}",
-            class_="panel open" if panel.is_open else "panel",
-        )
-        for number, panel in enumerate(panels)
-    ]
-    hint = element("p", "Choose an agent to see what reaches it.", class_="note")
+    numbers = {name: number for number, name in enumerate(graph.agents)}
+    drawing, style = _drawing(graph, numbers)
+    if graph.edges and not drawing:
+        notes = [*notes, "They are too many for a drawing, and are listed."]
+    hint = element("p", "Choose an agent to see what fits before and after it.", class_="note")
+    shown = graph.agents[: len(panels)]
+    told = [_panel(name, numbers, panel) for name, panel in zip(shown, panels, strict=True)]
     everything = element("a", "show all", href="#", class_="all")
     return document(
         title,
         element("header", element("h1", title), element("p", facts, class_="facts")),
-        _list(graph),
-        element("main", *_drawing(graph, edges, drawing),
-                element("div", hint, everything, *told, class_="panels"), class_="graph wide"),
-        style=style_of("graph.css") + ("" if drawing is None else drawing.style),
+        _index(shown, numbers, len(graph.agents) - len(shown)),
+        *(element("p", note, class_="note") for note in notes),
+        element("main", *drawing, element("div", hint, everything, *told, class_="panels"),
+                class_=look),
+        style=style_of("graph.css") + style,
     )  # fmt: skip
 
 
-def _edges(graph: _Adjacency) -> tuple[list[DrawnEdge], list[str]]:
-    """Return the edges to draw, and what is to be said of the others."""
-    edges = [
-        DrawnEdge(sender, taker, title=f"{graph.pair(sender, taker)}: always")
-        for sender, takers in enumerate(graph.takers)
-        for taker in takers
-    ]
-    notes = []
-    shown: dict[tuple[int, int], tuple[str, str]] = {}
-    for verdict in VERDICTS[1:]:
-        found = {
-            (sender, taker): each
-            for (sender, taker), each in graph.refused.items()
-            # Few agents are meant to answer themselves.
-            if each[0] == verdict and sender != taker
-        }
-        if len(found) <= _FEW * len(graph.names):
-            shown |= found
-        else:
-            fit = "are undecided" if verdict == "undecided" else f"{verdict} fit"
-            notes.append(f"{len(found):,} pairs that {fit} are not drawn, but listed with the "
-                         "agent that you choose.")  # fmt: skip
-    for (sender, taker), (verdict, words) in shown.items():
-        title = f"{graph.pair(sender, taker)}: {verdict}. {words}".removesuffix(". ")
-        label = "\n".join(wrap(words, _LONGEST_LINE)) if len(shown) <= _MOST_SAID else ""
-        edges.append(DrawnEdge(sender, taker, verdict, label, title))
-    return edges, notes
+# The list of all agents
 
 
-def _drawing(
-    graph: _Adjacency, edges: Iterable[DrawnEdge], drawing: Drawing | None
-) -> Iterator[Html]:
-    if drawing is None:
-        return
-    joined = {number for edge in edges for number in (edge.source, edge.target)}
-    alone = [number for number in range(len(graph.names)) if number not in joined]
-    words = f"{count_of(len(alone), 'agent')} without a line:"
-    rest = [element("p", words, class_="note"), _names(graph, alone)] if alone else []
-    yield element("div", drawing.legend, drawing.html, *rest, class_="drawn")
-
-
-def _list(graph: _Adjacency) -> Html:
+def _index(names: Sequence[str], numbers: dict[str, int], more: int) -> Html:
     """Return the links to all agents by name; many are folded by their initials."""
-    numbers = range(min(len(graph.names), _MOST_LISTED))
-    by_name = sorted(numbers, key=lambda number: _rank(graph.names[number]))
+    by_name = sorted(names, key=_rank)
     if len(by_name) <= _OPEN_NAMES:
-        shown = [_names(graph, by_name)]
+        shown = [_links(by_name, numbers)]
     else:
-        groups = groupby(by_name, lambda number: graph.names[number][:1].upper())
-        shown = [_initial(graph, letter, list(group)) for letter, group in groups]
-    if len(graph.names) > len(by_name):
-        more = f"{len(graph.names) - len(by_name):,} more"
-        shown.append(element("p", more, class_="note"))
+        shown = [
+            element("details",
+                    element("summary", element("bdi", letter), " ",
+                            element("small", f"{len(group):,}")),
+                    _links(group, numbers))
+            for letter, found in groupby(by_name, lambda name: name[:1].upper())
+            for group in [[*found]]
+        ]  # fmt: skip
+    if more:
+        shown.append(element("p", f"{more:,} more", class_="note"))
     return element("section", *shown, class_="index", aria_label="Agents")
 
 
@@ -266,62 +142,180 @@ def _rank(name: str) -> list[tuple[int, str]]:
     return [(0, name[:1].upper()), *((len(each) if i % 2 else 0, each) for i, each in pieces)]
 
 
-def _initial(graph: _Adjacency, letter: str, numbers: Sequence[int]) -> Html:
-    summary = element("summary", element("bdi", letter), " ",
-                      element("small", f"{len(numbers):,}"))  # fmt: skip
-    return element("details", summary, _names(graph, numbers))
+def _links(names: Iterable[str], numbers: dict[str, int]) -> Html:
+    return element("ul", *(element("li", _link(each, numbers)) for each in names))
 
 
-def _names(graph: _Adjacency, numbers: Iterable[int]) -> Html:
-    return element("ul", *(element("li", _link(each, graph.names[each])) for each in numbers))
+def _link(name: str, numbers: dict[str, int]) -> Html:
+    short = cut(name, 2 * _LONGEST_NAME)
+    title = name if short != name else None
+    return element("a", element("bdi", short), href=f"#agent-{numbers[name]}", title=title)
 
 
-def _link(number: int, name: str) -> Html:
-    return element("a", element("bdi", name), href=f"#agent-{number}", title=name)
+# The agent that is chosen
 
 
-def _panel(graph: _Adjacency, number: int, exchanges: Sequence[str]) -> Html:
+def _panel(name: str, numbers: dict[str, int], panel: Panel) -> Html:
     return element(
         "section",
-        element("h2", element("bdi", graph.names[number])),
-        element("a", "show all", href="#", class_="all"),
-        *_neighbours(graph, "sends to", graph.takers[number]),
-        *_neighbours(graph, "takes from", graph.senders[number]),
-        *_refused(graph, number),
-        *_exchanges(exchanges),
-        id=f"agent-{number}",
-        class_="panel",
-    )
+        element("h2", element("bdi", name)),
+        *(element("p", fact, class_="note") for fact in panel.facts),
+        *(element("div", element("h3", heading), element("pre", text))
+          for heading, text in panel.texts),
+        *(_pairs(each, numbers) for each in panel.lists),
+        id=f"agent-{numbers[name]}",
+        class_="panel open" if panel.is_open else "panel",
+    )  # fmt: skip
 
 
-def _refused(graph: _Adjacency, number: int) -> Iterator[Html]:
-    """Yield a folded list of the pairs of an agent for each verdict, with what breaks them."""
-    for verdict in VERDICTS[1:]:
-        found = [
-            element("li", _link(taker if sender == number else sender, graph.pair(sender, taker)),
-                    " ", element("small", words))
-            for (sender, taker), (said, words) in graph.refused_of(number) if said == verdict
-        ]  # fmt: skip
-        if found:
-            summary = element("summary", f"{verdict}: {count_of(len(found), 'pair')}")
-            more = [element("li", f"{len(found) - _MOST_NEIGHBOURS:,} more")] * (
-                len(found) > _MOST_NEIGHBOURS
-            )
-            listed = element("ul", *found[:_MOST_NEIGHBOURS], *more)
-            yield element("details", summary, listed, class_=verdict)
+def _pairs(listed: PairList, numbers: dict[str, int]) -> Html:
+    items = [
+        element("li", sign, _link(name, numbers),
+                *([element("small", words)] if words else []))
+        for name, sign, words in listed.pairs
+    ]  # fmt: skip
+    if listed.more:
+        items.append(element("li", f"{listed.more:,} more"))
+    if not listed.verdict:
+        return element("div", element("h3", listed.heading), element("ul", *items))
+    summary = element("summary", listed.heading)
+    return element("details", summary, element("ul", *items), class_=listed.verdict)
 
 
-def _exchanges(exchanges: Sequence[str]) -> Iterator[Html]:
-    if exchanges:
-        yield element("h3", count_of(len(exchanges), "exchange"), class_="exchanges")
-        shown = exchanges[:_MOST_NEIGHBOURS]
-        yield element("ul", *(element("li", element("bdi", each)) for each in shown))
+# The drawing
 
 
-def _neighbours(graph: _Adjacency, role: str, numbers: Sequence[int]) -> Iterator[Html]:
-    yield element("h3", f"{role} {count_of(len(numbers), 'agent')}", class_=role[:5])
-    shown = numbers[:_MOST_NEIGHBOURS]
-    links = [element("li", _link(number, graph.names[number])) for number in shown]
-    if len(numbers) > len(shown):
-        links.append(element("li", f"{len(numbers) - len(shown):,} more"))
-    yield element("ul", *links)
+def _drawing(graph: AgentGraph, numbers: dict[str, int]) -> tuple[list[Html], str]:
+    """Return the drawing of a graph, and rules of style for it; nothing if it is too large."""
+    boxes = _boxes(graph)
+    lines = _lines(graph, boxes)
+    if not 0 < len(lines) <= _MOST_LINES:
+        return [], ""
+    layout = ColumnLayout([_shortened(box) for box in boxes], [*lines])
+    if len(layout.words) > _MOST_POINTS:
+        return [], ""
+    drawn = [
+        *(_way(line, edges, paths)
+          for (line, edges), paths in zip(lines.items(), layout.paths(), strict=True)),
+        *(_label(layout.spots[point], line) for point, line in layout.labels.items()),
+        *(_box(layout.spots[number], number, box, numbers) for number, box in enumerate(boxes)),
+    ]  # fmt: skip
+    width, height = f"{layout.width:.0f}", f"{layout.height:.0f}"
+    svg = element("svg", *drawn, width=width, height=height, viewBox=f"0 0 {width} {height}",
+                  role="group", aria_label="Graph",
+                  class_="dense" if len(lines) > _DENSE else None)  # fmt: skip
+    region = element("div", svg, class_="drawing", tabindex="0", role="region",
+                     aria_label="Drawing")  # fmt: skip
+    drawn_agents = {name for box in boxes for name in box}
+    alone = [name for name in graph.agents if name not in drawn_agents]
+    words = f"{count_of(len(alone), 'agent')} without a line:"
+    rest = [element("p", words, class_="note"), _links(alone, numbers)] if alone else []
+    rules = "".join(_rules(boxes, [*lines], numbers))
+    return [element("div", _legend(graph.edges), region, *rest, class_="drawn")], rules
+
+
+def _boxes(graph: AgentGraph) -> list[list[str]]:
+    """Return the agents that have edges, those with the same ones together."""
+    links: dict[str, set[object]] = {}
+    for edge in graph.edges:
+        links.setdefault(edge.source, set()).add((0, edge.target, edge.verdict, edge.label))
+        links.setdefault(edge.target, set()).add((1, edge.source, edge.verdict, edge.label))
+    found: dict[frozenset[object], list[str]] = {}
+    for agent in filter(links.__contains__, graph.agents):
+        found.setdefault(frozenset(links[agent]), []).append(agent)
+    return list(found.values())
+
+
+def _lines(graph: AgentGraph, boxes: Sequence[Sequence[str]]) -> dict[Line, list[GraphEdge]]:
+    """Return the lines between boxes, each with the edges that it stands for."""
+    box_of = {agent: number for number, box in enumerate(boxes) for agent in box}
+    found: dict[Line, list[GraphEdge]] = {}
+    for edge in graph.edges:
+        words = tuple(cut(each, _LONGEST_NAME) for each in edge.label_lines)
+        line = Line(box_of[edge.source], box_of[edge.target], str(edge.verdict), words)
+        found.setdefault(line, []).append(edge)
+    return found
+
+
+def _shortened(box: Sequence[str]) -> list[str]:
+    """Return the names in a box, the last of which counts those left out."""
+    shown = box if len(box) <= _MOST_NAMES else box[: _MOST_NAMES - 1]
+    more = [f"and {len(box) - len(shown):,} more"] if len(box) > len(shown) else []
+    return [cut(visible(each), _LONGEST_NAME) for each in shown] + more
+
+
+def _way(line: Line, edges: Sequence[GraphEdge], paths: tuple[str, str]) -> Html:
+    told = [
+        f"{edge.source} → {edge.target}: {edge.verdict}. {edge.reason or edge.label}".rstrip(". ")
+        for edge in edges[:_MOST_REASONS]
+    ]
+    title = "\n".join(each[:_LONGEST_REASON] for each in told)
+    way, head = (element("path", d=path, class_=look)
+                 for path, look in zip(paths, ("way", "head"), strict=True))  # fmt: skip
+    return element("g", element("title", title), way, head, class_=_look(line))
+
+
+def _look(line: Line) -> str:
+    return f"line {line.verdict} of-{line.source} to-{line.target}"
+
+
+def _label(spot: Extent, line: Line) -> Html:
+    texts = _texts(line.words, spot, spot.left + spot.width / 2, anchor="middle")
+    return element("g", _rect(spot), *texts, class_=f"label {_look(line)}")
+
+
+def _box(spot: Extent, number: int, names: Sequence[str], numbers: dict[str, int]) -> Html:
+    texts = [*_texts(_shortened(names), spot, spot.left + PADDING)]
+    # The last text may only count the names that are left out.
+    told = names if len(names) <= _MOST_NAMES else names[: _MOST_NAMES - 1]
+    linked = [
+        element("a", element("title", name), text, href=f"#agent-{numbers[name]}")
+        for name, text in zip(told, texts, strict=False)
+    ]
+    return element("g", _rect(spot), *linked, *texts[len(linked) :], class_=f"box box-{number}")
+
+
+def _texts(words: Sequence[str], spot: Extent, x: float, anchor: str = "start") -> Iterator[Html]:
+    top = spot.middle - LINE * len(words) / 2
+    for place, each in enumerate(words):
+        yield element("text", each, x=f"{x:.0f}", y=f"{top + LINE * (place + 0.5):.0f}",
+                      text_anchor=anchor, dominant_baseline="central")  # fmt: skip
+
+
+def _rect(spot: Extent) -> Html:
+    return element("rect", x=f"{spot.left:.0f}", y=f"{spot.middle - spot.height / 2:.0f}",
+                   width=f"{spot.width:.0f}", height=f"{spot.height:.0f}", rx="6")  # fmt: skip
+
+
+def _legend(edges: Iterable[GraphEdge]) -> Html:
+    counts = Counter(str(edge.verdict) for edge in edges)
+    path = element("path", d="M1 6H33", class_="way")
+    head = element("path", d="M33 3L40 6L33 9z", class_="head")
+    shown = [
+        element("span",
+                element("svg", path, head, width="42", height="12", class_=verdict,
+                        aria_hidden="true"),
+                f" {verdict} ({counts[verdict]:,})")
+        for verdict in Verdict
+        if counts[verdict]
+    ]  # fmt: skip
+    return element("p", *shown, class_="legend")
+
+
+def _rules(
+    boxes: Sequence[Sequence[str]], lines: Iterable[Line], numbers: dict[str, int]
+) -> Iterator[str]:
+    """Yield the rules that show the lines of the box that is chosen or pointed at."""
+    near: list[set[int]] = [{number} for number in range(len(boxes))]
+    for line in lines:
+        near[line.source].add(line.target)
+        near[line.target].add(line.source)
+    for box, members in enumerate(boxes):
+        anchors = ",".join(f"#agent-{numbers[name]}:target" for name in members)
+        chosen = (f":is(:root:not(:has(:target)):has(.box-{box}:is(:hover,:focus-within)),"
+                  f":root:has({anchors}))")  # fmt: skip
+        others = ",".join(f".box-{each}" for each in sorted(near[box]))
+        yield f"{chosen} .line:not(.of-{box},.to-{box}){{opacity:.07}}\n"
+        yield f"{chosen} .line:is(.of-{box},.to-{box}){{opacity:1;--width:2}}\n"
+        yield f"{chosen} .box:not({others}){{opacity:.35}}\n"
+        yield f"{chosen} .box-{box} rect{{stroke:var(--accent);stroke-width:2}}\n"

@@ -5,7 +5,7 @@ from typing import Final
 
 from messagebody._core import count_of, escape
 from messagebody.errors import InvalidArgument
-from messagebody.rendering import PLAIN, DrawnEdge, Palette, Panel, drawing_page
+from messagebody.rendering import PLAIN, Palette, Panel, graph_page
 from messagebody.workflows._answers import AgentAnswer, WorkflowAnswer, step_text
 from messagebody.workflows._workflow import Workflow, require_workflow
 
@@ -60,22 +60,12 @@ def workflow_page(
     """
     require_workflow(workflow)
     found = workflow.check() if answers is None else answers
-    names = list(workflow.agents)
-    place = {name: number for number, name in enumerate(names)}
-    edges = [
-        DrawnEdge(
-            place[edge.source],
-            place[edge.target],
-            verdict=str(edge.verdict),
-            label=edge.label,
-            title=edge.reason,
-        )
-        for edge in workflow.graph(found).edges
-    ]
-    panels = [_panel(workflow, name, found.get(name)) for name in names]
-    facts = [count_of(len(names), "agent"), count_of(len(edges), "edge"), str(found.verdict)]
+    graph = workflow.graph(found)
+    panels = [_panel(workflow, name, found.get(name)) for name in graph.agents]
+    facts = [count_of(len(graph.agents), "agent"), count_of(len(graph.edges), "edge")]
+    facts += [str(found.verdict)]
     facts += [str(leak) for leak in found.leaks]
-    return drawing_page(title, ", ".join(facts), names, edges, panels)
+    return graph_page(graph, panels, title=title, facts=", ".join(facts), look="graph wide")
 
 
 def _panel(workflow: Workflow, name: str, answer: AgentAnswer | None) -> Panel:

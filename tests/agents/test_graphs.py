@@ -88,7 +88,7 @@ class TestMermaid:
 
     def test_a_long_label_is_cut(self) -> None:
         edge = GraphEdge("a", "b", Verdict.NEVER, "\n".join(["x" * 100] * 9))
-        assert [len(line) for line in edge.lines] == [5, 61, 61, len("and 7 more")]
+        assert [len(line) for line in edge.label_lines] == [5, 61, 61, len("and 7 more")]
 
     def test_a_large_graph_is_as_large_as_github_draws_it(self) -> None:
         """What always fits is left out first, and what is left out is counted."""

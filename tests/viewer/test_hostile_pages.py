@@ -8,14 +8,15 @@ import json
 import re
 import time
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from messagebody import Agent, MessageBody, MessageBodySchema, Part
-from messagebody.rendering import page, run_page
-from messagebody.rendering._graph_page import graph_page
+from messagebody.agents import AgentGraph, GraphEdge
+from messagebody.compatibility import Verdict
+from messagebody.rendering import PairList, Panel, graph_page, page, run_page
 from messagebody.samples import sample
 from messagebody.workflows import Workflow, mount, workflow_page
 from tests.rendering.test_run_page import hostile_run
@@ -95,6 +96,14 @@ def hostile_page(payload: str) -> str:
     return page(body, title=payload, schema=schema, against=old)
 
 
+def graphed(agents: Iterable[str], edges: list[GraphEdge], title: str = "Agents") -> str:
+    """Return the page of a graph that tells of each agent what its name is."""
+    graph = AgentGraph(agents, edges)
+    panels = [Panel([name], [(name, name)], [PairList(name, [(name, name, name)])])
+              for name in graph.agents]  # fmt: skip
+    return graph_page(graph, panels, title=title, facts=title)
+
+
 def seen(tab: Tab, decoy: Decoy, document: str, directory: Path) -> list[str]:
     """Open a page, press everything on it, and return what it did."""
     file = directory / "page.html"
@@ -125,7 +134,8 @@ def test_agents_may_have_any_name(has_policy: bool, tab: Tab, decoy: Decoy, tmp_
     names = [payload.replace("URL", decoy.url) for payload in PAYLOADS]
     for start in range(0, len(names), 50):
         some = names[start : start + 50]
-        document = graph_page(some, itertools.pairwise(some))
+        edges = [GraphEdge(a, b, Verdict.NEVER, a, b) for a, b in itertools.pairwise(some)]
+        document = graphed(some, edges)
         if not has_policy:
             document = re.sub(r"<meta http-equiv=[^>]*>", "", document, count=1)
         assert seen(tab, decoy, document, tmp_path) == []
@@ -145,7 +155,9 @@ def test_runs_may_say_anything(
 
 
 def test_an_agent_that_is_chosen_shows_what_fits(tab: Tab, tmp_path: Path) -> None:
-    (tmp_path / "page.html").write_text(graph_page("abc", [("a", "b"), ("b", "c")]), "utf-8")
+    (tmp_path / "page.html").write_text(
+        graphed("abc", [GraphEdge("a", "b"), GraphEdge("b", "c")]), "utf-8"
+    )
     tab.open(tmp_path / "page.html")
     tab.run("document.querySelector('svg a[href=\"#agent-2\"]').dispatchEvent(new MouseEvent("
             "'click', {bubbles: true, cancelable: true}))")  # fmt: skip
@@ -155,7 +167,7 @@ def test_an_agent_that_is_chosen_shows_what_fits(tab: Tab, tmp_path: Path) -> No
     assert tab.run(visible) == ["agent-2"]
     opacity = "[...document.querySelectorAll('.line')].map(e => getComputedStyle(e).opacity)"
     assert tab.run(opacity) == ["0.07", "1"]
-    tab.run("document.querySelector('#agent-2 .all').click()")
+    tab.run("document.querySelector('.panels > .all').click()")
     assert tab.run(visible) == []
     assert tab.run(opacity) == ["0.8", "0.8"]
     # Pointing at a box, or reaching it with the keyboard, shows the same for a moment.
@@ -194,13 +206,14 @@ def test_no_screen_has_to_scroll_sideways(
     takes = MessageBodySchema([(None, "text/*"), ("/" + "a" * 200, "text/*", True)])
     flow = [Agent("a" * 300, takes, takes), Agent("b" * 300, MessageBodySchema(), takes)]
     older = MessageBody([Part(sample("valley.jpg"), name="/chart.png", content_type="image/jpeg")])
-    refused = {(agents[0], agents[2]): ("never", "w" * 300)}
+    edges = [GraphEdge(agents[0], agents[1]),
+             GraphEdge(agents[0], agents[2], Verdict.NEVER, "w" * 300)]  # fmt: skip
     pages = [
         page(body, title="t" * 300, against=older),
         page(MessageBody([body["/chart.png"]]), against=older),
         workflow_page(Workflow(flow, [(flow[0].name, flow[1].name, [mount("/" + "m" * 200)])])),
         run_page([*said, body]),
-        graph_page(agents, [(agents[0], agents[1])], title="t" * 300, refused=refused),
+        graphed(agents, edges, title="t" * 300),
     ]
     tab.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1,
              mobile=width < 500)  # fmt: skip

@@ -1,7 +1,6 @@
 """Commands for registries: the pairs of many agents that fit."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
 from pathlib import Path
 
 import attrs
@@ -13,15 +12,10 @@ from messagebody._cli.options import json_option, lenient_option
 from messagebody._cli.terminal import Terminal, limits, pass_terminal
 from messagebody._core import count_of, escape, quote
 from messagebody.agents import Agent, Impact, Registry
-from messagebody.compatibility import Compatibility, Verdict
 from messagebody.errors import InvalidSchema
 from messagebody.findings import Finding, Severity
-from messagebody.rendering._graph_page import graph_page
+from messagebody.rendering import registry_page
 
-_MOST_COMPARED = 100
-"""The most agents of which a page tells why pairs do not fit."""
-_LONGEST = 300
-"""Characters of a reason."""
 _LEFT_OUT = f"{__name__}.left_out"
 _directory = click.argument("directory", type=click.Path(exists=True), metavar="REGISTRY")
 
@@ -128,54 +122,13 @@ def pairs(terminal: Terminal, directory: str, form: str, *, lenient: bool) -> Ex
     elif form == "mermaid":
         click.echo(registry.to_mermaid())
     elif form == "html":
-        refused = _refused(registry, found)
-        page = graph_page(registry, found, exchanges=_exchanges(registry), refused=refused)
-        click.echo(page, nl=False)
+        click.echo(registry_page(registry), nl=False)
     elif form == "json":
         terminal.say_json({"agents": [*registry], "pairs": found, "undecided": undecided})
     else:
         terminal.say(map(_arrow, found))
     terminal.remark(f"{count_of(len(found), 'pair')} of {count_of(len(registry), 'agent')}")
     return _tell_undecided(undecided)
-
-
-def _refused(
-    registry: Registry, found: Iterable[tuple[str, str]]
-) -> dict[tuple[str, str], tuple[str, str]] | None:
-    """Return the pairs that do not always fit, with their verdict and what breaks them.
-
-    None for a large registry, where they would be too many.
-    """
-    if len(registry) > _MOST_COMPARED:
-        return None
-    fitting = set(found)
-    others = (pair for pair in product(registry, registry) if pair not in fitting)
-    return {pair: _breaking(registry.check(*pair)) for pair in others}
-
-
-def _breaking(answer: Compatibility) -> tuple[str, str]:
-    """Return a verdict, and the message that breaks a pair; the reason if each message does."""
-    parts = answer.counterexample_types
-    if answer.verdict is Verdict.SOMETIMES and parts is not None:
-        words = [" ".join([*([quote(each.name)] if each.name else []), each.content_type])
-                 for each in parts]  # fmt: skip
-        return str(answer.verdict), f"breaks with {', '.join(words) or 'an empty message'}"
-    reasons = answer.reasons if answer.verdict is Verdict.NEVER else ()
-    return str(answer.verdict), escape(reasons[0].summary, limit=_LONGEST) if reasons else ""
-
-
-def _exchanges(registry: Registry) -> dict[str, list[str]]:
-    """Return what agents say beside input and output, in words."""
-    return {
-        name: [
-            f"{way} {kind}"
-            for kind, each in agent.exchanges.items()
-            for way, schema in (("sends", each.sends), ("takes", each.takes))
-            if schema is not None
-        ]
-        for name, agent in registry.items()
-        if agent.exchanges
-    }
 
 
 def _tell_undecided(pairs: Sequence[tuple[str, str]]) -> ExitCode:
