@@ -22,7 +22,7 @@ from typing import Any, Final
 from benchmarks.harness import compare, print_table, show_ratio, show_time
 from messagebody import MessageBody, MessageBodySchema, bulk
 from messagebody._cli.executors import LOCAL, dask_client
-from messagebody.bulk._engines import run_on_executor
+from messagebody.bulk._executors import run_tasks
 from messagebody.bulk._work import TaskOutcome
 
 SCHEMA = MessageBodySchema([
@@ -311,7 +311,7 @@ def dask() -> float:
     queue: deque[Any] = deque([nothing] * TASKS)
     start = time.perf_counter()
     with dask_client(LOCAL, 2) as client:
-        running = run_on_executor(queue, client.get_executor(), 4)
+        running = run_tasks(queue, client.get_executor(), 4)
         next(running)
         begun, before, memory = time.perf_counter(), _cpu()[0], _peak(_OWN)
         list(running)

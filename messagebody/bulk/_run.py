@@ -29,13 +29,7 @@ from messagebody._core import (
     require_limits,
     strict_json,
 )
-from messagebody.bulk._engines import (
-    Outcomes,
-    Task,
-    run_on_executor,
-    run_on_processes,
-    run_serially,
-)
+from messagebody.bulk._executors import Outcomes, Processes, Serial, Task, run_tasks
 from messagebody.bulk._jobs import Job, store_of
 from messagebody.bulk._sources import (
     JOB,
@@ -207,14 +201,18 @@ class Options:
     def _check_executor(self, _: object, executor: Executor | None) -> None:
         require_executor(executor)
 
-    def start(self, queue: deque[Task]) -> Outcomes:
-        """Start to run tasks."""
-        if self.executor is not None:
-            # One in work for each core, and one that waits.
-            return run_on_executor(queue, self.executor, self.workers or 2 * _cores())
-        if self.workers == 0:
-            return run_serially(queue)
-        return run_on_processes(queue, self.workers or _cores())
+    @contextlib.contextmanager
+    def running(self, queue: deque[Task]) -> Iterator[Outcomes]:
+        """Give the outcomes of tasks, which are run meanwhile."""
+        with contextlib.ExitStack() as stack:
+            if self.executor is not None:
+                # One in work for each core, and one that waits.
+                executor, at_once = self.executor, self.workers or 2 * _cores()
+            elif self.workers == 0:
+                executor, at_once = Serial(), 1
+            else:
+                executor, at_once = stack.enter_context(Processes()), self.workers or _cores()
+            yield stack.enter_context(contextlib.closing(run_tasks(queue, executor, at_once)))
 
 
 def _cores() -> int:
@@ -452,9 +450,9 @@ class _Run:
         """Run tasks, each up to three times if it fails, and yield each with its last outcome."""
         queue: deque[Task] = deque(tasks)
         attempts: Counter[int] = Counter()
-        # Close the engine even if a second Ctrl-C interrupts this, so that no worker goes on.
-        with self._stoppable(queue), contextlib.closing(self.options.start(queue)) as running:
-            for task, outcome in running:
+        # Closed even if a second Ctrl-C interrupts this, so that no worker goes on.
+        with self._stoppable(queue), self.options.running(queue) as outcomes:
+            for task, outcome in outcomes:
                 attempts[id(task)] += 1
                 if outcome.stopped_by is not None:
                     self.stop = self.stop or outcome.stopped_by

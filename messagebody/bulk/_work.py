@@ -1,4 +1,4 @@
-"""The task of processing one shard, independent of the engine, and the records of shards.
+"""The task of processing one shard, whatever runs it, and the records of shards.
 
 A task writes its result, its bad lines and its record to the store of results, in this order and
 each atomically. A shard with a record is done. After a kill, the task writes the same files again.
@@ -176,7 +176,7 @@ class TaskOutcome:
     stopped_by: BadInput | None = None
 
     @classmethod
-    def of(cls, error: Exception) -> Self:
+    def of(cls, error: BaseException) -> Self:
         """Return the outcome of a task that failed."""
         text = escape(redact_urls(str(error)), limit=2000)
         if not isinstance(error, MessageBodyError):

@@ -8,7 +8,7 @@ import pytest
 
 from messagebody import MessageBody
 from messagebody._cli.application import application, run
-from messagebody.bulk._engines import run_serially
+from messagebody.bulk._executors import Serial
 from tests.commands import CALLS, commands, visits_instead_of_serving, write_files
 from tests.effort import one_in
 from tests.lookups.network import Network
@@ -41,7 +41,7 @@ def test_asks_the_network_nothing(
 ) -> None:
     # The network of other processes is not watched.
     module = sys.modules["messagebody.bulk._run"]
-    monkeypatch.setattr(module, "run_on_processes", lambda queue, _: run_serially(queue))
+    monkeypatch.setattr(module, "Processes", Serial)
     visits_instead_of_serving(monkeypatch)
     for given in CALLS[command]:
         said = shown(monkeypatch, *command.split(), *given)
