@@ -181,11 +181,12 @@ def is_text(text: str) -> bool:
     Examples:
         >>> is_text("text/csv"), is_text("application/yaml"), is_text("image/svg+xml")
         (True, True, True)
-        >>> is_text("image/png")
-        False
+        >>> is_text("application/x-csv"), is_text("image/png")
+        (True, False)
     """
     kind = essence(text)
-    return _is_plain(kind) or kind.endswith("+xml") or kind in _TEXT
+    usual = ALIASES.get(kind, kind)
+    return _is_plain(kind) or _is_plain(usual) or usual.endswith("+xml") or usual in _TEXT
 
 
 # Types that are text although their names do not say so.

@@ -235,6 +235,7 @@ _RULES: Final = {
     "matches-nothing": "The pattern, or an alternative of it, matches nothing.",
     "double-star": "Two stars beside other characters mean no more than one.",
     "unregistered-type": "Content types begin with a registered type, such as text or image.",
+    "alias-type": "A type has another name that parts have which are read from elsewhere.",
     "type-disagrees": "The bytes of a part are of another type than the part states.",
     "name-disagrees": "The name of a part ends as those of another type than the part states.",
     "not-json": "The type of a part is one of JSON, and its content is not.",

@@ -18,6 +18,7 @@ from messagebody._core import (
     MessageBody,
     Part,
     base64,
+    by_usual_name,
     check_content_type,
     quote,
     require_path,
@@ -157,7 +158,7 @@ def _about(leaf: Leaf, taken: Container[str], losses: list[Loss], limits: Limits
         field = _decoded(head.get_param("name", header="Content-Disposition"))
     kind = _NAMES.sub("", stated)
     try:
-        kind = check_content_type(kind)
+        kind = by_usual_name(check_content_type(kind))
     except MessageBodyError:
         why = f"{quote(stated)} is not a content type"
         losses.append(Loss(LossKind.DOWNGRADED, f"part {leaf.number}", why))

@@ -7,6 +7,7 @@ import attrs
 from messagebody._base.budget import DEFAULT_STEPS, Budget
 from messagebody._base.guards import require_schema
 from messagebody._base.leaves import FoundList
+from messagebody._base.media_types import ALIASES, by_usual_name
 from messagebody._base.text import did_you_mean, quote
 from messagebody.compatibility._inclusion import Compatibility, check
 from messagebody.compatibility._relations import dead_parts, satisfiable
@@ -22,8 +23,9 @@ def lint(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[Findi
     a value inside a content schema; `unknown-word`: a word of a content schema that JSON Schema
     ignores, and that is nearly one of its own; `redundant-part`: other schema parts accept all that
     an optional part accepts; `undecided`: the budget ended first; and the checks of patterns:
-    `matches-nothing`, `double-star`, `lone-suffix`, `unregistered-type`. `Finding.index` is the
-    index of the schema part, None for the whole schema.
+    `matches-nothing`, `double-star`, `lone-suffix`, `unregistered-type`; and `alias-type`: it
+    spells a type by another name than parts have that are read from elsewhere. `Finding.index` is
+    the index of the schema part, None for the whole schema.
 
     Arguments:
         schema: the schema.
@@ -45,6 +47,7 @@ def lint(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[Findi
         found += _on_parts(schema, steps)
     for index, part in enumerate(schema):
         found += _on_patterns(index, part)
+        found += _on_aliases(index, part, schema)
     return FoundList(sorted(found, key=_order))
 
 
@@ -114,3 +117,20 @@ def _on_patterns(index: int, part: SchemaPart) -> Iterator[Finding]:
     for pattern in (part.name_pattern, part.content_type_pattern):
         for each in () if pattern is None else pattern.lint():
             yield _on_part(each.code, index, f"{quote(str(pattern))}: {each.text}")
+
+
+def _on_aliases(index: int, part: SchemaPart, schema: MessageBodySchema) -> Iterator[Finding]:
+    """Yield the other names of types that a part spells, where none of its kind has the usual one.
+
+    Messages that are converted, and files that are added, have types by their usual names.
+    """
+    if "*" in part.content_type:
+        return
+    alike = [each.content_type_pattern for each in schema if each.name == part.name]
+    for other in ALIASES:
+        usual = by_usual_name(other)
+        if usual == other or not part.content_type_pattern.matches(other):
+            continue
+        if not any(pattern.matches(usual) for pattern in alike):
+            problem = f"{quote(other)} is another name of {quote(usual)}, which most parts have"
+            yield _on_part("alias-type", index, problem)

@@ -12,6 +12,7 @@ from messagebody._core import (
     MessageBody,
     Part,
     TextRange,
+    canonical,
     essence,
     require_body,
 )
@@ -87,7 +88,7 @@ def _linked(index: int, links: Iterable[InnerLink], names: Container[str | None]
 
 def may_have_links(part: Part) -> bool:
     """Return whether a part is a text with links, or a plain one that looks like Markdown."""
-    kind = essence(part.content_type)
+    kind = canonical(part.content_type)
     text = text_of(part) if kind in _READERS or kind == TEXT_PLAIN else None
     # Most plain texts have none, and need no parser.
     return text is not None and (kind != TEXT_PLAIN or any(mark in text for mark in _MARKS))
@@ -109,7 +110,7 @@ def found_in(part: Part) -> list[InnerLink]:
     Raises:
         MissingDependency: it is Markdown or HTML, and the extra `links` is not installed.
     """
-    reader = _READERS.get(essence(part.content_type))
+    reader = _READERS.get(canonical(part.content_type))
     text = None if reader is None else text_of(part)
     if reader is None or text is None:
         return []
@@ -141,7 +142,6 @@ def _markdown(text: str) -> list[LinkedUrl]:
 
 _READERS: Final[dict[str, Reader]] = {
     "text/markdown": _markdown,
-    "text/x-markdown": _markdown,
     "text/html": html.destinations,
     "application/xhtml+xml": html.xhtml_destinations,
 }

@@ -8,6 +8,7 @@ from messagebody._core import (
     JSON,
     MessageBody,
     Part,
+    by_usual_name,
     count_of,
     escape,
     essence,
@@ -87,10 +88,10 @@ class Draft(Toolbox):
             content_type: its type, such as text/markdown.
             name: its name, such as /report.md; null for a part without a name.
         """
-        part = Part(content, name=name, content_type=content_type)
+        part = Part(content, name=name, content_type=by_usual_name(content_type))
         if not part.is_text:
             return f"not added: {quote(content_type)} is not text; attach_part adds others"
-        if essence(content_type) == JSON:
+        if essence(part.content_type) == JSON:
             try:
                 # Checked while the model can still correct it: a schema does not look at the
                 # content.

@@ -11,6 +11,7 @@ from messagebody._core import (
     MessageBody,
     Part,
     PartRecord,
+    by_usual_name,
     check_text,
     columns,
     data_urls,
@@ -131,6 +132,11 @@ class Material:
         """Return the part at a position."""
         return part_of(self._records[position], self._like)
 
+    def picture(self, position: int) -> Part:
+        """Return the picture at a position as a model gets it, with the usual name of its type."""
+        part = self.part(position)
+        return part.evolve(name=None, content_type=by_usual_name(part.content_type))
+
     def type_of(self, position: int) -> str:
         """Return the content type of the part at a position."""
         return self._types[position]
@@ -139,7 +145,10 @@ class Material:
         """Yield the positions of the pictures, in order."""
         # A million types may be different, and most begin otherwise.
         begin = self._media.prefix
-        likely = (kind for kind in {*self._types} if kind.lower().startswith(begin))
+        likely = (
+            kind for kind in {*self._types}
+            if kind.lower().startswith(begin) or by_usual_name(kind).startswith(begin)
+        )  # fmt: skip
         kinds = {kind for kind in likely if self._is_picture(kind)}
         if not kinds:
             return iter(())
@@ -253,7 +262,8 @@ class Material:
         return found
 
     def _is_picture(self, content_type: str) -> bool:
-        return not self._is_text(content_type) and self._media.matches(content_type)
+        names = (content_type, by_usual_name(content_type))
+        return not self._is_text(content_type) and any(map(self._media.matches, names))
 
     def _is_too_large(self, position: int) -> bool:
         record = self._records[position]

@@ -114,7 +114,7 @@ class Planner:
             Part(block, content_type="text/plain")
             if isinstance(block, str)
             # Formats write a name as a text of its own, which is not counted in the budget.
-            else self._material.part(block).evolve(name=None)
+            else self._material.picture(block)
             for block in shown.blocks
         )
 

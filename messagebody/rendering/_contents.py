@@ -71,8 +71,8 @@ _MEDIA: Final = {
 }
 _SVG: Final = "image/svg+xml"
 _PDF: Final = "application/pdf"
-_MARKDOWN: Final = frozenset({"text/markdown", "text/x-markdown"})
-_HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
+_MARKDOWN: Final = "text/markdown"
+_PROSE: Final = frozenset({_MARKDOWN, "text/html", "application/xhtml+xml"})
 _CSV: Final = "text/csv"
 _SEPARATED: Final = {_CSV: ",", "text/tab-separated-values": "\t"}
 # It may be scrolled, so the keyboard has to reach it.
@@ -265,7 +265,7 @@ class Contents:
             text = _text(part, data)
             citations = Citations(part, text, self.places)
             # Marks would change what tables, JSON and code are.
-            is_read = kind in {*_MARKDOWN, *_HTML, TEXT_PLAIN}
+            is_read = kind in _PROSE | {TEXT_PLAIN}
             shown = self._shown_text(part, citations.marked(text) if is_read else text)
             return attrs.evolve(shown, html=citations.shown(shown.html), text=text)
         if kind in _PARQUET:
@@ -341,11 +341,11 @@ class Contents:
         return Sieve(self._link_to, self._picture_at, self._may_colour, unmarked)
 
     def _shown_text(self, part: "messagebody.Part", text: str) -> Shown:
-        kind = essence(part.content_type)
+        kind = canonical(part.content_type)
         size = len(text.encode("utf-8", "surrogatepass"))
         if size > self.limits.most:
             return self._beginning(text, size, part)
-        if kind in _MARKDOWN | _HTML and self._may_parse(text):
+        if kind in _PROSE and self._may_parse(text):
             return Shown(self._prose(kind, text))
         try:
             if kind in _SEPARATED:
@@ -395,7 +395,7 @@ class Contents:
         return len(code) <= LONGEST_CODE and self._colours.take(len(code) ** 2)
 
     def _prose(self, kind: str, text: str) -> Html:
-        cleaned = self._sieve.markdown(text) if kind in _MARKDOWN else self._sieve.html(text)
+        cleaned = self._sieve.markdown(text) if kind == _MARKDOWN else self._sieve.html(text)
         linked = with_peeks(cleaned, self.places, lambda: self._peeks.take(1))
         return element("div", linked, class_="prose", dir="auto")
 
@@ -477,11 +477,11 @@ class Contents:
 
 def _is_no_csv(part: "messagebody.Part", grid: grids.Grid) -> bool:
     """Return whether a table is other CSV than the content of the part."""
-    return essence(part.content_type) != _CSV or grid.order is not None
+    return canonical(part.content_type) != _CSV or grid.order is not None
 
 
 def _is_prose(part: "messagebody.Part") -> bool:
-    return essence(part.content_type) in _MARKDOWN | _HTML
+    return canonical(part.content_type) in _PROSE
 
 
 def _note(reason: NotShown) -> Shown:

@@ -13,7 +13,7 @@ import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.leaves import leaf
-from messagebody._base.media_types import essence
+from messagebody._base.media_types import ALIASES, essence
 from messagebody._base.text import escape, quote
 from messagebody.globs import PatternIndex
 from messagebody.schema._part import SchemaPart
@@ -241,7 +241,7 @@ class Violation:
 
 
 def part_not_accepted(
-    index: int, name: str | None, content_type: str, nearest: tuple[int, str, Differs] | None
+    index: int, name: str | None, content_type: str, nearest: tuple[int, SchemaPart, Differs] | None
 ) -> Violation:
     """Return the violation of a part that no schema part accepts.
 
@@ -249,10 +249,13 @@ def part_not_accepted(
         index: the part's index.
         name: the part's name.
         content_type: the part's content type.
-        nearest: the index and label of the nearest schema part, and the difference.
+        nearest: the nearest schema part, with its index before and the difference behind it.
     """
-    schema_index, expected, differs = nearest or (None, "", None)
-    got = description(name, content_type)
+    got, expected = description(name, content_type), ""
+    schema_index, part, differs = nearest or (None, None, None)
+    if part is not None:
+        expected = part.label
+        got += "" if differs == "name" else _alias(content_type, part)
     return Violation("part-not-accepted", index, name, schema_index, expected, got, differs)
 
 
@@ -270,7 +273,8 @@ def missing_part(
     differs: Differs | None = None
     if nearest is not None:
         index, name, content_type = nearest
-        got += f"; nearest is part {index} ({description(name, content_type)}; type differs)"
+        differing = f"type differs{_alias(content_type, part)}"
+        got += f"; nearest is part {index} ({description(name, content_type)}; {differing})"
         differs = "type"
     return Violation(
         "required-part-missing",
@@ -279,6 +283,18 @@ def missing_part(
         got=got,
         differs=differs,
     )
+
+
+def _alias(content_type: str, part: SchemaPart) -> str:
+    """Return that a type and that of a schema part are names of one, "" if they are not.
+
+    Nothing takes one for the other, because what a schema accepts has to be plain from its text.
+    """
+    kind, theirs = essence(content_type), part.content_type.lower()
+    usual = ALIASES.get(kind, kind)
+    if usual != kind and part.content_type_pattern.matches(usual):
+        return f"; {kind} is another name of {usual}"
+    return f"; {theirs} is another name of {usual}" if ALIASES.get(theirs) == usual else ""
 
 
 def repeated_name(index: int, name: str, content_type: str) -> Violation:
@@ -361,8 +377,10 @@ class Checker:
         by_name = self.unnamed if name is None else self._names.find(name)
         return by_name & self._types[content_type]
 
-    def nearest(self, name: str | None, content_type: str) -> tuple[int, str, Differs] | None:
-        """Return the index and label of the nearest schema part, and the difference.
+    def nearest(
+        self, name: str | None, content_type: str
+    ) -> tuple[int, SchemaPart, Differs] | None:
+        """Return the index of the nearest schema part, the schema part, and the difference.
 
         Return None if the schema is empty.
         """
@@ -370,7 +388,7 @@ class Checker:
         found = self._nearest_miss.find(
             name, essence(content_type), by_name, self._types[content_type]
         )
-        return found and (found[0], self.parts[found[0]].label, found[1])
+        return found and (found[0], self.parts[found[0]], found[1])
 
     @cached_property
     def _nearest_miss(self) -> NearestMiss:

@@ -4,6 +4,7 @@ import contextlib
 import functools
 import operator
 import random
+from typing import Any
 
 import pytest
 
@@ -384,6 +385,25 @@ class TestLint:
             "schema part 2: the others accept all that '/b' text/x does; leave it out "
             "(warning redundant-part)"
         )
+
+    @pytest.mark.parametrize(
+        ("parts", "told"),
+        [
+            ([("/a", "image/jpg")], [("'image/jpg'", "'image/jpeg'")]),
+            ([("/a", "image/{png,x-png,JPG}")], [("'image/jpg'", "'image/jpeg'")]),
+            ([("/a", "image/{jpg,jpeg}")], []),
+            ([("/a", "image/jpg"), ("/a", "image/jpeg")], []),
+            ([("/a", "image/jpg"), ("/b", "image/jpeg")], [("'image/jpg'", "'image/jpeg'")]),
+            ([("/a", "image/x-*"), ("/b", "image/*"), ("/c", "text/xml")], []),
+        ],
+    )
+    def test_other_names_of_types(self, parts: Any, told: list[tuple[str, str]]) -> None:
+        found = [each for each in lint(MessageBodySchema(parts)) if each.check == "alias-type"]
+        texts = [
+            f"{name} is another name of {usual}, which most parts have" for name, usual in told
+        ]
+        assert [each.problem for each in found] == texts
+        assert [each.index for each in found] == [0] * len(told)
 
     def test_against_brute_force(self) -> None:
         """A part said to be dead or redundant can go, by itself, and nothing changes."""

@@ -203,6 +203,16 @@ def test_pictures_take_half_of_the_budget_at_most() -> None:
     assert to_prompt(body, 10_000, media="audio/*").body.unnamed("image/*") == []
 
 
+def test_another_name_of_a_type_means_the_type() -> None:
+    picture = Part(PNG, name="/a", content_type="image/x-png")
+    for media in ("image/*", "image/png", "image/x-png"):
+        sent = to_prompt(MessageBody([picture]), 10_000, media=media).body
+        assert [part.content_type for part in sent] == ["image/png"]
+    assert not to_prompt(MessageBody([picture]), 10_000, media="image/jpeg").body.unnamed("image/*")
+    table = Part("id,size\n1,x", name="/a", content_type="application/csv")
+    assert "id,size" in to_prompt(MessageBody([table]), 10_000).body[0].read_text()
+
+
 def test_many_parts_are_listed_and_then_counted() -> None:
     parts = [Part(b"\xff", name=f"/data/{n}", content_type="a/b") for n in range(3000)]
     body = MessageBody(parts)

@@ -197,6 +197,7 @@ def test_neighbouring_pictures_stand_side_by_side() -> None:
     ("content", "content_type", "cells"),
     [
         ("a,b\n1,x\n2,\n", "text/csv", ["1", "x", "2"]),
+        ("a,b\n1,x\n2,\n", "application/csv", ["1", "x", "2"]),
         ("a\tb\n1\tx\n", "text/tab-separated-values", ["1", "x"]),
         ('[{"a": 1}, {"a": null, "b": [2]}]', "application/json", ["1", "null", "[2]"]),
         ('{"a": 1}\n{"a": true}\n', "application/x-ndjson", ["1", "true"]),

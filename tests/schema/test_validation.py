@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part
+from messagebody.compatibility import check
 from messagebody.errors import InvalidBody
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.schema import MessageBodySchema, SchemaPart, Violation
@@ -152,6 +153,31 @@ def test_which_schema_parts_accept_a_part() -> None:
 def test_content_types_by_essence() -> None:
     schema = MessageBodySchema([(None, "TEXT/*", True)])
     assert schema.is_valid([Part("", content_type="Text/HTML; charset=utf-8")])
+
+
+@pytest.mark.parametrize(
+    ("states", "asks", "told"),
+    [
+        ("image/jpg", "image/jpeg", "image/jpg is another name of image/jpeg"),
+        ("Image/JPG; q=1", "image/{png,jpeg}", "image/jpg is another name of image/jpeg"),
+        ("image/jpeg", "image/JPG", "image/jpg is another name of image/jpeg"),
+        ("image/pjpeg", "image/jpg", "image/jpg is another name of image/jpeg"),
+        ("image/jpg", "image/png", None),
+        ("image/jpeg", "image/png", None),
+    ],
+)
+def test_two_names_of_one_type_are_told(states: str, asks: str, told: str | None) -> None:
+    """Neither validation nor `check` takes one for the other, and both say so."""
+    schema, body = (
+        MessageBodySchema([("/a", asks, True)]),
+        [Part("", name="/a", content_type=states)],
+    )
+    found = [*schema.iter_violations(body)]
+    assert [each.code for each in found] == ["part-not-accepted", "required-part-missing"]
+    assert [told is not None and told in str(each) for each in found] == [told is not None] * 2
+    assert told is not None or "another name" not in "".join(map(str, found))
+    kind = states.partition(";")[0]
+    assert check(MessageBodySchema([("/a", kind, True)]), schema).compatible is False
 
 
 def _valid_by_definition(schema: MessageBodySchema, body: list[tuple[str | None, str]]) -> bool:

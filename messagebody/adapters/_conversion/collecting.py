@@ -15,6 +15,7 @@ from messagebody._core import (
     MessageBody,
     Part,
     base64,
+    by_usual_name,
     check_content_type,
     check_object,
     data_urls,
@@ -282,7 +283,8 @@ class Collector:
         top_level = family if family in MEDIA_TOP_LEVELS else item.top_level
         if stated and family is None:
             try:
-                return check_content_type(stated)
+                # Services and programs write names that no schema asks for, such as image/jpg.
+                return by_usual_name(check_content_type(stated))
             except MessageBodyError:
                 self._lose(LossKind.DOWNGRADED, where, f"{quote(stated)} is not a content type")
                 return unspecified(top_level) if top_level else OCTET_STREAM

@@ -154,3 +154,31 @@ def test_another_name_of_a_type_is_no_loss() -> None:
     body = MessageBody([Part(b"RIFF", content_type="audio/x-wav")])
     done = adapter("bedrock").from_body(body)
     assert (done.value["content"][0]["audio"]["format"], done.losses) == ("wav", ())
+
+
+@pytest.mark.parametrize(
+    ("states", "kind"),
+    [
+        ("image/jpg", "image/jpeg"),
+        ("image/x-png", "image/png"),
+        ("IMAGE/PJPEG", "image/jpeg"),
+        ("application/x-pdf;version=1", "application/pdf;version=1"),
+        ("audio/x-wav", "audio/wav"),
+        ("text/xml", "text/xml"),
+        ("application/csv", "application/csv"),
+    ],
+)
+def test_a_type_is_read_by_its_usual_name(states: str, kind: str) -> None:
+    """A schema that asks for pictures of one type gets them, whatever the sender calls it."""
+    for name, message in (
+        ("gemini", {"role": "user", "parts": [
+            {"inlineData": {"mimeType": states, "data": "aGk="}}]}),
+        ("acp", {"role": "user", "parts": [
+            {"content_type": states, "content_url": "https://e.com"}]}),
+        ("openai-chat", {"role": "user", "content": [
+            {"type": "image_url", "image_url": {"url": f"data:{states};base64,aGk="}}]}),
+        ("acp", {"role": "user", "parts": [{"content_type": states, "content": "hi"}]}),
+    ):  # fmt: skip
+        there = adapter(name).to_body(message)
+        assert ([part.content_type for part in there.value], there.losses) == ([kind], ())
+        assert adapter(name).from_body(there.value, rest=there.rest).value == message
