@@ -1,7 +1,7 @@
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 SOURCES := messagebody tests benchmarks conftest.py docs/tooling docs/examples
-GROUPS := test integrations borders libraries sdks conformance oracle cloud lint bench peers docs setup
+GROUPS := test integrations borders libraries sdks conformance oracle cloud lint bench peers docs dist setup
 EXTRAS := $(shell sed -n '/optional-dependencies/,/^$$/s/^\([a-z-]*\) = .*/\1/p' pyproject.toml)
 
 # Which tests or benchmarks: `make test ENV=solver`. The rows are below. Those whose libraries are
@@ -22,7 +22,7 @@ export PIP_BUILD_CONSTRAINT := $(CONSTRAINTS)
 # Tests start many processes, each of which would compile the package and the tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint format docs bench constraints tables figures mutants clean
+.PHONY: help demo test lint format docs dist bench constraints tables figures mutants clean
 
 help: ## Show the targets
 	@sed -nE 's/^([a-z]+):.*## /\1|/p' Makefile | awk -F '|' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -133,6 +133,10 @@ export A2A_KIT
 NEEDS.a2a := .test .conformance
 RUN.a2a := $(PYTEST) -n 0 -rs -p no:asyncio tests/conformance
 
+## dist         installs the wheel of `make dist`, also with each extra alone, and runs README from there
+NEEDS.dist := .test .dist
+RUN.dist = $(MAKE) dist && $(PYTEST) -n 0 -rs tests/dist
+
 ## cloud        Azure and Google stores against emulators; needs npm
 NEEDS.cloud := .test .cloud azurite/package-lock.json
 RUN.cloud := $(PYTEST) -n 0 -rs tests/storage/test_cloud_stores.py
@@ -168,6 +172,16 @@ format: $(VENV)/.lint ## Format the code
 
 docs: $(VENV)/.docs ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# The dates in the archives are the commit's, so that everybody builds the same bytes.
+dist: $(VENV)/.dist ## Build the wheel and the source package, twice, compare the bytes, check what they state
+	rm -rf dist
+	for time in first again; do \
+		SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/hatchling build -d dist/$$time || exit 1; done
+	diff -r dist/first dist/again
+	mv dist/first/* dist
+	rm -r dist/first dist/again
+	$(BIN)/twine check --strict dist/*
 
 # Each where its libraries are installed: `make bench`, `make bench ENV=borders`.
 BENCH.quick := .test .bench
