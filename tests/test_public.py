@@ -3,6 +3,8 @@
 import ast
 import importlib
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,55 @@ def test_a_package_lists_its_names(name: str) -> None:
         assert len(set(face.__all__)) == len(face.__all__)
     except MissingDependency:
         pytest.skip("an extra is not installed")
+
+
+WITHOUT = """
+import importlib, inspect, sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name == "mfusepy":
+            raise OSError("no libfuse")
+        if name.partition(".")[0] in set("upath starlette uvicorn pytest hypothesis".split()):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
+for name in sys.argv[1:]:
+    module = importlib.import_module(name)
+    inspect.getmembers(module)
+    print(name, *sorted({*getattr(module, "__all__", [])} - {*dir(module)}))
+    for each in getattr(module, "__all__", []):
+        try:
+            getattr(module, each)
+        except ImportError as error:
+            print(" ", each, error)
+"""
+
+
+def test_members_are_listed_without_extras() -> None:
+    """What looks at all members, such as `inspect.getmembers`, finds those that are there."""
+    packages = [f"messagebody.{name}" for name in ("views", "serving", "testing")]
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT, *packages], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    extra = "needs an extra: pip install 'messagebody"
+    assert done.stdout.splitlines() == [
+        "messagebody.views MessageBodyPath UPath mount path_into",
+        f"  MessageBodyPath a body as a path {extra}[pathlib]'",
+        f"  UPath a body as a path {extra}[pathlib]'",
+        "  mount mounting a body needs libfuse, which this system does not have "
+        "(Debian, Ubuntu: apt install fuse3; macOS: macFUSE)",
+        f"  path_into a body as a path {extra}[pathlib]'",
+        "messagebody.serving app run",
+        f"  app serving messages {extra}[serve]'",
+        f"  run serving messages {extra}[serve]'",
+        "messagebody.testing AdapterContract StoreContract StreamContract strategies",
+        *(
+            f"  {name} messagebody.testing {extra}[testing]'"
+            for name in ("AdapterContract", "StoreContract", "StreamContract", "strategies")
+        ),
+    ]
 
 
 def test_the_documentation_names_nothing_else() -> None:

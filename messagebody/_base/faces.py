@@ -17,7 +17,11 @@ from messagebody._base.hints import advice_for
 
 
 def face(
-    package: str, homes: Mapping[str, str] = MappingProxyType({}), *, hints: str = ""
+    package: str,
+    homes: Mapping[str, str] = MappingProxyType({}),
+    *,
+    optional: str = "",
+    hints: str = "",
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the `__getattr__` and `__dir__` of a package (PEP 562).
 
@@ -25,6 +29,8 @@ def face(
         package: the name of the package.
         homes: the public names of each module, separated by spaces; the module is relative to
             the package. Names of the module "" are modules themselves.
+        optional: modules that need an extra. If that is not installed, `dir` leaves their names
+            out, because `inspect.getmembers`, `help` and others get all that it lists.
         hints: the table with advice for missing names, by default that of the package's last name.
 
     Examples:
@@ -55,10 +61,20 @@ def face(
     def names() -> list[str]:
         # Not what was loaded meanwhile: the names a user needs are those of the face.
         special = (name for name in vars(sys.modules[package]) if name.startswith("__"))
-        public = (name for name, home in home_of.items() if home)
+        absent = {home for home in optional.split() if not _loads(package, home)}
+        public = (name for name, home in home_of.items() if home and home not in absent)
         return sorted({*public, *special})
 
     return load, names
+
+
+def _loads(package: str, module: str) -> bool:
+    """Return whether a module can be imported, so whether what it needs is installed."""
+    try:
+        importlib.import_module(module, package)
+    except ImportError:
+        return False
+    return True
 
 
 def _member(module: ModuleType, name: str) -> Any:

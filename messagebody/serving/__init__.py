@@ -20,4 +20,5 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
     __getattr__, __dir__ = face(
         __name__,
         {"._application": "app", "._limits": "ServingLimits", "._links": "sign", "._server": "run"},
+        optional="._application ._server",
     )

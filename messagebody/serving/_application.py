@@ -3,14 +3,6 @@
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
-from starlette.routing import Route
-
 from messagebody._core import (
     guided,
     require_iterable,
@@ -18,8 +10,21 @@ from messagebody._core import (
     require_schema,
     require_token,
 )
-from messagebody.errors import InvalidArgument, MessageBodyError
+from messagebody.errors import InvalidArgument, MessageBodyError, MissingDependency
 from messagebody.schema import MessageBodySchema
+from messagebody.storage import Resolver
+
+try:
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.middleware import Middleware
+    from starlette.middleware.cors import CORSMiddleware
+    from starlette.requests import ClientDisconnect, Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+except ImportError as error:
+    raise MissingDependency("serving messages", "serve") from error
+
 from messagebody.serving._access import Access, Guard
 from messagebody.serving._contents import reader_of
 from messagebody.serving._edits import Edits
@@ -29,7 +34,6 @@ from messagebody.serving._messages import UPLOADS, StoredBodies, open_messages
 from messagebody.serving._problems import of_error
 from messagebody.serving._site import Site
 from messagebody.serving._uploads import Tickets
-from messagebody.storage import Resolver
 
 _HANDLED: Final = (HTTPException, MessageBodyError, ClientDisconnect, Exception)
 _Endpoint = Callable[[Request], Awaitable[Response]]

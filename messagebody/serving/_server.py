@@ -7,9 +7,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-import h11
-import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from messagebody.errors import MissingDependency
+
+try:
+    import h11
+    import uvicorn
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+except ImportError as error:
+    raise MissingDependency("serving messages", "serve") from error
 
 _CONNECTIONS = 512
 _HEADER_BYTES = 64 * 1024

@@ -16,6 +16,7 @@ Examples:
     ...     messages = [{"agent": "demo", "message": "Look!", "session_id": None}]
 """
 
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -48,12 +49,14 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
             "._stores": "StoreContract",
             "._streams": "StreamContract",
         },
+        optional="._adapters ._stores ._streams",
     )
 
     def __getattr__(name: str) -> Any:
-        try:
+        with suppress(ModuleNotFoundError):
             # A test of a contract that fails then shows the values that it compared.
             import_module("pytest").register_assert_rewrite(*_CONTRACTS)
+        try:
             return _load(name)
         except ModuleNotFoundError as error:
             if error.name not in ("pytest", "hypothesis"):

@@ -19,4 +19,5 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             "._mount": "mount",
             "._upath": "MessageBodyPath UPath path_into",
         },
+        optional="._mount ._upath",
     )

@@ -12,10 +12,14 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any, NoReturn, Self
 
-from upath import UPath
-
 import messagebody  # noqa: TC001 - annotations may be evaluated at runtime
 from messagebody._core import edit
+from messagebody.errors import MissingDependency
+
+try:
+    from upath import UPath
+except ImportError as error:
+    raise MissingDependency("a body as a path", "pathlib") from error
 
 
 class MessageBodyPath(UPath):

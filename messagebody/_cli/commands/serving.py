@@ -2,12 +2,13 @@
 
 import click
 
+from messagebody import serving
 from messagebody._cli.inputs import read_schema
 from messagebody._cli.options import complete_file, resolver_options, seconds, secret_in, token_in
 from messagebody._cli.sockets import LOOPBACK, LOOPBACKS, listen
 from messagebody._cli.terminal import Terminal, limits, pass_terminal
 from messagebody._core import quote
-from messagebody.errors import InvalidArgument, MissingDependency
+from messagebody.errors import InvalidArgument
 from messagebody.storage import Resolver
 
 _ANY = ("0.0.0.0", "::", "")  # noqa: S104 - no names that a client could use
@@ -94,10 +95,6 @@ def serve_command(
       messagebody serve messages/ --writable --token-file token
       curl http://127.0.0.1:8000/report/sources/1
     """  # noqa: D205 - the table of commands has the first line
-    try:
-        from messagebody import serving
-    except ImportError as error:
-        raise MissingDependency("serving messages", "serve") from error
     if writable and token_file is None:
         raise click.UsageError("--writable needs --token-file FILE, with a token for writers")
     token, secret = token_in(token_file), secret_in(secret_file)
