@@ -186,3 +186,45 @@ def _thought(block: Any) -> Reasoning | None:
         return Reasoning(held, form="block")
     texts = [need(each, "text") for each in need(block, "thinking", list)]
     return Reasoning("".join(texts), form=["texts", *map(len, texts)]) if texts else None
+
+
+# Streams
+
+
+_PIECES: Final = frozenset({
+    "message-start", "content-start", "content-delta", "tool-plan-delta", "tool-call-start",
+    "tool-call-delta", "citation-start", "message-end",
+})  # fmt: skip
+_ENDS: Final = frozenset({"content-end", "tool-call-end", "citation-end"})
+"""The events of Cohere's own stream: those with something in them, and those without."""
+
+
+def chunk_of(event: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the chunk of Chat Completions for an event of Ollama or Cohere, None for others."""
+    message, kind = event.get("message"), event.get("type")
+    if isinstance(message, dict) and isinstance(event.get("done"), bool):
+        return _chunk(message, (event.get("done_reason") or "stop") if event["done"] else None)
+    if isinstance(kind, str) and kind in _ENDS:
+        return _chunk({}, None)
+    about = event.get("delta")
+    if not isinstance(kind, str) or kind not in _PIECES or not isinstance(about, dict):
+        return None
+    message = about.get("message", {})
+    if not isinstance(message, dict):
+        return None  # of another service that has such a type
+    said = {name: _listed(name, held, event) for name, held in message.items()}
+    chunk = _chunk(said, about.get("finish_reason"))
+    return {**chunk, "error": about["error"]} if about.get("error") else chunk
+
+
+def _chunk(delta: dict[str, Any], reason: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+
+
+def _listed(name: str, held: Any, event: dict[str, Any]) -> Any:
+    """Return a member of a message in its stream, where a list has one piece at a time."""
+    if not isinstance(held, dict):
+        return held
+    if name == "content":
+        return [{"type": "thinking" if "thinking" in held else "text", **held}]
+    return [{**held, "index": event.get("index")} if name == "tool_calls" else held]

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from messagebody._core import quote, strict_json
+from messagebody.adapters._formats.openai_chat.dialects import chunk_of
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
@@ -37,7 +38,8 @@ class ChatChunks(Accumulator):
         self._is_finished = self._has_usage = False
 
     def feed(self, event: dict[str, Any]) -> None:
-        """Take a chunk."""
+        """Take a chunk, or an event of the own stream of a service that speaks the format."""
+        event = event if "choices" in event else chunk_of(event) or event
         if event.get("error") or event.get("object") == "error":
             self._fail(event)
             return
@@ -145,7 +147,8 @@ class ChatChunks(Accumulator):
         text = about.get("input" if kind == "custom" else "arguments")
         if isinstance(text, dict):  # some services write the arguments as an object
             text = strict_json.dumps(text)
-        held = self._arriving.take(call.get("index"), call.get("id"), about.get("name"), text)
+        index = call.get("index", about.get("index"))  # Ollama states it inside
+        held = self._arriving.take(index, call.get("id"), about.get("name"), text)
         if about:
             held.about["kind"] = kind
         if call.keys() - _OF_CALL:
