@@ -7,7 +7,7 @@ import sys
 import benchmarks
 
 # What the others share, what needs a second checkout, and what needs an environment of its own.
-_NOT_MEASUREMENTS = {"__main__", "harness", "envelope_samples", "versions"}
+_NOT_MEASUREMENTS = {"__main__", "harness", "envelope_samples", "recorded", "versions"}
 _PEERS = {"bulk_peers", "checkpoints", "pages", "serializers", "telemetry"}
 
 

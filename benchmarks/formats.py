@@ -8,10 +8,12 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pybase64
 
+from benchmarks import recorded
 from benchmarks.harness import compare, machine, print_table, show_ratio, show_time
 from messagebody import MessageBody
 from messagebody.adapters import Converted, adapter, adapter_names
@@ -281,3 +283,5 @@ def main() -> None:
     each_way()
     talks()
     facts()
+    if folder := os.environ.get("RECORDINGS"):
+        recorded.main(Path(folder))

@@ -134,11 +134,12 @@ def _cross(row: dict[str, Any], there: Converted[Any], target: str, count: Count
         told = any(not is_counted or re.search(rf"message {number}\b", each) or
                    "message" not in each for each in losses)  # fmt: skip
         for text in texts_of(message):
-            if len(text) >= _LEAST and not told and not _is_in(text, whole):
+            if len(text) >= _LEAST and not told and not is_in(text, whole):
                 count.add("text silently lost", row, target, text[:50])
 
 
-def _is_in(text: str, whole: str) -> bool:
+def is_in(text: str, whole: str) -> bool:
+    """Return whether a text is in others, as it is or as base64."""
     if text in whole:
         return True
     try:
