@@ -9,7 +9,6 @@ import pytest
 from messagebody._base.budget import Budget, OutOfBudget
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
-from messagebody.agents import upgrade
 from messagebody.compatibility import (
     Verdict,
     check,
@@ -167,7 +166,6 @@ class TestSmallBudgets:
             assert equivalent(a, b, steps=steps).value in {equivalent(a, b).value, None}
             assert isinstance(equivalent(a, b, steps=steps), Relation)
             evolution(a, b, "full", steps=steps)
-            upgrade((a, b), (b, a), steps=steps)
             if number % 12 == 0:
                 suggest(a, b, steps=steps)
 

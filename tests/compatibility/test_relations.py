@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from messagebody._model.body import MessageBody
-from messagebody.agents import upgrade
 from messagebody.compatibility import (
     Verdict,
     check,
@@ -139,7 +138,6 @@ class TestEvolution:
             expected = {"backward": backward, "forward": forward, "full": backward and forward}
             for mode, safe in expected.items():
                 assert evolution(old, new, mode, lenient=lenient).compatible is safe, (mode, a, b)
-            assert bool(upgrade((old, new), (new, old), lenient=lenient)) is backward
 
     def test_full_is_both(self) -> None:
         """An equivalent schema may take the place of another."""
@@ -155,12 +153,6 @@ class TestEvolution:
         """It is refused."""
         with pytest.raises(ValueError, match="sideways"):
             evolution(self.OLD, self.NEW, "sideways")
-
-    def test_upgrade(self) -> None:
-        """Take more, send less."""
-        assert upgrade((self.OLD, self.NEW), (self.NEW, self.OLD))
-        assert not upgrade((self.NEW, self.OLD), (self.OLD, self.OLD))
-        assert not upgrade((self.OLD, self.OLD), (self.OLD, self.NEW))
 
 
 class TestDeadParts:
