@@ -1,33 +1,38 @@
 """Algebra of schemas: meet, join, and simplification."""
 
+import copy
 import posixpath
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import chain, product
+from typing import Any, Final, Literal
 
 import attrs
 
 from messagebody._base.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody._base.guards import require_schema
-from messagebody.compatibility._contents._combined import combined
 from messagebody.compatibility._contents._question import ContentQuestions
 from messagebody.compatibility._solver.containment import alternatives
 from messagebody.compatibility._solver.decision import NOTHING, Decision
 from messagebody.compatibility._solver.intersection import intersection
 from messagebody.compatibility._solver.prices import PART
 from messagebody.compatibility._solver.profile import Profile, profile_of, types_of
+from messagebody.errors import InvalidSchema
 from messagebody.globs import (
     ContentTypePattern,
     NamePattern,
     content_type_pattern,
     name_pattern,
 )
-from messagebody.schema import ContentSchema, MessageBodySchema, SchemaPart
+from messagebody.schema import ContentSchema, MessageBodySchema, SchemaPart, content_schema_of
+from messagebody.schema._dialects import subschemas
 
 _IMPOSSIBLE = SchemaPart("/.", required=True)
 """A required part that no name matches, so that a schema with it accepts no body."""
 
+_PLACED: Final = frozenset({"$id", "$anchor", "$dynamicAnchor", "$dynamicRef"})
+"""Keywords that tie a schema to its place in a document."""
 _Reader = Callable[[str], NamePattern | ContentTypePattern]
 
 
@@ -162,7 +167,7 @@ def _shared_contents(
         return [one if other is None else other]
     if ContentQuestions(budget).ask([one, other]) is None:
         return []
-    both = combined("allOf", one, other)
+    both = _combined("allOf", one, other)
     return None if both is None else [both]
 
 
@@ -262,7 +267,7 @@ def _joined_requirements(
 
 
 def _either_content(one: ContentSchema | None, other: ContentSchema | None) -> ContentSchema | None:
-    return None if one is None or other is None else combined("anyOf", one, other)
+    return None if one is None or other is None else _combined("anyOf", one, other)
 
 
 def simplify(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> MessageBodySchema:
@@ -359,3 +364,52 @@ def _is_accepted(
     budget.spend(PART * len(producer))
     decision = Decision(Profile(producer), Profile(consumer), budget)
     return decision.answer(len(producer) - 1).is_refuted
+
+
+# Schemas of contents
+
+
+def _combined(
+    keyword: Literal["allOf", "anyOf"], one: ContentSchema, other: ContentSchema
+) -> ContentSchema | None:
+    """Return the schema of the values that two schemas, or one of them, take.
+
+    Arguments:
+        keyword: `allOf` for both, `anyOf` for one of them.
+        one: a schema.
+        other: another schema.
+
+    Returns:
+        The schema; None if it would be too large, or if a schema can't be moved.
+
+    Examples:
+        >>> schemas = map(content_schema_of, ({"type": "number"}, {"multipleOf": 2}))
+        >>> _combined("allOf", *schemas).text
+        '{"allOf":[{"multipleOf":2},{"type":"number"}]}'
+    """
+    if one == other:
+        return one
+    # In one order, so that both ways make the same schema.
+    ordered = sorted((one, other), key=lambda each: each.canonical)
+    moved = [_relocated(each.exact, f"/{keyword}/{place}") for place, each in enumerate(ordered)]
+    if None in moved:
+        return None
+    try:
+        return content_schema_of({keyword: moved})
+    except InvalidSchema:
+        return None
+
+
+def _relocated(schema: Any, place: str) -> Any:
+    """Return a copy of a schema whose references lead to a place in another document."""
+    moved = copy.deepcopy(schema)
+    for _, each in subschemas(moved):
+        if isinstance(each, dict):
+            if not _PLACED.isdisjoint(each):
+                return None
+            reference = each.get("$ref")
+            if isinstance(reference, str):
+                if not (reference == "#" or reference.startswith("#/")):
+                    return None
+                each["$ref"] = f"#{place}{reference[1:]}"
+    return moved

@@ -1,18 +1,32 @@
 """Lint of schemas: likely mistakes in legal schemas."""
 
+import copy
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from messagebody._base.budget import DEFAULT_STEPS, Budget
+from messagebody._base.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody._base.guards import require_schema
 from messagebody._base.leaves import FoundList
 from messagebody._base.media_types import ALIASES, by_usual_name
 from messagebody._base.text import did_you_mean, quote
 from messagebody.compatibility._inclusion import Compatibility, check
 from messagebody.compatibility._relations import dead_parts, satisfiable
+from messagebody.errors import InvalidSchema
 from messagebody.findings import Finding, Severity, pointer
-from messagebody.schema import ContentSchema, MessageBodySchema, SchemaPart
+from messagebody.schema import ContentSchema, MessageBodySchema, SchemaPart, content_schema_of
+
+if TYPE_CHECKING:
+    from messagebody.compatibility._contents._question import ContentQuestions
+
+_MOST_PLACES: Final = 200
+"""Places that are looked at: each takes a question."""
+_NAMED_SCHEMAS: Final = ("properties", "patternProperties", "dependentSchemas")
+_LISTED_SCHEMAS: Final = ("prefixItems", "anyOf", "oneOf")
+_SINGLE_SCHEMAS: Final = ("additionalProperties", "items", "then", "else")
+
+_Place = tuple[str | int, ...]
 
 
 def lint(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[Finding]:
@@ -91,7 +105,6 @@ def _redundancy(schema: MessageBodySchema, index: int, steps: int) -> Compatibil
 
 def _on_content(index: int, content: ContentSchema, steps: int) -> Iterator[Finding]:
     # Loaded here, because few schemas say what is inside.
-    from messagebody.compatibility._contents._dead import dead_places
     from messagebody.compatibility._contents._question import ContentQuestions
 
     yield from _on_words(index, content)
@@ -134,3 +147,76 @@ def _on_aliases(index: int, part: SchemaPart, schema: MessageBodySchema) -> Iter
         if not any(pattern.matches(usual) for pattern in alike):
             problem = f"{quote(other)} is another name of {quote(usual)}, which most parts have"
             yield _on_part("alias-type", index, problem)
+
+
+# Places inside content schemas
+
+
+def dead_places(schema: ContentSchema, questions: "ContentQuestions") -> Iterator[str]:
+    """Yield a JSON Pointer to each schema or value inside that no content uses.
+
+    What is taken out changes nothing then: all contents are still accepted. Places below a dead
+    one, below `not` and in definitions are not looked at.
+
+    Arguments:
+        schema: the schema, which some content meets.
+        questions: answers whether there is a value.
+
+    Examples:
+        >>> from messagebody.compatibility._contents._question import ContentQuestions
+        >>> from messagebody._base.budget import Budget
+        >>> schema = content_schema_of({"type": "string", "enum": ["a", 1]})
+        >>> list(dead_places(schema, ContentQuestions(Budget())))
+        ['/enum/1']
+    """
+    waiting: list[_Place] = [()]
+    tried = 0
+    while waiting:
+        place = waiting.pop()
+        # Every content meets the schemas of `allOf`, and the whole.
+        if place and place[-2:-1] != ("allOf",):
+            tried += 1
+            if tried > _MOST_PLACES:
+                return
+            if _is_dead(schema, place, questions):
+                yield pointer(*place)
+                continue
+        waiting += reversed(
+            [(*place, *steps) for steps in _places_inside(_schema_at(schema.exact, place))]
+        )
+
+
+def _places_inside(schema: Any) -> Iterator[_Place]:
+    """Yield the steps to each schema and value inside a schema."""
+    if not isinstance(schema, dict):
+        return
+    for keyword in _NAMED_SCHEMAS:
+        yield from ((keyword, name) for name in schema.get(keyword, ()))
+    for keyword in (*_LISTED_SCHEMAS, "allOf"):
+        yield from ((keyword, index) for index in range(len(schema.get(keyword, ()))))
+    # One that is false is not asked about: its author says that nothing is there.
+    yield from ((keyword,) for keyword in _SINGLE_SCHEMAS if keyword in schema)
+    values = schema.get("enum", ())
+    if len(values) > 1:
+        yield from (("enum", index) for index in range(len(values)))
+
+
+def _is_dead(schema: ContentSchema, place: _Place, questions: "ContentQuestions") -> bool:
+    document = copy.deepcopy(schema.exact)
+    holder, last = _schema_at(document, place[:-1]), place[-1]
+    if holder[last] is False:
+        return False
+    if place[-2:-1] == ("enum",):
+        del holder[last]
+    else:
+        holder[last] = False
+    try:
+        return questions.ask([schema], [content_schema_of(document)]) is None
+    except (InvalidSchema, OutOfBudget):  # something refers to the place; or it is not known
+        return False
+
+
+def _schema_at(document: Any, steps: _Place) -> Any:
+    for step in steps:
+        document = document[step]
+    return document

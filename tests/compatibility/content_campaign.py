@@ -10,8 +10,9 @@ import random
 from functools import cache
 from typing import Any
 
+from messagebody.compatibility._contents._question import is_proved_empty
+
 from messagebody.compatibility import Compatibility, check
-from messagebody.compatibility._contents._algebra import is_none
 from messagebody.schema import ContentSchema, MessageBodySchema, content_schema_of
 from tests.compatibility import content_oracle as oracle
 from tests.compatibility.content_generators import Drawer, Schema
@@ -97,7 +98,7 @@ def _breaking(producer: ContentSchema, consumer: ContentSchema) -> bool:
 def _mistake(
     result: Compatibility, producer: ContentSchema, consumer: ContentSchema, *, is_slow: bool
 ) -> str | None:
-    if result.compatible is False and is_none([producer], [consumer]):
+    if result.compatible is False and is_proved_empty([producer], [consumer]):
         return f"{result.verdict}, but the library proves that it fits"
     for body, is_taken in ((result.counterexample, False), (result.example, True)):
         if body is not None and is_slow:

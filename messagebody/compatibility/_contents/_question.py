@@ -1,10 +1,10 @@
 """The question about contents: is there a JSON value that meets some schemas and none of others?"""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache, reduce
 from typing import Any, Final
 
 from messagebody._base.budget import Budget, OutOfBudget
-from messagebody.compatibility._contents._algebra import is_none
 from messagebody.compatibility._contents._differences import differences
 from messagebody.compatibility._contents._nodes import Nodes
 from messagebody.compatibility._contents._reading import read
@@ -12,8 +12,8 @@ from messagebody.compatibility._contents._search import Found, Search, ValueTooD
 from messagebody.compatibility._contents._smallest import is_larger, smallest
 from messagebody.compatibility._contents._texts import TooLarge
 from messagebody.compatibility._solver.contents import Difference, Undecided
-from messagebody.schema import ContentSchema
-from messagebody.schema._library import TooCostly
+from messagebody.schema import ContentSchema, content_schema_of
+from messagebody.schema._library import TooCostly, library
 
 _SCHEMA_READ: Final = 16
 """Steps of the budget that reading a schema takes, though it is read once for all questions."""
@@ -21,6 +21,9 @@ _LARGEST: Final = 250_000
 """Values that a content may hold: few definitions that name each other can ask for any number."""
 _TRIED: Final = 8
 """Values that are tried where a keyword is not followed."""
+_LONGEST_PROVED: Final = 16_384
+"""Characters of the schemas of a question to the library, which has no budget."""
+_PROVED_CACHED: Final = 256
 
 
 Answer = Found | Undecided
@@ -56,8 +59,10 @@ class ContentQuestions:
         return self._answers[key]
 
     def _answer(self, met: Sequence[ContentSchema], unmet: Sequence[ContentSchema]) -> Answer:
+        # The library comes last: it has no budget, and of a few unions it may need a second where
+        # the search is done at once.
         answer = self._searched(met, unmet)
-        return None if isinstance(answer, Undecided) and is_none(met, unmet) else answer
+        return None if isinstance(answer, Undecided) and is_proved_empty(met, unmet) else answer
 
     def _searched(self, met: Sequence[ContentSchema], unmet: Sequence[ContentSchema]) -> Answer:
         goal = [*map(self._node, met), *[-self._node(each) for each in unmet]]
@@ -130,6 +135,38 @@ def _is_right(value: Any, met: Iterable[ContentSchema], unmet: Iterable[ContentS
     return all(each.validator.is_valid(value) for each in met) and not any(
         each.validator.is_valid(value) for each in unmet
     )
+
+
+def is_proved_empty(met: Sequence[ContentSchema], unmet: Sequence[ContentSchema]) -> bool:
+    """Return whether the library proves that no value meets some schemas and none of others.
+
+    Examples:
+        >>> from messagebody.schema import content_schema_of
+        >>> integer, number = (content_schema_of({"type": kind}) for kind in ("integer", "number"))
+        >>> is_proved_empty([integer], [number]), is_proved_empty([number], [integer])
+        (True, False)
+    """
+    if sum(len(each.canonical) for each in (*met, *unmet)) > _LONGEST_PROVED:
+        return False
+    rs = library()
+    try:
+        wanted = map(_canonical, met or [content_schema_of(True)])
+        both = reduce(lambda one, other: one.intersect(other), wanted)
+        if not unmet:
+            return bool(both.satisfiability() == rs.canonical.Satisfiability.NO)
+        either = reduce(lambda one, other: one.union(other), map(_canonical, unmet))
+        return bool(either.covers(both) == rs.canonical.Containment.YES)
+    except rs.canonical.CanonicalizationError:
+        return False  # it is beyond the algebra
+
+
+@lru_cache(_PROVED_CACHED)
+def _canonical(schema: ContentSchema) -> Any:
+    rs = library()
+    return rs.canonicalize(
+        schema.exact, draft=rs.Draft202012, offline=True, validate_formats=False,
+        pattern_options=rs.RegexOptions(),
+    )  # fmt: skip
 
 
 _shared = [Nodes()]
