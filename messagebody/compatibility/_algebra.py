@@ -16,8 +16,8 @@ from messagebody.compatibility._contents._question import ContentQuestions
 from messagebody.compatibility._solver.containment import alternatives
 from messagebody.compatibility._solver.decision import NOTHING, Decision
 from messagebody.compatibility._solver.intersection import intersection
-from messagebody.compatibility._solver.prices import PART
 from messagebody.compatibility._solver.profile import Profile, profile_of, types_of
+from messagebody.compatibility._solver.step_costs import PART
 from messagebody.errors import InvalidSchema
 from messagebody.globs import (
     ContentTypePattern,

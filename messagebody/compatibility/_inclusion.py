@@ -16,9 +16,9 @@ from messagebody.compatibility._reasons import (
     Evidence,
     Reason,
     Sides,
+    brief_lines,
+    evidence_for,
     explain,
-    shown_body,
-    told_briefly,
 )
 from messagebody.compatibility._solver.decision import Decision
 from messagebody.compatibility._solver.profile import profile_of
@@ -69,7 +69,7 @@ class Compatibility:
         return self.verdict is Verdict.ALWAYS
 
     def __repr__(self) -> str:
-        lines = () if self else told_briefly(self.reasons, self._shown.body)
+        lines = () if self else brief_lines(self.reasons, self._evidence.body)
         return answer_repr(type(self).__name__, self.verdict, lines)
 
     def _repr_html_(self) -> str:
@@ -93,9 +93,9 @@ class Compatibility:
         it is None although `compatible` is False: the patterns ask for content types that are too
         long for any message.
         """
-        if self._shown.body is None:
+        if self._evidence.body is None:
             return None
-        body = example_body(self._shown.body)
+        body = example_body(self._evidence.body)
         if body is not None:
             _confirm(self.producer.is_valid(body) and not self.consumer.is_valid(body))
         return body
@@ -139,16 +139,16 @@ class Compatibility:
         return self._reasons
 
     @cached_property
-    def _shown(self) -> Evidence:
+    def _evidence(self) -> Evidence:
         self._decision.budget.refill(self.steps)
-        return shown_body(self._decision, self.verdict, self.counterexample_types)
+        return evidence_for(self._decision, self.verdict, self.counterexample_types)
 
     @cached_property
     def _reasons(self) -> tuple[Reason, ...]:
-        shown = self._shown
+        evidence = self._evidence
         self._decision.budget.refill(self.steps)
         sides = Sides(self.producer, self.consumer, self.steps)
-        return explain(sides, self._decision, self.verdict, shown)
+        return explain(sides, self._decision, self.verdict, evidence)
 
     def _new_decision(self) -> Decision:
         return Decision(profile_of(self.producer), profile_of(self.consumer), Budget(self.steps))

@@ -14,9 +14,9 @@ from messagebody._base.text import count_of, escape, nearest, quote
 from messagebody.compatibility._solver.containment import are_disjoint
 from messagebody.compatibility._solver.contents import Difference, Undecided
 from messagebody.compatibility._solver.decision import NOTHING, Decision, missing_from, rejected_by
-from messagebody.compatibility._solver.glance import contained
 from messagebody.compatibility._solver.languages import members
-from messagebody.compatibility._solver.screen import OPEN, Answer
+from messagebody.compatibility._solver.sampling import OPEN, Answer
+from messagebody.compatibility._solver.textual_inclusion import contained
 from messagebody.schema import MessageBodySchema, PartType, SchemaPart
 from messagebody.schema._part_types import FilledType, Types, can_exist
 
@@ -263,7 +263,7 @@ class Evidence:
     is_open: bool = False
 
 
-def shown_body(decision: Decision, verdict: str, found: Sequence[PartType] | None) -> Evidence:
+def evidence_for(decision: Decision, verdict: str, found: Sequence[PartType] | None) -> Evidence:
     """Return the counterexample to show.
 
     Arguments:
@@ -284,22 +284,24 @@ def shown_body(decision: Decision, verdict: str, found: Sequence[PartType] | Non
     return Evidence(body, answers, is_open=verdict == "undecided" or not is_settled)
 
 
-def explain(sides: Sides, decision: Decision, verdict: str, shown: Evidence) -> tuple[Reason, ...]:
+def explain(
+    sides: Sides, decision: Decision, verdict: str, evidence: Evidence
+) -> tuple[Reason, ...]:
     """Return the reasons for a verdict, with the answers of its decision.
 
     Arguments:
         sides: the schemas.
         decision: the decision, with the budget for explaining.
         verdict: the verdict.
-        shown: the counterexample that they refer to.
+        evidence: the counterexample that they refer to.
     """
-    if verdict == "undecided" and shown.body is None:
+    if verdict == "undecided" and evidence.body is None:
         # What was too much for the decision would be too much again.
         return (_undecided(sides, decision),)
     reasons: list[Reason] = []
-    is_open = shown.is_open
+    is_open = evidence.is_open
     try:
-        reasons.extend(_reasons(sides, decision, verdict, shown.body, shown.answers))
+        reasons.extend(_reasons(sides, decision, verdict, evidence.body, evidence.answers))
     except OutOfBudget:
         is_open = True
     # First, because it says more than the reasons about single parts.
@@ -309,18 +311,18 @@ def explain(sides: Sides, decision: Decision, verdict: str, shown: Evidence) -> 
     return tuple(reasons)
 
 
-def told_briefly(reasons: Sequence[Reason], body: Sequence[PartType] | None) -> list[str]:
+def brief_lines(reasons: Sequence[Reason], body: Sequence[PartType] | None) -> list[str]:
     """Return the first reason and the counterexample, a line each."""
     more = len(reasons) - 1
     end = f"; and {count_of(more, 'more reason')}" if more > 0 else ""
     lines = [f"{each.brief}{end}" for each in reasons[:1]]
     if body is not None:
-        parts = [_shown_part(each) for each in body[:_LISTED]]
+        parts = [_part_with_content(each) for each in body[:_LISTED]]
         lines.append(f"for example {', '.join(parts) or 'a message without parts'}")
     return lines
 
 
-def _shown_part(part: PartType) -> str:
+def _part_with_content(part: PartType) -> str:
     """Return a part in words, with the beginning of its content if that matters."""
     kind = part.content_type
     if not isinstance(kind, FilledType) or kind.value is None:
@@ -349,7 +351,7 @@ def is_readable(parts: Iterable[PartType]) -> bool:
     return can_exist(parts) and all(len(part.name or "") <= longest for part in parts)
 
 
-def _add_rejected(shown: Types, decision: Decision, answers: Mapping[int, Answer]) -> None:
+def _add_rejected(body: Types, decision: Decision, answers: Mapping[int, Answer]) -> None:
     """Add rejected parts, so that each producer part that allows one has one in the body.
 
     The body stays valid for the producer, because it accepts the added parts and their names are
@@ -357,23 +359,23 @@ def _add_rejected(shown: Types, decision: Decision, answers: Mapping[int, Answer
     """
     pair = decision.pair
     # A name occurs at most once in a body, so the added parts need new names.
-    taken = {part.name for part in shown if part.name is not None}
+    taken = {part.name for part in body if part.name is not None}
     senders = 0
-    for part in rejected_by(pair, shown):
-        senders |= pair.hits(part)
+    for part in rejected_by(pair, body):
+        senders |= pair.accepting_parts(part)
     for index in range(len(decision.producer)):
         answer = answers.get(index, OPEN)
         if not answer.is_found or senders >> index & 1:
             continue
         rejected = rejected_by(pair, answer.body or ())
-        own = next((each for each in rejected if pair.hits(each) >> index & 1), None)
+        own = next((each for each in rejected if pair.accepting_parts(each) >> index & 1), None)
         # The part comes from another body. If its name is taken here, a different part is needed.
         if own is None or own.name in taken:
             own = decision.rejected_part(index, taken)
         # Parts beyond the default limits are not added, so that readers accept the body.
         if own is not None and is_readable([own]):
-            shown.append(own)
-            senders |= pair.hits(own)
+            body.append(own)
+            senders |= pair.accepting_parts(own)
             if own.name is not None:
                 taken.add(own.name)
 
@@ -382,20 +384,20 @@ def _reasons(
     sides: Sides,
     decision: Decision,
     verdict: str,
-    shown: Types | None,
+    body: Types | None,
     answers: Mapping[int, Answer],
 ) -> Iterator[Reason]:
     """Yield the reasons that decided the verdict, then other useful ones."""
-    if shown is None and decision.valid_body() is None:
+    if body is None and decision.valid_body() is None:
         yield Reason("producer-unsatisfiable", sides=sides)
         return
     if verdict != "always":
         rejected: list[Reason] = []
-        for each in _on_rejected(sides, decision, shown or [], answers):
+        for each in _on_rejected(sides, decision, body or [], answers):
             rejected.append(each)
             yield each
-        settled = {index for each in rejected for index in _met_otherwise(sides, each)}
-        yield from _on_missing(sides, decision, shown, answers, settled)
+        settled = {index for each in rejected for index in _requirements_met_outside(sides, each)}
+        yield from _on_missing(sides, decision, body, answers, settled)
         yield from _on_overlap(sides, decision, verdict)
     for index in range(len(sides.producer)):
         answer = decision.occurrence(index)
@@ -406,14 +408,14 @@ def _reasons(
 
 
 def _on_rejected(
-    sides: Sides, decision: Decision, shown: Types, answers: Mapping[int, Answer]
+    sides: Sides, decision: Decision, body: Types, answers: Mapping[int, Answer]
 ) -> Iterator[Reason]:
-    """Yield a reason for each rejected part shown, then for each other rejected producer part."""
+    """Yield a reason for each rejected part body, then for each other rejected producer part."""
     pair = decision.pair
     blamed: set[int] = set()
     examples: dict[int, PartType] = {}
-    for part in rejected_by(pair, shown):
-        senders = members(pair.hits(part) & pair.first)
+    for part in rejected_by(pair, body):
+        senders = members(pair.accepting_parts(part) & pair.first)
         # Several producer parts may allow it: prefer one without a reason so far.
         index = next((each for each in senders if each not in blamed), senders[0])
         blamed.add(index)
@@ -424,19 +426,19 @@ def _on_rejected(
         answer = answers.get(index, OPEN)
         if answer.is_found and index not in blamed:
             rejected = rejected_by(pair, answer.body or ())
-            part = next(each for each in rejected if pair.hits(each) >> index & 1)
+            part = next(each for each in rejected if pair.accepting_parts(each) >> index & 1)
             yield from _not_accepted(sides, decision, index, examples.get(index), part)
 
 
 def _not_accepted(
-    sides: Sides, decision: Decision, index: int, shown: PartType | None, rejected: PartType
+    sides: Sides, decision: Decision, index: int, example: PartType | None, rejected: PartType
 ) -> Iterator[Reason]:
     """Yield why the consumer does not accept a part: in most pairs, one reason."""
-    rejected = shown or rejected
+    rejected = example or rejected
     kind = rejected.content_type
     taker = _taker(sides.consumer, rejected) if isinstance(kind, FilledType) else None
     if taker is None:
-        yield Reason("part-not-accepted", shown, index, sides=sides, rejected=rejected)
+        yield Reason("part-not-accepted", example, index, sides=sides, rejected=rejected)
         return
     content = sides.consumer[taker].content_schema
     found: Sequence[Difference | None] = (None,)
@@ -446,7 +448,7 @@ def _not_accepted(
     for each in found:
         yield Reason(
             "content-not-accepted",
-            shown,
+            example,
             index,
             taker,
             sides=sides,
@@ -463,7 +465,7 @@ def _taker(consumer: MessageBodySchema, part: PartType) -> int | None:
     return max(takers, key=lambda i: _closeness(consumer[i], part), default=None)
 
 
-def _met_otherwise(sides: Sides, reason: Reason) -> Iterator[int]:
+def _requirements_met_outside(sides: Sides, reason: Reason) -> Iterator[int]:
     """Yield the requirement that a required part meets but for what a reason says inside."""
     if reason.code != "content-not-accepted":
         return
@@ -476,19 +478,19 @@ def _met_otherwise(sides: Sides, reason: Reason) -> Iterator[int]:
 def _on_missing(
     sides: Sides,
     decision: Decision,
-    shown: Types | None,
+    body: Types | None,
     answers: Mapping[int, Answer],
     settled: Collection[int],
 ) -> Iterator[Reason]:
     """Yield a reason for each consumer requirement that a valid body may lack, but for some."""
-    lacking = set() if shown is None else set(missing_from(decision.pair, shown))
+    lacking = set() if body is None else set(missing_from(decision.pair, body))
     for wanted in decision.consumer.required_parts:
         answer = answers.get(len(decision.producer) + wanted, OPEN)
         if not (answer.is_found or wanted in lacking) or wanted in settled:
             continue
         # What this part refuses may be taken by another one, and be missing here all the same.
         is_inside = False
-        for each in _on_promised(sides, decision, wanted, shown or answer.body or ()):
+        for each in _on_promised(sides, decision, wanted, body or answer.body or ()):
             is_inside = True
             yield each
         if not is_inside:
@@ -498,7 +500,7 @@ def _on_missing(
                 producer_index=nearest,
                 consumer_index=wanted,
                 sides=sides,
-                is_elsewhere=shown is not None and wanted not in lacking,
+                is_elsewhere=body is not None and wanted not in lacking,
             )
 
 
@@ -511,7 +513,7 @@ def _on_promised(
         kind = part.content_type
         if taker.content_schema is None or not isinstance(kind, FilledType) or kind.value is None:
             continue
-        for index in members(decision.pair.hits(part) & decision.pair.first):
+        for index in members(decision.pair.accepting_parts(part) & decision.pair.first):
             sender = sides.producer[index]
             if sender.required and contained((sender,), (taker,), lambda *_: True) is not None:
                 content = taker.content_schema
@@ -571,12 +573,12 @@ def _closeness(schema_part: SchemaPart, part: PartType) -> tuple[bool, bool, int
     return (
         schema_part.accepts_name(part.name),
         same_sort and schema_part.content_type_pattern.matches_essence(part.content_type),
-        _shared(part.name or "", schema_part.name or "") if same_sort else -1,
-        _shared(part.content_type, schema_part.content_type.lower()),
+        _common_prefix_length(part.name or "", schema_part.name or "") if same_sort else -1,
+        _common_prefix_length(part.content_type, schema_part.content_type.lower()),
     )
 
 
-def _shared(word: str, pattern: str) -> int:
+def _common_prefix_length(word: str, pattern: str) -> int:
     pairs = zip(word, pattern, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 

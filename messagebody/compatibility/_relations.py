@@ -49,7 +49,7 @@ def satisfiable(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Rel
         types = Decision(profile_of(schema), NOTHING, Budget(steps)).valid_body()
     except OutOfBudget:
         return _UNDECIDED
-    return Relation(False) if types is None else _shown(True, types)
+    return Relation(False) if types is None else _with_witness(True, types)
 
 
 def disjoint(
@@ -71,7 +71,7 @@ def disjoint(
         types = Decision(*profiles, Budget(steps)).shared_body()
     except OutOfBudget:
         return _UNDECIDED
-    return Relation(True) if types is None else _shown(False, types)
+    return Relation(True) if types is None else _with_witness(False, types)
 
 
 def equivalent(
@@ -171,5 +171,5 @@ def dead_parts(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Dead
     )
 
 
-def _shown(value: bool, types: list[PartType]) -> Relation:
+def _with_witness(value: bool, types: list[PartType]) -> Relation:
     return Relation(value, example_body(types))

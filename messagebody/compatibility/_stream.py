@@ -14,10 +14,10 @@ from messagebody._base.leaves import FoundList
 from messagebody._model.part import Part
 from messagebody.compatibility._solver.languages import PartSet, members
 from messagebody.compatibility._solver.profile import Profile, profile_of
-from messagebody.compatibility._solver.satisfy import Pair, Problem
+from messagebody.compatibility._solver.satisfy import NumberedPair, Problem
 from messagebody.schema import MessageBodySchema, PartType, Status, Violation
 from messagebody.schema._validation import (  # annotations are evaluated on demand
-    Seen,  # noqa: TC001
+    ContentVerdict,  # noqa: TC001
     StatusWord,  # noqa: TC001
 )
 
@@ -52,10 +52,10 @@ class Stream:
         self._steps = steps
         self._profile = profile_of(schema)
         self._seen: list[PartType] = []
-        self._contents: dict[int, Seen] = {}
+        self._contents: dict[int, ContentVerdict] = {}
         self._told = 0
         self._names: set[str] = set()
-        self._pair = Pair(self._profile, Profile(), Budget(steps))
+        self._pair = NumberedPair(self._profile, Profile(), Budget(steps))
         self._missing = self._pair.required
         self._status = self._outlook()
 
@@ -66,34 +66,34 @@ class Stream:
         self._seen.append(PartType(name, part.content_type))
         if name is not None:
             self._names.add(name)
-        hits = self._schema.checker.accepting(name, part.content_type)
-        if hits & self._schema.checker.inside:
-            hits = self._look_inside(part, hits)
+        matching_parts = self._schema.checker.accepting(name, part.content_type)
+        if matching_parts & self._schema.checker.inside:
+            matching_parts = self._look_inside(part, matching_parts)
         # These are final, because no later part can correct them.
         if self.status in {"invalid", "hopeless"}:
-            self._missing &= ~hits
+            self._missing &= ~matching_parts
             return self.status
-        if is_repeated or not hits:
+        if is_repeated or not matching_parts:
             self._status = Status("invalid", missing=self.status.missing)
         else:
-            self._take(name, hits)
+            self._accept(name, matching_parts)
         return self.status
 
-    def _look_inside(self, part: Part, hits: PartSet) -> PartSet:
+    def _look_inside(self, part: Part, matching_parts: PartSet) -> PartSet:
         """Return the schema parts that a part matches, of those that its name and type allow."""
         seen = self._schema.checker.seen(
-            len(self._seen) - 1, part, hits, self._missing, self._resolver, self._told
+            len(self._seen) - 1, part, matching_parts, self._missing, self._resolver, self._told
         )
         self._told += bool(seen.violations)
         self._contents[len(self._seen) - 1] = seen
-        return hits & ~self._schema.checker.inside | seen.satisfied
+        return matching_parts & ~self._schema.checker.inside | seen.satisfied
 
-    def _take(self, name: str | None, hits: PartSet) -> None:
+    def _accept(self, name: str | None, matching_parts: PartSet) -> None:
         """Update the status after an accepted part."""
-        is_needed = bool(self._missing & hits)
-        self._missing &= ~hits
+        is_needed = bool(self._missing & matching_parts)
+        self._missing &= ~matching_parts
         # Only a name that a missing part could have changes the possibilities.
-        takes_a_chance = self._takes_a_chance(name)
+        takes_a_chance = self._uses_up_a_name(name)
         if not is_needed and not takes_a_chance:
             return
         if self._missing and not takes_a_chance and self.status.exact:
@@ -113,7 +113,7 @@ class Stream:
         seen = cast("list[Part]", self._seen)
         return FoundList(self._schema.checker.violations_seen(seen, self._contents))
 
-    def _takes_a_chance(self, name: str | None) -> bool:
+    def _uses_up_a_name(self, name: str | None) -> bool:
         """Return whether a missing part with finitely many names could have had this name."""
         if name is None:
             return False

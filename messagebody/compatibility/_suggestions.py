@@ -258,7 +258,7 @@ def _of_producer(
         if any(set(known) <= set(edits) for known, _ in found):
             continue
         if trial.is_remedy([option.part for option in choice]):
-            needed = _needed(choice, producer, trial)
+            needed = _necessary_options(choice, producer, trial)
             edits = tuple(edit for option in needed for edit in option.edits)
             kept = [option.part for option in needed if option.part is not None]
             if not any(set(known) <= set(edits) for known, _ in found):
@@ -266,7 +266,7 @@ def _of_producer(
     return found
 
 
-def _needed(
+def _necessary_options(
     choice: Sequence["_Option"], producer: MessageBodySchema, trial: "_Trial"
 ) -> list["_Option"]:
     """Return options that are a remedy, without those of parts that may stay as they are."""

@@ -34,7 +34,7 @@ def widened(
         steps: the budget of all attempts together.
     """
     for _ in range(_ROUNDS):
-        parts = _more(result, list(consumer))
+        parts = _widened_parts(result, list(consumer))
         if parts is None:
             return None
         consumer = MessageBodySchema(parts)
@@ -47,12 +47,12 @@ def widened(
     return None
 
 
-def _more(result: Compatibility, parts: list[SchemaPart]) -> list[SchemaPart] | None:
+def _widened_parts(result: Compatibility, parts: list[SchemaPart]) -> list[SchemaPart] | None:
     """Return consumer parts that take more; None if something is refused that can't be mended."""
     refused = [each for each in result.reasons if each.code == "part-not-accepted"]
     for reason in refused:
         at = reason.producer_index
-        changed = None if at is None else _taking(result.producer[at], parts)
+        changed = None if at is None else _widened_to_take(result.producer[at], parts)
         if changed is None:
             return None
         parts = changed
@@ -62,17 +62,20 @@ def _more(result: Compatibility, parts: list[SchemaPart]) -> list[SchemaPart] | 
     if any(each.code != "required-may-be-missing" for each in result.reasons):
         return None
     missing = {each.consumer_index for each in result.reasons}
-    return [_met(result.producer, part) if at in missing else part for at, part in enumerate(parts)]
+    return [
+        _always_met(result.producer, part) if at in missing else part
+        for at, part in enumerate(parts)
+    ]
 
 
-def _met(producer: MessageBodySchema, part: SchemaPart) -> SchemaPart:
+def _always_met(producer: MessageBodySchema, part: SchemaPart) -> SchemaPart:
     """Return a consumer part that each message meets: by another type, or required no more."""
-    always = (_taking(sent, [part]) for sent in producer if sent.required)
+    always = (_widened_to_take(sent, [part]) for sent in producer if sent.required)
     [met] = next((found for found in always if found is not None), [None])
     return attrs.evolve(part, required=False) if met in {None, part} else met
 
 
-def _taking(sent: SchemaPart, parts: list[SchemaPart]) -> list[SchemaPart] | None:
+def _widened_to_take(sent: SchemaPart, parts: list[SchemaPart]) -> list[SchemaPart] | None:
     """Return parts with the first widened that can take what a producer part sends.
 
     None if no part can.
@@ -82,7 +85,7 @@ def _taking(sent: SchemaPart, parts: list[SchemaPart]) -> list[SchemaPart] | Non
         parts: the parts of the consumer.
     """
     for at, part in enumerate(parts):
-        kinds = _together(part.content_type, sent.content_type)
+        kinds = _common_pattern(part.content_type, sent.content_type)
         if kinds is not None and _takes_names_of(part, sent):
             with suppress(InvalidSchema):  # it says what is inside, and of other types it can't
                 wider = attrs.evolve(part, content_type=kinds)
@@ -96,7 +99,7 @@ def _takes_names_of(part: SchemaPart, sent: SchemaPart) -> bool:
     return bool(contains(part.name_pattern, sent.name_pattern))
 
 
-def _together(taken: str, sent: str) -> str | None:
+def _common_pattern(taken: str, sent: str) -> str | None:
     """Return a pattern of all types of two patterns, if they are of one kind.
 
     Examples:

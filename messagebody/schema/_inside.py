@@ -28,7 +28,7 @@ from messagebody.schema._validation import (
     Checker,
     Code,
     Columns,
-    Seen,
+    ContentVerdict,
     Violation,
     columns_of,
     description,
@@ -56,7 +56,7 @@ class Inside(Protocol):
 
     @property
     def is_reference(self) -> bool:
-        """Whether it is elsewhere."""
+        """Whether the content is a reference to another place."""
 
     def held(self, wanted: int) -> int:
         """Return the schema parts, of some, whose content schema it satisfies."""
@@ -260,7 +260,7 @@ class ContentChecker(Checker):
     def seen(
         self, position: int, part: "messagebody.Part", found: int, missing: int,
         resolver: "messagebody.Resolver | None", told: int = 0,
-    ) -> Seen:  # fmt: skip
+    ) -> ContentVerdict:  # fmt: skip
         """Return what is inside a part, which is not kept.
 
         Arguments:
@@ -278,15 +278,15 @@ class ContentChecker(Checker):
         refused = wanted & ~held
         is_told = refused & missing or not (held or plain)
         flaws = content.flaws(refused, LISTED // (told + 1)) if is_told else ()
-        return Seen(held, flaws, content.is_reference)
+        return ContentVerdict(held, flaws, content.is_reference)
 
     def violations_seen(
-        self, seen: "Iterable[messagebody.Part]", contents: Mapping[int, Seen]
+        self, seen: "Iterable[messagebody.Part]", contents: Mapping[int, ContentVerdict]
     ) -> Iterator[Violation]:
         """Yield the violations of parts that are not kept, with what was inside them."""
         columns = columns_of(seen)
         yield from repetitions(seen, columns)
-        nothing = Seen(0, ())
+        nothing = ContentVerdict(0, ())
         yield from self.violations_of(columns, lambda position: contents.get(position, nothing))
 
     def _contents(

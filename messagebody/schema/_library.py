@@ -34,7 +34,7 @@ _MOST: Final = 50_000_000
 """Evaluations of a content, which take a second."""
 LISTED: Final = 64 * MIB
 """Bytes that the flaws of a content may take at most, so that they are made."""
-_SHOWN: Final = 5
+_MOST_NAMED: Final = 5
 """Members and values that a text lists."""
 _CUT: Final = 40
 """Characters of a stranger's value in a text."""
@@ -138,7 +138,7 @@ class Validator:
             except library().ValidationError as error:
                 return [_flaw(error)], None
         text = "what the schema describes; it is too large to say where it differs"
-        return [ContentFlaw("", "", text, _shown(value))], None
+        return [ContentFlaw("", "", text, _brief_value(value))], None
 
     def _costs(self, value: Any, room: int, *, first: bool = False) -> float:
         try:
@@ -211,7 +211,7 @@ def _flaw(error: Any) -> ContentFlaw:
         pointer(*error.instance_path),
         pointer(*error.schema_path),
         _expected(name, about),
-        _names(about["unexpected"]) if "unexpected" in about else _shown(error.instance),
+        _names(about["unexpected"]) if "unexpected" in about else _brief_value(error.instance),
     )
 
 
@@ -221,7 +221,7 @@ def _expected(name: str, about: dict[str, Any]) -> str:
         case "type":
             return " or ".join(about["types"])
         case "required":
-            return f"an object with {_shown(about['property'])}"
+            return f"an object with {_brief_value(about['property'])}"
         case "enum":
             return f"one of {_listed(about['options'])}"
         case "const":
@@ -233,28 +233,28 @@ def _expected(name: str, about: dict[str, Any]) -> str:
         case "falseSchema":
             return "nothing"
         case "pattern" | "propertyNames" if "pattern" in about:
-            return f"text that matches {_shown(about['pattern'])}"
+            return f"text that matches {_brief_value(about['pattern'])}"
     limits = [value for value in about.values() if isinstance(value, int | float | str)]
     return " ".join([name, *map(_json, limits)])
 
 
 def _listed(values: Sequence[Any]) -> str:
-    shown = [_json(each) for each in values[:_SHOWN]]
-    more = len(values) - len(shown)
-    return ", ".join(shown + ([f"{more:,} more"] if more else []))
+    first_ones = [_json(each) for each in values[:_MOST_NAMED]]
+    more = len(values) - len(first_ones)
+    return ", ".join(first_ones + ([f"{more:,} more"] if more else []))
 
 
 def _names(names: Sequence[Any]) -> str:
-    shown = [_shown(each) for each in names[:_SHOWN]]
-    more = len(names) - len(shown)
-    return ", ".join(shown + ([f"{more:,} more"] if more else []))
+    first_ones = [_brief_value(each) for each in names[:_MOST_NAMED]]
+    more = len(names) - len(first_ones)
+    return ", ".join(first_ones + ([f"{more:,} more"] if more else []))
 
 
 def _json(value: Any) -> str:
     return escape(exact_json.dumps(value), limit=2 * _CUT)
 
 
-def _shown(value: Any) -> str:
+def _brief_value(value: Any) -> str:
     """Return a stranger's value in a few words."""
     if isinstance(value, str):
         return quote(redact_urls(value[: 10 * _CUT]), limit=_CUT)

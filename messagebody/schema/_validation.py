@@ -313,8 +313,8 @@ def description(name: str | None, content_type: str) -> str:
 
 
 @attrs.frozen
-class Seen:
-    """What was inside a part that is not kept.
+class ContentVerdict:
+    """What is known of the content of a part after a check, without the content itself.
 
     Arguments:
         satisfied: the schema parts whose content schema it satisfied.
@@ -443,14 +443,14 @@ class Checker:
         missing: int,  # noqa: ARG002
         resolver: "messagebody.Resolver | None",  # noqa: ARG002
         told: int = 0,  # noqa: ARG002
-    ) -> Seen:
+    ) -> ContentVerdict:
         """Return what is inside a part, as far as it decides; nothing without content schemas."""
-        return Seen(0, (), part.is_reference)
+        return ContentVerdict(0, (), part.is_reference)
 
     def violations_seen(
         self,
         seen: "Iterable[messagebody.Part]",
-        contents: Mapping[int, Seen],  # noqa: ARG002 - content schemas need it
+        contents: Mapping[int, ContentVerdict],  # noqa: ARG002 - content schemas need it
     ) -> Iterator[Violation]:
         """Yield the violations of parts that are not kept, with what was inside them."""
         return self.violations(seen)

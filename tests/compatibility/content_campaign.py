@@ -10,9 +10,8 @@ import random
 from functools import cache
 from typing import Any
 
-from messagebody.compatibility._contents._question import is_proved_empty
-
 from messagebody.compatibility import Compatibility, check
+from messagebody.compatibility._contents._question import is_proved_empty
 from messagebody.schema import ContentSchema, MessageBodySchema, content_schema_of
 from tests.compatibility import content_oracle as oracle
 from tests.compatibility.content_generators import Drawer, Schema

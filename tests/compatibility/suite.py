@@ -23,7 +23,7 @@ from tests.compatibility.oracle import Schema
 VECTORS = Path(__file__).parents[1] / "vectors"
 SUITE = VECTORS / "containment.jsonl.gz"
 
-Pair = tuple[str, Schema, Schema]
+NumberedPair = tuple[str, Schema, Schema]
 
 _RANDOM = 2_000
 _SIZES = (3, 10, 40)
@@ -33,7 +33,7 @@ _KINDS = ["text/plain", "text/*"]
 _UNNAMED: oracle.Triple = (None, "text/*", True)
 
 
-def worked() -> Iterator[Pair]:
+def worked() -> Iterator[NumberedPair]:
     """Yield the pairs that were worked out by hand."""
     for case in json.loads((VECTORS / "compat_cases.json").read_text("utf-8")):
         sides = [[_triple(*part) for part in case[side]] for side in ("producer", "consumer")]
@@ -44,7 +44,7 @@ def _triple(name: str | None, kind: str = "*/*", required: bool = False) -> orac
     return name, kind, required
 
 
-def small() -> Iterator[Pair]:
+def small() -> Iterator[NumberedPair]:
     """Yield the first of all small pairs that behave alike.
 
     The pairs are all those of at most two parts of a pool. Two behave alike if the same can be
@@ -66,7 +66,7 @@ def _behaviour(result: Compatibility) -> Any:
     return result.verdict, tuple(sorted(reasons, key=repr)), names
 
 
-def chosen_by_lot() -> Iterator[Pair]:
+def chosen_by_lot() -> Iterator[NumberedPair]:
     """Yield random pairs, every fourth one of schemas as people write them."""
     for number in range(_RANDOM):
         is_plausible = number % 4 == 3
@@ -77,7 +77,7 @@ def chosen_by_lot() -> Iterator[Pair]:
         )
 
 
-def growing() -> Iterator[Pair]:
+def growing() -> Iterator[NumberedPair]:
     """Yield pairs that differ in size only: naive deciders take exponentially long."""
     plain, html, both = "text/plain", "text/html", "text/{plain,html}"
     families: dict[str, Any] = {

@@ -296,7 +296,7 @@ def thirds(count: int) -> list[Any]:
     ]
 
 
-def spelled(*stars: str) -> list[Any]:
+def word_of(*stars: str) -> list[Any]:
     """Return required parts with these patterns between stars, in which each has its number."""
     return [(f"/**/*{'*'.join(stars).format(*[i] * 3)}*", PLAIN, True) for i in range(160)]
 
@@ -323,7 +323,7 @@ class TestStepsOfHardQuestions:
     @pytest.mark.dear
     def test_explaining_with_words(self) -> None:
         """The reasons take as many steps again, and the words are validated."""
-        sides = schema(*spelled("a{}", "b", "c{}")), schema(*spelled("a{}", "c{}", "b"))
+        sides = schema(*word_of("a{}", "b", "c{}")), schema(*word_of("a{}", "c{}", "b"))
         result = check(*sides, steps=100_000)
         assert result.verdict is Verdict.UNDECIDED
         assert result.counterexample_types

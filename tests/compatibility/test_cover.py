@@ -8,7 +8,7 @@ import random
 import pytest
 
 from messagebody._base.budget import Budget, OutOfBudget
-from messagebody.compatibility._solver.cover import cover, crowd
+from messagebody.compatibility._solver.cover import cover, overfull_needs
 
 
 def possible(slots: list[list[int]], needs: int) -> bool:
@@ -62,7 +62,7 @@ def test_crowds_against_all_sets_of_needs() -> None:
         places = {need: [s for s in range(slots) if rng.random() < 0.4] for need in needs}
         sets = [each for n in needs for each in itertools.combinations(needs, n + 1)]
         few = [each for each in sets if len({s for need in each for s in places[need]}) < len(each)]
-        crowding = crowd(places, slots, Budget())
+        crowding = overfull_needs(places, slots, Budget())
         assert tuple(sorted(crowding)) in (few or [()]), places
         found += bool(few)
     assert 500 < found < 1_500

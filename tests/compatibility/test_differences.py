@@ -295,14 +295,14 @@ def test_named_rules_are_all() -> None:
             continue
         search, met, refused = questions._search, questions._node(sent), questions._node(taken)
         walk = _DifferenceSearch(search, [met])
-        found = walk.broken(refused)
+        found = walk.broken_rules(refused)
         assert found
         for look, value in found:
             assert sent.validator.is_valid(value)
             assert not taken.validator.is_valid(value)
             assert walk.breaks(search.nodes.constant(value), look)
         if all(walk.difference(look, value).elsewhere == 0 for look, value in found):
-            rules = [walk._along(look.path, look.rule) for look, _ in found]
+            rules = [walk._rule_from_top(look.path, look.rule) for look, _ in found]
             assert search.find([met, -refused, *rules]) is None
             seen += 1
     assert seen > examples(2_000) / 10

@@ -357,7 +357,7 @@ def test_memory_is_bounded(name: str) -> None:
 class TestAsManyPartsAsNames:
     """Each may have each name, and none may be missing: counting decides it."""
 
-    def crowd(self, count: int) -> tuple[MessageBodySchema, MessageBodySchema]:
+    def overfull_needs(self, count: int) -> tuple[MessageBodySchema, MessageBodySchema]:
         named = "/{" + ",".join(f"s{i}.md" for i in range(count)) + "}"
         producer = schema(*[(named, f"text/t{i}", True) for i in range(count)])
         return producer, schema(*[(f"/s{i}.md", "*/*", True) for i in range(count)])
@@ -365,7 +365,7 @@ class TestAsManyPartsAsNames:
     @pytest.mark.parametrize("count", [8, 32, 48])
     @pytest.mark.dear
     def test_decided(self, count: int) -> None:
-        producer, consumer = self.crowd(count)
+        producer, consumer = self.overfull_needs(count)
         assert check(producer, consumer, steps=500_000).verdict is Verdict.ALWAYS
         more = check(producer, schema(*consumer, ("/z", "*/*", True)), steps=500_000)
         assert more.verdict is Verdict.NEVER
@@ -375,7 +375,7 @@ class TestAsManyPartsAsNames:
     @pytest.mark.parametrize("count", [40, *map(slowly, (120, 320))])
     def test_an_end(self, count: int) -> None:
         """Twice what it takes, which is forty calls a step; without an end it would be billions."""
-        calls(lambda: check(*self.crowd(count)), most=40_000_000)
+        calls(lambda: check(*self.overfull_needs(count)), most=40_000_000)
 
 
 SCRIPT = """

@@ -59,8 +59,8 @@ class TestAgainstTheOracle:
         self, steps: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The first look has steps of its own; without them the search decides."""
-        monkeypatch.setattr("messagebody.compatibility._solver.screen.DEFAULT_STEPS", steps)
-        monkeypatch.setattr("messagebody.compatibility._solver.screen._FEW", 0)
+        monkeypatch.setattr("messagebody.compatibility._solver.sampling.DEFAULT_STEPS", steps)
+        monkeypatch.setattr("messagebody.compatibility._solver.sampling._FEW", 0)
         for number in range(40):
             agree(number)
 

@@ -9,8 +9,8 @@ from messagebody.compatibility import check
 from messagebody.compatibility._solver.containment import language_of
 from messagebody.compatibility._solver.languages import Language
 from messagebody.compatibility._solver.profile import Profile
-from messagebody.compatibility._solver.satisfy import Pair
-from messagebody.compatibility._solver.screen import OPEN, Answer, Screen
+from messagebody.compatibility._solver.sampling import OPEN, Answer, Sampling
+from messagebody.compatibility._solver.satisfy import NumberedPair
 from messagebody.globs import name_pattern
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators, oracle
@@ -47,9 +47,9 @@ def without_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave everything to the searches: no glance and no samples."""
     monkeypatch.setattr("messagebody.compatibility._solver.decision.is_small", lambda *_: False)
     for look in ("rejection", "omission", "occurrence"):
-        monkeypatch.setattr(Screen, look, lambda _, __: OPEN)
+        monkeypatch.setattr(Sampling, look, lambda _, __: OPEN)
     for look in ("valid_body", "shared"):
-        monkeypatch.setattr(Screen, look, lambda _: OPEN)
+        monkeypatch.setattr(Sampling, look, lambda _: OPEN)
 
 
 @pytest.mark.slow
@@ -62,17 +62,17 @@ def test_without_a_mistake_there_is_none() -> None:
 def test_the_naive_rule_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts one by one, never as a union and never competing."""
 
-    def part_by_part(screen: Screen, index: int) -> Answer:
-        answer = rejection(screen, index)
+    def part_by_part(sampling: Sampling, index: int) -> Answer:
+        answer = rejection(sampling, index)
         return answer if answer.is_settled else Answer([])
 
-    def need_by_need(screen: Screen, wanted: int) -> Answer:
-        answer = omission(screen, wanted)
+    def need_by_need(sampling: Sampling, wanted: int) -> Answer:
+        answer = omission(sampling, wanted)
         return answer if answer.is_settled else Answer([])
 
-    rejection, omission = Screen.rejection, Screen.omission
-    monkeypatch.setattr(Screen, "rejection", part_by_part)
-    monkeypatch.setattr(Screen, "omission", need_by_need)
+    rejection, omission = Sampling.rejection, Sampling.omission
+    monkeypatch.setattr(Sampling, "rejection", part_by_part)
+    monkeypatch.setattr(Sampling, "omission", need_by_need)
     assert disagreements() > 10
 
 
@@ -86,9 +86,9 @@ def test_names_that_nobody_competes_for_are_noticed(monkeypatch: pytest.MonkeyPa
 @pytest.mark.slow
 def test_unnamed_parts_taken_for_named_ones_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """`/**` accepting unnamed parts."""
-    honest = Pair.matching_name
+    honest = NumberedPair.matching_name
 
-    def too_wide(question: Pair, name: str | None) -> int:
+    def too_wide(question: NumberedPair, name: str | None) -> int:
         found = honest(question, name)
         if name is None:
             for index, pattern in enumerate(question.names):
@@ -96,7 +96,7 @@ def test_unnamed_parts_taken_for_named_ones_are_noticed(monkeypatch: pytest.Monk
                     found |= 1 << index
         return found
 
-    monkeypatch.setattr(Pair, "matching_name", too_wide)
+    monkeypatch.setattr(NumberedPair, "matching_name", too_wide)
     without_first_look(monkeypatch)
     assert disagreements() > 10
 
@@ -117,7 +117,7 @@ def test_an_alphabet_that_stops_at_the_letters_in_sight_is_noticed(
 def test_an_endless_alphabet_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if there always were one more character."""
     without_first_look(monkeypatch)
-    honest = Language.another
+    honest = Language.new_character
     monkeypatch.setattr(Language, "another", lambda self, taken: honest(self, taken) or "!")
     whole = schema(*[(f"/{c}*",) for c in FIRST_CHARACTERS])
     assert not check(schema(("/*",)), whole)
@@ -159,7 +159,7 @@ def test_screening_alone_is_never_wrong(pairs: int) -> None:
     settled = 0
     for number in range(pairs):
         a, b = generators.pair(number)
-        screening = Screen(*(Profile(MessageBodySchema(side).parts) for side in (a, b)))
+        screening = Sampling(*(Profile(MessageBodySchema(side).parts) for side in (a, b)))
         expected = oracle.decide(a, b)
         answers = [screening.rejection(index) for index in range(len(a))]
         answers += [screening.omission(index) for index, part in enumerate(b) if part[2]]

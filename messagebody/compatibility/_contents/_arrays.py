@@ -38,7 +38,8 @@ class _ItemCounter:
 
     def options(self) -> list[tuple[tuple[int, ...], int]]:
         """Return what an item may have to meet, and how much it then counts."""
-        # With one limit alone, an item that is not asked counts as the worse of the two.
+        # Against a lower limit, an item of which nothing is asked counts as none; against an upper
+        # limit, it counts as one.
         if self.most is None:
             return [((), 0), ((self.value,), 1)]
         if not self.least:
@@ -101,7 +102,7 @@ class _ArrayShape:
         self.demanded.setdefault(place, []).extend(values)
         self.least = max(self.least, place + 1)
 
-    def at(self, place: int) -> tuple[int, ...]:
+    def nodes_at(self, place: int) -> tuple[int, ...]:
         """Return the nodes that the item at a place meets."""
         return (
             *[each.value for each in self.items if each.place == place],
@@ -122,17 +123,17 @@ def array_steps(state: ValueState, budget: Budget, gaps: list[Distinct]) -> _Ste
     if shape.is_repeated:
         if shape.is_distinct:
             return None
-        return (yield from _repeated(state, shape, budget, gaps))
-    found = yield from _built(shape, budget, is_distinct=False)
+        return (yield from _with_equal_items(state, shape, budget, gaps))
+    found = yield from _shortest_array(shape, budget, is_distinct=False)
     if found is None or not shape.is_distinct or not _repeats(found[0]):
         return found
-    found = yield from _built(shape, budget, is_distinct=True)
+    found = yield from _shortest_array(shape, budget, is_distinct=True)
     if found is None:
         gaps.append(Distinct())
     return found
 
 
-def _repeated(
+def _with_equal_items(
     state: ValueState, shape: _ArrayShape, budget: Budget, gaps: list[Distinct]
 ) -> _Steps:
     """Return an array with two equal items: both have to meet what either has to meet."""
@@ -140,11 +141,11 @@ def _repeated(
     for second in range(1, shape.top + 2):
         for first in range(second):
             pair = _ArrayShape(state)
-            both = [*shape.at(first), *shape.at(second)]
+            both = [*shape.nodes_at(first), *shape.nodes_at(second)]
             pair.demand(first, both)
             pair.demand(second, both)
             pair.top = max(pair.top, second + 1)
-            found = yield from _built(pair, budget, is_distinct=False)
+            found = yield from _shortest_array(pair, budget, is_distinct=False)
             if found is not None:
                 if _repeats(found[0]):
                     return found
@@ -159,7 +160,7 @@ def _repeats(items: list[Any]) -> bool:
     return len(set(texts)) < len(texts)
 
 
-def _built(shape: _ArrayShape, budget: Budget, *, is_distinct: bool) -> _Steps:
+def _shortest_array(shape: _ArrayShape, budget: Budget, *, is_distinct: bool) -> _Steps:
     """Return a shortest array, found breadth first: one more item at each step."""
     if shape.most is not None and shape.least > shape.most:
         return None
@@ -181,7 +182,7 @@ def _built(shape: _ArrayShape, budget: Budget, *, is_distinct: bool) -> _Steps:
             continue
         if length >= _MOST_ITEMS:
             raise TooLarge
-        base = shape.at(length)
+        base = shape.nodes_at(length)
         if is_distinct:
             taken = _items(arrays, number)
             budget.spend(len(taken))

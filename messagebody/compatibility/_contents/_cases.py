@@ -53,7 +53,7 @@ class Case:
     where: str = ""
     name: str | None = None
 
-    def told(self, pointer: str) -> str:
+    def in_words(self, pointer: str) -> str:
         """Return which values these are at a place, in words."""
         if self.name is None:
             return self.where
@@ -61,7 +61,7 @@ class Case:
 
 
 @attrs.frozen
-class Ruled:
+class UnionRule:
     """What a union says of some values.
 
     Arguments:
@@ -95,12 +95,12 @@ class _Alternative:
     declared: frozenset[str]
     is_asking: bool
 
-    def likeness(self, names: Collection[str]) -> int:
+    def similarity(self, names: Collection[str]) -> int:
         """Return how many members it has in common with values, less those that they lack."""
         return len(self.declared.intersection(names)) - len(self.required.difference(names))
 
 
-def cases_of(nodes: Nodes, rule: int, names: Collection[str] = ()) -> list[Ruled]:
+def cases_of(nodes: Nodes, rule: int, names: Collection[str] = ()) -> list[UnionRule]:
     """Return what a union says, case by case: together it is what the union says.
 
     Arguments:
@@ -117,18 +117,18 @@ def cases_of(nodes: Nodes, rule: int, names: Collection[str] = ()) -> list[Ruled
         takers = tuple([place for place, each in enumerate(union) if each.types & bit])
         by_type[takers] = by_type.get(takers, 0) | bit
     refused = by_type.pop((), 0)
-    found = [Ruled(None, nodes.add(Kinds(ANY & ~refused)))] if union and refused else []
+    found = [UnionRule(None, nodes.add(Kinds(ANY & ~refused)))] if union and refused else []
     for places, types in by_type.items():
         case = Case(nodes.add(Kinds(types)) if types != ANY else TRUE, ANY & ~refused & ~types)
         left = [union[place] for place in places]
         if len(left) == 1:
-            found.append(Ruled(case, left[0].node))
-        elif types == OBJECT and (marked := list(_by_mark(nodes, rule, left, case))):
+            found.append(UnionRule(case, left[0].node))
+        elif types == OBJECT and (marked := list(_cases_by_tag(nodes, rule, left, case))):
             found += marked
         elif (nearest := _nearest(left, types, names)) is not None:
-            found += _at_nearest(nodes, rule, left, nearest, case)
+            found += _cases_by_nearness(nodes, rule, left, nearest, case)
         elif refused or len(by_type) > 1:
-            found.append(Ruled(case, _union_of(nodes, rule, left), is_whole=True))
+            found.append(UnionRule(case, _union_of(nodes, rule, left), is_whole=True))
     return found
 
 
@@ -150,29 +150,31 @@ def _alternative(nodes: Nodes, number: int) -> _Alternative:
     return _Alternative(number, known, types, frozenset(required), frozenset(declared), is_asking)
 
 
-def _by_mark(nodes: Nodes, rule: int, union: Sequence[_Alternative], case: Case) -> Iterator[Ruled]:
+def _cases_by_tag(
+    nodes: Nodes, rule: int, union: Sequence[_Alternative], case: Case
+) -> Iterator[UnionRule]:
     """Yield the cases of objects whose alternatives are told apart by the value of a member."""
     tags = [tags_of(nodes, each.known) for each in union]
-    name = next((each for each in tags[0] if _is_mark(each, tags)), None)
+    name = next((each for each in tags[0] if _is_tag(each, tags)), None)
     if name is None:
         return
     named, has = nodes.name(name), nodes.add(Has(name))
     values = tuple(scalar for each in tags for scalar in each[name][1].values)
     some = nodes.add(Members(named, nodes.add(Among(values))))
     without = [each for each in union if has not in each.known]
-    yield Ruled(case, some if without else nodes.all_of([has, some]))
+    yield UnionRule(case, some if without else nodes.all_of([has, some]))
     if without:
         lacks = Case(nodes.all_of([case.guard, -has]), case.beside, "is missing", name)
         several = len(without) > 1
-        yield Ruled(lacks, _union_of(nodes, rule, without), is_whole=several)
+        yield UnionRule(lacks, _union_of(nodes, rule, without), is_whole=several)
     for each, own in zip(union, tags, strict=True):
         marked = nodes.add(Members(named, own[name][0]))
         guard = nodes.all_of([case.guard, has, marked])
         where = f"is {words_of(nodes, own[name][0])}"
-        yield Ruled(Case(guard, case.beside, where, name), each.node)
+        yield UnionRule(Case(guard, case.beside, where, name), each.node)
 
 
-def _is_mark(name: str, tags: Sequence[dict[str, tuple[int, Among]]]) -> bool:
+def _is_tag(name: str, tags: Sequence[dict[str, tuple[int, Among]]]) -> bool:
     """Return whether each alternative has values of its own for a member."""
     if not all(name in each for each in tags):
         return False
@@ -190,12 +192,12 @@ def _nearest(union: Sequence[_Alternative], types: Types, names: Collection[str]
         return asking[0]
     if types != OBJECT or not asking:
         return None
-    return max(asking, key=lambda place: union[place].likeness(names))
+    return max(asking, key=lambda place: union[place].similarity(names))
 
 
-def _at_nearest(
+def _cases_by_nearness(
     nodes: Nodes, rule: int, union: Sequence[_Alternative], nearest: int, case: Case
-) -> Iterator[Ruled]:
+) -> Iterator[UnionRule]:
     """Yield the case of values that no other alternative takes, and of exactly one that all others.
 
     Those of which one has to hold are met where another one holds.
@@ -207,10 +209,10 @@ def _at_nearest(
         meant = words_of(nodes, nodes.all_of([-each for each in others]))
         where = "under a condition" if meant == OTHER else f"for {meant}"
     left = nodes.all_of([case.guard, *[-each for each in others]])
-    yield Ruled(Case(left, case.beside, where), union[nearest].node)
+    yield UnionRule(Case(left, case.beside, where), union[nearest].node)
     if rule > 0:
         taken = nodes.all_of([case.guard, nodes.any_of(others)])
-        yield Ruled(Case(taken, case.beside), _union_of(nodes, rule, union), is_whole=True)
+        yield UnionRule(Case(taken, case.beside), _union_of(nodes, rule, union), is_whole=True)
 
 
 def _union_of(nodes: Nodes, rule: int, left: Sequence[_Alternative]) -> int:

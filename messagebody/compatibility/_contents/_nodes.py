@@ -105,7 +105,7 @@ class Bound:
 class Multiple:
     """A number is a multiple of another."""
 
-    of: Fraction
+    divisor: Fraction
     about: ClassVar[Types] = NUMBER
 
 
@@ -296,10 +296,10 @@ class Nodes:
                 node = self._nodes[number]
                 if isinstance(node, Unknown):
                     return node
-                queue.extend(map(abs, self._inner(node)))
+                queue.extend(map(abs, self._subnodes(node)))
         return None
 
-    def _inner(self, node: Node) -> Iterable[int]:
+    def _subnodes(self, node: Node) -> Iterable[int]:
         if isinstance(node, All | One):
             return node.ids
         if isinstance(node, Members):

@@ -138,5 +138,5 @@ def _decimals(range_: Range) -> Iterator[Fraction]:
         return
     for digits in itertools.count():
         step = Fraction(1, 10**digits)
-        # Some of each size are enough: what is left out is scattered, and not all that is near.
+        # Some of each number of digits are enough: those that are excluded are few.
         yield from itertools.islice(_multiples(step, range_), 64)

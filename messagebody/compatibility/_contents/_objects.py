@@ -30,7 +30,7 @@ _Steps = Generator[tuple[int, ...], _Found, Any]
 _MOST_MEMBERS: Final = 10_000
 
 
-class _Class:
+class _NameClass:
     """Names that no literal mentions, and that the same literals are about.
 
     Attributes:
@@ -88,7 +88,7 @@ class _ObjectShape:
         """Return whether so many members are too many."""
         return self.most is not None and count > self.most
 
-    def at(self, name: str) -> Generator[tuple[int, ...], _Found, list[int]]:
+    def nodes_at(self, name: str) -> Generator[tuple[int, ...], _Found, list[int]]:
         """Return the nodes that the value of a name meets if it is there."""
         found = list(self.named.get(name, ()))
         for guard, value in self.general:
@@ -100,7 +100,7 @@ class _ObjectShape:
         self, name: str, more: Iterable[int] = ()
     ) -> Generator[tuple[int, ...], _Found, tuple[int, ...]]:
         """Return the goal of a name that is there."""
-        found = yield from self.at(name)
+        found = yield from self.nodes_at(name)
         return (*found, *self.present.get(name, ()), *more)
 
     def applies(self, guard: int, name: str) -> Generator[tuple[int, ...], _Found, bool]:
@@ -215,9 +215,9 @@ def object_steps(state: ValueState, budget: Budget) -> _Steps:
     if shape.is_over(max(shape.least, len(shape.present))):
         return None
     if not shape.demands and len(shape.present) >= shape.least:
-        return (yield from _filled(shape, dict.fromkeys(shape.present, ()), {}, [], budget))
+        return (yield from _object_with(shape, dict.fromkeys(shape.present, ()), {}, [], budget))
     mentioned = shape.mentioned()
-    classes = yield from _classes(shape, mentioned, budget)
+    classes = yield from _name_classes(shape, mentioned, budget)
     places = []
     for guard, value in shape.demands:
         places.append((yield from _places(shape, guard, value, mentioned, classes)))
@@ -233,18 +233,18 @@ def object_steps(state: ValueState, budget: Budget) -> _Steps:
             else:
                 fresh[place] = (*fresh.get(place, ()), value)
         if not shape.is_over(len(named) + len(fresh)):
-            found = yield from _filled(shape, named, fresh, classes, budget, mentioned)
+            found = yield from _object_with(shape, named, fresh, classes, budget, mentioned)
             if found is not None:
                 return found
     return None
 
 
-def _classes(shape: _ObjectShape, mentioned: list[str], budget: Budget) -> _Steps:
+def _name_classes(shape: _ObjectShape, mentioned: list[str], budget: Budget) -> _Steps:
     """Return the classes of names that are not mentioned."""
     guards = list(dict.fromkeys(guard for guard, _ in (*shape.general, *shape.demands)))
     nodes = shape.nodes
     others = nodes.no_name([*mentioned, *shape.absent, *shape.named])
-    found = [_Class([nodes.add(Kinds(STRING)), others], [], set())]
+    found = [_NameClass([nodes.add(Kinds(STRING)), others], [], set())]
     for guard in guards:
         values = [value for each, value in shape.general if each == guard]
         longer = []
@@ -252,18 +252,18 @@ def _classes(shape: _ObjectShape, mentioned: list[str], budget: Budget) -> _Step
             budget.spend(2)
             without = [*each.names, -guard]
             if (yield tuple(without)) is not None:
-                longer.append(_Class(without, each.values, each.guards))
+                longer.append(_NameClass(without, each.values, each.guards))
             within = [*each.names, guard]
             if FALSE not in values and (yield tuple(within)) is not None:
                 both = [*each.values, *values]
                 if (yield tuple(both)) is not None:
-                    longer.append(_Class(within, both, {*each.guards, guard}))
+                    longer.append(_NameClass(within, both, {*each.guards, guard}))
         found = longer
     return found
 
 
 def _places(
-    shape: _ObjectShape, guard: int, value: int, mentioned: list[str], classes: list[_Class]
+    shape: _ObjectShape, guard: int, value: int, mentioned: list[str], classes: list[_NameClass]
 ) -> _Steps:
     """Return the names, and the places in classes, where a demand can be met."""
     found: list[str | tuple[int, int]] = []
@@ -276,16 +276,16 @@ def _places(
     found.sort(key=lambda name: name not in shape.present)
     for number, each in enumerate(classes):
         if guard in each.guards and (yield (*each.values, value)) is not None:
-            # Demands may share a member, or have one each.
+            # One new member may meet several demands; no more are needed than there are demands.
             found += [(number, copy) for copy in range(len(shape.demands))]
     return found
 
 
-def _filled(
+def _object_with(
     shape: _ObjectShape,
     named: dict[str, tuple[int, ...]],
     fresh: dict[tuple[int, int], tuple[int, ...]],
-    classes: list[_Class],
+    classes: list[_NameClass],
     budget: Budget,
     mentioned: Iterable[str] = (),
 ) -> _Steps:
@@ -302,7 +302,7 @@ def _filled(
     for (number, _), more in fresh.items():
         each = classes[number]
         found = yield (*each.values, *more)
-        name = yield from _another(shape.nodes, each, used.setdefault(number, []), budget)
+        name = yield from _unused_name(shape.nodes, each, used.setdefault(number, []), budget)
         if found is None or name is None:
             return None
         made[name] = found[0]
@@ -316,14 +316,14 @@ def _filled(
     for number, each in enumerate(classes):
         found = (yield tuple(each.values)) if len(made) < shape.least else None
         while found is not None and len(made) < shape.least:
-            name = yield from _another(shape.nodes, each, used.setdefault(number, []), budget)
+            name = yield from _unused_name(shape.nodes, each, used.setdefault(number, []), budget)
             if name is None:
                 break
             made[name] = found[0]
     return (made,) if len(made) >= shape.least else None
 
 
-def _another(nodes: Nodes, each: _Class, used: list[str], budget: Budget) -> _Steps:
+def _unused_name(nodes: Nodes, each: _NameClass, used: list[str], budget: Budget) -> _Steps:
     """Return a name of a class that is not used yet, and note it; None if there is none."""
     budget.spend(1 + len(used))
     goal = list(each.names)

@@ -48,14 +48,14 @@ def complement(ranges: _Ranges) -> _Ranges:
     return (*found, (start, 0x10FFFF)) if start <= 0x10FFFF else tuple(found)
 
 
-def _of(text: str) -> _Ranges:
+def _ranges_of(text: str) -> _Ranges:
     return union((ord(each), ord(each)) for each in text)
 
 
 _DIGITS: Final = ((0x30, 0x39),)
-_WORD: Final = union(_DIGITS, _of("_"), ((0x41, 0x5A),), ((0x61, 0x7A),))
+_WORD: Final = union(_DIGITS, _ranges_of("_"), ((0x41, 0x5A),), ((0x61, 0x7A),))
 _SPACE: Final = union(
-    _of("\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"), ((0x2000, 0x200A),)
+    _ranges_of("\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"), ((0x2000, 0x200A),)
 )
 _CLASSES: Final = {
     "d": _DIGITS,
@@ -65,7 +65,7 @@ _CLASSES: Final = {
     "W": complement(_WORD),
     "S": complement(_SPACE),
 }
-_ANY: Final = complement(_of("\n\r\u2028\u2029"))
+_ANY: Final = complement(_ranges_of("\n\r\u2028\u2029"))
 _CONTROLS: Final = {"t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
 _SPECIAL: Final = frozenset("^$\\.*+?()[]{}|/-")
 _BEGIN: Final = "begin"
@@ -94,14 +94,14 @@ class _RegexParser:
     def _peek(self) -> str:
         return self._text[self._at : self._at + 1]
 
-    def _take(self, expected: str = "") -> str:
+    def _advance(self, expected: str = "") -> str:
         taken = self._peek()
         if not taken or (expected and taken != expected):
             raise UnfollowedPattern
         self._at += 1
         return taken
 
-    def _takes(self, text: str) -> bool:
+    def _accepts_next(self, text: str) -> bool:
         is_there = self._text.startswith(text, self._at)
         self._at += len(text) if is_there else 0
         return is_there
@@ -110,7 +110,7 @@ class _RegexParser:
         if depth > _DEEPEST:
             raise UnfollowedPattern
         found = [self._sequence(depth)]
-        while self._takes("|"):
+        while self._accepts_next("|"):
             found.append(self._sequence(depth))
         return found
 
@@ -122,7 +122,7 @@ class _RegexParser:
         return tuple(found)
 
     def _item(self, depth: int) -> Any:
-        character = self._take()
+        character = self._advance()
         if character in "^$":
             return _BEGIN if character == "^" else _END
         if character == "(":
@@ -135,35 +135,35 @@ class _RegexParser:
             return self._escape()
         if character in "*+?{":
             raise UnfollowedPattern
-        return _of(character)
+        return _ranges_of(character)
 
     def _group(self, depth: int) -> list[tuple[Any, ...]]:
-        if self._takes("?"):
-            if self._takes("<"):
+        if self._accepts_next("?"):
+            if self._accepts_next("<"):
                 if self._peek() in {"=", "!"}:
                     raise UnfollowedPattern
-                while self._take() != ">":
+                while self._advance() != ">":
                     pass
-            elif not self._takes(":"):
+            elif not self._accepts_next(":"):
                 raise UnfollowedPattern
         inner = self._alternatives(depth + 1)
-        self._take(")")
+        self._advance(")")
         return inner
 
     def _repeated(self, item: Any) -> Any:
         start = self._at
         bounds: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
         if self._peek() in bounds:
-            least, most = bounds[self._take()]
-        elif self._takes("{"):
+            least, most = bounds[self._advance()]
+        elif self._accepts_next("{"):
             least = self._number()
             most = least
-            if self._takes(","):
+            if self._accepts_next(","):
                 most = None if self._peek() == "}" else self._number()
-            self._take("}")
+            self._advance("}")
         if self._at == start:
             return item
-        self._takes("?")  # a lazy one matches the same texts
+        self._accepts_next("?")  # a lazy one matches the same texts
         if self._peek() in {"*", "+", "?", "{"} or (most is not None and most < least):
             raise UnfollowedPattern
         return _Repeat(item, least, most)
@@ -177,16 +177,16 @@ class _RegexParser:
         return int(self._text[start : self._at])
 
     def _escape(self) -> _Ranges:
-        character = self._take()
+        character = self._advance()
         if character in _CLASSES:
             return _CLASSES[character]
-        return _of(self._escaped(character))
+        return _ranges_of(self._escaped(character))
 
     def _escaped(self, character: str) -> str:
         if character in _CONTROLS:
             return _CONTROLS[character]
         if character in {"x", "u"}:
-            if character == "u" and self._takes("{"):
+            if character == "u" and self._accepts_next("{"):
                 end = self._text.find("}", self._at)
                 return self._code(max(end - self._at, 0), closes=1)
             return self._code(2 if character == "x" else 4)
@@ -206,11 +206,11 @@ class _RegexParser:
         return chr(code)
 
     def _class(self) -> _Ranges:
-        is_negated = self._takes("^")
+        is_negated = self._accepts_next("^")
         found: list[_Ranges] = []
         if self._peek() == "]":
             raise UnfollowedPattern
-        while not self._takes("]"):
+        while not self._accepts_next("]"):
             first = self._member()
             if self._peek() == "-" and self._text[self._at + 1 : self._at + 2] != "]":
                 self._at += 1
@@ -219,15 +219,15 @@ class _RegexParser:
                     raise UnfollowedPattern
                 found.append(((ord(first), ord(last)),))
             else:
-                found.append(_of(first) if isinstance(first, str) else first)
+                found.append(_ranges_of(first) if isinstance(first, str) else first)
         ranges = union(*found)
         return complement(ranges) if is_negated else ranges
 
     def _member(self) -> str | _Ranges:
-        character = self._take()
+        character = self._advance()
         if character != "\\":
             return character
-        character = self._take()
+        character = self._advance()
         return _CLASSES[character] if character in _CLASSES else self._escaped(character)
 
 

@@ -29,10 +29,12 @@ def schemas_at(document: Any, pointer: str) -> list[dict[str, Any]]:
         >>> schemas_at({"properties": {"a": {"anyOf": [text, {"type": "null"}]}}}, "/a")[1:]
         [{'type': 'string'}, {'type': 'null'}]
     """
-    found = _spread(document, [document])
+    found = _with_alternatives(document, [document])
     for step in pointer.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
-        found = _spread(document, [inner for each in found for inner in _inner(each, name)])
+        found = _with_alternatives(
+            document, [inner for each in found for inner in _child_schemas(each, name)]
+        )
     return found
 
 
@@ -49,14 +51,14 @@ def places_of(document: Any, schema: Mapping[str, Any]) -> tuple[list[str], bool
         if not waiting or len(found) > LISTED:
             break
         place, at = waiting.popleft()
-        for each in _spread(document, [at]):
+        for each in _with_alternatives(document, [at]):
             if each is schema and place not in found:
                 found.append(place)
             waiting.extend((f"{place}/{step}", inner) for step, inner in _steps(each))
     return found[:LISTED], bool(waiting) or len(found) > LISTED
 
 
-def moved(schema: Any, source: Any, target: Mapping[str, Any]) -> dict[str, Any] | None:
+def definitions_for(schema: Any, source: Any, target: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the definitions that a schema needs in another document; None if they can't be there.
 
     Arguments:
@@ -94,7 +96,7 @@ def _references(schema: Any) -> Iterator[str]:
             waiting += each
 
 
-def _spread(document: Any, schemas: list[Any]) -> list[dict[str, Any]]:
+def _with_alternatives(document: Any, schemas: list[Any]) -> list[dict[str, Any]]:
     """Return schemas with their alternatives, and with what their references lead to."""
     found: dict[int, dict[str, Any]] = {}
     waiting = deque(schemas)
@@ -113,7 +115,7 @@ def _spread(document: Any, schemas: list[Any]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _inner(schema: Mapping[str, Any], name: str) -> Iterator[Any]:
+def _child_schemas(schema: Mapping[str, Any], name: str) -> Iterator[Any]:
     """Yield what a schema says of a member or item."""
     if name in schema.get("properties", {}):
         yield schema["properties"][name]

@@ -38,7 +38,7 @@ _NESTED: Final = 8
 
 
 @attrs.define
-class _Parts:
+class _NodesByTopic:
     """What nodes say, by what it is about."""
 
     named: dict[str, list[int]] = attrs.field(factory=dict)
@@ -57,25 +57,27 @@ class Projection:
     def __init__(self, search: Search) -> None:
         self._search = search
         self._nodes: Nodes = search.nodes
-        self._parts: dict[Known, _Parts] = {}
+        self._parts: dict[Known, _NodesByTopic] = {}
         self._names: dict[Known, list[str]] = {}
         self._known: dict[tuple[Known, Step, int], Known] = {}
 
-    def at(self, known: Known, step: Step, nested: int = 0) -> Known:
+    def child(self, known: Known, step: Step, nested: int = 0) -> Known:
         """Return what is known at a step from values of which something is known."""
         key = known, attrs.evolve(step, value=FALSE), nested
         found = self._known.get(key)
         if found is None:
-            parts = self._sorted(known)
-            said = dict.fromkeys(self._plainly(parts, step))
+            parts = self._by_topic(known)
+            nodes_there = dict.fromkeys(self._conjuncts(parts, step))
             if nested < _NESTED:
                 for union in parts.unions:
-                    said.update(dict.fromkeys(self._through(known, union, step, nested + 1)))
-            found = self._known[key] = flattened(self._nodes, said)
+                    nodes_there.update(
+                        dict.fromkeys(self._union_at(known, union, step, nested + 1))
+                    )
+            found = self._known[key] = flattened(self._nodes, nodes_there)
             self._search.budget.spend(1 + len(found))
         return found
 
-    def finer(self, known: Known, step: Step) -> Iterator[Step]:
+    def split_step(self, known: Known, step: Step) -> Iterator[Step]:
         """Yield steps that together say what one says: apart where something is known."""
         if isinstance(step, Items):
             places = sorted({each for each in self._places(known) if each >= step.start})
@@ -90,10 +92,10 @@ class Projection:
         else:
             yield step
 
-    def _sorted(self, known: Known) -> _Parts:
+    def _by_topic(self, known: Known) -> _NodesByTopic:
         found = self._parts.get(known)
         if found is None:
-            found = self._parts[known] = _Parts()
+            found = self._parts[known] = _NodesByTopic()
             self._search.budget.spend(1 + len(known))
             for number in known:
                 node = self._nodes[number]
@@ -109,7 +111,7 @@ class Projection:
                     found.unions.append(alternatives)
         return found
 
-    def _plainly(self, parts: _Parts, step: Step) -> Iterator[int]:
+    def _conjuncts(self, parts: _NodesByTopic, step: Step) -> Iterator[int]:
         """Yield what nodes say of a step that are no unions."""
         if not isinstance(step, Members):
             first = step.place if isinstance(step, ItemAt) else step.start
@@ -132,7 +134,7 @@ class Projection:
         texts = self._nodes.add(Kinds(STRING))
         return self._search.find((texts, names, -guard)) is None
 
-    def _through(
+    def _union_at(
         self, known: Known, union: tuple[int, ...], step: Step, nested: int
     ) -> Iterable[int]:
         """Return what a union says of a step: what one of its alternatives does."""
@@ -144,10 +146,10 @@ class Projection:
                 continue
             if self._search.find((*known, each)) is None:
                 continue
-            said = self.at(inner, step, nested)
-            if not said:
+            nodes_there = self.child(inner, step, nested)
+            if not nodes_there:
                 return ()  # an alternative says nothing
-            found.append(self._nodes.all_of(said))
+            found.append(self._nodes.all_of(nodes_there))
         return (self._nodes.any_of(found) if found else FALSE,)
 
     def names(self, known: Known) -> list[str]:
@@ -156,7 +158,7 @@ class Projection:
         if found is None:
             # Noted before it is known, as unions may hold themselves.
             found = self._names[known] = []
-            parts = self._sorted(known)
+            parts = self._by_topic(known)
             names = dict.fromkeys(parts.named)
             for each in itertools.chain.from_iterable(parts.unions):
                 names.update(dict.fromkeys(self.names(flattened(self._nodes, (each,)))))
@@ -165,7 +167,7 @@ class Projection:
         return found
 
     def _places(self, known: Known) -> list[int]:
-        return [each.place for each in self._sorted(known).items if isinstance(each, ItemAt)]
+        return [each.place for each in self._by_topic(known).items if isinstance(each, ItemAt)]
 
 
 def flattened(nodes: Nodes, numbers: Iterable[int]) -> Known:

@@ -77,7 +77,7 @@ class ContentQuestions:
                     return Undecided("size")
                 if _is_right(found[0], met, unmet):
                     return (smallest(found[0], lambda value: _is_right(value, met, unmet)),)
-                # A keyword that is not followed decides; another value may still be right.
+                # The value breaks a keyword that the search leaves out; another one may not.
                 excluded.append(-self._nodes.constant(found[0]))
         except (TooLarge, TooCostly):
             return Undecided("size")
@@ -89,14 +89,14 @@ class ContentQuestions:
         self,
         met: Iterable[ContentSchema],
         refused: ContentSchema,
-        shown: tuple[Any] | None = None,
+        refused_value: tuple[Any] | None = None,
     ) -> tuple[list[Difference], bool]:
         """Return where contents that some schemas take may be what another one refuses.
 
         Arguments:
             met: the schemas that take the contents.
             refused: the schema that refuses some of them.
-            shown: a content that it refuses: what it breaks comes first.
+            refused_value: a content that it refuses: what it breaks comes first.
 
         Returns:
             The differences, and whether these are all.
@@ -106,7 +106,7 @@ class ContentQuestions:
         """
         goal = [self._node(each) for each in met]
         try:
-            return differences(self._search, goal, self._node(refused), shown)
+            return differences(self._search, goal, self._node(refused), refused_value)
         except TooLarge as error:
             raise OutOfBudget from error
 

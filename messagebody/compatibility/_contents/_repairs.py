@@ -7,7 +7,12 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from messagebody.compatibility._contents._places import LISTED, moved, places_of, schemas_at
+from messagebody.compatibility._contents._places import (
+    LISTED,
+    definitions_for,
+    places_of,
+    schemas_at,
+)
 from messagebody.compatibility._contents._question import ContentQuestions
 from messagebody.compatibility._contents._reading import escaped
 from messagebody.compatibility._solver.contents import Difference
@@ -160,9 +165,9 @@ def _changes_at(
             for group in others:
                 changed.update(_same_change(group, change, made, wanted, difference))
             changes_made = list(changed.values())
-            told = _told(document, pointers[0], changes_made)
+            repair = _repair_of(document, pointers[0], changes_made)
             is_usable = _is_usable(made, document, questions)
-            yield told, _applied(document, taken.exact, changes_made) if is_usable else None
+            yield repair, _applied(document, taken.exact, changes_made) if is_usable else None
 
 
 _Changing = Callable[[_Schema, _Schema, Difference], Iterator[_Alteration]]
@@ -204,7 +209,7 @@ def _applied(
         inner = made if place is document else memo[id(place)]
         inner.clear()
         inner.update(copy.deepcopy(change.after))
-        needed = moved(change.needs, source, document) if change.needs is not None else {}
+        needed = definitions_for(change.needs, source, document) if change.needs is not None else {}
         if needed is None:
             return None
         if needed:
@@ -215,7 +220,7 @@ def _applied(
         return None
 
 
-def _told(document: Any, pointer: str, changes: list[tuple[_Schema, _Alteration]]) -> Repair:
+def _repair_of(document: Any, pointer: str, changes: list[tuple[_Schema, _Alteration]]) -> Repair:
     """Return changes as a repair that names the places of all schemas that it changes."""
     found = [places_of(document, place) for place, _ in changes]
     ordered = dict.fromkeys([pointer, *itertools.chain.from_iterable(each for each, _ in found)])

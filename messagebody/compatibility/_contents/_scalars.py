@@ -91,8 +91,8 @@ def _holds(node: Node, value: Any, budget: Budget) -> bool:
             if value == limit:
                 return not is_strict
             return bool((value < limit) is is_upper)
-        case Multiple(of):
-            return bool((value / of).denominator == 1)
+        case Multiple(divisor):
+            return bool((value / divisor).denominator == 1)
         case Length(limit, is_upper):
             return len(value) <= limit if is_upper else len(value) >= limit
         case Matches(pattern):
@@ -110,9 +110,9 @@ def _number(
     others: list[Fraction] = []
     for node, holds in literals:
         if isinstance(node, Multiple):
-            (multiples if holds else others).append(node.of)
+            (multiples if holds else others).append(node.divisor)
         elif isinstance(node, Bound):
-            # What is not at most 3 is above 3, and what is not above 3 is at most 3.
+            # The negation of an upper limit is a lower one, and strict if that was not.
             is_strict = node.is_strict is holds
             if node.is_upper is holds:
                 range_ = range_.lowered(node.limit, is_below=is_strict)

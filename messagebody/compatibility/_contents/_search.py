@@ -143,7 +143,7 @@ class Search:
             # Those below it were answered as if it had no value.
             self._forget(top)
         elif len(self.gaps) > top.gaps:
-            # Not known, and neither is what was answered as if it had no value.
+            # A value may have been missed here, so no answer that rests on this one is kept.
             self._forget(top)
         elif top.lowest >= place:
             self._known[top.key] = None

@@ -7,7 +7,7 @@ from typing import Final
 
 from messagebody._base.budget import Budget
 from messagebody.compatibility._contents._patterns import EVERY, PatternAutomaton
-from messagebody.compatibility._solver.languages import spelled
+from messagebody.compatibility._solver.languages import word_of
 
 _PLEASANT: Final = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_- .,/:@+"
 _LONGEST: Final = 100_000
@@ -74,7 +74,7 @@ def texts(
                     for each, state in zip(automata, states, strict=True)
                 ]
                 if all(ends[:number]) and not any(ends[number:]):
-                    yield spelled(beginnings, place)
+                    yield word_of(beginnings, place)
             if most is not None and length >= most:
                 continue
             if length >= _LONGEST:

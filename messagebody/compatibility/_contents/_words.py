@@ -93,11 +93,11 @@ def words_of(nodes: Nodes, rule: int, nested: int = 0) -> str:
         target = nodes.targets[node]
         return words_of(nodes, target if rule > 0 else -target, nested + 1)
     if rule < 0:
-        return _not(nodes, rule, nested)
+        return _negation(nodes, rule, nested)
     if isinstance(node, All):
-        return _both(nodes, node.ids, nested)
+        return _conjunction(nodes, node.ids, nested)
     if isinstance(node, One):
-        words = _either([words_of(nodes, each, nested + 1) for each in node.ids])
+        words = _disjunction([words_of(nodes, each, nested + 1) for each in node.ids])
         return words if words == OTHER else f"{words}, but of no two of these"
     return _of_literal(nodes, node, nested)
 
@@ -113,8 +113,8 @@ def _of_literal(nodes: Nodes, node: Node, nested: int) -> str:
                 "above" if is_strict else "from"
             )  # fmt: skip
             return f"numbers {side} {_number(limit)}"
-        case Multiple(of):
-            return f"multiples of {_number(of)}"
+        case Multiple(divisor):
+            return f"multiples of {_number(divisor)}"
         case Matches(pattern):
             return f"text that matches {quote(pattern)}"
         case Length() | Size() | ItemCount() | Holding():
@@ -133,16 +133,16 @@ def _of_literal(nodes: Nodes, node: Node, nested: int) -> str:
 
 def _of_members(nodes: Nodes, names: int, value: int, nested: int) -> str:
     if value == FALSE:
-        return _none_but(nodes, names)
+        return _members_without(nodes, names)
     name, words = name_of(nodes, names), words_of(nodes, value, nested + 1)
     return OTHER if name is None or words == OTHER else f"objects whose {quote(name)} is {words}"
 
 
-def _not(nodes: Nodes, rule: int, nested: int) -> str:
+def _negation(nodes: Nodes, rule: int, nested: int) -> str:
     node = nodes[rule]
     if isinstance(node, All):
         # Alternatives: each is the negative of what does not hold for it.
-        return _either([words_of(nodes, -number, nested + 1) for number in node.ids])
+        return _disjunction([words_of(nodes, -number, nested + 1) for number in node.ids])
     match node:
         case Kinds(types):
             return _kinds(ANY & ~types)
@@ -158,7 +158,7 @@ def _not(nodes: Nodes, rule: int, nested: int) -> str:
     return OTHER
 
 
-def _both(nodes: Nodes, ids: Iterable[int], nested: int) -> str:
+def _conjunction(nodes: Nodes, ids: Iterable[int], nested: int) -> str:
     """Return what values take all of some rules, in words; of objects, which members they need."""
     types, rules = ANY, []
     for each in flattened(nodes, ids):
@@ -183,7 +183,7 @@ def _both(nodes: Nodes, ids: Iterable[int], nested: int) -> str:
     return " and ".join(list(found)[:_LISTED]) or OTHER
 
 
-def _either(words: Sequence[str]) -> str:
+def _disjunction(words: Sequence[str]) -> str:
     return OTHER if OTHER in words else _listed(words[:_LISTED], len(words))
 
 
@@ -226,7 +226,7 @@ def _limited(node: Length | Size | ItemCount | Holding) -> str:
     return f"arrays with {limit} {items} of some kind"
 
 
-def _none_but(nodes: Nodes, names: int) -> str:
+def _members_without(nodes: Nodes, names: int) -> str:
     """Return which members an object may have that has none of some names."""
     node = nodes[names]
     if names > 0 and isinstance(node, Among):

@@ -14,10 +14,10 @@ from messagebody.compatibility._solver.languages import (
     Row,
     WordLanguage,
     key_of,
-    spelled,
+    word_of,
 )
-from messagebody.compatibility._solver.prices import BYTES_HELD
 from messagebody.compatibility._solver.search import Joined
+from messagebody.compatibility._solver.step_costs import BYTES_HELD
 from messagebody.globs._automaton import Automaton, States
 
 _NODE: Final = 12
@@ -66,9 +66,9 @@ class Exchanged:
         """Return the steps that `row` takes without its cache."""
         return 1 + self._language.row_cost(states >> self._shift)
 
-    def another(self, taken: Container[str]) -> str:
+    def new_character(self, taken: Container[str]) -> str:
         """Return the most readable character that is not taken, or "" if all are taken."""
-        return self._language.another(taken)
+        return self._language.new_character(taken)
 
 
 def classes(
@@ -113,7 +113,7 @@ def _words(
     The shortest words to a set of states go on from the shortest words before it, so it is enough
     to visit each set a few times.
     """
-    needed = joined.of(need)
+    needed = joined.states_of(need)
     found: dict[int, list[str]] = {}
     skipped: set[int] = set()
     times: dict[Key, int] = {}
@@ -122,7 +122,7 @@ def _words(
         budget.spend(_NODE + joined.count)
         signature = joined.signature(states)
         if signature & need:
-            word = spelled(beginnings, number)
+            word = word_of(beginnings, number)
             if word in without:
                 skipped.add(signature)
             elif len(listed := found.setdefault(signature, [])) < most:

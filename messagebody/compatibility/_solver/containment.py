@@ -14,14 +14,14 @@ from typing import Final
 from messagebody._base.budget import Budget, OutOfBudget
 from messagebody._base.media_types import WELL_KNOWN
 from messagebody.compatibility._solver.languages import Language, TypeSet
-from messagebody.compatibility._solver.prices import (
+from messagebody.compatibility._solver.search import search
+from messagebody.compatibility._solver.step_costs import (
     CHARACTERS_COMPARED,
     CHARACTERS_READ,
     GROUPS_COMPARED,
     STATE_BUILT,
     TEXTS_COMPARED,
 )
-from messagebody.compatibility._solver.search import search
 from messagebody.globs import ContentTypePattern, NamePattern
 from messagebody.names import is_name
 

@@ -77,7 +77,7 @@ def _match(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choice
     return chosen
 
 
-def crowd(places: Mapping[int, Sequence[int]], slots: int, budget: Budget) -> list[int]:
+def overfull_needs(places: Mapping[int, Sequence[int]], slots: int, budget: Budget) -> list[int]:
     """Return a set of needs that together have fewer slots than needs (Hall, 1935).
 
     An empty list if each need can have a slot of its own.

@@ -11,11 +11,16 @@ from functools import cached_property
 from typing import Final
 
 from messagebody._base.budget import Budget, OutOfBudget
-from messagebody.compatibility._solver.glance import contained, fits, is_any_apart, is_small
 from messagebody.compatibility._solver.languages import PartSet, members
 from messagebody.compatibility._solver.profile import Profile
-from messagebody.compatibility._solver.satisfy import Pair, Problem
-from messagebody.compatibility._solver.screen import NONE, OPEN, Answer, Blind, Screen
+from messagebody.compatibility._solver.sampling import NONE, OPEN, Answer, Sampling
+from messagebody.compatibility._solver.satisfy import NumberedPair, Problem
+from messagebody.compatibility._solver.textual_inclusion import (
+    contained,
+    fits,
+    is_any_apart,
+    is_small,
+)
 from messagebody.schema._part_types import PartType, Types
 
 NOTHING: Final = Profile()
@@ -47,15 +52,14 @@ class Decision:
         self._answers: dict[int, Answer] = {}
 
     @cached_property
-    def screen(self) -> Screen:
+    def sampling(self) -> Sampling:
         """The pre-filter."""
-        screen = Blind if self.has_contents else Screen
-        return screen(self.producer, self.consumer)
+        return Sampling(self.producer, self.consumer)
 
     @cached_property
-    def pair(self) -> Pair:
+    def pair(self) -> NumberedPair:
         """The pair, prepared for the searches."""
-        return Pair(self.producer, self.consumer, self.budget)
+        return NumberedPair(self.producer, self.consumer, self.budget)
 
     @cached_property
     def has_contents(self) -> bool:
@@ -70,7 +74,7 @@ class Decision:
 
     @cached_property
     def is_apart(self) -> bool:
-        """Whether a glance shows that no body is valid for both."""
+        """Whether the texts of patterns show that no body is valid for both."""
         producer, consumer = self.producer, self.consumer
         return self._is_small and (
             is_any_apart(producer, consumer) or is_any_apart(consumer, producer)
@@ -193,7 +197,7 @@ class Decision:
         known = self._answers.get(index, OPEN)
         if known.is_found:
             return known
-        answer = self.screen.occurrence(index)
+        answer = self.sampling.occurrence(index)
         return answer if answer.is_settled else self._alone.answer(index)
 
     def rejected_part(self, index: int, taken: Iterable[str]) -> PartType | None:
@@ -245,14 +249,14 @@ class Decision:
             if self._is_small and self._is_refuted(position, index):
                 answer = NONE
             elif index < 0:
-                answer = self.screen.rejection(position)
+                answer = self.sampling.rejection(position)
             else:
-                answer = self.screen.omission(index)
+                answer = self.sampling.omission(index)
             self._answers[position] = answer
         return answer
 
     def _is_refuted(self, position: int, wanted: int) -> bool:
-        """Return whether a glance shows that a question has no counterexample."""
+        """Return whether the texts of patterns show that a question has no counterexample."""
         producer, consumer = self.producer, self.consumer
         if wanted < 0:
             return contained((producer.parts[position],), consumer.parts) is not None
@@ -279,11 +283,11 @@ class Decision:
 
     def _search(self, position: int) -> Answer:
         index = position - len(self.producer)
-        body = self._with_rejected(position) if index < 0 else self._without(index)
+        body = self._body_with_rejected_part(position) if index < 0 else self._body_lacking(index)
         self._answers[position] = Answer(body)
         return self._answers[position]
 
-    def _with_rejected(self, index: int) -> Types | None:
+    def _body_with_rejected_part(self, index: int) -> Types | None:
         """Return a valid body with a part of one producer part that the consumer rejects."""
         problem = self._problem
         # Critical names come last, because whether such a part can occur depends on the rest of the
@@ -293,12 +297,12 @@ class Decision:
         if part is not None:
             return problem.solve(part)
         for name in critical:
-            body = self._with_rejected_type(index, name)
+            body = self._body_with_rejected_type(index, name)
             if body is not None:
                 return body
         return None
 
-    def _with_rejected_type(self, index: int, name: str) -> Types | None:
+    def _body_with_rejected_type(self, index: int, name: str) -> Types | None:
         """Return a valid body in which a part with a critical name has a rejected type."""
         pair = self.pair
         names = pair.matching_name(name)
@@ -314,7 +318,7 @@ class Decision:
                 return body
         return None
 
-    def _without(self, wanted: int) -> Types | None:
+    def _body_lacking(self, wanted: int) -> Types | None:
         """Return a valid body that lacks a part the consumer requires."""
         avoided = 1 << (len(self.producer) + wanted)
         return self._problem.avoiding(avoided).solve()
@@ -327,12 +331,12 @@ class Decision:
 
     @cached_property
     def _valid_body(self) -> Types | None:
-        answer = self.screen.valid_body()
+        answer = self.sampling.valid_body()
         return answer.body if answer.is_settled else self._problem.solve()
 
     @cached_property
     def _shared(self) -> Answer:
-        return self.screen.shared()
+        return self.sampling.shared()
 
     @cached_property
     def _alone(self) -> "Decision":
@@ -340,14 +344,14 @@ class Decision:
         return Decision(self.producer, NOTHING, self.budget)
 
 
-def rejected_by(pair: Pair, body: Iterable[PartType]) -> Types:
+def rejected_by(pair: NumberedPair, body: Iterable[PartType]) -> Types:
     """Return the parts of a body that the consumer rejects."""
-    return [part for part in body if not pair.hits(part) & pair.second]
+    return [part for part in body if not pair.accepting_parts(part) & pair.second]
 
 
-def missing_from(pair: Pair, body: Iterable[PartType]) -> list[int]:
+def missing_from(pair: NumberedPair, body: Iterable[PartType]) -> list[int]:
     """Return the required consumer parts that a body lacks."""
     wanted = pair.required & pair.second
     for part in body:
-        wanted &= ~pair.hits(part)
+        wanted &= ~pair.accepting_parts(part)
     return members(wanted >> len(pair.producer))

@@ -19,7 +19,7 @@ from messagebody.compatibility._solver.containment import (
     are_disjoint,
     contains,
 )
-from messagebody.compatibility._solver.prices import PATTERN_WRITTEN
+from messagebody.compatibility._solver.step_costs import PATTERN_WRITTEN
 from messagebody.globs import NamePattern, content_type_pattern, name_pattern
 from messagebody.globs._patterns import branches
 

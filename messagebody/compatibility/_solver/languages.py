@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final, Protocol
 
 from messagebody._base.budget import Budget
-from messagebody.compatibility._solver.prices import GROUPS_COMPARED
+from messagebody.compatibility._solver.step_costs import GROUPS_COMPARED
 from messagebody.globs._automaton import Automaton, States
 
 # For readable examples, letters and digits come first and signs last.
@@ -36,7 +36,7 @@ _HASHED: Final = 1 << 61
 Row = tuple[dict[str, States], States]
 
 
-def pleasant_order(character: str) -> int:
+def readability(character: str) -> int:
     """Return a sort key that puts the most readable characters first."""
     return _ORDER[character]
 
@@ -62,7 +62,7 @@ class WordLanguage(Protocol):
     def row_cost(self, states: States) -> int:
         """Return the steps that `row` takes without its cache."""
 
-    def another(self, taken: Container[str]) -> str:
+    def new_character(self, taken: Container[str]) -> str:
         """Return the most readable character that is not taken, or "" if all are taken."""
 
 
@@ -87,7 +87,7 @@ class Language:
             _ROWS_KEPT, _ROW_STATES // (self.size * (len(automaton.literals) + 2))
         )
         # Sorted, so that the order of equally long words does not depend on hashes.
-        self._literals = sorted(automaton.literals, key=pleasant_order)
+        self._literals = sorted(automaton.literals, key=readability)
 
     def row(self, states: States) -> Row:
         """Return the next states for each distinguished character, and those for all others."""
@@ -107,7 +107,7 @@ class Language:
         """Return the steps that `row` takes without its cache."""
         return self.automaton.row_cost(states) // GROUPS_COMPARED
 
-    def another(self, taken: Container[str]) -> str:
+    def new_character(self, taken: Container[str]) -> str:
         """Return the most readable character that is not taken, or "" if all are taken."""
         alphabet = self.automaton.alphabet
         return next((c for c in _PLEASANT if c not in taken and c in alphabet), "")
@@ -146,7 +146,7 @@ class Language:
             if budget is not None:
                 budget.spend(1 + self.row_cost(states))
             if states & self.accepting:
-                yield spelled(beginnings, number)
+                yield word_of(beginnings, number)
             # One character reduces the distance by at most one.
             nearest = max(estimate + length - 1, 0)
             distances: dict[States, int] = {}
@@ -198,7 +198,7 @@ class Language:
         return found
 
 
-def spelled(beginnings: Sequence[tuple[int, str]], number: int) -> str:
+def word_of(beginnings: Sequence[tuple[int, str]], number: int) -> str:
     """Return a word from linked prefixes.
 
     Arguments:

@@ -26,14 +26,14 @@ from messagebody.compatibility._solver.contents import (
 from messagebody.compatibility._solver.cover import cover
 from messagebody.compatibility._solver.languages import Language, PartSet, members, set_of
 from messagebody.compatibility._solver.nearness import Beginnings
-from messagebody.compatibility._solver.prices import (
+from messagebody.compatibility._solver.profile import Profile
+from messagebody.compatibility._solver.search import search
+from messagebody.compatibility._solver.step_costs import (
     CHARACTERS_READ,
     NAMES_LOOKED_UP,
     OPTIONS_TESTED,
     PATTERN_TAKEN,
 )
-from messagebody.compatibility._solver.profile import Profile
-from messagebody.compatibility._solver.search import search
 from messagebody.globs import ContentTypePattern, NamePattern, name_pattern
 from messagebody.schema import ContentSchema, PartType
 from messagebody.schema._part_types import FilledType, Value
@@ -47,7 +47,7 @@ _P = TypeVar("_P")
 _FEW_NEEDED: Final = 8
 
 
-class Pair:
+class NumberedPair:
     """A pair of schemas with numbered parts, so that a set of parts is a bit mask.
 
     The parts of the producer come first. Results about names, types and patterns are cached,
@@ -130,7 +130,7 @@ class Pair:
             return False
 
     def differences(
-        self, index: int, name: str | None, refused: ContentSchema, shown: Value = None
+        self, index: int, name: str | None, refused: ContentSchema, refused_value: Value = None
     ) -> "tuple[list[Difference], bool]":
         """Return where contents of a producer part of some name may be what a schema refuses.
 
@@ -138,7 +138,7 @@ class Pair:
             index: the producer part.
             name: the name.
             refused: the schema.
-            shown: a content that it refuses: what it breaks comes first.
+            refused_value: a content that it refuses: what it breaks comes first.
 
         Returns:
             The differences, and whether these are all.
@@ -154,7 +154,7 @@ class Pair:
             if each == index or (self.required >> each & 1 and self._is_single(each))
         ]
         known = [content for content in met if content is not None]
-        return self._questions.differences(known, refused, shown)
+        return self._questions.differences(known, refused, refused_value)
 
     def _is_single(self, index: int) -> bool:
         pattern = self.names[index]
@@ -188,7 +188,7 @@ class Pair:
         pattern = self.names[index]
         return pattern is not None and bool(select(pattern, [name], self.budget))
 
-    def hits(self, part: PartType) -> PartSet:
+    def accepting_parts(self, part: PartType) -> PartSet:
         """Return the schema parts that accept a message part."""
         return self.matching_name(part.name) & self.matching_type(part.content_type)
 
@@ -288,7 +288,7 @@ class Pair:
                 known &= matched if label & signature else ~matched
             kind = WELL_KNOWN[members(known)[0]] if known else word
             if self.inside and is_json(kind):
-                yield from self._filled(signature, kind, good, bad, need)
+                yield from self._with_contents(signature, kind, good, bad, need)
             else:
                 yield signature, kind
 
@@ -307,11 +307,11 @@ class Pair:
         for kind, signature in matching.items():
             if all(signature & group for group in need):
                 if is_json(kind):
-                    yield from self._filled(signature, kind, good, bad, need)
+                    yield from self._with_contents(signature, kind, good, bad, need)
                 else:
                     yield signature, kind
 
-    def _filled(
+    def _with_contents(
         self, matching: PartSet, kind: str, good: PartSet, bad: PartSet, need: Sequence[PartSet]
     ) -> Iterator[tuple[PartSet, str]]:
         """Yield the sets of schema parts that take a type with some content, and with which."""
@@ -323,13 +323,16 @@ class Pair:
         contents = [(content, bool(each & good)) for content, each in parts.items()]
         try:
             for taken, value in fillings(contents, self._questions, self.budget):
-                hits = matching
+                matching_parts = matching
                 for each, takes in zip(parts.values(), taken, strict=True):
-                    hits &= -1 if takes else ~each
-                if all(hits & group for group in need):
-                    yield hits, FilledType(kind, value)
+                    matching_parts &= -1 if takes else ~each
+                if all(matching_parts & group for group in need):
+                    yield matching_parts, FilledType(kind, value)
                 # Nothing is better than all that is good and nothing that is bad.
-                if hits & good == matching & good and not hits & bad & self.inside:
+                if (
+                    matching_parts & good == matching & good
+                    and not matching_parts & bad & self.inside
+                ):
                     return
         except OpenContents as error:
             self.left_open[error.why] = None
@@ -438,7 +441,7 @@ class Problem:
 
     def __init__(
         self,
-        pair: Pair,
+        pair: NumberedPair,
         *,
         required: PartSet,
         accepted: Sequence[PartSet],
@@ -465,9 +468,11 @@ class Problem:
             base=self,
         )
 
-    def allows(self, hits: PartSet) -> bool:
+    def allows(self, matching_parts: PartSet) -> bool:
         """Return whether a part that satisfies these schema parts may be in the body."""
-        return not hits & self._avoided and all(hits & group for group in self._accepted)
+        return not matching_parts & self._avoided and all(
+            matching_parts & group for group in self._accepted
+        )
 
     def solve(self, fixed: PartType | None = None) -> list[PartType] | None:
         """Return the parts of a body with short names, or None if the problem has no solution.
@@ -482,7 +487,7 @@ class Problem:
             return None
         body = [] if fixed is None else [fixed]
         chosen = self._choose(body)
-        return None if chosen is None else self._complete(body + chosen)
+        return None if chosen is None else self._add_large_parts(body + chosen)
 
     def is_feasible(self) -> bool:
         """Return whether the problem has a solution.
@@ -562,13 +567,13 @@ class Problem:
             named = ~self._pair.unnamed
             need = 1 << index
             words = self._pair.type_words(
-                good=(need | self._helpful) & named, bad=self._avoided & named, need=(need,)
+                good=(need | self._helpful_parts) & named, bad=self._avoided & named, need=(need,)
             )
             self._types[index] = [signature for signature, _ in words]
         return self._types[index]
 
     @cached_property
-    def _helpful(self) -> int:
+    def _helpful_parts(self) -> int:
         """Schema parts that help a name to be accepted by both schemas; none for one schema."""
         if len(self._accepted) < 2:
             return 0
@@ -592,7 +597,7 @@ class Problem:
         # Listing the shortest words is fast if most of them fit. After `limit` words, a search for
         # fitting names is better.
         limit = 4 * self._required.bit_count() + 16 + len(self._taken)
-        if language.is_infinite and self._helpful:
+        if language.is_infinite and self._helpful_parts:
             limit = 0  # the other schema rejects too many of these names
         for tried, name in enumerate(pair.names_of(index)):
             if tried == limit:
@@ -605,19 +610,19 @@ class Problem:
             return
         # Few of many names fit, so search for them, without those that are found or taken.
         found += [name for name in self._taken if pair.matching_name(name) & bit]
-        good, bad = self._helpful & ~pair.unnamed | bit, self._avoided & ~pair.unnamed
+        good, bad = self._helpful_parts & ~pair.unnamed | bit, self._avoided & ~pair.unnamed
         while True:
             search = pair.name_words(good=good, bad=bad, need=(bit,), without=found)
             another = next((name for names, name in search if fits(names)), None)
             if another is None:
                 return
             # A search finds one name; longer forms of it fill the list without another search.
-            for name in (another, *self._longer(another, fits)):
+            for name in (another, *self._lengthened_names(another, fits)):
                 if name not in found:
                     found.append(name)
                     yield name
 
-    def _longer(self, name: str, fits: Callable[[int], bool]) -> Iterator[str]:
+    def _lengthened_names(self, name: str, fits: Callable[[int], bool]) -> Iterator[str]:
         """Yield names made by inserting letters into a name, as long as they fit.
 
         If infinitely many names fit, they mostly differ in the text that a star matches.
@@ -640,12 +645,18 @@ class Problem:
         options = [self._options_at(name) for name in names]
         # Options that meet no open need would only widen the search.
         self._pair.budget.spend(sum(map(len, options)) // OPTIONS_TESTED)
-        slots = [[hits & needs for hits, _ in each if hits & needs] for each in options]
+        slots = [
+            [matching_parts & needs for matching_parts, _ in each if matching_parts & needs]
+            for each in options
+        ]
         choice = cover(slots, needs, self._pair.budget)
         if choice is None:
             return None
         return [
-            PartType(name, next(kind for hits, kind in each if hits & needs == chosen))
+            PartType(
+                name,
+                next(kind for matching_parts, kind in each if matching_parts & needs == chosen),
+            )
             for name, each, chosen in zip(names, options, choice, strict=True)
             if chosen is not None
         ]
@@ -653,7 +664,7 @@ class Problem:
     def _satisfied(self, body: Sequence[PartType]) -> int:
         satisfied = 0
         for part in body:
-            satisfied |= self._pair.hits(part)
+            satisfied |= self._pair.accepting_parts(part)
         return satisfied & self._required
 
     def _options_at(self, name: str) -> list[tuple[int, str]]:
@@ -680,20 +691,20 @@ class Problem:
     def _type_at(self, name: str | None, index: int) -> str | None:
         """Return a content type for a part of this name that satisfies a required part."""
         allowed = self._allowed_types(self._pair.matching_name(name), 1 << index)
-        return next((kind for hits, kind in allowed if hits >> index & 1), None)
+        return next((kind for matching_parts, kind in allowed if matching_parts >> index & 1), None)
 
-    def _complete(self, body: list[PartType]) -> list[PartType]:
+    def _add_large_parts(self, body: list[PartType]) -> list[PartType]:
         """Add a part for each large required part that is not satisfied yet."""
         satisfied, taken = self._satisfied(body), {part.name for part in body}
         for index in members(self._required):
             if not satisfied >> index & 1:
-                part = self._fresh(index, taken)
+                part = self._fresh_name(index, taken)
                 body.append(part)
                 taken.add(part.name)
-                satisfied |= self._pair.hits(part)
+                satisfied |= self._pair.accepting_parts(part)
         return body
 
-    def _fresh(self, index: int, taken: Collection[str | None]) -> PartType:
+    def _fresh_name(self, index: int, taken: Collection[str | None]) -> PartType:
         name = None
         if not self._pair.unnamed >> index & 1:
             name = next(name for name in self._names(index) if name not in taken)

@@ -17,10 +17,10 @@ from messagebody.compatibility._solver.languages import (
     bits,
     key_of,
     members,
-    pleasant_order,
-    spelled,
+    readability,
+    word_of,
 )
-from messagebody.compatibility._solver.prices import (
+from messagebody.compatibility._solver.step_costs import (
     BYTES_HELD,
     COMPARED_STATES,
     FOLLOWED_STATES,
@@ -59,7 +59,7 @@ def search(
         OutOfBudget: the search ended early, so that signatures may be missing.
     """
     joined = Joined(labelled, budget)
-    needed = [joined.of(group) for group in need]
+    needed = [joined.states_of(group) for group in need]
     kept = _Antichain(joined, good, bad, budget)
     # With a single good language, its states can be followed one at a time; see `_split`.
     single = joined.single(good) if list(need) == [good] else 0
@@ -78,7 +78,7 @@ def search(
                 continue
             signature = joined.signature(states)
             if all(signature & group for group in need):
-                yield signature, spelled(beginnings, index)
+                yield signature, word_of(beginnings, index)
             for character, after in joined.moves(states):
                 # A word that can no longer match the needed labels is dropped.
                 if _meets(after, needed):
@@ -137,7 +137,7 @@ class Joined:
         # time that it follows a set.
         self._followed: set[tuple[int, Key]] = set()
 
-    def of(self, labels: int) -> int:
+    def states_of(self, labels: int) -> int:
         """Return all states of the languages that have one of the labels."""
         found = 0
         for label, language, offset in self._languages:
@@ -148,7 +148,7 @@ class Joined:
     def single(self, labels: int) -> int:
         """Return the states of the only language with one of the labels; 0 if there are several."""
         found = [each for each in self._languages if each[0] & labels]
-        return self.of(found[0][0] & labels) if len(found) == 1 else 0
+        return self.states_of(found[0][0] & labels) if len(found) == 1 else 0
 
     def signature(self, states: int) -> int:
         """Return the labels of the languages that accept in these states."""
@@ -177,8 +177,8 @@ class Joined:
                 change = (to ^ others) << offset
                 changes[character] = changes.get(character, 0) ^ change
             cost = self.handling - 1 + len(reached) // TRANSITIONS
-        other = self._languages[0][1].another(changes)
-        for character in sorted([*changes, other] if other else changes, key=pleasant_order):
+        other = self._languages[0][1].new_character(changes)
+        for character in sorted([*changes, other] if other else changes, key=readability):
             self._budget.spend(self.handling)
             yield character, ordinary ^ changes.get(character, 0)
 
@@ -217,7 +217,7 @@ class _Antichain:
     def __init__(self, joined: Joined, good: int, bad: int, budget: Budget) -> None:
         self._budget = budget
         self._held = 0
-        self._good, self._bad = joined.of(good), joined.of(bad)
+        self._good, self._bad = joined.states_of(good), joined.states_of(bad)
         self._comparing = joined.comparing
         self._met: set[Key] = set()
         self._kept: dict[int, list[tuple[int, int]]] = {}

@@ -1,8 +1,8 @@
-"""Glance at two schemas: compare the texts of their patterns, before any automaton is built.
+"""Textual inclusion: compare the texts of patterns, before any automaton is built.
 
 Most accepted parts are equal to a part of the other side, or inside one of its directories or
 types. Most pairs that never fit have a required part whose prefix differs from all prefixes of the
-other side. A positive answer of a glance is certain; a negative one decides nothing.
+other side. A positive answer is certain; a negative one decides nothing.
 """
 
 from collections.abc import Callable, Iterable

@@ -5,8 +5,8 @@ import random
 from messagebody._base.budget import Budget
 from messagebody.compatibility import Verdict, check
 from messagebody.compatibility._solver.decision import Decision
-from messagebody.compatibility._solver.glance import fits, is_any_apart, is_small
 from messagebody.compatibility._solver.profile import profile_of
+from messagebody.compatibility._solver.textual_inclusion import fits, is_any_apart, is_small
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import oracle
 from tests.compatibility.generators import crowded, pair

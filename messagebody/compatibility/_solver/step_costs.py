@@ -1,6 +1,6 @@
-"""Prices: how much work one step of a budget pays for, measured as about half a microsecond.
+"""Step costs: how much work one step of a budget pays for, measured as about half a microsecond.
 
-If a price is wrong, the steps of a decision say less about its time, and the budget ends too early
+If a cost is wrong, the steps of a decision say less about its time, and the budget ends too early
 or too late. No verdict changes but "undecided". `python -m benchmarks compatibility` shows what
 steps take.
 """

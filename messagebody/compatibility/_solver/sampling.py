@@ -27,8 +27,8 @@ from messagebody.compatibility._solver.containment import (
 )
 from messagebody.compatibility._solver.languages import TypeSet, members
 from messagebody.compatibility._solver.nearness import Beginnings
-from messagebody.compatibility._solver.prices import CHARACTERS_READ, PATTERN_WRITTEN
 from messagebody.compatibility._solver.profile import Profile, lowest
+from messagebody.compatibility._solver.step_costs import CHARACTERS_READ, PATTERN_WRITTEN
 from messagebody.globs import NamePattern, PatternIndex
 from messagebody.names import is_name
 from messagebody.schema._part_types import PartType, Types
@@ -200,13 +200,13 @@ class _MatchedSchema:
             return lambda pattern: (
                 pattern.select(names) if pattern.shapes else select(pattern, names, self.budget)
             )
-        return _Sorted(names, self.budget).select
+        return _SortedNames(names, self.budget).select
 
 
 _Select = Callable[[NamePattern], list[int]]
 
 
-class _Sorted:
+class _SortedNames:
     """Many sorted names, so that a pattern is tested only against names with its prefix."""
 
     def __init__(self, names: Sequence[str | None], budget: Budget) -> None:
@@ -224,7 +224,7 @@ class _Sorted:
         return [self._places[first + i] for i in found]
 
 
-class Screen:
+class Sampling:
     """The pre-filter for a pair: an answer for each part, from samples and single parts.
 
     Arguments:
@@ -236,6 +236,8 @@ class Screen:
         # A budget of its own, so that the pre-filter does not use up the steps of the searches.
         self._budget = Budget(DEFAULT_STEPS)
         self._profiles = producer, consumer
+        # Samples of names and types say nothing of contents.
+        self._has_contents = producer.has_contents or consumer.has_contents
         self._accepted: dict[int, list[int]] = {}
 
     @cached_property
@@ -283,11 +285,11 @@ class Screen:
 
     def shared(self) -> Answer:
         """Return a body that is valid for both schemas."""
-        return self._within_budget(lambda _: self._shared(), 0)
+        return self._within_budget(lambda _: self._shared_by_samples(), 0)
 
     def _within_budget(self, ask: Callable[[int], Answer], index: int) -> Answer:
         # If the budget is used up, further attempts are useless.
-        if self._budget.left < 0:
+        if self._has_contents or self._budget.left < 0:
             return OPEN
         try:
             return ask(index)
@@ -343,7 +345,9 @@ class Screen:
         # A globstar also matches exactly one segment.
         name = None if name is None else name.replace("**", "*").replace("*", "a")
         kind = kind.replace("*", "a")
-        if not is_type(kind) or (name is not None and (not is_name(name) or name in self._taken)):
+        if not is_type(kind) or (
+            name is not None and (not is_name(name) or name in self._easy_names)
+        ):
             return None
         return PartType(name, kind)
 
@@ -385,7 +389,7 @@ class Screen:
     def _has_easy_body(self) -> bool:
         return self._producer.profile.easy_body is not None
 
-    def _shared(self) -> Answer:
+    def _shared_by_samples(self) -> Answer:
         body: dict[str | int, PartType] = {}
         sides = self._producer, self._consumer
         for side, other in (sides, sides[::-1]):
@@ -412,12 +416,12 @@ class Screen:
             return Answer(None, make=lambda: self._body_of({index: kinds}))
         sample = side.profile.samples[index]
         # A name occurs at most once in a body.
-        if sample in self._taken:
+        if sample in self._easy_names:
             return OPEN
         return Answer(None, make=lambda: [self._part(sample, kinds), *self._body_of({})])
 
     @cached_property
-    def _taken(self) -> set[str]:
+    def _easy_names(self) -> set[str]:
         """The names in the easy body."""
         return {part.name for part in self._producer.profile.easy_body or () if part.name}
 
@@ -468,13 +472,6 @@ class Screen:
                 if both:
                     return self._part(name, both)
         return None
-
-
-class Blind(Screen):
-    """The pre-filter of a pair with contents, of which samples say nothing: all is left open."""
-
-    def _within_budget(self, ask: Callable[[int], Answer], index: int) -> Answer:  # noqa: ARG002
-        return OPEN
 
 
 def _is_inside(inner: _MatchedSchema, i: int, outer: _MatchedSchema, j: int) -> bool:
