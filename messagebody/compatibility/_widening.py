@@ -103,15 +103,15 @@ def _common_pattern(taken: str, sent: str) -> str | None:
     """Return a pattern of all types of two patterns, if they are of one kind.
 
     Examples:
-        >>> _together("application/json", "application/ld+json")
+        >>> _common_pattern("application/json", "application/ld+json")
         'application/{json,*+json}'
-        >>> _together("text/plain", "text/markdown")
+        >>> _common_pattern("text/plain", "text/markdown")
         'text/{plain,markdown}'
-        >>> _together("text/plain", "text/*")
+        >>> _common_pattern("text/plain", "text/*")
         'text/*'
-        >>> _together("text/*", "text/html")
+        >>> _common_pattern("text/*", "text/html")
         'text/*'
-        >>> _together("text/plain", "image/png")
+        >>> _common_pattern("text/plain", "image/png")
     """
     kind, _, subtype = taken.partition("/")
     other, _, more = sent.partition("/")

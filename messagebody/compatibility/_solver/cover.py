@@ -91,7 +91,7 @@ def overfull_needs(places: Mapping[int, Sequence[int]], slots: int, budget: Budg
         OutOfBudget: the search ended early.
 
     Examples:
-        >>> crowd({0: [0, 1, 2], 1: [0], 2: [2], 3: [0, 2]}, 3, Budget())
+        >>> overfull_needs({0: [0, 1, 2], 1: [0], 2: [2], 3: [0, 2]}, 3, Budget())
         [3, 1, 2]
     """
     chosen: Choice = [None] * slots
