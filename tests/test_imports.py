@@ -39,14 +39,11 @@ LEAVES = [
 FLOORS = [*CORE, {"_core"}, *LEAVES]
 # Leaves that are built on an inside of the core that no other leaf needs.
 INSIDE = {
-    "_cli": {"storage._references.reader", "storage._stores.documents",
-             "storage._stores.messages"},
     "bulk": {"_model.content", "schema._inference", "storage._offloading"},
     "envelopes": {"storage._references.url"},
-    "frameworks": {"storage._stores.messages"},
     "payloads": {"storage._offloading._jobs", "storage._stores"},
     "s3": {"storage._stores.base"},
-    "serving": {"storage._stores.documents", "storage._stores.messages", "storage._stores.objects"},
+    "serving": {"storage._stores.objects"},
     "testing": {"schema._dialects"},
     "workflows": {"compatibility._contents", "compatibility._solver"},
 }  # fmt: skip

@@ -24,6 +24,8 @@ from messagebody._core import (
     not_json,
     quote,
     read_at_most,
+    read_url,
+    read_web,
     sha256_of,
     strict_json,
 )
@@ -32,8 +34,6 @@ from messagebody.errors import DecodeError, InvalidArgument, InvalidSchema, Mess
 from messagebody.findings import iter_strangers
 from messagebody.schema import MessageBodySchema
 from messagebody.storage import Resolver
-from messagebody.storage._references.reader import read_web
-from messagebody.storage._stores.documents import read_url
 
 if TYPE_CHECKING:
     from messagebody.agents import Agent

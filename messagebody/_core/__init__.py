@@ -152,9 +152,17 @@ if TYPE_CHECKING:
     from messagebody.schema._part_types import FilledType, example_body
     from messagebody.schema._words import in_words
     from messagebody.storage._offloading._mentions import digests_of
+    from messagebody.storage._references.reader import read_web
     from messagebody.storage._references.spool import SpoolBlob
     from messagebody.storage._stores.directory import FileStore
-    from messagebody.storage._stores.messages import OneStoredMessage, StoredMessage, StoredMessages
+    from messagebody.storage._stores.documents import StoredDocument, read_url
+    from messagebody.storage._stores.messages import (
+        MESSAGE_SUFFIX,
+        OneStoredMessage,
+        StoredMessage,
+        StoredMessages,
+        is_message_key,
+    )
 
 else:
     __getattr__, __dir__ = face(
@@ -205,8 +213,11 @@ else:
             # Stores, as those see them who read whole directories.
             "..storage._offloading._mentions": "digests_of",
             "..storage._references.spool": "SpoolBlob",
+            "..storage._references.reader": "read_web",
             "..storage._stores.directory": "FileStore",
-            "..storage._stores.messages": "OneStoredMessage StoredMessage StoredMessages",
+            "..storage._stores.documents": "StoredDocument read_url",
+            "..storage._stores.messages": "MESSAGE_SUFFIX OneStoredMessage StoredMessage "
+            "StoredMessages is_message_key",
             "..globs._wide": "wide_pattern",
             "..schema._contents": "JSON_TYPES",
             "..schema._part_types": "FilledType example_body",

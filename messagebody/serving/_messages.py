@@ -17,16 +17,19 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 import attrs
 
 from messagebody._core import (
+    MESSAGE_SUFFIX,
     MIB,
     MessageBody,
     OneStoredMessage,
     Part,
+    StoredDocument,
     StoredMessage,
     StoredMessages,
     columns,
     did_you_mean,
     escape,
     hex_digits,
+    is_message_key,
     is_url,
     key_of,
     quote,
@@ -38,8 +41,6 @@ from messagebody.errors import DecodeError, DuplicateName, InvalidArgument, Part
 from messagebody.serving._limits import ServingLimits
 from messagebody.serving._problems import HttpProblem
 from messagebody.storage import Bytes, Store, open_store
-from messagebody.storage._stores.documents import StoredDocument
-from messagebody.storage._stores.messages import SUFFIX, is_message
 
 _logger: Final = logging.getLogger(__name__)
 _ID: Final = re.compile(r"[^/\\\\.~\ufffd][^/\\\\\ufffd]{0,199}")
@@ -273,7 +274,7 @@ class StoredBodies:
         Raises:
             HttpProblem: no message can have this id here.
         """
-        is_other = self._only is not None and name != self._only.removesuffix(SUFFIX)
+        is_other = self._only is not None and name != self._only.removesuffix(MESSAGE_SUFFIX)
         if is_other or not is_id(name):
             raise not_found()
         try:
@@ -287,18 +288,25 @@ class StoredBodies:
         try:
             if self._only is None:
                 return self._all[name]
-            if name == self._only.removesuffix(SUFFIX):
+            if name == self._only.removesuffix(MESSAGE_SUFFIX):
                 return OneStoredMessage(self.store, self._only, self._limits.message)[""]
         except KeyError:
             pass
-        if name.endswith(SUFFIX) and self._all.get(name.removesuffix(SUFFIX)) is not None:
-            raise not_found(f"; its id has no {SUFFIX}")
+        if (
+            name.endswith(MESSAGE_SUFFIX)
+            and self._all.get(name.removesuffix(MESSAGE_SUFFIX)) is not None
+        ):
+            raise not_found(f"; its id has no {MESSAGE_SUFFIX}")
         raise not_found()
 
     def warn_of_left_out(self) -> None:
         """Log which messages no id can name, among the first objects of the store."""
         keys = (found.key for found in islice(self.store.iter_objects(), _LOOKED_AT))
-        left_out = [key for key in keys if is_message(key) and not is_id(key.removesuffix(SUFFIX))]
+        left_out = [
+            key
+            for key in keys
+            if is_message_key(key) and not is_id(key.removesuffix(MESSAGE_SUFFIX))
+        ]
         if left_out:
             shown = ", ".join(map(quote, sorted(left_out)[:_SHOWN]))
             more = ", …" if len(left_out) > _SHOWN else ""
@@ -327,7 +335,7 @@ class StoredBodies:
     def _entries(self) -> list[Dated]:
         if self._only is not None:
             stat = self.store.stat(self._only)
-            stats = {} if stat is None else {self._only.removesuffix(SUFFIX): stat}
+            stats = {} if stat is None else {self._only.removesuffix(MESSAGE_SUFFIX): stat}
         else:
             stats = self._all.stats()
         return [
@@ -347,7 +355,7 @@ class StoredBodies:
             DuplicateName: it is to be new, and somebody else wrote it meanwhile.
         """
         served = ServedBody(name, body, self.store)
-        key = self._only or name + SUFFIX
+        key = self._only or name + MESSAGE_SUFFIX
         written = self.store.put(
             key, Bytes(served.data), content_type="application/json", if_absent=is_new
         )
@@ -431,14 +439,14 @@ def open_messages(source: Any, limits: ServingLimits) -> OneBody | StoredBodies:
 
 
 def _at_url(url: str, limits: ServingLimits) -> StoredBodies:
-    if not url.endswith(SUFFIX):
+    if not url.endswith(MESSAGE_SUFFIX):
         return StoredBodies(open_store(url.rstrip("/")), limits)
     document = StoredDocument.at(url)
     return StoredBodies(document.store, limits, _served_key(document.key))
 
 
 def _served_key(key: str) -> str:
-    if is_id(key.removesuffix(SUFFIX)):
+    if is_id(key.removesuffix(MESSAGE_SUFFIX)):
         return key
     expected = (
         "a file whose name can be an id: not hidden, without ~ at its start or what can't be seen"

@@ -11,11 +11,16 @@ from messagebody._cli.inputs import read_body
 from messagebody._cli.options import resolver_options, store_url
 from messagebody._cli.sockets import LOOPBACK, LOOPBACKS, listen
 from messagebody._cli.terminal import limits
-from messagebody._core import MessageBody, OneStoredMessage, StoredMessages, quote
+from messagebody._core import (
+    MESSAGE_SUFFIX,
+    MessageBody,
+    OneStoredMessage,
+    StoredDocument,
+    StoredMessages,
+    quote,
+)
 from messagebody.errors import InvalidArgument
 from messagebody.storage import Resolver, open_store
-from messagebody.storage._stores.documents import StoredDocument
-from messagebody.storage._stores.messages import SUFFIX
 
 
 @click.command("mcp")
@@ -117,7 +122,7 @@ def _served(source: str) -> MessageBody | StoredMessages | OneStoredMessage:
             # A store lists and reads regular files only, and follows no link below its root.
             found = StoredMessages(open_store(store_url(source)), most)
             if not found:
-                click.echo(f"There is no file *{SUFFIX} in {quote(source)} yet.", err=True)
+                click.echo(f"There is no file *{MESSAGE_SUFFIX} in {quote(source)} yet.", err=True)
             return found
         body = read_body(source)
         is_file = document.store.stat(document.key) is not None

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from messagebody._core import (
     JSON,
+    MESSAGE_SUFFIX,
     FileStore,
     StoredMessages,
     count_of,
@@ -22,7 +23,6 @@ from messagebody.errors import ObjectNotFound, StoreError
 from messagebody.frameworks.mcp._results import place_of
 from messagebody.prompts import Toolbox, tool
 from messagebody.storage import Stat, Store
-from messagebody.storage._stores.messages import SUFFIX
 
 _logger: Final = logging.getLogger(__name__)
 PAGE: Final = 1_000
@@ -125,7 +125,7 @@ class Listing(Toolbox):
             ObjectNotFound: there is no such message; the text suggests one.
             StoreError: the store can't be asked.
         """
-        bare = given.removesuffix(SUFFIX)
+        bare = given.removesuffix(MESSAGE_SUFFIX)
         for name in (given, bare):
             if name in self._messages:
                 return name

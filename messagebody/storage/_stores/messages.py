@@ -12,7 +12,7 @@ from messagebody._wire.reader import too_large
 from messagebody.errors import ObjectNotFound
 from messagebody.storage._stores.base import Stat, Store
 
-SUFFIX: Final = ".json"
+MESSAGE_SUFFIX: Final = ".json"
 _SETTLED: Final = 2.0
 """Seconds after which another write must show in the metadata: some clocks tick once a second."""
 
@@ -64,8 +64,8 @@ class StoredMessages(Mapping[str, StoredMessage]):
         self._limits = limits
 
     def __getitem__(self, name: str) -> StoredMessage:
-        key = name + SUFFIX
-        if not is_message(key):
+        key = name + MESSAGE_SUFFIX
+        if not is_message_key(key):
             raise KeyError(name)
         return _look_up(self.store, key, self._limits)
 
@@ -77,14 +77,14 @@ class StoredMessages(Mapping[str, StoredMessage]):
 
     def __bool__(self) -> bool:
         # Without listing all of a bucket.
-        return any(is_message(found.key) for found in self.store.iter_objects())
+        return any(is_message_key(found.key) for found in self.store.iter_objects())
 
     def stats(self) -> dict[str, Stat]:
         """Return the metadata of all messages, by name."""
         return {
-            found.key.removesuffix(SUFFIX): found
+            found.key.removesuffix(MESSAGE_SUFFIX): found
             for found in self.store.iter_objects()
-            if is_message(found.key)
+            if is_message_key(found.key)
         }
 
 
@@ -131,7 +131,7 @@ def _look_up(store: Store, key: str, limits: Limits) -> StoredMessage:
     return StoredMessage(store, found, limits, None if is_settled else now)
 
 
-def is_message(key: str) -> bool:
+def is_message_key(key: str) -> bool:
     """Return whether an object is a message: hidden ones and paths to elsewhere are not."""
     place = f"/{key}"
-    return key.endswith(SUFFIX) and "/." not in place and "//" not in place
+    return key.endswith(MESSAGE_SUFFIX) and "/." not in place and "//" not in place
