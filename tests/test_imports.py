@@ -71,7 +71,7 @@ SHARED = {
     "archives": {"_entries", "_multipart"},
     "envelopes": {"_attachments", "_carrier", "_embedding", "_format", "_json_schema", "_php",
                   "_values"},
-    "frameworks": {"_a2a_early", "_a2a_judgment", "_a2a_reading", "gate", "langgraph", "values"},
+    "frameworks": {"_a2a_early", "_a2a_guard", "gate", "langgraph", "values"},
     "storage._stores": {"base", "owners"},
 }  # fmt: skip
 # Tables of modules by name, which are loaded on first use.

@@ -1,8 +1,9 @@
 """What the beginning of a long request of A2A says: whether what follows can still save it."""
 
 import json
+import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from messagebody._core import DEFAULT_LIMITS, Part
@@ -10,133 +11,99 @@ from messagebody.errors import MessageBodyError
 from messagebody.frameworks.gate import NotPassed
 from messagebody.schema import SchemaPart
 
-_TOKEN: Final = re.compile(
-    rb'[ \t\r\n]*+(?:([{}\[\],:])|("[^"\\]*+(?:\\.[^"\\]*+)*+")|([^ \t\r\n{}\[\],:"]++)(?=.))',
-    re.DOTALL,
-)
-_REST_OF_TEXT: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_MARK: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+("?)|[{}\[\],]', re.DOTALL)
+"""A text, whose end may be missing, or what opens, ends or divides objects and lists."""
+_CLOSING: Final = {b"{": b"}", b"[": b"]"}
 _STEP: Final = 8192
-"""How many bytes are waited for before they are looked at."""
-_SHORT: Final = 2048
-"""The bytes of the longest text that is held."""
-_TOKENS: Final = 50_000
-"""How many keys, values and marks are looked at: a server waits meanwhile."""
-_LONG: Final = object()
-"""Stands for a text that is not held."""
+"""How many bytes are waited for before they are looked at; then, a quarter of what is there."""
+_MARKS: Final = 50_000
+"""How many texts and marks are looked at: a server waits meanwhile."""
 
 
 class Beginning:
-    """The members of a request while they arrive; of its texts, only short ones are held.
+    """The members of a request while they arrive, up to the last comma that is there.
 
     It knows only the stated types of parts. All else is left to the whole request.
 
     Arguments:
         taken: the schema parts of which each part has to match one, without their names.
-        is_sending: tells of a method of JSON-RPC whether it sends a message; None if the request is
-            one of HTTP+JSON.
+        sending: the methods of JSON-RPC that send a message; None for a request of HTTP+JSON.
     """
 
-    def __init__(
-        self, taken: Sequence[SchemaPart], is_sending: Callable[[Any], bool] | None
-    ) -> None:
-        self._taken, self._is_sending = taken, is_sending
-        self._held = bytearray()
-        self._tokens = 0
-        self._is_in_text = self._is_over = False
-        # The keys and indexes that lead to what is read; a key is None until it is there.
-        self._path: list[Any] = []
-        self._said: dict[str, Any] = {}
-        self._kind: Any = None
-        self._refused: tuple[int, str] | None = None
+    def __init__(self, taken: Sequence[SchemaPart], sending: set[str] | None) -> None:
+        self._taken, self._sending = taken, sending
+        self._next: float = _STEP
+        self._at = self._marks = 0
+        self._open = bytearray()  # the ends of all that is open, the innermost last
+        self._whole: tuple[int, bytes] = (0, b"")  # up to where it is read, and what ends it there
+        self._accepted: set[str] = set()
+        self.id: Any = None
 
-    @property
-    def id(self) -> Any:
-        """The id of the call by JSON-RPC."""
-        return self._said.get("id")
-
-    def feed(self, content: bytes) -> None:
-        """Take the next bytes.
+    def look(self, content: bytearray) -> None:
+        """Look at all bytes so far.
 
         Raises:
             NotPassed: the agent takes no message that begins like this.
         """
-        if self._is_over:
+        if len(content) < self._next:
             return
-        self._held += content
-        if len(self._held) >= _STEP:
-            self._read(bytes(self._held))
-        if self._refused is not None and self._is_told():
-            raise NotPassed([self._refused])
-
-    def _is_told(self) -> bool:
-        """Return whether this is known to be a message, and the id that an answer has."""
-        said = self._said
-        return self._is_sending is None or ("id" in said and self._is_sending(said.get("method")))
-
-    def _read(self, held: bytes) -> None:
-        at = 0
-        while not self._is_over:
-            found = (_REST_OF_TEXT if self._is_in_text else _TOKEN).match(held, at)
-            if found is None:
-                break
-            at = found.end()
-            if self._is_in_text:
-                self._is_in_text = False
-            else:
-                self._take(*found.groups())
-            self._tokens += 1
-            self._is_over |= self._tokens >= _TOKENS
-        rest = held[at:]
-        if not self._is_in_text and len(rest) > _SHORT:
-            self._is_in_text = rest.lstrip(b" \t\r\n").startswith(b'"')
-            self._is_over |= not self._is_in_text
-            self._value(_LONG)
-        if self._is_in_text:
-            # The end of an escape may come with the next bytes.
-            rest = b"\\" * ((len(rest) - len(rest.rstrip(b"\\"))) % 2)
-        self._held[:] = rest
-
-    def _take(self, mark: bytes | None, text: bytes | None, other: bytes | None) -> None:
-        if mark in {b"{", b"["}:
-            self._path.append(None if mark == b"{" else 0)
-        elif mark in {b"}", b"]"} and self._path:
-            self._path.pop()
-        elif mark == b"," and self._path:
-            last = self._path[-1]
-            self._path[-1] = last + 1 if isinstance(last, int) else None
-        elif mark is None:
-            try:
-                self._value(json.loads(text or other or b""))
-            except ValueError:
-                self._is_over = True
-        self._is_over |= not 0 < len(self._path) <= DEFAULT_LIMITS.depth
-
-    def _value(self, value: Any) -> None:
-        """Take a key, or a value that is neither an object nor a list."""
-        path = self._path
-        if path and path[-1] is None:
-            path[-1] = value if isinstance(value, str) else ""
-        elif len(path) == 1 and self._is_sending is not None and value is not _LONG:
-            self._said[path[0]] = value if path[0] in {"id", "method"} else None
-        else:
-            inner = path if self._is_sending is None else path[1:] if path[:1] == ["params"] else []
-            self._member(inner, value)
-
-    def _member(self, path: list[Any], value: Any) -> None:
-        match path:
-            case ["message", "parts", int(), "kind"]:
-                self._kind = (path[2], value)
-            case ["message", "parts", int(), "mediaType"]:
-                self._judge(path[2], value)
-            case ["message", "parts", int(), "file", "mimeType"] if self._kind == (path[2], "file"):
-                self._judge(path[2], value)
-
-    def _judge(self, index: int, kind: Any) -> None:
-        if self._refused is not None or not isinstance(kind, str) or not kind:
-            return
+        self._next = len(content) * 1.25
         try:
-            said = Part("", content_type=kind).content_type
-        except MessageBodyError:
-            return
-        if not any(part.accepts(None, said) for part in self._taken):
-            self._refused = (index, f"part {index} ({said}): accepted by no schema part")
+            if self._read(content):
+                end, ending = self._whole
+                self._judge(json.loads(content[:end] + ending))
+        except ValueError:
+            self._next = math.inf  # what is no JSON is left to the whole
+
+    def _read(self, content: bytearray) -> bool:
+        """Return whether there is a comma that was not there before."""
+        before = self._whole
+        for found in _MARK.finditer(content, self._at):
+            mark = found[0]
+            if found[1] == b"":  # the rest of the text is not there
+                break
+            self._at = found.end()
+            self._marks += 1
+            if mark in _CLOSING:
+                self._open += _CLOSING[mark]
+            elif mark in {b"}", b"]"}:
+                del self._open[-1:]
+            elif mark == b",":
+                self._whole = (found.start(), bytes(reversed(self._open)))
+            if self._marks >= _MARKS or not 0 < len(self._open) <= DEFAULT_LIMITS.depth:
+                raise ValueError("it is not looked at any further")
+        return self._whole != before
+
+    def _judge(self, request: Any) -> None:
+        for index, part in enumerate(self._parts(request)):
+            is_file = isinstance(part, Mapping) and part.get("kind") == "file"
+            for kind in _member(part, "mediaType"), is_file and _member(part, "file", "mimeType"):
+                if kind and isinstance(kind, str) and not self._accepts(kind):
+                    raise NotPassed([(index, f"part {index} ({kind}): accepted by no schema part")])
+
+    def _parts(self, request: Any) -> list[Any]:
+        """Return the parts of a message; none if this may be another request, or has no id yet."""
+        if self._sending is not None:
+            self.id = _member(request, "id")
+            is_sending = str(_member(request, "method")) in self._sending and "id" in request
+            request = _member(request, "params") if is_sending else None
+        parts = _member(request, "message", "parts")
+        return parts if isinstance(parts, list) else []
+
+    def _accepts(self, kind: str) -> bool:
+        if kind not in self._accepted:
+            try:
+                known = Part("", content_type=kind).content_type
+            except MessageBodyError:
+                return True
+            if not any(part.accepts(None, known) for part in self._taken):
+                return False
+            self._accepted.add(kind)
+        return True
+
+
+def _member(value: Any, *path: str) -> Any:
+    """Return what is at a path of members; None if it leads nowhere."""
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value

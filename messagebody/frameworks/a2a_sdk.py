@@ -1,30 +1,26 @@
 """A gate inside a server of the A2A SDK: around its request handler, whatever the transport is."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
 from typing import Any, Final
 
 from messagebody.agents import Agent
 from messagebody.errors import InvalidArgument, MessageBodyError, MissingDependency
-from messagebody.frameworks._a2a_judgment import (
+from messagebody.frameworks._a2a_guard import (
     AGREEMENT_KEY,
     REFUSED,
-    Judgment,
-    StreamJudgment,
+    A2AGuard,
+    Outgoing,
     fields_of,
+    unread,
 )
-from messagebody.frameworks.gate import Door, NotPassed, OnOutput
+from messagebody.frameworks.gate import NotPassed, OnOutput
 from messagebody.storage import Resolver
 
 try:
     from a2a.server.request_handlers.request_handler import RequestHandler
-    from a2a.types import (
-        Message,
-        Task,
-        TaskArtifactUpdateEvent,
-        TaskStatusUpdateEvent,
-    )
+    from a2a.types import Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
     from a2a.utils.errors import (
         ContentTypeNotSupportedError,
         ExtensionSupportRequiredError,
@@ -41,13 +37,20 @@ _MEMBERS: Final = {
     Message: "message", Task: "task",
     TaskArtifactUpdateEvent: "artifactUpdate", TaskStatusUpdateEvent: "statusUpdate",
 }  # fmt: skip
-_EMPTY: Final[dict[str, dict[str, Any]]] = {"message": {"parts": []}}
 
 
-def _said(event: Any) -> dict[str, Any] | None:
-    """Return a message, a task or an update as a response of the protocol's stream."""
-    member = _MEMBERS.get(type(event))
-    return None if member is None else {member: {**_EMPTY.get(member, {}), **MessageToDict(event)}}
+def _method(name: str, *, is_checked: bool = False) -> Any:
+    """Return a method that hands a request on, and perhaps has the answer checked."""
+
+    async def hand_on(self: "GatedHandler", params: Any, context: Any) -> Any:
+        answer = await getattr(self._inner, name)(params, context)
+        if is_checked:
+            await self._require(Outgoing(self._guard, has_begun=True), answer)
+        return answer
+
+    hand_on.__name__ = name
+    hand_on.__doc__ = "Return the answer if it may leave." if is_checked else "Hand it on."
+    return hand_on
 
 
 class GatedHandler(RequestHandler):  # type: ignore[misc]
@@ -79,13 +82,15 @@ class GatedHandler(RequestHandler):  # type: ignore[misc]
         if not isinstance(handler, RequestHandler):
             raise InvalidArgument("a RequestHandler", handler)
         self._inner = handler
-        self._judge = Judgment(Door(agent, resolver, on_output))
+        self._guard = A2AGuard(agent, resolver, on_output)
         self._required = required_extension
 
     async def on_message_send(self, params: Any, context: Any) -> Any:
         """Pass a message that the agent takes, and return its answer if it may leave."""
-        await self._enter(params, context)
-        return await self._checked(await self._inner.on_message_send(params, context))
+        outgoing = await self._enter(params, context)
+        answer = await self._inner.on_message_send(params, context)
+        await self._require(outgoing, answer)
+        return answer
 
     async def on_message_send_stream(self, params: Any, context: Any) -> AsyncGenerator[Any]:
         """Pass a message that the agent takes, and yield events up to the first that may not leave.
@@ -94,11 +99,10 @@ class GatedHandler(RequestHandler):  # type: ignore[misc]
             ContentTypeNotSupportedError: the agent does not take it.
             InternalError: an event may not leave.
         """
-        await self._enter(params, context)
-        stream = StreamJudgment(self._judge, has_begun=bool(params.message.task_id))
+        outgoing = await self._enter(params, context)
         async with aclosing(self._inner.on_message_send_stream(params, context)) as events:
             async for event in events:
-                await self._require(stream.finding, event)
+                await self._require(outgoing, event)
                 yield event
 
     async def on_subscribe_to_task(self, params: Any, context: Any) -> AsyncGenerator[Any]:
@@ -107,48 +111,22 @@ class GatedHandler(RequestHandler):  # type: ignore[misc]
         Raises:
             InternalError: an event may not leave.
         """
-        stream = StreamJudgment(self._judge, has_begun=True)
+        outgoing = Outgoing(self._guard, has_begun=True)
         async with aclosing(self._inner.on_subscribe_to_task(params, context)) as events:
             async for event in events:
-                await self._require(stream.finding, event)
+                await self._require(outgoing, event)
                 yield event
 
-    async def on_get_task(self, params: Any, context: Any) -> Any:
-        """Return a task if it may leave."""
-        return await self._checked(await self._inner.on_get_task(params, context))
+    on_get_task = _method("on_get_task", is_checked=True)
+    on_cancel_task = _method("on_cancel_task", is_checked=True)
+    on_list_tasks = _method("on_list_tasks", is_checked=True)
+    on_create_task_push_notification_config = _method("on_create_task_push_notification_config")
+    on_get_task_push_notification_config = _method("on_get_task_push_notification_config")
+    on_list_task_push_notification_configs = _method("on_list_task_push_notification_configs")
+    on_delete_task_push_notification_config = _method("on_delete_task_push_notification_config")
+    on_get_extended_agent_card = _method("on_get_extended_agent_card")
 
-    async def on_cancel_task(self, params: Any, context: Any) -> Any:
-        """Return a canceled task if it may leave."""
-        return await self._checked(await self._inner.on_cancel_task(params, context))
-
-    async def on_list_tasks(self, params: Any, context: Any) -> Any:
-        """Return tasks if all may leave."""
-        listed = await self._inner.on_list_tasks(params, context)
-        decide = partial(self._judge.finding, is_about_tasks=True)
-        await self._require(decide, listed, MessageToDict)
-        return listed
-
-    async def on_create_task_push_notification_config(self, params: Any, context: Any) -> Any:
-        """Hand it on."""
-        return await self._inner.on_create_task_push_notification_config(params, context)
-
-    async def on_get_task_push_notification_config(self, params: Any, context: Any) -> Any:
-        """Hand it on."""
-        return await self._inner.on_get_task_push_notification_config(params, context)
-
-    async def on_list_task_push_notification_configs(self, params: Any, context: Any) -> Any:
-        """Hand it on."""
-        return await self._inner.on_list_task_push_notification_configs(params, context)
-
-    async def on_delete_task_push_notification_config(self, params: Any, context: Any) -> Any:
-        """Hand it on."""
-        return await self._inner.on_delete_task_push_notification_config(params, context)
-
-    async def on_get_extended_agent_card(self, params: Any, context: Any) -> Any:
-        """Hand it on."""
-        return await self._inner.on_get_extended_agent_card(params, context)
-
-    async def _enter(self, params: Any, context: Any) -> None:
+    async def _enter(self, params: Any, context: Any) -> Outgoing:
         if self._required and self._required not in context.requested_extensions:
             raise ExtensionSupportRequiredError(
                 f"this agent requires the extension {self._required}"
@@ -156,31 +134,28 @@ class GatedHandler(RequestHandler):  # type: ignore[misc]
         try:
             # What is empty is not written: a message without parts is an empty body.
             message = {"parts": [], **MessageToDict(params.message)}
-            await self._judge.door.judge(partial(self._judge.enter, message))
+            await self._guard.decide(partial(self._guard.check_message, message))
         except NotPassed as refused:
             raise ContentTypeNotSupportedError(REFUSED, _details(refused)) from refused
         except (MessageBodyError, SerializeToJsonError) as error:
             # What came by gRPC may hold numbers that JSON has not.
             raise InvalidParamsError(str(error)) from error
         modes = [*params.configuration.accepted_output_modes]
-        agreement = self._judge.agree(modes) if modes else None
+        agreement = self._guard.agree(modes) if modes else None
         if agreement is not None:
             context.state[AGREEMENT] = agreement
+        return Outgoing(self._guard, has_begun=bool(params.message.task_id))
 
-    async def _checked(self, answer: Any) -> Any:
-        await self._require(self._judge.finding, answer)
-        return answer
+    async def _require(self, outgoing: Outgoing, answer: Any) -> None:
+        def check() -> None:
+            try:
+                written = {} if answer is None else MessageToDict(answer)
+            except SerializeToJsonError as error:
+                unread(error)
+            member = _MEMBERS.get(type(answer))
+            outgoing.check(written if member is None else {member: {"parts": [], **written}})
 
-    async def _require(
-        self, decide: Callable[[Any], Awaitable[str | None]], answer: Any,
-        write: Callable[[Any], Any] = _said,
-    ) -> None:  # fmt: skip
-        try:
-            written = write(answer)
-        except SerializeToJsonError as error:  # it holds numbers that JSON has not
-            found = await self._judge.unreadable(str(error))
-        else:
-            found = await decide(written)
+        found = await self._guard.withholds(check)
         if found is not None:
             raise InternalError(f"internal error, id {found}")
 

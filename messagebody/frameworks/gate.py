@@ -1,7 +1,7 @@
-"""A gate before an agent that is served over HTTP: what breaks its schemas does not pass.
+"""What passes to an agent and from it: the policy of all gates, and a gate before ASGI servers.
 
-`BodyGate` is ASGI middleware, for FastAPI and every other such application whose requests and
-answers are bodies as JSON. It needs no library.
+`SchemaGuard` is the policy. `BodyGate` is ASGI middleware, for FastAPI and every other such
+application whose requests and answers are bodies as JSON. Neither needs a library.
 """
 
 import asyncio
@@ -9,11 +9,13 @@ import json
 import logging
 import re
 import uuid
+from codecs import BOM_UTF8
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from functools import partial
 from itertools import islice
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, ClassVar, Final, Literal, TypeVar
 
-from messagebody._core import MIB, MessageBody
+from messagebody._core import MIB, MessageBody, Part
 from messagebody.agents import Agent
 from messagebody.errors import InvalidArgument, MessageBodyError
 from messagebody.schema import MessageBodySchema
@@ -22,13 +24,15 @@ from messagebody.storage import Resolver
 LOG: Final = logging.getLogger("messagebody.gate")
 """The findings about what an agent sends, each with the id that its caller got."""
 MOST: Final = 16 * MIB
-_JSON: Final = "application/json"
-_OPENING: Final = re.compile(rb'\s*+(?:\{\s*+["}]|\[\s*+\{)')
-_BYTE_ORDER: Final = b"\xef\xbb\xbf\xfe\xff"
 SHOWN: Final = 20
 """How many violations are looked for, and an answer has."""
+_JSON: Final = (b"content-type", b"application/json")
 _LONG: Final = MIB
 """From how many bytes on a decision is left to a thread, so that the server goes on meanwhile."""
+_OPENING: Final = re.compile(rb'\s*+(?:\{\s*+["}]|\[\s*+\{)')
+_BYTE_ORDER: Final = b"\xef\xbb\xbf\xfe\xff"
+_LINE_END: Final = re.compile(rb"\r\n|\n|\r")
+_BETWEEN_EVENTS: Final = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 
 _T = TypeVar("_T")
 Message = MutableMapping[str, Any]
@@ -36,6 +40,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Message, Receive, Send], Awaitable[None]]
 OnOutput = Literal["refuse", "log"]
+Answer = tuple[int, Any]
+"""A status of HTTP, and a value of JSON."""
 
 
 class NotPassed(MessageBodyError):
@@ -52,11 +58,155 @@ class NotPassed(MessageBodyError):
         super().__init__("; ".join(problem for _, problem in self.problems))
 
 
-class RequestTooLarge(MessageBodyError):
-    """Report a request that is longer than a gate reads."""
+class NotRead(MessageBodyError):
+    """Report a request whose content a gate does not read.
 
-    def __init__(self, most: int) -> None:
-        super().__init__(f"a request has at most {most} bytes here")
+    Arguments:
+        status: the status of HTTP that says so.
+        problem: why.
+    """
+
+    _fields = ("status", "problem")
+
+    def __init__(self, status: int, problem: str) -> None:
+        self.status = status
+        super().__init__(problem)
+
+
+class SchemaGuard:
+    """Decide what may pass to an agent and from it, by its schemas.
+
+    Arguments:
+        agent: the agent.
+        resolver: reads references whose content decides.
+        on_output: "refuse" what breaks the output, or "log" it only.
+
+    Raises:
+        InvalidArgument: `agent` or `on_output` is something else.
+
+    Examples:
+        >>> text = MessageBodySchema([(None, "text/*", True)])
+        >>> guard = SchemaGuard(Agent("echo", text, text))
+        >>> guard.check_input(MessageBody(["Hello"]))
+        >>> guard.check_output(MessageBody())
+        Traceback (most recent call last):
+        messagebody.frameworks.gate.NotPassed: required schema part 0 text/*: no part matches
+    """
+
+    def __init__(
+        self, agent: Agent, resolver: Resolver | None = None, on_output: OnOutput = "refuse"
+    ) -> None:
+        if not isinstance(agent, Agent):
+            raise InvalidArgument("an Agent", agent)
+        if on_output not in {"refuse", "log"}:
+            raise InvalidArgument('on_output, "refuse" or "log"', on_output)
+        self.agent = agent
+        self._resolver, self._on_output = resolver, on_output
+        interrupt = agent.exchanges.get("interrupt")
+        self.answers = None if interrupt is None else interrupt.answers
+        """What the agent takes as an answer to its interrupt."""
+
+    def check_input(self, body: MessageBody, *, may_answer: bool = False) -> None:
+        """Raise `NotPassed` unless the agent takes a body.
+
+        Arguments:
+            body: the body.
+            may_answer: whether it may also be the answer to an interrupt.
+        """
+        if not may_answer or self.answers is None or not self.accepts(self.answers, body):
+            self.require(self.agent.input, body)
+
+    def check_output(self, body: MessageBody, kind: str | None = None) -> None:
+        """Raise `NotPassed` unless the agent may send a body.
+
+        Arguments:
+            body: the body.
+            kind: the kind of exchange that it is, such as "interrupt" or "notification"; None for
+                the output. An exchange that the agent does not state may have any body.
+        """
+        exchange = None if kind is None else self.agent.exchanges.get(kind)
+        if kind is None:
+            self.require(self.agent.output, body)
+        elif exchange is not None and exchange.sends is not None:
+            self.require(exchange.sends, body)
+
+    def accepts(self, schema: MessageBodySchema, body: Iterable[Part]) -> bool:
+        """Return whether a body keeps a schema."""
+        return schema.is_valid(body, resolver=self._resolver)
+
+    def require(self, schema: MessageBodySchema, body: Iterable[Part]) -> None:
+        """Raise `NotPassed` unless a body keeps a schema."""
+        if not self.accepts(schema, body):
+            found = schema.iter_violations(body, resolver=self._resolver)
+            raise NotPassed((each.part_index, str(each)) for each in islice(found, SHOWN))
+
+    async def decide(self, decision: Callable[[], _T], *, size: int = 0) -> _T:
+        """Decide here, or in a thread if references may be read or there is much to look at."""
+        if self._resolver is None and size < _LONG:
+            return decision()
+        return await asyncio.to_thread(decision)
+
+    async def withholds(self, check: Callable[[], None]) -> str | None:
+        """Return the id under which the log says why an output is withheld; None if it may leave.
+
+        Arguments:
+            check: raises a `MessageBodyError` if it breaks a rule.
+        """
+        try:
+            await self.decide(check)
+        except MessageBodyError as error:
+            found = uuid.uuid4().hex
+            LOG.error(  # noqa: TRY400 - the finding says it all
+                "the output of %r, id %s: %s", self.agent.name, found, error
+            )
+            return found if self._on_output == "refuse" else None
+        return None
+
+
+class BodyCall:
+    """A request that is a body, and its answer; a gate of another protocol has calls of its own.
+
+    Arguments:
+        guard: the policy.
+        scope: the request's head.
+    """
+
+    has_events: ClassVar[bool] = False
+    """Whether an answer may be server-sent events."""
+
+    def __init__(self, guard: SchemaGuard, scope: Message) -> None:
+        self.guard, self._scope = guard, scope
+
+    def look(self, content: bytearray) -> None:
+        """Raise an error if what is there of a request, which is not all, decides."""
+
+    async def enter(self, content: bytes) -> bool:
+        """Raise an error if the request is refused; return whether its answer is looked at."""
+        is_body = bool(content) or has_content(self._scope)
+        if is_body:
+            await self.guard.decide(partial(self._check_request, content), size=len(content))
+        return is_body
+
+    def _check_request(self, content: bytes) -> None:
+        self.guard.check_input(MessageBody.from_json(content))
+
+    def check_answer(self, content: bytes) -> None:
+        """Raise an error unless an answer, or an event of it, may leave."""
+        self.guard.check_output(MessageBody.from_json(content))
+
+    def refusal(self, problem: MessageBodyError) -> Answer:
+        """Return the answer to a request that is refused."""
+        if isinstance(problem, NotRead):
+            return problem.status, {"detail": str(problem)}
+        found = problem.problems if isinstance(problem, NotPassed) else [(None, str(problem))]
+        return 422, {"detail": [
+            {"type": "value_error", "loc": ["body"] if at is None else ["body", at], "msg": each}
+            for at, each in found
+        ]}  # fmt: skip
+
+    def failure(self, found: str) -> Answer:
+        """Return the answer instead of one that is withheld, with its id in the log."""
+        return 500, {"detail": "internal error", "id": found}
 
 
 class BodyGate:
@@ -99,133 +249,61 @@ class BodyGate:
         self, app: Application, agent: Agent, *, paths: Iterable[str] | None = None,
         resolver: Resolver | None = None, on_output: OnOutput = "refuse", most: int = MOST,
     ) -> None:  # fmt: skip
-        self._app = app
-        self._door = Door(agent, resolver, on_output)
+        self._app, self._most = app, most
+        self._guard = SchemaGuard(agent, resolver, on_output)
         self._paths = None if paths is None else frozenset(paths)
-        self._most = most
+
+    def _call(self, scope: Message) -> BodyCall | None:
+        """Return the call that a request of HTTP makes; None if it passes as it is."""
+        if self._paths is None:
+            is_meant = is_json(scope["headers"])
+        else:  # some frameworks read JSON whatever type is stated
+            is_meant = not self._paths.isdisjoint(_paths_of(scope))
+        return BodyCall(self._guard, scope) if is_meant else None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a request, or hand it on."""
-        if not self._is_meant(scope):
+        call = self._call(scope) if scope["type"] == "http" else None
+        if call is None:
             await self._app(scope, receive, send)
             return
-        if is_compressed(scope["headers"]):
-            await answer(send, 415, {"detail": COMPRESSED})
+        try:
+            if _is_compressed(scope["headers"]):
+                raise NotRead(415, "a compressed request can't be checked; send it as it is")
+            content = await _read(receive, self._most, call.look)
+            is_checked = await call.enter(content)
+        except MessageBodyError as problem:
+            status, value = call.refusal(problem)
+            start = {"type": "http.response.start", "status": status, "headers": [_JSON]}
+            await _answer(send, start, json.dumps(value).encode())
             return
-        try:
-            content = await read_whole(receive, self._most)
-            if not content and not has_content(scope):
-                await self._app(scope, replayed(content, receive), send)
-                return
-            await self._door.judge(
-                lambda: self._door.enter(MessageBody.from_json(content)), size=len(content)
-            )
-        except RequestTooLarge as error:
-            await answer(send, 413, {"detail": str(error)})
-        except NotPassed as refused:
-            listed = refused.problems[:SHOWN]
-            details = [
-                {"type": "value_error", "loc": ["body"] if at is None else ["body", at], "msg": msg}
-                for at, msg in listed
-            ]
-            await answer(send, 422, {"detail": details})
-        except MessageBodyError as error:
-            problem = {"type": "value_error", "loc": ["body"], "msg": str(error)}
-            await answer(send, 422, {"detail": [problem]})
-        else:
-            out = HeldAnswer(send, self._leave, self._most)
-            await self._app(scope, replayed(content, receive), out)
-
-    def _is_meant(self, scope: Message) -> bool:
-        if scope["type"] != "http":
-            return False
-        if self._paths is None:
-            return is_json(scope["headers"])
-        # Some frameworks read JSON whatever type is stated.
-        return not self._paths.isdisjoint(paths_of(scope))
-
-    async def _leave(self, content: bytes) -> tuple[int, bytes] | None:
-        door = self._door
-        problem = await door.leaves(
-            lambda: door.require(door.agent.output, MessageBody.from_json(content))
-        )
-        if problem is None:
-            return None
-        return 500, json.dumps({"detail": "internal error", "id": problem}).encode()
-
-
-class Door:
-    """The decisions of a gate, whatever the protocol.
-
-    Arguments:
-        agent: the agent behind it.
-        resolver: reads references whose content decides.
-        on_output: "refuse" or "log".
-    """
-
-    def __init__(self, agent: Agent, resolver: Resolver | None, on_output: OnOutput) -> None:
-        if not isinstance(agent, Agent):
-            raise InvalidArgument("an Agent", agent)
-        if on_output not in {"refuse", "log"}:
-            raise InvalidArgument('on_output, "refuse" or "log"', on_output)
-        self.agent = agent
-        self._resolver, self._on_output = resolver, on_output
-
-    def enter(self, body: MessageBody) -> None:
-        """Raise `NotPassed` unless a body keeps the input."""
-        self.require(self.agent.input, body)
-
-    def accepts(self, schema: MessageBodySchema, body: MessageBody) -> bool:
-        """Return whether a body keeps a schema."""
-        return schema.is_valid(body, resolver=self._resolver)
-
-    def require(self, schema: MessageBodySchema, body: MessageBody) -> None:
-        """Raise `NotPassed` unless a body keeps a schema."""
-        if not self.accepts(schema, body):
-            found = schema.iter_violations(body, resolver=self._resolver)
-            raise NotPassed((each.part_index, str(each)) for each in islice(found, SHOWN))
-
-    async def judge(self, decide: Callable[[], _T], *, size: int = 0) -> _T:
-        """Decide here, or in a thread if references may be read or there is much to look at."""
-        if self._resolver is None and size < _LONG:
-            return decide()
-        return await asyncio.to_thread(decide)
-
-    async def leaves(self, decide: Callable[[], None]) -> str | None:
-        """Return None if something may leave, else the id under which the log says why not.
-
-        Arguments:
-            decide: raises a `MessageBodyError` if it may not.
-        """
-        try:
-            await self.judge(decide)
-        except MessageBodyError as error:
-            found = uuid.uuid4().hex
-            LOG.error(  # noqa: TRY400 - the finding says it all
-                "the output of %r, id %s: %s", self.agent.name, found, error
-            )
-            return found if self._on_output == "refuse" else None
-        return None
-
-
-COMPRESSED: Final = "a compressed request can't be checked; send it as it is"
+        out = _HeldAnswer(send, call, self._most) if is_checked else send
+        await self._app(scope, _replayed(content, receive), out)
 
 
 def has_content(scope: Message) -> bool:
     """Return whether a request is of a method that sends a message."""
-    return scope["type"] == "http" and scope["method"].upper() in {"POST", "PUT", "PATCH"}
+    return scope["method"].upper() in {"POST", "PUT", "PATCH"}
+
+
+def stated(headers: Iterable[tuple[bytes, bytes]], *names: bytes) -> list[str]:
+    """Return what headers of some names state, of several headers each."""
+    # As text, because frameworks pass over more blanks than those of bytes.
+    return [value.decode("latin-1").strip() for name, value in headers if name.lower() in names]
+
+
+def _types(headers: Iterable[tuple[bytes, bytes]]) -> list[str]:
+    """Return the media types that headers state, without parameters."""
+    kinds = stated(headers, b"content-type")
+    return [kind.partition(";")[0].strip().lower() for kind in kinds]
 
 
 def is_json(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     """Return whether headers state JSON, or no type; one of several is enough."""
-    stated = [value for name, value in headers if name.lower() == b"content-type"]
-    return not stated or any(map(_is_type_of_json, stated))
-
-
-def _is_type_of_json(value: bytes) -> bool:
-    # As text, because frameworks pass over more blanks than those of bytes.
-    kind = value.decode("latin-1").partition(";")[0].strip().lower()
-    return kind in {"", _JSON} or kind.endswith("+json")
+    types = _types(headers)
+    return not types or any(
+        each in {"", "application/json"} or each.endswith("+json") for each in types
+    )
 
 
 def begins_as_json(content: bytes) -> bool:
@@ -237,7 +315,13 @@ def begins_as_json(content: bytes) -> bool:
     return _OPENING.match(bare) is not None
 
 
-def paths_of(scope: Message) -> set[str]:
+def _is_compressed(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Return whether headers state that content is encoded, so that nobody can look at it."""
+    encodings = stated(headers, b"content-encoding")
+    return not {each.lower() for each in encodings} <= {"", "identity"}
+
+
+def _paths_of(scope: Message) -> set[str]:
     """Return the paths by which a server may route a request, with and without its own root.
 
     Routers pass over a line break at the end.
@@ -246,42 +330,22 @@ def paths_of(scope: Message) -> set[str]:
     return {path, root + path, path.removeprefix(root)}
 
 
-def is_compressed(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Return whether headers state that content is encoded, so that nobody can look at it."""
-    return any(
-        name.lower() == b"content-encoding" and value.strip().lower() not in {b"", b"identity"}
-        for name, value in headers
-    )
-
-
-async def read_whole(
-    receive: Receive, most: int, look: Callable[[bytes], None] | None = None
-) -> bytes:
-    """Return the content of a request.
-
-    Arguments:
-        receive: gives its pieces.
-        most: the bytes that it may have.
-        look: is shown each piece that is not the last, and may raise an error to end it.
-
-    Raises:
-        RequestTooLarge: it has more bytes; no more of them were held.
-    """
+async def _read(receive: Receive, most: int, look: Callable[[bytearray], None]) -> bytes:
+    """Return the content of a request, which is looked at while it arrives."""
     gathered = bytearray()
     while True:
         message = await receive()
         piece = message.get("body", b"")
         gathered += piece
         if len(gathered) > most:
-            raise RequestTooLarge(most)
+            raise NotRead(413, f"a request has at most {most} bytes here")
         # A client that is gone sends nothing more; the application hears of it afterwards.
         if not message.get("more_body"):
             return bytes(gathered)
-        if look is not None:
-            look(piece)
+        look(gathered)
 
 
-def replayed(content: bytes, receive: Receive) -> Receive:
+def _replayed(content: bytes, receive: Receive) -> Receive:
     """Return a `receive` that first gives content that was read already."""
     waiting = [content]
 
@@ -293,60 +357,88 @@ def replayed(content: bytes, receive: Receive) -> Receive:
     return again
 
 
-async def answer(send: Send, status: int, value: Any) -> None:
-    """Send an answer of JSON."""
-    content = json.dumps(value).encode()
-    headers = [(b"content-type", b"application/json"),
-               (b"content-length", str(len(content)).encode())]  # fmt: skip
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": content})
+async def _answer(send: Send, start: Message, content: bytes) -> None:
+    """Send a whole answer."""
+    headers = [each for each in start["headers"] if each[0].lower() != b"content-length"]
+    headers.append((b"content-length", str(len(content)).encode()))
+    await send({**start, "headers": headers})
+    await send(_piece(content, is_last=True))
 
 
-class HeldAnswer:
-    """A `send` that holds an answer of JSON until it is whole and may leave.
+class _HeldAnswer:
+    """A `send` that holds an answer until it may leave: JSON as a whole, events one by one.
 
     Arguments:
         send: where it goes.
-        judge: returns None for content that may leave, else the status and content instead.
-        most: the bytes that are held; a longer answer may not leave.
+        call: the call that is answered.
+        most: the bytes that are held; a longer answer, or event, may not leave.
     """
 
-    def __init__(
-        self, send: Send, judge: Callable[[bytes], Awaitable[tuple[int, bytes] | None]], most: int
-    ) -> None:
-        self._send, self._judge, self._most = send, judge, most
-        self._start: Message | None = None
+    def __init__(self, send: Send, call: BodyCall, most: int) -> None:
+        self._send, self._call, self._most = send, call, most
+        self._start: Message | None = None  # of an answer that is held as a whole
+        self._is_stream = self._is_over = False
         self._held = bytearray()
-        self._is_over = False
 
     async def __call__(self, message: Message) -> None:
-        """Take a message of the application."""
-        if self._is_over:
-            return
         if message["type"] == "http.response.start":
-            is_good = message["status"] < 300
-            headers = message.get("headers", ())
-            if is_good and is_json(headers) and not is_compressed(headers):
-                self._start = message
-                return
-        if self._start is None or message["type"] != "http.response.body":
+            await self._begin(message)
+        elif message["type"] != "http.response.body" or not (self._start or self._is_stream):
             await self._send(message)
-            return
-        self._held += message.get("body", b"")
-        if len(self._held) > self._most:
-            self._is_over = True
-            LOG.error("an answer has more than %d bytes", self._most)
-            await answer(self._send, 500, {"detail": "internal error"})
-        elif not message.get("more_body"):
-            await self._finish(self._start)
+        elif not self._is_over:
+            self._held += message.get("body", b"")
+            is_last = not message.get("more_body")
+            if self._start is None:
+                await self._pass_events(is_last=is_last)
+            elif is_last or len(self._held) > self._most:
+                await self._pass_whole(self._start)
 
-    async def _finish(self, start: Message) -> None:
-        content = bytes(self._held)
-        instead = await self._judge(content)
-        status = start["status"]
-        if instead is not None:
-            status, content = instead
-        kept = [each for each in start["headers"] if each[0].lower() != b"content-length"]
-        length = (b"content-length", str(len(content)).encode())
-        await self._send({**start, "status": status, "headers": [*kept, length]})
-        await self._send({"type": "http.response.body", "body": content})
+    async def _begin(self, start: Message) -> None:
+        headers = [*start.get("headers", ())]
+        if not _is_compressed(headers):
+            self._is_stream = self._call.has_events and "text/event-stream" in _types(headers)
+            if not self._is_stream and start["status"] < 300 and is_json(headers):
+                self._start = {**start, "headers": headers}
+                return
+        await self._send(start)
+
+    async def _pass_whole(self, start: Message) -> None:
+        self._is_over = True
+        status, content = start["status"], bytes(self._held)
+        if len(content) > self._most:
+            LOG.error("an answer has more than %d bytes", self._most)
+            status, content = 500, b'{"detail": "internal error"}'
+        elif (found := await self._withholds(content)) is not None:
+            status, value = self._call.failure(found)
+            content = json.dumps(value).encode()
+        await _answer(self._send, {**start, "status": status}, content)
+
+    async def _pass_events(self, *, is_last: bool) -> None:
+        *events, rest = _BETWEEN_EVENTS.split(bytes(self._held))
+        if is_last and rest:
+            events, rest = [*events, rest], b""
+        self._held[:] = rest
+        for event in events:
+            lines = _LINE_END.split(event.removeprefix(BOM_UTF8))
+            data = b"\n".join(line[5:] for line in lines if line.startswith(b"data:"))
+            found = await self._withholds(data)
+            if found is not None:
+                instead = json.dumps(self._call.failure(found)[1]).encode()
+                await self._end(b"data: " + instead + b"\n\n")
+                return
+            await self._send(_piece(event + b"\n\n"))
+        if len(rest) > self._most:
+            LOG.error("an event has more than %d bytes", self._most)
+        if is_last or len(rest) > self._most:
+            await self._end(b"")
+
+    async def _withholds(self, content: bytes) -> str | None:
+        return await self._call.guard.withholds(partial(self._call.check_answer, content))
+
+    async def _end(self, content: bytes) -> None:
+        self._is_over = True
+        await self._send(_piece(content, is_last=True))
+
+
+def _piece(content: bytes, *, is_last: bool = False) -> Message:
+    return {"type": "http.response.body", "body": content, "more_body": not is_last}

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from messagebody import Agent, MessageBodySchema, SchemaPart
+from messagebody import Agent, MessageBody, MessageBodySchema, Part, SchemaPart
 from messagebody.agents import Exchange
 from messagebody.errors import InvalidArgument
 from messagebody.frameworks import a2a
-from messagebody.frameworks.gate import BodyGate
+from messagebody.frameworks.gate import BodyGate, NotPassed, SchemaGuard
 
 TEXT = MessageBodySchema([(None, "text/*", True), ("/**", "text/*")])
 ECHO = Agent("echo", TEXT, TEXT)
@@ -25,16 +25,18 @@ PICTURE = {"raw": "aGk=", "filename": "a.png", "mediaType": "image/png"}
 class Server:
     """An application that notes what it gets, and answers with one content."""
 
-    def __init__(self, content: bytes = b"{}", kind: bytes = b"application/json") -> None:
-        self.content, self.kind = content, kind
+    def __init__(
+        self, content: bytes = b"{}", kind: bytes = b"application/json",
+        *headers: tuple[bytes, bytes],
+    ) -> None:  # fmt: skip
+        self.content, self.headers = content, [(b"content-type", kind), (b"x-more", b"1"), *headers]
         self.got: list[bytes] = []
         self.scope: Any = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.scope = scope
         self.got.append((await receive()).get("body", b""))
-        await send({"type": "http.response.start", "status": 200,
-                    "headers": [(b"content-type", self.kind), (b"x-more", b"1")]})  # fmt: skip
+        await send({"type": "http.response.start", "status": 200, "headers": self.headers})
         half = len(self.content) // 2
         await send({"type": "http.response.body", "body": self.content[:half], "more_body": True})
         await send({"type": "http.response.body", "body": self.content[half:]})
@@ -371,6 +373,21 @@ class TestEarly:
             found = Upload(content, random.choice([1, 777, 9000])).through(a2a.Gate(Server(), ECHO))
             assert ("error" in whole) == ("error" in found)
 
+    def test_the_work_grows_with_the_length(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Not with its square, however small the pieces are."""
+        read: list[int] = []
+        loads = json.loads
+
+        def counted(text: bytes) -> Any:
+            read.append(len(text))
+            return loads(text)
+
+        monkeypatch.setattr(json, "loads", counted)
+        table = {"mediaType": "text/csv", "raw": "aGkh" * 100}
+        content = rpc(*[table] * 2000)
+        assert Upload(content, 50).through(a2a.Gate(Server(), ECHO)) == {}
+        assert 0 < sum(read) < 7 * len(content)
+
 
 def events(*results: Any, end: str = "\n\n") -> bytes:
     made = (json.dumps({"jsonrpc": "2.0", "id": 7, "result": each}) for each in results)
@@ -441,6 +458,27 @@ class TestStreams:
             assert (found == content) == is_good
             assert (b"internal error, id" in found) != is_good
 
+    def test_an_event_hides_nothing_behind_another(self) -> None:
+        task = {"status": {"state": "working"}, "artifacts": [{"parts": [PICTURE]}]}
+        beginnings: tuple[Any, ...] = (
+            artifact({"text": "a"}), {"statusUpdate": {}}, {"message": message()}
+        )  # fmt: skip
+        for first in beginnings:
+            for more in ({"message": message(PICTURE)}, {"task": task}, {"tasks": [task]}):
+                assert b"internal error, id" in self.through(events({**first, **more}))
+
+    def test_a_packed_stream_passes_as_it_is(self) -> None:
+        packed = gzip.compress(events(message(PICTURE))) + b"\r\n\r\n"
+        server = Server(packed, b"text/event-stream", (b"content-encoding", b"gzip"))
+        asked = rpc({"text": "Hi"}, method="SendStreamingMessage")
+        assert ask(a2a.Gate(server, ECHO), asked)[1] == packed
+
+    def test_how_many_artifacts_a_task_may_have(self) -> None:
+        for number, is_good in ((10_000, True), (10_001, False)):
+            listed = [{"artifactId": str(each), "parts": []} for each in range(number)]
+            content = events({"task": {"status": {"state": "working"}, "artifacts": listed}})
+            assert (self.through(content) == content) == is_good
+
     def test_an_endless_event(self) -> None:
         assert self.through(b"data: " + b"x" * 1000, most=400) == b""
 
@@ -479,6 +517,29 @@ class TestBodies:
         assert ask(gate, b"x", "/other", pieces=9) == (200, self.GOOD)
         assert ask(gate, b"[]", "/run", (b"content-type", b"text/plain"))[0] == 422
         assert server.got == [b"x"]
+
+
+class TestGuard:
+    GUARD = SchemaGuard(Agent("echo", TEXT, TEXT, exchanges={
+        "interrupt": Exchange(sends=TEXT, answers=MessageBodySchema([(None, "image/*", True)])),
+        "notification": Exchange(takes=TEXT),
+    }))  # fmt: skip
+    TEXTS, PICTURES = MessageBody(["Hi"]), MessageBody([Part("aGk=", content_type="image/png")])
+
+    def test_what_comes_in(self) -> None:
+        self.GUARD.check_input(self.TEXTS)
+        self.GUARD.check_input(self.PICTURES, may_answer=True)
+        self.GUARD.check_input(self.TEXTS, may_answer=True)
+        with pytest.raises(NotPassed, match="image/png"):
+            self.GUARD.check_input(self.PICTURES)
+
+    def test_what_goes_out(self) -> None:
+        for kind in (None, "interrupt"):
+            self.GUARD.check_output(self.TEXTS, kind)
+            with pytest.raises(NotPassed, match="image/png"):
+                self.GUARD.check_output(self.PICTURES, kind)
+        for kind in ("notification", "another"):
+            self.GUARD.check_output(self.PICTURES, kind)
 
 
 @pytest.mark.parametrize("kind", [BodyGate, a2a.Gate])

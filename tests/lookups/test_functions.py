@@ -49,7 +49,7 @@ from messagebody.bulk import tables as tables_module
 from messagebody.envelopes import agents_api, channel, olympus, sentient
 from messagebody.errors import MissingDependency
 from messagebody.filesystem import MessageBodyFileSystem
-from messagebody.frameworks.gate import Door
+from messagebody.frameworks.gate import SchemaGuard
 from messagebody.frameworks.values import to_values
 from messagebody.links import each_link, unmount
 from messagebody.patches import AddedPart, ChangedPart, diff, to_json_patch
@@ -171,6 +171,7 @@ def on_fs(act: Callable[[Any], Any]) -> Call:
 
 
 ANY_BODY = MessageBodySchema([(None,), ("/**",)])
+GUARD = SchemaGuard(Agent("a", ANY_BODY, ANY_BODY), on_output="log")
 
 
 EDGE = workflows.Edge("a", "b", [workflows.mount("/x"), workflows.drop("/x/sources/**")])
@@ -297,13 +298,10 @@ CALLS: dict[str, Call] = {
     "links.each_link": lambda body: [*each_link(body)],
     "links.unmount": lambda body: [unmount(body, "/sources"), unmount(body, "/a")],
     "Agreement.is_valid": lambda body: negotiate(ANY_BODY, ANY_BODY).is_valid(body),
-    "Door.enter": lambda body: Door(Agent("a", ANY_BODY, ANY_BODY), None, "log").enter(body),
-    "Door.accepts": lambda body: Door(Agent("a", ANY_BODY, ANY_BODY), None, "log").accepts(
-        ANY_BODY, body
-    ),
-    "Door.require": lambda body: Door(Agent("a", ANY_BODY, ANY_BODY), None, "log").require(
-        ANY_BODY, body
-    ),
+    "SchemaGuard.check_input": GUARD.check_input,
+    "SchemaGuard.check_output": GUARD.check_output,
+    "SchemaGuard.accepts": lambda body: GUARD.accepts(ANY_BODY, body),
+    "SchemaGuard.require": lambda body: GUARD.require(ANY_BODY, body),
     "Condition.is_valid": through_steps,
     "OwnStep": workflows.step(MessageBody.copy, ANY_BODY, ANY_BODY),
     "Edge.passage": lambda body: str(EDGE.passage(body)),
