@@ -45,7 +45,6 @@ INSIDE = {
     "s3": {"storage._stores.base"},
     "serving": {"storage._stores.objects"},
     "testing": {"schema._dialects"},
-    "workflows": {"compatibility._contents", "compatibility._solver"},
 }  # fmt: skip
 # The leaves that a leaf stands on. It imports their faces, and nothing else of them.
 BASES = {
@@ -252,11 +251,6 @@ def test_leaves_import_the_core_by_its_faces() -> None:
     assert used == {(leaf, door) for leaf, doors in INSIDE.items() for door in doors}
 
 
-# These go when workflows ask about schemas only; then nobody is left, and nobody comes in again.
-BEHIND_THE_FACE = {f"messagebody.workflows.{name}" for name in ("_decision", "_kinds", "_paths",
-                                                                "_producers")}  # fmt: skip
-
-
 def test_compatibility_is_asked_by_its_face_only() -> None:
     """Whoever stands outside imports `messagebody.compatibility`, and loads no module in it."""
     room = f"{ROOT.name}.compatibility"
@@ -267,7 +261,7 @@ def test_compatibility_is_asked_by_its_face_only() -> None:
         if any(target.startswith(f"{room}.") for target, _ in imports(module))
         or f'"{room}._' in path.read_text(encoding="utf-8")
     }
-    assert inside == BEHIND_THE_FACE
+    assert inside == set()
 
 
 def test_the_face_of_compatibility_is_small_and_says_what_it_is_for() -> None:

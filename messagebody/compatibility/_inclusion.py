@@ -54,6 +54,7 @@ class Compatibility:
         counterexample_types: name and content type of each part of the first counterexample; None
             if none exists or none was found.
         steps: the budget; explaining may use the same amount again.
+        steps_taken: how many of them the verdict took.
     """
 
     producer: MessageBodySchema
@@ -61,6 +62,7 @@ class Compatibility:
     verdict: Verdict
     counterexample_types: tuple[PartType, ...] | None
     steps: int
+    steps_taken: int = 0
     _decision: Decision = attrs.field(
         default=attrs.Factory(lambda self: self._new_decision(), takes_self=True), kw_only=True
     )
@@ -214,7 +216,8 @@ def check(
     decision = Decision(profile_of(producer), profile_of(consumer), Budget(steps))
     verdict, body = _decide(decision)
     types = None if body is None else tuple(body)
-    return Compatibility(producer, consumer, verdict, types, steps, decision=decision)
+    taken = steps - max(decision.budget.left, 0)
+    return Compatibility(producer, consumer, verdict, types, steps, taken, decision=decision)
 
 
 def _check_agents(producer: Any, consumer: Any, settings: dict[str, Any]) -> Compatibility:

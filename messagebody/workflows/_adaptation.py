@@ -17,14 +17,13 @@ from messagebody._core import (
     require_schema,
 )
 from messagebody.agents import Agent
-from messagebody.compatibility import meet
+from messagebody.compatibility import Verdict, meet
 from messagebody.errors import InvalidName
 from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.workflows._answers import described, step_text
-from messagebody.workflows._decision import Break, JointDecision
 from messagebody.workflows._inspection import Incoming
 from messagebody.workflows._mending import TEXT, Mending, is_makeable
-from messagebody.workflows._paths import paths_of
+from messagebody.workflows._search import Break, WitnessSearch, trace
 from messagebody.workflows._steps import (
     Chain,
     OwnStep,
@@ -182,7 +181,7 @@ def adaptation_for(agent: Agent, incoming: Sequence[Incoming], budget: Budget) -
 
 
 def _found(edge: Incoming, steps: Chain, agent: Agent) -> FoundSteps:
-    mending = Mending(edge.sent, edge.edge.steps, agent.input, Budget())
+    mending = Mending(edge.sent, edge.edge.steps, agent.input, Budget(DEFAULT_STEPS))
     return FoundSteps(steps, mending.lost(steps) if steps else ())
 
 
@@ -206,25 +205,15 @@ def _broken(
     budget: Budget,
 ) -> Break | None:
     """Return something that breaks; None if it is certain that nothing does."""
-    decision = JointDecision(senders, taker, budget)
-    found = next(decision.breaks(), None)
-    return _OPEN if found is None and not decision.is_exact else found
+    search = WitnessSearch(senders, taker, budget)
+    if search.is_silent or search.proved() is Verdict.ALWAYS:
+        return None
+    return next(search.breaks(), _OPEN)
 
 
 def _arriving(sent: MessageBodySchema, steps: Chain, budget: Budget) -> MessageBodySchema:
-    """Return the names and types of what arrives, as words for steps; it is no exact schema."""
-    ends = [path for step, paths in paths_of(steps, budget) if step is None for path in paths]
-    found = []
-    for part in sent:
-        if part.name is None:
-            found.append(part)
-            continue
-        found += [
-            attrs.evolve(part, name=path.new + part.name[len(path.old) :])
-            for path in ends
-            if part.name.startswith(path.old)
-        ]
-    return MessageBodySchema(found)
+    """Return the names and types of what arrives, as words for steps."""
+    return MessageBodySchema([image.part for image in trace(sent, steps, budget).end])
 
 
 def _words(producer: MessageBodySchema, consumer: MessageBodySchema) -> list[WorkflowStep]:

@@ -184,12 +184,14 @@ class AgentAnswer:
         breaches: what can break, each with messages that show it.
         example: messages that get through, one of each agent that sends to it, or of a step of
             one's own as in a breach; None if none do, or none were found.
+        reason: why it is undecided; empty if it is not.
     """
 
     agent: str
     verdict: Verdict
     breaches: tuple[Breach, ...] = ()
     example: Mapping[str, MessageBody] | None = attrs.field(default=None, hash=False)
+    reason: str = ""
 
     def __bool__(self) -> bool:
         return self.verdict is Verdict.ALWAYS
@@ -199,7 +201,9 @@ class AgentAnswer:
         return answer_repr("AgentAnswer", str(self.verdict), [line.strip() for line in lines[:2]])
 
     def __str__(self) -> str:
-        return "\n".join([f"{quote(self.agent)}: {self.verdict}", *map(_indented, self.breaches)])
+        why = f" ({self.reason})" if self.reason else ""
+        head = f"{quote(self.agent)}: {self.verdict}{why}"
+        return "\n".join([head, *map(_indented, self.breaches)])
 
     def breaches_of(self, edge: int) -> list[Breach]:
         """Return the breaches at which an edge is at fault, or all edges together are."""

@@ -1,191 +1,393 @@
-"""Images: a schema of what arrives of all bodies of another schema, read off the texts of patterns.
+"""Images: what becomes of the parts of a schema in steps, said by schema parts again.
 
-An image may allow more than what arrives, never less. It is None where two parts might get one name
-on the way. So if an image always fits, all that arrives does: this is quicker than a decision, and
-simple enough to be part of a proof.
+An image accepts all that arrives of a schema part, and maybe more, never less. So what is always
+valid of images is always valid of messages, and what never is, never. What may break is looked for
+as a part of an image, which is pulled back to what the sender has to send.
 """
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache, singledispatch
-from itertools import combinations
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from typing import Final, NamedTuple
 
 import attrs
 
-from messagebody._core import is_json
-from messagebody.errors import InvalidPattern
-from messagebody.schema import MessageBodySchema, SchemaPart
-from messagebody.workflows._steps import (
-    Drop,
-    Mount,
-    Name,
-    Rename,
-    Retype,
-    Select,
-    Show,
-    Unmount,
-    WorkflowStep,
-)
+from messagebody._core import Budget, extension_of, is_json
+from messagebody.compatibility import check, meet
+from messagebody.schema import ContentSchema, MessageBodySchema, SchemaPart
+from messagebody.workflows._steps import STAYS, Move, StepRule, WitnessPart, WorkflowStep, sample_of
 
+_CACHED: Final = 8192
+_QUESTION: Final = 100
+"""Steps of the budget for a question about two patterns."""
+_MOST: Final = 2_000
+"""Steps after which such a question stays open."""
 _FREE: Final = re.compile(r"[*{]")
-_CACHED: Final = 4096
-Parts = list[SchemaPart]
+_LISTED: Final = re.compile(r"([^*{}]*)\{([^*{}]*,[^*{}]*)\}([^*{}]*)")
+_NUMBER: Final = re.compile(r"[*{].*|[1-9][0-9]*(?:[.*{].*)?")
+"""What may be a number with an extension; a pattern that begins so may have one among its words."""
 
 
-class Unclear(Exception):
-    """Parts might collide, or nothing is known about a step."""
+class UnwrittenMeet(Exception):
+    """What two patterns share takes too many patterns to say."""
 
 
-def joint_image(
-    senders: Iterable[tuple[MessageBodySchema, Sequence[Sequence[WorkflowStep]]]],
-) -> MessageBodySchema | None:
-    """Return a schema of all that arrives of several senders together; None if parts might collide.
+@attrs.frozen(eq=False)
+class Image:
+    """What arrives of a schema part.
 
     Arguments:
-        senders: the schema of each, with the steps of each of its edges.
+        part: accepts all of it.
+        origin: the number of the schema part; -1 if that is not known.
+        without: accept what of that does not arrive here.
+        content: what is inside, also while its type does not tell.
+        several: whether one body may have several of them that are all alike.
+        before: what it was before a step; None if that is the schema part itself.
+        move: what the step did.
     """
-    arrived: list[Parts] = []
-    try:
-        for schema, chains in senders:
-            arrived += [_image(schema, chain) for chain in chains]
-        for one, other in combinations(arrived, 2):
-            _require_apart(one, other)
-    except (Unclear, InvalidPattern):
+
+    part: SchemaPart
+    origin: int
+    without: tuple[SchemaPart, ...] = ()
+    content: ContentSchema | None = None
+    several: bool = False
+    before: "Image | None" = None
+    move: Move = STAYS
+
+    def pulled_back(self, sample: WitnessPart) -> WitnessPart:
+        """Return what has to be sent, so that a part of this image arrives."""
+        image: Image | None = self
+        while image is not None:
+            sample = image.move.back(sample)
+            image = image.before
+        return sample
+
+
+class Clash(NamedTuple):
+    """Two images of which parts may get the same name.
+
+    Arguments:
+        one: an image.
+        other: another one, or the same.
+        is_certain: whether such parts always come.
+    """
+
+    one: Image
+    other: Image
+    is_certain: bool = False
+
+
+def clash_of(one: Image, other: Image, budget: Budget) -> Clash | None:
+    """Return that two parts may get one name, None if they can't; they are different parts."""
+    if common_name(one, other, budget) is None:
         return None
-    return MessageBodySchema([part for parts in arrived for part in parts])
+    literal = one.part.name_pattern and one.part.name_pattern.literal
+    is_same = literal is not None and one.part.name == other.part.name
+    return Clash(one, other, is_same and one.part.required and other.part.required)
 
 
-def _image(schema: MessageBodySchema, steps: Iterable[WorkflowStep]) -> Parts:
-    parts = list(schema)
-    for step in steps:
-        parts = after(step, parts)
-    return parts
+@attrs.frozen(eq=False)
+class StepEffect:
+    """What a step makes of images.
+
+    Arguments:
+        stay: what is there afterwards.
+        gone: what is not there any more.
+        clashes: what may get the same name.
+    """
+
+    stay: list[Image] = attrs.field(factory=list)
+    gone: list[Image] = attrs.field(factory=list)
+    clashes: list[Clash] = attrs.field(factory=list)
 
 
-@singledispatch
-def after(step: WorkflowStep, parts: Parts) -> Parts:
-    """Return schema parts of what is there after a step."""
-    raise Unclear(step, parts)
-
-
-@after.register
-def _(step: Mount, parts: Parts) -> Parts:
-    if any(part.name is None for part in parts):
-        # A part of this name and a numbered one might be the same.
-        numbered = [SchemaPart("/*")]
-        _require_apart([part for part in parts if part.name is not None], numbered)
-    return [attrs.evolve(part, name=step.prefix + (part.name or "/*")) for part in parts]
-
-
-@after.register
-def _(step: Unmount, parts: Parts) -> Parts:
-    below = f"{step.prefix}/"
+def images_of(schema: Iterable[SchemaPart]) -> list[Image]:
+    """Return the images of schema parts before all steps."""
     return [
-        attrs.evolve(part, name=part.name[len(step.prefix) :])
-        if part.name.startswith(below)
-        else _maybe(part, name="/**")
-        for part in parts
-        if part.name is not None and not _is_apart(part.name, below, is_prefix=True)
+        Image(part, at, content=part.content_schema, several=part.name is None)
+        for at, part in enumerate(schema)
     ]
 
 
-@after.register
-def _(step: Select, parts: Parts) -> Parts:
-    return list(_chosen(step, parts, kept=True))
+ANYTHING: Final = (SchemaPart("/**"), SchemaPart())
 
 
-@after.register
-def _(step: Drop, parts: Parts) -> Parts:
-    return list(_chosen(step, parts, kept=False))
+def change(step: WorkflowStep, images: Sequence[Image], budget: Budget) -> StepEffect:
+    """Return what a step makes of images.
 
-
-def _chosen(step: Select | Drop, parts: Parts, *, kept: bool) -> Iterator[SchemaPart]:
-    globs = [each if isinstance(each, tuple) else (each, "*/*") for each in step.globs]
-    for part in parts:
-        if any(_covers(names, kinds, part) for names, kinds in globs):
-            is_kept: bool | None = kept
-        elif all(_misses(names, kinds, part) for names, kinds in globs):
-            is_kept = not kept
-        else:
-            is_kept = None
-        if is_kept is not False:
-            yield part if is_kept else _maybe(part)
-
-
-@after.register
-def _(step: Rename, parts: Parts) -> Parts:
-    old, new, _ = step.rewrite
-    is_prefix = old.endswith("/")
-    moved, stayed = [], []
-    for part in parts:
-        if part.name is None or _is_apart(part.name, old, is_prefix=is_prefix):
-            stayed.append(part)
-        elif part.name == old or (is_prefix and part.name.startswith(old)):
-            moved.append(attrs.evolve(part, name=f"{new}{part.name[len(old) :]}"))
-        else:
-            # Some of its names change, and others do not.
-            moved.append(_maybe(part, name=f"{new}**" if is_prefix else new))
-            stayed.append(_maybe(part))
-    _require_apart(moved, stayed)
-    return moved + stayed
-
-
-@after.register
-def _(step: Show, parts: Parts) -> Parts:
-    found: Parts = []
-    for part in parts:
-        if part.name == step.name:
-            found.append(attrs.evolve(part, name=None))
-        elif part.name is None or _is_apart(part.name, step.name):
-            found.append(part)
-        else:
-            found += [_maybe(part, name=None), _maybe(part)]
+    Raises:
+        OutOfBudget: the budget ended first.
+    """
+    found = StepEffect()
+    if step.rules is None:
+        found.stay.extend(Image(part, -1) for part in ANYTHING)
+        return found
+    moved: list[tuple[Image, Move]] = []
+    for image in images:
+        for each, move in _sorted_by(step, step.rules, image, budget):
+            if move is None:
+                found.gone.append(each)
+            else:
+                moved.append((_moved(each, move, budget), move))
+    moved += _first_number(moved)
+    found.stay.extend(image for image, _ in moved)
+    for (one, move), (other, another) in combinations_with_replacement(moved, 2):
+        if _may_newly_meet(one, move, other, another):
+            clash = clash_of(one, other, budget)
+            # One part may be what two schema parts require, if a step names it.
+            is_certain = move.names != another.names
+            found.clashes.extend(
+                [clash._replace(is_certain=clash.is_certain and is_certain)] if clash else []
+            )
     return found
 
 
-@after.register
-def _(step: Name, parts: Parts) -> Parts:
-    # Several unnamed parts may be of such a type, and only one of them could have the name.
-    if any(part.name is None and not _are_types_apart(part.content_type, step.kinds)
-           for part in parts):  # fmt: skip
-        raise Unclear
-    return parts
+def _sorted_by(
+    step: WorkflowStep, rules: Sequence[StepRule], image: Image, budget: Budget
+) -> list[tuple[Image, Move | None]]:
+    """Return the pieces of an image, each with what happens to it."""
+    moves = list(dict.fromkeys(rule.move for rule in rules))
+    globs = [rule.glob for rule in rules if may_share(rule.glob, image.part)]
+    # What happens to all parts alike happens to the image as a whole.
+    if len(moves) == 1 and globs and is_empty(image, budget, *globs):
+        return [(image, moves[0])]
+    found: list[tuple[Image, Move | None]] = []
+    rest: Image | None = image
+    for rule in rules:
+        if rest is not None and may_share(rule.glob, rest.part):
+            inside, rest = split(rest, rule.glob, budget)
+            if inside is not None:
+                found.append((inside, rule.move))
+    return found if rest is None else [*found, (rest, step.rest)]
 
 
-@after.register
-def _(step: Retype, parts: Parts) -> Parts:
-    found: Parts = []
-    for part in parts:
-        kind = part.content_type_pattern.text
-        if kind == step.old:
-            found.append(_retyped(part, step.new))
-        elif _are_types_apart(kind, step.old):
-            found.append(part)
-        else:
-            found += [_maybe(part), _maybe(_retyped(part, step.new))]
+def split(image: Image, glob: SchemaPart, budget: Budget) -> tuple[Image | None, Image | None]:
+    """Return what of an image a schema part accepts, and the rest."""
+    try:
+        both = shared(image.part, glob, budget)
+    except UnwrittenMeet:
+        either = attrs.evolve(image, part=attrs.evolve(image.part, required=False))
+        return either, either
+    if both is None:
+        return None, image
+    if (both.name, both.content_type) == (image.part.name, image.part.content_type):
+        return image, None
+    inside = attrs.evolve(image, part=attrs.evolve(both, required=False))
+    outside = _outside(image, both)
+    if image.without and is_empty(inside, budget):
+        return None, image
+    return (image, None) if is_empty(outside, budget) else (inside, outside)
+
+
+def _outside(image: Image, inside: SchemaPart) -> Image:
+    """Return what of an image a smaller schema part does not accept."""
+    part = attrs.evolve(image.part, required=False)
+    if inside.content_type == part.content_type and part.name is not None:
+        names = _unlisted(part.name, inside.name or "")
+        if names is not None:
+            return attrs.evolve(image, part=attrs.evolve(part, name=names))
+    elif inside.name == part.name:
+        kinds = _unlisted(part.content_type, inside.content_type)
+        if kinds is not None:
+            return attrs.evolve(image, part=attrs.evolve(part, content_type=kinds))
+    gone = attrs.evolve(inside, required=False, content_schema=None)
+    return attrs.evolve(image, part=part, without=(*image.without, gone))
+
+
+def _unlisted(pattern: str, word: str) -> str | None:
+    """Return a pattern without one of the words that it lists; None if it lists no words."""
+    found = _LISTED.fullmatch(pattern)
+    if found is None:
+        return None
+    before, listed, after = found.groups()
+    rest = [each for each in listed.split(",") if before + each + after != word]
+    return f"{before}{{{','.join(rest)}}}{after}" if rest[1:] else before + rest[0] + after
+
+
+def _moved(image: Image, move: Move, budget: Budget) -> Image:
+    if move == STAYS:
+        return image
+    part = _moved_part(image.part, move) or _unclear(image.part, move)
+    without = []
+    for each in image.without:
+        with suppress(UnwrittenMeet):  # less that is left out, which is not wrong
+            inside = each if move.names is None else shared(each, _source(move), budget)
+            moved = inside and _moved_part(inside, move)
+            without += [moved] if moved else []
+    literal = part.content_type_pattern.literal
+    content = image.content if literal is None or is_json(literal) else None
+    part = attrs.evolve(part, content_schema=content)
+    several = image.several and (move.names is None or move.is_numbering)
+    return Image(part, image.origin, tuple(without), image.content, several, image, move)
+
+
+def _source(move: Move) -> SchemaPart:
+    """Return what accepts all names that a move changes."""
+    old = move.names[0] if move.names else None
+    return SchemaPart(f"{old}**" if old is not None and old.endswith("/") else old)
+
+
+def _moved_part(part: SchemaPart, move: Move) -> SchemaPart | None:
+    """Return what a schema part is after a move; None if no pattern is known to say it."""
+    old = move.names[0] if move.names else None
+    if old is not None and old.endswith("/") and not (part.name or "").startswith(old):
+        return None
+    name, kind = move.name(part.name), part.content_type
+    if move.is_numbering:
+        # Without an extension, a star alone says all that is known.
+        literal = part.content_type_pattern.literal
+        name = f"{name}{'' if literal is None else extension_of(literal, default='')}"
+    kind = kind if move.kinds is None else move.kinds[1]
+    return attrs.evolve(part, name=name, content_type=kind, content_schema=None)
+
+
+def _unclear(part: SchemaPart, move: Move) -> SchemaPart:
+    below = (move.names and move.names[1]) or "/"
+    return attrs.evolve(part, name=f"{below}**", required=False)
+
+
+def _first_number(moved: Sequence[tuple[Image, Move]]) -> list[tuple[Image, Move]]:
+    """Return the image of the first part that gets a number, if it is certain what that is."""
+    numbered = [each for each in moved if each[1].is_numbering]
+    kinds = {image.part.content_type_pattern.literal for image, _ in numbered}
+    required = [each for each in numbered if each[0].part.required]
+    if not required or len(kinds) != 1 or None in kinds:
+        return []
+    image, move = required[0]
+    name = (image.part.name or "").replace("/*", "/1")
+    return [(attrs.evolve(image, part=attrs.evolve(image.part, name=name)), move)]
+
+
+# Whether two parts may have one name
+
+
+def _may_newly_meet(one: Image, move: Move, other: Image, another: Move) -> bool:
+    """Return whether parts that had different names may have one name after their moves."""
+    names, others = move.names, another.names
+    if names != others:
+        return not any(
+            each.is_numbering and not _may_be_number(each, image)
+            for each, image in ((move, other), (another, one))
+        )
+    # All that is named by one step has the same name; a rename keeps names apart.
+    if names is None or names[0] is not None or move.is_numbering:
+        return False
+    return one is not other or (one.before is not None and one.before.several)
+
+
+def _may_be_number(numbering: Move, image: Image) -> bool:
+    """Return whether an image may have a name that is a number below a directory."""
+    name, below = image.part.name or "", (numbering.name(None) or "")[:-1]
+    rest = name[len(below) :] if name.startswith(below) else "*"
+    return _NUMBER.fullmatch(rest) is not None
+
+
+def common_name(one: Image, other: Image, budget: Budget) -> str | None:
+    """Return a name that parts of both images may have, "" if that is not known; None if none."""
+    if (
+        one.part.name is None
+        or other.part.name is None
+        or _are_apart(one.part.name, other.part.name)
+    ):
+        return None
+    try:
+        both = shared(SchemaPart(one.part.name), SchemaPart(other.part.name), budget)
+    except UnwrittenMeet:
+        return ""
+    if both is None:
+        return None
+    without = [
+        SchemaPart(each.name)
+        for image in (one, other)
+        for each in image.without
+        if each.content_type in ("*/*", image.part.content_type)
+    ]
+    found = _ask(both, tuple(without), budget)
+    if found.is_empty:
+        return None
+    return (found.sample and found.sample.name) or ""
+
+
+# Questions about patterns
+
+
+def sampled(image: Image, budget: Budget, *others: SchemaPart) -> WitnessPart | None:
+    """Return what an image accepts, and others don't; None if nothing was found."""
+    return _ask(image.part, (*image.without, *others), budget).sample
+
+
+def is_empty(image: Image, budget: Budget, *others: SchemaPart) -> bool:
+    """Return whether it is certain that an image, or what others leave of it, accepts nothing."""
+    return _ask(image.part, (*image.without, *others), budget).is_empty
+
+
+class PatternDifference(NamedTuple):
+    """What a schema part accepts, and others don't.
+
+    Arguments:
+        is_empty: whether that is certainly nothing.
+        sample: a part of it, if one was found.
+        steps: what it took to find that out.
+    """
+
+    is_empty: bool
+    sample: WitnessPart | None
+    steps: int
+
+
+def _ask(part: SchemaPart, without: tuple[SchemaPart, ...], budget: Budget) -> PatternDifference:
+    found = difference(part, without)
+    # What an earlier question has found costs the same, so that answers are always the same.
+    budget.spend(_QUESTION + found.steps)
     return found
 
 
-def _retyped(part: SchemaPart, kind: str) -> SchemaPart:
-    # Only a type of JSON says what is inside.
-    content = part.content_schema if is_json(kind) else None
-    return attrs.evolve(part, content_type=kind, content_schema=content)
+@lru_cache(_CACHED)
+def difference(part: SchemaPart, without: tuple[SchemaPart, ...] = ()) -> PatternDifference:
+    """Return what a schema part accepts, and others don't."""
+    wanted = MessageBodySchema([attrs.evolve(part, required=False)])
+    steps = _MOST + _QUESTION * len(without)
+    found = check(wanted, MessageBodySchema(without), steps=steps)
+    body = None if found else found.counterexample
+    return PatternDifference(bool(found), sample_of(body[0]) if body else None, found.steps_taken)
 
 
-# Patterns, as their texts show them: what is not sure counts as possible
+def shared(one: SchemaPart, other: SchemaPart, budget: Budget) -> SchemaPart | None:
+    """Return what accepts all that two schema parts both accept; None if that is nothing.
+
+    Raises:
+        UnwrittenMeet: no pattern of a fair length says it.
+        OutOfBudget: the budget ended first.
+    """
+    budget.spend(1)
+    if not may_share(one, other):
+        return None
+    # Where both have stars, what they share may take many patterns.
+    stars = (each.name or "" for each in (one, other))
+    budget.spend(_QUESTION * (1 + math.prod(each.count("*") for each in stars)))
+    return one if one == other else _met(one, other)
 
 
-def _maybe(part: SchemaPart, **changes: Any) -> SchemaPart:
-    return attrs.evolve(part, required=False, **changes)
+@lru_cache(_CACHED)
+def _met(one: SchemaPart, other: SchemaPart) -> SchemaPart | None:
+    sides = (MessageBodySchema([attrs.evolve(each, required=False)]) for each in (one, other))
+    met = meet(*sides, steps=_MOST)
+    if met is None:
+        raise UnwrittenMeet
+    return met[0] if met else None
 
 
-def _require_apart(ones: Iterable[SchemaPart], others: Iterable[SchemaPart]) -> None:
-    """Require that no named part of one side has a name of the other side."""
-    names = [part.name for part in others if part.name is not None]
-    for one in ones:
-        if one.name is not None and not all(_are_names_apart(one.name, name) for name in names):
-            raise Unclear
+def may_share(one: SchemaPart, other: SchemaPart) -> bool:
+    """Return whether the texts of two schema parts leave open that both accept something."""
+    if one.name is None or other.name is None:
+        is_apart = one.name is not other.name
+    else:
+        is_apart = _are_apart(one.name, other.name)
+    kinds = one.content_type_pattern.text.lower(), other.content_type_pattern.text.lower()
+    return not is_apart and not _are_apart(*kinds)
 
 
 @lru_cache(_CACHED)
@@ -195,49 +397,11 @@ def _fixed(pattern: str) -> tuple[str, bool]:
     return (pattern, True) if found is None else (pattern[: found.start()], False)
 
 
-def _are_names_apart(one: str, other: str) -> bool:
-    """Return whether it is clear that no name matches both patterns."""
+def _are_apart(one: str, other: str) -> bool:
+    """Return whether it is clear from their beginnings that no word matches both patterns."""
     (first, is_whole), (second, is_other_whole) = _fixed(one), _fixed(other)
     if is_whole and is_other_whole:
         return first != second
-    if is_whole and not first.startswith(second):
-        return True
-    if is_other_whole and not second.startswith(first):
-        return True
-    return not first.startswith(second) and not second.startswith(first)
-
-
-def _is_apart(pattern: str, text: str, *, is_prefix: bool = False) -> bool:
-    """Return whether it is clear that a pattern does not match a name, or none that begins so."""
-    return _are_names_apart(pattern, f"{text}**" if is_prefix else text)
-
-
-def _are_types_apart(one: str, other: str) -> bool:
-    """Return whether it is clear that no content type matches both patterns."""
-    first, is_whole = _fixed(one.lower())
-    second, is_other_whole = _fixed(other.lower())
-    if is_whole and is_other_whole:
-        return first != second
-    return not first.startswith(second) and not second.startswith(first)
-
-
-def _covers(names: str | None, kinds: str, part: SchemaPart) -> bool:
-    """Return whether it is clear that a glob matches all that a schema part accepts."""
-    kind = part.content_type_pattern.text
-    is_type = kinds in ("*/*", "**", kind) or (
-        kinds.endswith("/*") and "*" not in kinds[:-1] and "{" not in kinds
-        and kind.startswith(kinds[:-1])
-    )  # fmt: skip
-    if names is None or part.name is None:
-        return is_type and names is part.name
-    is_below = names.endswith("/**") and not _FREE.search(names[:-2])
-    return is_type and (names == part.name or (is_below and part.name.startswith(names[:-2])))
-
-
-def _misses(names: str | None, kinds: str, part: SchemaPart) -> bool:
-    """Return whether it is clear that a glob matches nothing that a schema part accepts."""
-    if _are_types_apart(kinds, part.content_type_pattern.text):
-        return True
-    if names is None or part.name is None:
-        return names is not part.name
-    return _are_names_apart(names, part.name)
+    return not (first.startswith(second) and not is_other_whole) and not (
+        second.startswith(first) and not is_whole
+    )

@@ -1,24 +1,19 @@
 """Check of an agent in a workflow: what reaches it, and what of that breaks."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 import attrs
 
-from messagebody._core import Budget, MessageBody, OutOfBudget, example_body, quote
+from messagebody._core import Budget, MessageBody, OutOfBudget, quote
 from messagebody.agents import Agent
-from messagebody.compatibility import Verdict, check, satisfiable
-from messagebody.errors import DuplicateName
-from messagebody.schema import MessageBodySchema, PartType
+from messagebody.compatibility import Compatibility, Verdict, check
+from messagebody.errors import DuplicateName, InvalidName
+from messagebody.schema import MessageBodySchema
 from messagebody.workflows._answers import AgentAnswer, Breach, BreachKind, Edge, described
-from messagebody.workflows._decision import Bodies, Break, JointDecision
-from messagebody.workflows._images import joint_image
-from messagebody.workflows._steps import OwnStep, WorkflowStep, merged
+from messagebody.workflows._search import Bodies, Break, WitnessSearch
+from messagebody.workflows._steps import OwnStep, WitnessPart, WorkflowStep, merged
 
 _Steps = tuple[WorkflowStep, ...]
-
-_GLANCE: Final = 50_000
-"""Steps for the first look, which most edges need no more of."""
 
 
 @attrs.frozen
@@ -66,6 +61,15 @@ class Leg:
     step: OwnStep | None = None
 
     @property
+    def is_plain(self) -> bool:
+        """Whether all that arrives is what one agent sends."""
+        return (
+            self.step is None
+            and [each.edges[1:] for each in self.senders] == [[]]
+            and not (self.senders[0].edges[0][1])
+        )
+
+    @property
     def chains(self) -> list[tuple[MessageBodySchema, list[_Steps]]]:
         """What is sent, with the steps of each edge."""
         return [(each.sent, [steps for _, steps in each.edges]) for each in self.senders]
@@ -82,7 +86,9 @@ def answer_for(agent: Agent, incoming: Sequence[Incoming], budget: Budget) -> Ag
     """Return whether all that reaches an agent is valid for it."""
     found = _Inspection(agent)
     verdicts = [_verdict_of(found, agent, group, budget) for group in groups(incoming)]
-    return AgentAnswer(agent.name, _mixed(verdicts), tuple(found.breaches), found.example)
+    verdict = _mixed(verdicts)
+    reason = found.reason if verdict is Verdict.UNDECIDED else ""
+    return AgentAnswer(agent.name, verdict, tuple(found.breaches), found.example, reason)
 
 
 def _mixed(verdicts: Sequence[Verdict]) -> Verdict:
@@ -146,55 +152,69 @@ class _Inspection:
         self._agent = agent
         self.example: dict[str, MessageBody] | None = None
         self.breaches: list[Breach] = []
+        self.reason = ""
 
     def verdict(self, leg: Leg, budget: Budget) -> Verdict:
         """Return the verdict of a leg, and keep what breaks there."""
-        senders, steps = leg.chains, budget.left
-        is_broken = False
+        self.example = None
+        plain = check(leg.senders[0].sent, leg.takes, steps=budget.left) if leg.is_plain else None
+        if plain:
+            self._keep_plain(leg, plain)
+            return Verdict.ALWAYS
         try:
-            if (example := _clearly_fits(leg, budget)) is not None:
-                self.example = example
-                return Verdict.ALWAYS
-            decision = JointDecision(senders, leg.takes, budget)
-            for each in decision.breaks():
-                is_broken |= self._keep(leg, decision, each)
-            valid = decision.valid()
+            found = self._searched(leg, budget)
         except OutOfBudget:
-            return self._plain_verdict(leg, steps)
+            found = Verdict.UNDECIDED
+            self.reason = "the budget ended first"
+        if plain is not None:
+            self._keep_plain(leg, plain)
+            found = plain.verdict if found is Verdict.UNDECIDED else found
+        return found
+
+    def _searched(self, leg: Leg, budget: Budget) -> Verdict:
+        search = WitnessSearch(leg.chains, leg.takes, budget)
+        if search.is_silent:
+            return Verdict.ALWAYS  # who sends nothing breaks nothing
+        proved = search.proved()
+        if proved is Verdict.ALWAYS:
+            self.example = _messages(leg, [each.example for each in search.senders])
+            return proved
+        is_broken = False
+        for each in search.breaks():
+            is_broken |= self._keep(leg, each)
+        valid = None if proved is Verdict.NEVER else search.valid()
         if valid is not None:
             self.example = _messages(leg, valid)
-        if not is_broken:
-            return Verdict.ALWAYS if decision.is_exact else Verdict.UNDECIDED
-        if valid is None:
-            return Verdict.NEVER if decision.is_exact else Verdict.UNDECIDED
-        return Verdict.SOMETIMES
+        if proved is Verdict.NEVER:
+            return proved
+        if is_broken and self.example is not None:
+            return Verdict.SOMETIMES
+        kind = "breaks" if not is_broken else "gets through"
+        self.reason = f"no message was found that {kind}, and no proof that there is none"
+        return Verdict.UNDECIDED
 
-    def _plain_verdict(self, leg: Leg, steps: int) -> Verdict:
-        """Return the verdict of a pair without steps, which the check of pairs may decide."""
-        sender, *others = leg.senders
-        (edge, before), *more = sender.edges
-        if others or more or before or leg.step is not None:
-            return Verdict.UNDECIDED
-        result = check(sender.sent, leg.takes, steps=max(steps, 0))
-        if result.example is not None:
-            self.example = {sender.name: result.example}
-        if result.counterexample is not None and not self.breaches:
-            reason = result.reasons[0]
-            is_missing = reason.producer_index is None
-            self.breaches.append(
-                Breach(
-                    kind=BreachKind.MISSING if is_missing else BreachKind.REFUSED,
-                    agent=self._agent.name,
-                    problem=reason.summary,
-                    messages={sender.name: result.counterexample},
-                    edges=(_rest(leg, sender, before),),
-                    edge=edge.number,
-                )
+    def _keep_plain(self, leg: Leg, plain: Compatibility) -> None:
+        """Keep what the check of a pair without steps shows, if nothing else is known."""
+        sender = leg.senders[0]
+        if self.example is None and plain.example is not None:
+            self.example = {sender.name: plain.example}
+        if plain.counterexample is None or self.breaches:
+            return
+        reason = plain.reasons[0]
+        is_missing = reason.producer_index is None
+        self.breaches.append(
+            Breach(
+                kind=BreachKind.MISSING if is_missing else BreachKind.REFUSED,
+                agent=self._agent.name,
+                problem=reason.summary,
+                messages={sender.name: plain.counterexample},
+                edges=(_rest(leg, sender, ()),),
+                edge=sender.edges[0][0].number,
             )
-        return result.verdict
+        )
 
-    def _keep(self, leg: Leg, decision: JointDecision, found: Break) -> bool:
-        """Keep what breaks; return whether it really does, which only a sender may leave open."""
+    def _keep(self, leg: Leg, found: Break) -> bool:
+        """Keep what breaks; return whether it really does when it is sent."""
         messages = _messages(leg, found.bodies)
         edges = tuple(_rest(leg, each, steps) for each in leg.senders for _, steps in each.edges)
         breach = Breach(
@@ -207,8 +227,6 @@ class _Inspection:
             required=found.required,
         )
         if messages is not None and _gets_through(leg, breach):
-            if decision.is_exact:
-                raise AssertionError("a message gets through that should not; please report this")
             return False
         if inside := _inside(leg, breach):
             breach = attrs.evolve(breach, problem=_problem(leg, found, self._agent.name, inside))
@@ -216,28 +234,15 @@ class _Inspection:
         return True
 
 
-def _clearly_fits(leg: Leg, budget: Budget) -> dict[str, MessageBody] | None:
-    """Return messages that get through if it is clear that all do; None if a closer look is needed.
-
-    Most edges end here, and what is clear has a short proof.
-    """
-    image, steps = joint_image(leg.chains), min(max(budget.left, 1), _GLANCE)
-    if image is None or not check(image, leg.takes, steps=steps):
-        return None
-    bodies = {each.name: satisfiable(each.sent, steps=steps).witness for each in leg.senders}
-    found = {name: body for name, body in bodies.items() if body is not None}
-    return found if found.keys() == bodies.keys() else None
-
-
 def _messages(leg: Leg, bodies: Bodies) -> dict[str, MessageBody] | None:
-    """Return a message of each sender; None if a type is too long for any message."""
-    found = {}
-    for sender, types in zip(leg.senders, bodies, strict=True):
-        body = example_body(types, in_order=True)
-        if body is None:
-            return None
-        found[sender.name] = body
-    return found
+    """Return a message of each sender; None if a name is too long for any message."""
+    try:
+        return {
+            sender.name: MessageBody(part.part() for part in parts)
+            for sender, parts in zip(leg.senders, bodies, strict=True)
+        }
+    except InvalidName:
+        return None
 
 
 def _rest(leg: Leg, sender: LegSender, steps: _Steps) -> Edge:
@@ -301,16 +306,16 @@ def _problem(leg: Leg, found: Break, agent: str, inside: str = "") -> str:
         raise AssertionError(found)
     source = leg.senders[found.sender].name
     came = "; ".join(_arrival(found.part, each) for each in found.arrived)
-    sent = described(*found.part)
+    sent = described(found.part.name, found.part.content_type)
     came = f", which arrives as {came}" if came else ""
     where = f": {inside}" if inside else ""
     return f"{quote(source)} may send {sent}{came}; {taker} does not take it{where}"
 
 
-def _arrival(sent: PartType, arrived: PartType) -> str:
+def _arrival(sent: WitnessPart, arrived: WitnessPart) -> str:
     """Return what arrives, without what is the same; empty if all is."""
     if sent.content_type != arrived.content_type:
-        return described(*arrived)
+        return described(arrived.name, arrived.content_type)
     if sent.name == arrived.name:
         return ""
     return "an unnamed part" if arrived.name is None else arrived.name

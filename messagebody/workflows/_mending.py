@@ -15,14 +15,13 @@ import attrs
 
 from messagebody._core import Budget, OutOfBudget, is_json
 from messagebody.compatibility import disjoint
-from messagebody.schema import MessageBodySchema, PartType, SchemaPart
-from messagebody.workflows._decision import Break, JointDecision
-from messagebody.workflows._kinds import Setting
-from messagebody.workflows._producers import SteppedProducer, hits, passed
-from messagebody.workflows._steps import Chain, Select, WorkflowStep
+from messagebody.globs import content_type_pattern
+from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.workflows._images import sampled
+from messagebody.workflows._search import Break, EdgeSender, hits, passed, trace
+from messagebody.workflows._steps import Chain, Select, WitnessPart, WorkflowStep
 
-_ANY_TEXT: Final = SchemaPart(None, "text/*")
-TEXT: Final = _ANY_TEXT.content_type_pattern
+TEXT: Final = content_type_pattern("text/*")
 _MOST: Final = 3
 """The most steps that are looked for."""
 _MOST_TRIED: Final = 10_000
@@ -30,7 +29,7 @@ _MOST_TRIED: Final = 10_000
 _MOST_SAMPLES: Final = 40
 
 Attempt = Callable[[Chain], Break | None]
-_State = tuple[PartType | None, ...]
+_State = tuple[WitnessPart | None, ...]
 """What has become of each sample; None if it is gone."""
 
 
@@ -45,7 +44,7 @@ class _Sample:
     """
 
     origin: int
-    arrives: PartType
+    arrives: WitnessPart
     is_wanted: bool
 
 
@@ -66,8 +65,8 @@ class Mending:
         self._before = before
         self._taker = taker
         self._budget = budget
-        self._after: dict[tuple[WorkflowStep, PartType], PartType | None] = {}
-        self._hits: dict[PartType, bool] = {}
+        self._after: dict[tuple[WorkflowStep, WitnessPart], WitnessPart | None] = {}
+        self._hits: dict[WitnessPart, bool] = {}
 
     def search(self, attempt: Attempt, words: Sequence[WorkflowStep]) -> Chain | None:
         """Return the steps that lose least, and of these the fewest; None if none were found.
@@ -130,7 +129,7 @@ class Mending:
                     rank = self._loss(after), length + 1, selects, next(number)
                     heappush(queue, (*rank, more, after))
 
-    def _next(self, word: WorkflowStep, state: _State, refused: list[PartType]) -> _State | None:
+    def _next(self, word: WorkflowStep, state: _State, refused: list[WitnessPart]) -> _State | None:
         """Return what becomes of samples in a step; None if it changes nothing that matters."""
         if any(self._follow(word, part) != part for part in refused):
             return tuple(part and self._follow(word, part) for part in state)
@@ -139,17 +138,17 @@ class Mending:
         after = tuple(part and self._follow(word, part) for part in state)
         return None if after == state else after
 
-    def _follow(self, word: WorkflowStep, part: PartType) -> PartType | None:
+    def _follow(self, word: WorkflowStep, part: WitnessPart) -> WitnessPart | None:
         key = word, part
         if key not in self._after:
             self._budget.spend(4)
-            self._after[key] = word.follow(part)
+            self._after[key] = next(iter(word.follow([part])), None)
         return self._after[key]
 
-    def _refused(self, state: _State) -> list[PartType]:
+    def _refused(self, state: _State) -> list[WitnessPart]:
         return [part for part in state if part is not None and not self._takes(part)]
 
-    def _takes(self, part: PartType) -> bool:
+    def _takes(self, part: WitnessPart) -> bool:
         if part not in self._hits:
             self._budget.spend(len(self._taker))
             self._hits[part] = hits(self._taker, part) != 0
@@ -168,9 +167,9 @@ class Mending:
     @cached_property
     def _samples(self) -> list[_Sample]:
         """A sendable part of each kind that the schemas tell apart, as far as it arrives."""
-        decision = JointDecision([(self._sent, [self._before])], self._taker, self._budget)
+        sender = EdgeSender(self._sent, [self._before], self._taker, self._budget)
         found: dict[object, _Sample] = {}
-        for option in decision.sendable(_MOST_SAMPLES):
+        for option in sender.options[:_MOST_SAMPLES]:
             sample = self._sample(option.part)
             if sample is not None:
                 kinds = tuple(self._meets(each, sample.arrives) for each in self._taker)
@@ -180,14 +179,14 @@ class Mending:
 
     def _fates(self, steps: Chain) -> Iterator[tuple[_Sample, bool]]:
         """Yield a part of each kind that these steps tell apart, and whether it goes."""
-        chains = [(*self._before, *steps)]
-        setting = Setting([(self._sent, chains)], self._taker)
-        for option in SteppedProducer(self._sent, chains, setting, self._budget).options(1):
-            sample = self._sample(option.part)
+        found = trace(self._sent, (*self._before, *steps), self._budget)
+        for image in (*found.end, *found.gone):
+            part = sampled(image, self._budget)
+            sample = None if part is None else self._sample(image.pulled_back(part))
             if sample is not None:
-                yield sample, not passed([option.part], chains[0])
+                yield sample, image in found.gone
 
-    def _sample(self, part: PartType) -> _Sample | None:
+    def _sample(self, part: WitnessPart) -> _Sample | None:
         origin = hits(self._sent, part)
         arrives = passed([part], self._before)
         if not arrives or not origin:
@@ -198,7 +197,7 @@ class Mending:
         return _Sample((origin & -origin).bit_length() - 1, arrives[0], wanted)
 
     @staticmethod
-    def _meets(wanted: SchemaPart, part: PartType) -> bool:
+    def _meets(wanted: SchemaPart, part: WitnessPart) -> bool:
         if wanted.content_schema is not None and not is_json(part.content_type):
             return False
         return wanted.content_type_pattern.matches_essence(part.content_type)
@@ -219,14 +218,14 @@ def is_makeable(wanted: SchemaPart, producer: Iterable[SchemaPart]) -> bool:
     """Return whether steps can make a part out of some part that is sent."""
     # Steps change no type, but that of a text into another one.
     is_text = _may_be_text(wanted)
-    return any(_may_be_alike(wanted, each) or (is_text and _may_be_text(each)) for each in producer)
+    return any(_have_types(wanted, each) or (is_text and _may_be_text(each)) for each in producer)
 
 
 def _may_be_text(part: SchemaPart) -> bool:
-    return _may_be_alike(part, _ANY_TEXT)
+    return _have_types(part, SchemaPart(None, TEXT.text))
 
 
-def _may_be_alike(one: SchemaPart, other: SchemaPart) -> bool:
-    """Return whether some part is what two schema parts take, whatever its name."""
+def _have_types(one: SchemaPart, other: SchemaPart) -> bool:
+    """Return whether two schema parts have types in common."""
     unnamed = (attrs.evolve(each, name=None, required=True) for each in (one, other))
     return disjoint(*(MessageBodySchema([each]) for each in unnamed)).value is not True

@@ -1,19 +1,18 @@
 """Steps: what each does to a body, its form in a file, and the condition that it sets."""
 
-import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 import attrs
 
 from messagebody import links
 from messagebody._core import (
-    FilledType,
     MessageBody,
+    Part,
     check_part_name,
     essence,
-    example_body,
     extension_of,
     nearest,
     quote,
@@ -23,8 +22,8 @@ from messagebody._core import (
 )
 from messagebody.adapters import adapter
 from messagebody.errors import DuplicateName, InvalidArgument, InvalidBody, InvalidName
-from messagebody.globs import ContentTypePattern, NamePattern, content_type_pattern, name_pattern
-from messagebody.schema import MessageBodySchema, PartType
+from messagebody.globs import content_type_pattern, name_pattern
+from messagebody.schema import MessageBodySchema, SchemaPart
 
 Glob = str | None | tuple[str | None, str]
 """A pattern of names, None for parts without a name, or such a pattern and one of types."""
@@ -37,18 +36,81 @@ class Valid(Protocol):
         """Return whether a body is valid."""
 
 
-class Rewrite(NamedTuple):
-    """How a step changes names.
+class WitnessPart(NamedTuple):
+    """A part that may be sent, or what has become of it.
 
     Arguments:
-        old: a name, or with a slash at its end what names begin with.
-        new: what stands there instead; None if the part has no name any more.
-        others_go: whether parts with other names go.
+        name: its name; None for content to show.
+        content_type: its content type, without parameters.
+        content: a part with its content.
     """
 
-    old: str
-    new: str | None
-    others_go: bool = False
+    name: str | None
+    content_type: str
+    content: Part
+
+    def part(self) -> Part:
+        """Return it as a part.
+
+        Raises:
+            InvalidName: its name is longer than readers take.
+        """
+        return self.content.evolve(name=self.name, content_type=self.content_type)
+
+
+def sample_of(part: Part) -> WitnessPart:
+    """Return a part as a sample."""
+    return WitnessPart(part.name, essence(part.content_type), part)
+
+
+class Move(NamedTuple):
+    """What a step does to some parts. Without arguments they stay as they are.
+
+    Arguments:
+        names: a name, or with a slash at its end what names begin with, or None for parts without
+            a name; and what stands there instead. A star at the end of the second is a number.
+        kinds: a content type, and the type that it becomes.
+    """
+
+    names: tuple[str | None, str | None] | None = None
+    kinds: tuple[str, str] | None = None
+
+    @property
+    def is_numbering(self) -> bool:
+        """Whether parts get numbers as their names."""
+        return self.names is not None and (self.names[1] or "").endswith("*")
+
+    def name(self, name: str | None) -> str | None:
+        """Return what a name becomes, or the text of a pattern that begins as all of them do."""
+        if self.names is None:
+            return name
+        old, new = self.names
+        if old is None or not old.endswith("/"):
+            return new
+        return f"{new}{(name or '')[len(old) :]}"
+
+    def back(self, sample: WitnessPart) -> WitnessPart:
+        """Return what a part was before."""
+        name = sample.name if self.names is None else Move(self.names[::-1]).name(sample.name)
+        kind = sample.content_type if self.kinds is None else self.kinds[0]
+        return WitnessPart(name, kind, sample.content)
+
+    def follow(self, sample: WitnessPart, number: int) -> WitnessPart:
+        """Return what becomes of a part, the number of those like it counted from 1."""
+        name, kind = self.name(sample.name), sample.content_type
+        if self.is_numbering:
+            name = f"{(name or '')[:-1]}{number}{extension_of(kind, default='')}"
+        return WitnessPart(name, kind if self.kinds is None else self.kinds[1], sample.content)
+
+
+STAYS: Final = Move()
+
+
+class StepRule(NamedTuple):
+    """What a step does to the parts that a schema part accepts; they go if there is no move."""
+
+    glob: SchemaPart
+    move: Move | None
 
 
 class WorkflowStep:
@@ -69,33 +131,28 @@ class WorkflowStep:
                 `links` is not installed.
         """
 
+    rest: ClassVar[Move | None] = STAYS
+    """What happens to parts that no rule accepts."""
+
     @property
-    def tested_names(self) -> Sequence[NamePattern]:
-        """The patterns of names that decide what happens to a part."""
+    def rules(self) -> Sequence[StepRule] | None:
+        """What happens to parts, the first rule that accepts a part; None if nobody knows."""
         return ()
 
-    @property
-    def tested_types(self) -> Sequence[ContentTypePattern]:
-        """The patterns of types that decide what happens to a part."""
-        return ()
-
-    @property
-    def rewrite(self) -> Rewrite | None:
-        """How names change; None if they stay."""
-        return None
-
-    def follow(self, part: PartType) -> PartType | None:
-        """Return what a part is after the step; None if it goes."""
-        return part
-
-    def types(self, parts: Sequence[PartType]) -> list[PartType]:
+    def follow(self, parts: Sequence[WitnessPart]) -> list[WitnessPart]:
         """Return what the parts of a body are after the step.
 
         Raises:
             DuplicateName: two parts would have the same name.
         """
-        moved = [after for after in map(self.follow, parts) if after is not None]
-        return distinct(moved)
+        found, number, rules = list[WitnessPart](), 1, self.rules or ()
+        for part in parts:
+            moves = (rule.move for rule in rules if accepts(rule.glob, part))
+            move = next(moves, self.rest)
+            if move is not None:
+                found.append(move.follow(part, number))
+                number += move.is_numbering
+        return distinct(found)
 
     def before(self, after: Valid) -> "Condition":
         """Return what a body has to be, so that it is valid after the step.
@@ -128,7 +185,21 @@ Chain = tuple[WorkflowStep, ...]
 """The steps of an edge."""
 
 
-def distinct(parts: list[PartType]) -> list[PartType]:
+def accepts(wanted: SchemaPart, part: WitnessPart) -> bool:
+    """Return whether a schema part accepts a part."""
+    if part.name is None or wanted.name_pattern is None:
+        if part.name is not wanted.name:
+            return False
+    elif not wanted.name_pattern.matches(part.name):
+        return False
+    if wanted.content_schema is not None:
+        # A name may be longer than readers take, and does not matter for what is inside.
+        inside = attrs.evolve(wanted, name=None, required=False)
+        return MessageBodySchema([inside]).is_valid(MessageBody([part._replace(name=None).part()]))
+    return wanted.content_type_pattern.matches_essence(part.content_type)
+
+
+def distinct(parts: list[WitnessPart]) -> list[WitnessPart]:
     """Return parts, all of which have different names.
 
     Raises:
@@ -184,22 +255,10 @@ class Mount(WorkflowStep):
     def __call__(self, body: MessageBody) -> MessageBody:
         return MessageBody().mount(self.prefix, require_body(body))
 
-    @property
-    def rewrite(self) -> Rewrite:
-        return Rewrite("/", f"{self.prefix}/", others_go=True)
-
-    def follow(self, part: PartType) -> PartType:
-        return self.numbered(part, 1)
-
-    def numbered(self, part: PartType, number: int | str) -> PartType:
-        """Return what a part is after the step; a number names one without a name."""
-        extension = extension_of(part.content_type, default="")
-        below = part.name or f"/{number}{extension}"
-        return part._replace(name=self.prefix + below)
-
-    def types(self, parts: Sequence[PartType]) -> list[PartType]:
-        unnamed = itertools.count(1)
-        return distinct([self.numbered(each, 0 if each.name else next(unnamed)) for each in parts])
+    @cached_property
+    def rules(self) -> Sequence[StepRule]:
+        named = StepRule(SchemaPart("/**"), Move(("/", f"{self.prefix}/")))
+        return [named, StepRule(SchemaPart(), Move((None, f"{self.prefix}/*")))]
 
 
 @attrs.frozen
@@ -212,15 +271,12 @@ class Unmount(WorkflowStep):
     def __call__(self, body: MessageBody) -> MessageBody:
         return links.unmount(require_body(body), self.prefix)
 
-    @property
-    def rewrite(self) -> Rewrite:
-        return Rewrite(f"{self.prefix}/", "/", others_go=True)
-
-    def follow(self, part: PartType) -> PartType | None:
+    @cached_property
+    def rules(self) -> Sequence[StepRule]:
         below = f"{self.prefix}/"
-        if part.name is None or not part.name.startswith(below):
-            return None
-        return part._replace(name=part.name[len(self.prefix) :])
+        return [StepRule(SchemaPart(f"{below}**"), Move((below, "/")))]
+
+    rest: ClassVar[Move | None] = None
 
 
 def _globs(value: Any) -> tuple[Glob, ...]:
@@ -253,34 +309,16 @@ class _ByPattern(WorkflowStep):
 
     globs: tuple[Glob, ...]
 
-    @property
-    def tested_names(self) -> Sequence[NamePattern]:
-        names = [glob[0] if isinstance(glob, tuple) else glob for glob in self.globs]
-        return [name_pattern(name) for name in names if name is not None]
+    def _is_chosen(self, part: Part) -> bool:
+        return any(accepts(glob, sample_of(part)) for glob in self._patterns)
 
-    @property
-    def tested_types(self) -> Sequence[ContentTypePattern]:
-        return [content_type_pattern(glob[1]) for glob in self.globs if isinstance(glob, tuple)]
-
-    def _is_chosen(self, name: str | None, content_type: str) -> bool:
-        for glob in self.globs:
-            names, kinds = glob if isinstance(glob, tuple) else (glob, "*/*")
-            if _fits(names, name) and _is_of(kinds, content_type):
-                return True
-        return False
+    @cached_property
+    def _patterns(self) -> list[SchemaPart]:
+        globs = (each if isinstance(each, tuple) else (each, "*/*") for each in self.globs)
+        return [SchemaPart(*each) for each in globs]
 
     def _argument(self) -> list[Any]:
         return [list(glob) if isinstance(glob, tuple) else glob for glob in self.globs]
-
-
-def _fits(pattern: str | None, name: str | None) -> bool:
-    if pattern is None or name is None:
-        return pattern is name
-    return name_pattern(pattern).matches(name)
-
-
-def _is_of(pattern: str, content_type: str) -> bool:
-    return content_type_pattern(pattern).matches_essence(essence(content_type))
 
 
 @attrs.frozen
@@ -291,12 +329,13 @@ class Select(_ByPattern):
     globs: tuple[Glob, ...] = attrs.field(converter=_globs)
 
     def __call__(self, body: MessageBody) -> MessageBody:
-        return MessageBody(
-            part for part in require_body(body) if self._is_chosen(part.name, part.content_type)
-        )
+        return MessageBody(part for part in require_body(body) if self._is_chosen(part))
 
-    def follow(self, part: PartType) -> PartType | None:
-        return part if self._is_chosen(*part) else None
+    @cached_property
+    def rules(self) -> Sequence[StepRule]:
+        return [StepRule(glob, STAYS) for glob in self._patterns]
+
+    rest: ClassVar[Move | None] = None
 
 
 @attrs.frozen
@@ -307,12 +346,11 @@ class Drop(_ByPattern):
     globs: tuple[Glob, ...] = attrs.field(converter=_globs)
 
     def __call__(self, body: MessageBody) -> MessageBody:
-        return MessageBody(
-            part for part in require_body(body) if not self._is_chosen(part.name, part.content_type)
-        )
+        return MessageBody(part for part in require_body(body) if not self._is_chosen(part))
 
-    def follow(self, part: PartType) -> PartType | None:
-        return None if self._is_chosen(*part) else part
+    @cached_property
+    def rules(self) -> Sequence[StepRule]:
+        return [StepRule(glob, None) for glob in self._patterns]
 
 
 _BELOW: Final = "/**"
@@ -341,19 +379,10 @@ class Rename(WorkflowStep):
             changed.move(self.old.removesuffix("**"), self.new.removesuffix("**"), relink=True)
         return changed
 
-    @property
-    def rewrite(self) -> Rewrite:
-        if not self.old.endswith(_BELOW):
-            return Rewrite(self.old, self.new)
-        return Rewrite(self.old.removesuffix("**"), self.new.removesuffix("**"))
-
-    def follow(self, part: PartType) -> PartType:
-        old, new, _ = self.rewrite
-        if old.endswith("/"):
-            is_moved = part.name is not None and part.name.startswith(old)
-        else:
-            is_moved = part.name == old
-        return part._replace(name=f"{new}{(part.name or '')[len(old) :]}") if is_moved else part
+    @cached_property
+    def rules(self) -> Sequence[StepRule]:
+        move = Move((self.old.removesuffix("**"), self.new.removesuffix("**")))
+        return [StepRule(SchemaPart(self.old), move)]
 
 
 @attrs.frozen
@@ -369,12 +398,9 @@ class Show(WorkflowStep):
             for part in require_body(body)
         )
 
-    @property
-    def rewrite(self) -> Rewrite:
-        return Rewrite(self.name, None)
-
-    def follow(self, part: PartType) -> PartType:
-        return part._replace(name=None) if part.name == self.name else part
+    @cached_property
+    def rules(self) -> Sequence[StepRule]:
+        return [StepRule(SchemaPart(self.name), Move((self.name, None)))]
 
 
 @attrs.frozen
@@ -389,20 +415,15 @@ class Name(WorkflowStep):
         content_type_pattern(self.kinds).require_matches()
 
     def __call__(self, body: MessageBody) -> MessageBody:
+        [rule] = self.rules
         return MessageBody(
-            part.evolve(name=self.name) if self._is_meant(part.name, part.content_type) else part
+            part.evolve(name=self.name) if accepts(rule.glob, sample_of(part)) else part
             for part in require_body(body)
         )
 
-    @property
-    def tested_types(self) -> Sequence[ContentTypePattern]:
-        return [content_type_pattern(self.kinds)]
-
-    def follow(self, part: PartType) -> PartType:
-        return part._replace(name=self.name) if self._is_meant(*part) else part
-
-    def _is_meant(self, name: str | None, content_type: str) -> bool:
-        return name is None and _is_of(self.kinds, content_type)
+    @cached_property
+    def rules(self) -> Sequence[StepRule]:
+        return [StepRule(SchemaPart(None, self.kinds), Move((None, self.name)))]
 
 
 @attrs.frozen
@@ -426,17 +447,10 @@ class Retype(WorkflowStep):
             for part in require_body(body)
         )
 
-    @property
-    def tested_types(self) -> Sequence[ContentTypePattern]:
-        return [content_type_pattern(self.old)]
-
-    def follow(self, part: PartType) -> PartType:
-        kind = part.content_type
-        if kind != self.old:
-            return part
-        # The content stays, and may count again under the new type.
-        new = FilledType(self.new, kind.value) if isinstance(kind, FilledType) else self.new
-        return part._replace(content_type=new)
+    @cached_property
+    def rules(self) -> Sequence[StepRule]:
+        move = Move(kinds=(self.old, self.new))
+        return [StepRule(SchemaPart(name, self.old), move) for name in ("/**", None)]
 
 
 @attrs.frozen
@@ -453,13 +467,12 @@ class Through(WorkflowStep):
         target = adapter(self.format)
         return target.to_body(target.from_body(require_body(body)).value).value
 
-    def types(self, parts: Sequence[PartType]) -> list[PartType]:
-        body = example_body(parts, in_order=True)
-        # No message has a type that is longer than the limit.
-        if body is None:
-            return list(parts)
-        body = self(body)
-        return [PartType(part.name, essence(part.content_type)) for part in body]
+    @property
+    def rules(self) -> None:
+        return None
+
+    def follow(self, parts: Sequence[WitnessPart]) -> list[WitnessPart]:
+        return [*map(sample_of, self(MessageBody(part.part() for part in parts)))]
 
 
 @attrs.frozen
@@ -476,6 +489,10 @@ class OwnStep(WorkflowStep):
     function: Callable[[MessageBody], MessageBody]
     takes: MessageBodySchema
     gives: MessageBodySchema
+
+    @property
+    def rules(self) -> None:
+        return None
 
     def __attrs_post_init__(self) -> None:
         if not callable(self.function):

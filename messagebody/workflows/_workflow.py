@@ -256,10 +256,12 @@ class Workflow(metaclass=Guided):
     def check(self, *, steps: int = DEFAULT_STEPS) -> WorkflowAnswer:
         """Decide for each agent whether what reaches it is always valid for it.
 
-        The answer is exact: an agent may send any body that is valid for its output, whatever came
-        in. It is *undecided* if the budget of an agent ends first, if a step is a message format,
-        or if somebody asks for a particular number among those that `mount` gives. Names may have
-        any length for it; a step fails if one becomes longer than readers take.
+        An agent may send any body that is valid for its output, whatever came in. *Always* and
+        *never* are proved of all of them; *sometimes* is shown by messages. The answer is
+        *undecided*, with a reason, if the budget of an agent ends first, or if neither was found:
+        where a step is a message format, somebody asks for a particular number among those that
+        `mount` gives, or what arrives is no schema. Names may have any length for a proof; a step
+        fails if one becomes longer than readers take.
 
         Arguments:
             steps: the budget of each agent; see `messagebody.check`.

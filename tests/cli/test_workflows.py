@@ -17,8 +17,7 @@ FLOW: dict[str, Any] = {
     "edges": [["scout", "writer", [{"mount": "/in"}]]],
 }
 BREAKS = (
-    "'scout' may send /raw/a of text/markdown, which arrives as /in/raw/a; "
-    "'writer' does not take it"
+    "'scout' may send /raw/a of text/plain, which arrives as /in/raw/a; 'writer' does not take it"
 )
 
 
@@ -45,8 +44,8 @@ def test_check_shows_what_breaks_step_by_step(shell: Shell) -> None:
     assert done.out.splitlines() == [
         "sometimes  writer",
         f"  {BREAKS}",
-        "    'scout' sends  /raw/a text/markdown, /report.md text/markdown",
-        "    mount /in      /in/raw/a text/markdown, /in/report.md text/markdown",
+        "    'scout' sends  /raw/a text/plain, /report.md text/markdown",
+        "    mount /in      /in/raw/a text/plain, /in/report.md text/markdown",
         "steps that mend writer:",
         '  at the end of edge 0: [{"drop": [["/in/raw/**", "*/*"]]}] (loses /raw/** of */*)',
     ]
@@ -109,7 +108,7 @@ def test_show_writes_a_page(shell: Shell) -> None:
     done = shell("workflow", "show", "flow.json")
     assert done.code == 0
     assert done.out.startswith("<!doctype html>")
-    for text in ("mount /in", "sometimes", "/in/raw/a text/markdown", "flow.json"):
+    for text in ("mount /in", "sometimes", "/in/raw/a text/plain", "flow.json"):
         assert text in done.out
     assert "<script" not in done.out
 

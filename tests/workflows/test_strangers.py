@@ -140,6 +140,14 @@ def test_numbers_follow_the_order_of_parts(sent: list[Any], verdict: bool) -> No
         assert schema(("/m/**",)).is_valid(arrived)
 
 
+def test_what_is_required_of_all_types_is_so_when_one_of_them_changes() -> None:
+    steps = [retype("text/plain", "text/html"), mount("/a")]
+    sent, taken = schema((None, "*/*", True)), schema(("/a/*", "image/*"))
+    answer = pair(sent, taken, steps).check()["b"]
+    assert answer.verdict == "sometimes"
+    assert pair(sent, schema(("/a/*", "*/*", True)), steps).check()["b"].verdict == "always"
+
+
 WITH_DOT = schema(("/m/*.*",))
 EXTENDED: dict[str, tuple[MessageBodySchema, list[Any], MessageBodySchema]] = {
     "a type without one": (schema((None, "*/*", True)), [], WITH_DOT),

@@ -326,10 +326,11 @@ def test_what_breaks_is_told_step_by_step() -> None:
     answers = Workflow(agents, [("scout", "writer", [mount("/research")])]).check()
     assert str(answers) == (
         "'writer': sometimes\n"
-        "  'scout' may send /raw/.pdf of application/pdf, which arrives as /research/raw/.pdf; "
+        "  'scout' may send /raw/a.pdf of application/pdf, which arrives as /research/raw/a.pdf; "
         "'writer' does not take it\n"
-        "    'scout' sends    /raw/.pdf application/pdf, /report.md text/markdown\n"
-        "    mount /research  /research/raw/.pdf application/pdf, /research/report.md text/markdown"
+        "    'scout' sends    /raw/a.pdf application/pdf, /report.md text/markdown\n"
+        "    mount /research  /research/raw/a.pdf application/pdf, "
+        "/research/report.md text/markdown"
     )
     assert answers.verdict == "sometimes"
     assert answers.breaches[0].to_dict()["kind"] == "refused"
