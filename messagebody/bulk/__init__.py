@@ -129,7 +129,6 @@ def inline(
     resolver: Resolver,
     out: Any,
     member: str | None = None,
-    inline_options: dict[str, Any] | None = None,
     **how: Any,
 ) -> Report:
     """Inline and verify the references of messages; the results are the messages with contents.
@@ -139,12 +138,9 @@ def inline(
         resolver: decides which references are read.
         out: the directory or URL of the results.
         member: the member of a line's object that holds the body; `body` or `parts` if None.
-        inline_options: arguments of `storage.inline`, such as `{"all": True}`.
         **how: the arguments of `Options`.
     """
-    job = jobs.Inline(
-        require_resolver(resolver, optional=False), dict(inline_options or {}), member=member
-    )
+    job = jobs.Inline(require_resolver(resolver, optional=False), member=member)
     return run(job, sources, out, Options(**how))
 
 
@@ -154,7 +150,6 @@ def verify(
     resolver: Resolver,
     out: Any,
     member: str | None = None,
-    by_digest: bool = True,
     **how: Any,
 ) -> Report:
     """Verify the references of messages; the results have a row for each invalid reference.
@@ -164,12 +159,9 @@ def verify(
         resolver: decides which references are read.
         out: the directory or URL of the results.
         member: the member of a line's object that holds the body; `body` or `parts` if None.
-        by_digest: read every reference to its end and compare digests, not only sizes.
         **how: the arguments of `Options`.
     """
-    job = jobs.Verify(
-        require_resolver(resolver, optional=False), {"digest": by_digest}, member=member
-    )
+    job = jobs.Verify(require_resolver(resolver, optional=False), {"digest": True}, member=member)
     return run(job, sources, out, Options(**how))
 
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from messagebody._core import Part
 from messagebody.errors import InvalidArgument
 
 PICTURE_TOKENS: Final = 1600
@@ -60,19 +59,14 @@ def _cost(run: str) -> int:
     return (40 if run[0] > "\uffff" else 10) * len(run)
 
 
-def picture_cost(part: Part) -> int:  # noqa: ARG001 - other functions of the kind look at it
-    """Return the tokens of a picture: 1,600, whatever its size."""
-    return PICTURE_TOKENS
-
-
-def require_tokens(value: object, what: str) -> int:
+def _require_tokens(value: object) -> int:
     """Return what a counter returned.
 
     Raises:
         InvalidArgument: it is not a number of tokens.
     """
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise InvalidArgument(f"a number of tokens from {what}=", value)
+        raise InvalidArgument("a number of tokens from count=", value)
     return value
 
 
@@ -100,7 +94,7 @@ class Counter:
         if not text:
             return 0
         if self._known is None:
-            return require_tokens(self._count(text), "count")
+            return _require_tokens(self._count(text))
         between = [piece.strip("\r\n") for piece in pieces]
         costs = [self._cost(piece) for piece in between if piece]
         runs = len(costs) - 1 + (text[0] in "\r\n") + (text[-1] in "\r\n") if costs else 1

@@ -1,12 +1,12 @@
 """The search for the plan that makes most of a budget, and what the plan shows."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 import attrs
 
 from messagebody._core import MessageBody, Part, body_of_text
-from messagebody.prompts._counting import Counter, require_tokens
+from messagebody.prompts._counting import PICTURE_TOKENS, Counter
 from messagebody.prompts._frames import Frames, free_tag, is_frame_like, more_parts
 from messagebody.prompts._material import FRAME, PER_TOKEN, Material, Texts
 from messagebody.prompts._shares import LEAST, Plan, Shares
@@ -53,17 +53,13 @@ class Planner:
         material: the parts of the body.
         budget: the tokens that may be used.
         counter: counts the tokens of texts.
-        cost: the tokens of a part that is sent as it is.
     """
 
-    def __init__(
-        self, material: Material, budget: int, counter: Counter, cost: Callable[[Part], int]
-    ) -> None:
+    def __init__(self, material: Material, budget: int, counter: Counter) -> None:
         self._material = material
         self._budget = budget
         self._counter = counter
-        self._cost = cost
-        self._costs: dict[int, int] = {}
+        self._seen_pictures: set[int] = set()
         self._holds_back = False
         self._unnamed = self._read(named=False)
         material.number_sources(self._unnamed.positions, PER_TOKEN * budget)
@@ -85,7 +81,7 @@ class Planner:
         """Return whether a source is shown while another one that is cited is not."""
         material = self._material
         shown = found.plan.shares.keys() | found.pictures
-        in_hand = {*self._named.positions, *self._costs}
+        in_hand = {*self._named.positions, *self._seen_pictures}
         is_dropped = any(each in in_hand and each not in shown for each in material.cited)
         return is_dropped and any(map(material.is_uncited_source, shown))
 
@@ -144,7 +140,7 @@ class Planner:
         yield from self._named.positions
         texts = len(self._unnamed.positions) + len(self._named.positions)
         for place, position in enumerate(self._material):
-            if place > most // FRAME + texts + len(self._costs):
+            if place > most // FRAME + texts + len(self._seen_pictures):
                 return
             yield position
 
@@ -155,21 +151,15 @@ class Planner:
         for position in self._material.pictures():
             if self._holds_back and self._material.is_uncited_source(position):
                 continue
-            cost = self._cost_of(position)
-            if cost <= room:
+            self._seen_pictures.add(position)
+            if room >= PICTURE_TOKENS:
                 chosen.add(position)
-                room -= cost
+                room -= PICTURE_TOKENS
             else:
                 refused += 1
                 if refused == _REFUSALS:
                     break
         return frozenset(chosen), not refused
-
-    def _cost_of(self, position: int) -> int:
-        if position not in self._costs:
-            cost = self._cost(self._material.part(position))
-            self._costs[position] = require_tokens(cost, "cost")
-        return self._costs[position]
 
     # The search
 
@@ -202,7 +192,7 @@ class Planner:
             known: everything with these pictures, if it was tried and does not fit.
         """
         shares = self._shares(pictures)
-        beside = sum(self._costs[position] for position in pictures)
+        beside = PICTURE_TOKENS * len(pictures)
         budget = self._budget - beside
         span = _Span(0, 0, PER_TOKEN * budget + 1, None)
         guess = int(_USUAL * budget)
@@ -306,12 +296,9 @@ class Planner:
         """Return the same with the pictures that fit into the rest, if all else is shown."""
         if not shown.plan.is_everything:
             return shown
-        chosen, _ = self._pictures(self._budget - shown.used + self._sum(shown.pictures))
+        chosen, _ = self._pictures(self._budget - shown.used + PICTURE_TOKENS * len(shown.pictures))
         more = self._everything(chosen | shown.pictures)
         return more if more is not None and shown.used < more.used <= self._budget else shown
-
-    def _sum(self, pictures: Iterable[int]) -> int:
-        return sum(self._costs[position] for position in pictures)
 
     def _layout(self, plan: Plan, pictures: frozenset[int]) -> Layout:
         """Return what a plan shows."""
@@ -337,7 +324,7 @@ class Planner:
         if entries:
             blocks.append("\n\n".join(entries))
         text = "\n\n".join(block for block in blocks if isinstance(block, str))
-        used = self._counter.count(text, pieces) + self._sum(pictures)
+        used = self._counter.count(text, pieces) + PICTURE_TOKENS * len(pictures)
         return Layout(plan, pictures, blocks, used)
 
 

@@ -8,9 +8,9 @@ from typing import Any, Literal, overload
 
 import attrs
 
-from messagebody._core import MessageBody, Part, guided, require_body, require_resolver
+from messagebody._core import MessageBody, guided, require_body, require_resolver
 from messagebody.errors import InvalidArgument
-from messagebody.prompts._counting import Counter, estimate_tokens, picture_cost
+from messagebody.prompts._counting import Counter, estimate_tokens
 from messagebody.prompts._material import Material
 from messagebody.prompts._plan import Layout, Planner
 from messagebody.storage import Resolver
@@ -62,7 +62,6 @@ def to_prompt(
     budget: int = 8000,
     *,
     count: Callable[[str], int] = estimate_tokens,
-    cost: Callable[[Part], int] = picture_cost,
     media: str = "image/*",
     resolver: Resolver | None = None,
 ) -> Prompt:
@@ -89,17 +88,16 @@ def to_prompt(
 
     Arguments:
         body: the body.
-        budget: tokens, counted by `count` and `cost`; the prompt never has more.
+        budget: tokens, counted by `count`, and 1,600 for a picture; the prompt never has more.
         count: the tokens of a text.
-        cost: the tokens of a part that is sent as it is.
         media: a glob over content types; such parts are sent as they are, unless they are text, or
             lie at a place on this machine that the resolver does not allow.
         resolver: decides which references to texts are read, several at a time, until the budget is
             full; the body's own if None. Without one none is read. What is not read is listed.
 
     Raises:
-        InvalidArgument: the body is not a body, the budget is not a whole number, or a counter does
-            not return one.
+        InvalidArgument: the body is not a body, the budget is not a whole number, or `count`
+            does not return one.
 
     Examples:
         >>> body = MessageBody()
@@ -114,7 +112,7 @@ def to_prompt(
     if not isinstance(budget, int):
         raise InvalidArgument("a whole number of tokens as budget", budget)
     material = Material(body, resolver, media)
-    planner = Planner(material, max(budget, 0), Counter(count), cost)
+    planner = Planner(material, max(budget, 0), Counter(count))
     shown = planner.best()
     return Prompt(planner.body(shown), _Omissions(material, shown), shown.used)
 

@@ -27,7 +27,6 @@ def iter_boundary_findings(
     policy: AccessPolicy,
     *,
     known_messages: Container[str] = (),
-    single_session: bool = False,
 ) -> Iterator[Finding]:
     """Yield a finding for everything in an envelope that a policy doesn't allow.
 
@@ -35,8 +34,6 @@ def iter_boundary_findings(
         envelope: parsed JSON, or JSON text; one that passed `validate`.
         policy: the rules.
         known_messages: ids of messages that may be a parent.
-        single_session: all agents share one process, so that missing authentication is only a
-            warning.
 
     Raises:
         EnvelopeError: the envelope is not a strict JSON object.
@@ -47,10 +44,7 @@ def iter_boundary_findings(
         *_claims(value, known_messages),
         *_attachments(value, policy),
     ):
-        # In one process nobody else can send, so missing authentication is less serious.
-        lenient = single_session and check == "auth-missing"
-        severity = Severity.WARNING if lenient else Severity.ERROR
-        yield Finding(check, path, problem, severity, rule="boundary")
+        yield Finding(check, path, problem, Severity.ERROR, rule="boundary")
 
 
 def strip(envelope: Message, policy: AccessPolicy) -> Stripped:
