@@ -7,7 +7,7 @@ as a part of an image, which is pulled back to what the sender has to send.
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import combinations_with_replacement
@@ -185,26 +185,28 @@ def split(image: Image, glob: SchemaPart, budget: Budget) -> tuple[Image | None,
 def _outside(image: Image, inside: SchemaPart) -> Image:
     """Return what of an image a smaller schema part does not accept."""
     part = attrs.evolve(image.part, required=False)
-    if inside.content_type == part.content_type and part.name is not None:
-        names = _unlisted(part.name, inside.name or "")
+    if inside.name_pattern is not None and inside.content_type == part.content_type:
+        names = _unlisted(f"{part.name}", inside.name_pattern.matches)
         if names is not None:
             return attrs.evolve(image, part=attrs.evolve(part, name=names))
     elif inside.name == part.name:
-        kinds = _unlisted(part.content_type, inside.content_type)
+        kinds = _unlisted(part.content_type.lower(), inside.content_type_pattern.matches_essence)
         if kinds is not None:
             return attrs.evolve(image, part=attrs.evolve(part, content_type=kinds))
     gone = attrs.evolve(inside, required=False, content_schema=None)
     return attrs.evolve(image, part=part, without=(*image.without, gone))
 
 
-def _unlisted(pattern: str, word: str) -> str | None:
-    """Return a pattern without one of the words that it lists; None if it lists no words."""
+def _unlisted(pattern: str, is_gone: Callable[[str], bool]) -> str | None:
+    """Return a pattern without some of the words that it lists; None if it lists no others."""
     found = _LISTED.fullmatch(pattern)
     if found is None:
         return None
     before, listed, after = found.groups()
-    rest = [each for each in listed.split(",") if before + each + after != word]
-    return f"{before}{{{','.join(rest)}}}{after}" if rest[1:] else before + rest[0] + after
+    rest = [each for each in listed.split(",") if not is_gone(before + each + after)]
+    if len(rest) < 2:
+        return before + rest[0] + after if rest else None
+    return f"{before}{{{','.join(rest)}}}{after}"
 
 
 def _moved(image: Image, move: Move, budget: Budget) -> Image:
@@ -214,7 +216,7 @@ def _moved(image: Image, move: Move, budget: Budget) -> Image:
     without = []
     for each in image.without:
         with suppress(UnwrittenMeet):  # less that is left out, which is not wrong
-            inside = each if move.names is None else shared(each, _source(move), budget)
+            inside = shared(each, _source(part, move), budget)
             moved = inside and _moved_part(inside, move)
             without += [moved] if moved else []
     literal = part.content_type_pattern.literal
@@ -224,10 +226,11 @@ def _moved(image: Image, move: Move, budget: Budget) -> Image:
     return Image(part, image.origin, tuple(without), image.content, several, image, move)
 
 
-def _source(move: Move) -> SchemaPart:
-    """Return what accepts all names that a move changes."""
-    old = move.names[0] if move.names else None
-    return SchemaPart(f"{old}**" if old is not None and old.endswith("/") else old)
+def _source(part: SchemaPart, move: Move) -> SchemaPart:
+    """Return what accepts all parts that a move changes, if it changes those of a schema part."""
+    old = part.name if move.names is None else move.names[0]
+    name = f"{old}**" if old is not None and old.endswith("/") else old
+    return SchemaPart(name, "*/*" if move.kinds is None else move.kinds[0])
 
 
 def _moved_part(part: SchemaPart, move: Move) -> SchemaPart | None:

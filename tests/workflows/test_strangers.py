@@ -148,6 +148,24 @@ def test_what_is_required_of_all_types_is_so_when_one_of_them_changes() -> None:
     assert pair(sent, schema(("/a/*", "*/*", True)), steps).check()["b"].verdict == "always"
 
 
+def test_what_goes_by_one_type_does_not_go_when_another_one_changes() -> None:
+    sent = schema(("/a", "*/*"))
+    for gone in ("image/png", "image/*"):
+        dropped = [["/a", gone], ["/a", "text/html"]]
+        steps = [drop(dropped), retype("text/plain", "text/html"),
+                 select([["/a", "text/html"], ["/a", "image/*"]])]  # fmt: skip
+        workflow = pair(sent, schema(("/a", "image/*")), steps)
+        answer = workflow.check()["b"]
+        assert answer.verdict == "sometimes"
+        assert all(breaks(workflow, breach) for breach in answer.breaches)
+
+
+def test_patterns_that_list_names_lose_all_that_another_one_matches() -> None:
+    sent = schema(("/{a,b,c}", "text/plain", True), ("/{d,d}", "text/plain"))
+    steps = [drop(["/d"]), rename("/a", "/x"), drop(["/{b,c}"])]
+    assert pair(sent, schema(("/x", "*/*")), steps).check()["b"].verdict == "always"
+
+
 WITH_DOT = schema(("/m/*.*",))
 EXTENDED: dict[str, tuple[MessageBodySchema, list[Any], MessageBodySchema]] = {
     "a type without one": (schema((None, "*/*", True)), [], WITH_DOT),
