@@ -11,6 +11,7 @@ from messagebody._core import face
 if TYPE_CHECKING:
     from messagebody.adapters._contract import (
         Adapter,
+        Affected,
         Archive,
         Converted,
         Envelope,
@@ -50,6 +51,7 @@ __all__ = [
     "USUAL",
     "WAYS",
     "Adapter",
+    "Affected",
     "Archive",
     "Broken",
     "ChatMessage",
@@ -86,7 +88,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
     __getattr__, __dir__ = face(
         __name__,
         {
-            "._contract": "Adapter Archive Converted Envelope Loss LossKind MessageFormat "
+            "._contract": "Adapter Affected Archive Converted Envelope Loss LossKind MessageFormat "
             "converted_each left_behind",
             "._conversation.messages": "USUAL",
             "._conversion.reaching": "WAYS",

@@ -3,13 +3,23 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, BinaryIO, Generic, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
+from typing import (
+    Any,
+    BinaryIO,
+    Final,
+    Generic,
+    NamedTuple,
+    Protocol,
+    Self,
+    TypeVar,
+    runtime_checkable,
+)
 
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._core import DEFAULT_LIMITS, FoundTuple, Limits, escape, require_iterable
-from messagebody.errors import DecodeError, EnvelopeError, LossyConversion
+from messagebody._core import DEFAULT_LIMITS, FoundTuple, Limits, escape, quote, require_iterable
+from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, LossyConversion
 from messagebody.findings import Finding
 from messagebody.storage import Resolver
 
@@ -29,6 +39,27 @@ class LossKind(StrEnum):
     """Not there any more."""
 
 
+class Affected(StrEnum):
+    """What of a message a loss affects."""
+
+    CONTENT = "content"
+    """Something that a person or a model reads: it is not there, or may not arrive."""
+
+    FORM = "form"
+    """How it is said: all of the content is there, in another form or another place."""
+
+    LABELS = "labels"
+    """What is said about it: names, types, ids, sizes, digests, roles and other metadata."""
+
+
+_LIKELY: Final = {
+    LossKind.OMITTED: Affected.CONTENT,
+    LossKind.DOWNGRADED: Affected.CONTENT,
+    LossKind.CONVERTED: Affected.FORM,
+}
+"""What a loss affects if it does not say so."""
+
+
 @attrs.frozen
 class Loss:
     """Say what a conversion lost, where, and why.
@@ -37,18 +68,28 @@ class Loss:
         kind: a `LossKind`, or its text.
         where: the place in the source, such as "metadata.attachments[0].data" or "part 2".
         why: one clause; for a person.
+        affects: what is lost, an `Affected` or its text; by default the form if something is
+            "converted", else content.
+        message: the position of the message in a conversation, None for a message alone.
 
     Examples:
-        >>> str(Loss("omitted", "tool_calls", "the envelope has no such member"))
-        'omitted tool_calls: the envelope has no such member'
+        >>> loss = Loss("omitted", "tool_calls", "the envelope has no such member", message=3)
+        >>> str(loss), loss.message, str(loss.affects)
+        ('omitted message 3: tool_calls: the envelope has no such member', 3, 'content')
     """
 
     kind: LossKind = attrs.field(converter=LossKind)
     where: str
     why: str
+    affects: Affected = attrs.field(
+        default=attrs.Factory(lambda self: _LIKELY[self.kind], takes_self=True),
+        converter=Affected, kw_only=True,
+    )  # fmt: skip
+    message: int | None = attrs.field(default=None, kw_only=True)
 
     def __str__(self) -> str:
-        return f"{self.kind} {escape(self.where, limit=200)}: {self.why}"
+        whose = "" if self.message is None else f"message {self.message}: "
+        return f"{self.kind} {whose}{escape(self.where, limit=200)}: {self.why}"
 
 
 class _Conversion(NamedTuple, Generic[T]):
@@ -90,15 +131,37 @@ class Converted(_Conversion[T]):
         rest = "" if self.rest is None else f", rest={self.rest!r}"
         return f"Converted({self.value!r}, {self.losses!r}{rest})"
 
-    def or_raise(self) -> T:
-        """Return the value if nothing was lost.
+    def or_raise(self, *affected: str) -> T:
+        """Return the value if nothing was lost that matters.
+
+        Arguments:
+            *affected: what matters, of "content", "form" and "labels"; by default, all of them.
 
         Raises:
-            LossyConversion: something was lost; the error holds the losses.
+            LossyConversion: that was lost; the error holds the losses.
+            InvalidArgument: losses do not affect such a thing.
+
+        Examples:
+            >>> loss = Loss("omitted", "part 0", "there is no place for its size", affects="labels")
+            >>> Converted("a message", [loss]).or_raise("content", "form")
+            'a message'
         """
-        if self.losses:
-            raise LossyConversion(self.losses)
+        if lost := losses_of(self.losses, affected):
+            raise LossyConversion(lost)
         return self.value
+
+
+def losses_of(losses: Iterable[Loss], affected: Iterable[str]) -> list[Loss]:
+    """Return the losses that affect some things; all losses if nothing is named.
+
+    Raises:
+        InvalidArgument: losses do not affect such a thing.
+    """
+    wanted = {*affected}
+    if unknown := [each for each in wanted if each not in [*Affected]]:
+        expected = "what losses affect: 'content', 'form' or 'labels'"
+        raise InvalidArgument(expected, got=quote(unknown[0]))
+    return [loss for loss in losses if not wanted or loss.affects in wanted]
 
 
 class Adapter(Protocol):
@@ -153,6 +216,16 @@ class Envelope(Adapter, Protocol):
         self, messages: Iterable[Any], /, **options: Any
     ) -> Converted[list["messagebody.MessageBody"]]:
         """Return the body of each message; `rest` is the list of their rests."""
+
+    def from_bodies(
+        self,
+        bodies: Iterable["messagebody.MessageBody"],
+        /,
+        *,
+        rest: Sequence[Any] = (),
+        **options: Any,
+    ) -> Converted[list[Any]]:
+        """Return the message of each body."""
 
     def is_valid(self, message: Any, /) -> bool:
         """Return whether a message breaks no rule."""
@@ -288,7 +361,7 @@ def converted_each(
 
 def said_at(number: int, loss: Loss) -> Loss:
     """Return a loss that names the message that it is of."""
-    return attrs.evolve(loss, where=f"message {number}: {loss.where}")
+    return attrs.evolve(loss, message=number)
 
 
 def left_behind(rest: Any, why: str) -> tuple[Loss, ...]:

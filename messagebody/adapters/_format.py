@@ -278,7 +278,7 @@ class Format(Dialect):
         if self.turn_is_list or self.talk is not None:
             # One list has the items of all messages.
             messages = [item for each in messages for item in _listed(each)]
-        return Converted(messages, sorted(losses, key=_number_of))
+        return Converted(messages, sorted(losses, key=lambda loss: loss.message or 0))
 
     def _written_each(
         self, turns: list[Turn], role: str | None, how: WriteOptions, losses: list[Loss]
@@ -336,7 +336,3 @@ def messages_in(value: Any, name: str | None = None) -> list[Any] | None:
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
-
-
-def _number_of(loss: Loss) -> int:
-    return int(loss.where.removeprefix("message ").partition(":")[0])

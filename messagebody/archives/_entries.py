@@ -22,7 +22,7 @@ from messagebody._core import (
     require_path,
     sniffing,
 )
-from messagebody.adapters import Converted, Loss, LossKind, left_behind
+from messagebody.adapters import Affected, Converted, Loss, LossKind, left_behind
 from messagebody.errors import DecodeError, MessageBodyError, RefusedPaths
 from messagebody.findings import Finding
 from messagebody.names import is_name, safe_name
@@ -291,17 +291,19 @@ def leaving(
             losses.append(Loss(LossKind.CONVERTED, where, "its reference goes out as content"))
         name = part.name or _free_name(index, part, body)
         if part.name is None and keeps is None:
-            losses.append(Loss(LossKind.CONVERTED, where, f"it gets the name {quote(name)}"))
+            why = f"it gets the name {quote(name)}"
+            losses.append(Loss(LossKind.CONVERTED, where, why, affects=Affected.LABELS))
         kept = {key for key in keeps or () if key != "filename" or states_filename(part)}
         lost = sorted({*(part.metadata or {}), *part.extra} - kept)
         if lost:
             why = f"there is no place for its metadata {', '.join(map(quote, lost))}"
-            losses.append(Loss(LossKind.OMITTED, where, why))
+            losses.append(Loss(LossKind.OMITTED, where, why, affects=Affected.LABELS))
         elif part.metadata == {}:
-            losses.append(Loss(LossKind.CONVERTED, where, "its empty metadata goes out as none"))
+            why = "its empty metadata goes out as none"
+            losses.append(Loss(LossKind.CONVERTED, where, why, affects=Affected.LABELS))
         if keeps is None and sniffing.from_name(name) != part.content_type:
             why = f"its extension does not stand for {part.content_type}"
-            losses.append(Loss(LossKind.DOWNGRADED, where, why))
+            losses.append(Loss(LossKind.DOWNGRADED, where, why, affects=Affected.LABELS))
         yield Leaving(name[1:], part, lambda part=part: part.open(resolver))  # type: ignore[misc]
 
 

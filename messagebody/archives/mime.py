@@ -23,7 +23,7 @@ from messagebody._core import (
     quote,
     require_path,
 )
-from messagebody.adapters import Converted, Loss, LossKind, left_behind
+from messagebody.adapters import Affected, Converted, Loss, LossKind, left_behind
 from messagebody.archives._entries import (
     CHUNK,
     Leaving,
@@ -161,7 +161,8 @@ def _about(leaf: Leaf, taken: Container[str], losses: list[Loss], limits: Limits
         kind = by_usual_name(check_content_type(kind))
     except MessageBodyError:
         why = f"{quote(stated)} is not a content type"
-        losses.append(Loss(LossKind.DOWNGRADED, f"part {leaf.number}", why))
+        where = f"part {leaf.number}"
+        losses.append(Loss(LossKind.DOWNGRADED, where, why, affects=Affected.LABELS))
         kind = OCTET_STREAM
     metadata = {_member(key): _one_line(head[key]) for key in _HEADERS if head.get(key)}
     if field:
@@ -275,7 +276,7 @@ def _left(rest: Any, subtype: str | None) -> tuple[list[str], str, list[Loss]]:
                     lines.append(f"{key}: {value}")
                 else:
                     why = "its text is not printable ASCII"
-                    losses.append(Loss(LossKind.OMITTED, key, why))
+                    losses.append(Loss(LossKind.OMITTED, key, why, affects=Affected.LABELS))
             case _:
                 raise EnvelopeError("rest is not what to_body returned: a header can't be read")
     stated = own.get("subtype")

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, BinaryIO, Final, cast
 
 from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody, quote
-from messagebody.adapters import Converted, Loss, LossKind
+from messagebody.adapters import Affected, Converted, Loss, LossKind
 from messagebody.archives._entries import (
     CHUNK,
     ArchiveEntry,
@@ -106,10 +106,11 @@ def _unread(archive: zipfile.ZipFile, behind: int) -> Iterator[Loss]:
             yield Loss(LossKind.OMITTED, "the archive", why)
     no_comment = "there is no place for its comment"
     if archive.comment:
-        yield Loss(LossKind.OMITTED, "the archive", no_comment)
+        yield Loss(LossKind.OMITTED, "the archive", no_comment, affects=Affected.LABELS)
     for info in archive.infolist():
         if info.comment:
-            yield Loss(LossKind.OMITTED, quote(info.filename), no_comment)
+            where = quote(info.filename)
+            yield Loss(LossKind.OMITTED, where, no_comment, affects=Affected.LABELS)
         if info.filename.endswith("/") and info.file_size:
             why = f"a directory has no content: {info.file_size:,} bytes are not read"
             yield Loss(LossKind.OMITTED, quote(info.filename), why)

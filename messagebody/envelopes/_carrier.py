@@ -20,7 +20,7 @@ from messagebody._core import (
     strict_json,
     unlisted,
 )
-from messagebody.adapters import Converted, Loss, LossKind, is_withheld
+from messagebody.adapters import Affected, Converted, Loss, LossKind, is_withheld
 from messagebody.adapters.dialects import is_missed, messages_of, refuse_conversation
 from messagebody.envelopes._attachments import is_absolute_url
 from messagebody.envelopes._embedding import shown_text
@@ -289,7 +289,8 @@ def _unseen(body: MessageBody) -> Iterator[Loss]:
         why = _hidden(part)
         if why and not is_withheld(part):
             why = f"a reader that knows only the format does not see it; {why}"
-            yield Loss(LossKind.DOWNGRADED, f"part {index} {quote(part.name or '')}", why)
+            where = f"part {index} {quote(part.name or '')}"
+            yield Loss(LossKind.DOWNGRADED, where, why, affects=Affected.FORM)
 
 
 def _hidden(part: Part) -> str:
@@ -309,7 +310,8 @@ def _missing(findings: Iterable[Finding]) -> Iterator[Loss]:
     for finding in findings:
         if finding.severity is Severity.ERROR:
             kind = LossKind.OMITTED if finding.check in _ABSENT else LossKind.DOWNGRADED
-            yield Loss(kind, finding.where, f"{finding.problem} ({finding.check})")
+            why = f"{finding.problem} ({finding.check})"
+            yield Loss(kind, finding.where, why, affects=Affected.LABELS)
 
 
 # Views
@@ -341,7 +343,7 @@ def check_views(
         known.add(slot.name)
         if slot.digest is None:
             why = "the message names it without a hash, so its content is not proved"
-            losses.append(Loss(LossKind.DOWNGRADED, slot.name, why))
+            losses.append(Loss(LossKind.DOWNGRADED, slot.name, why, affects=Affected.LABELS))
         elif part.digest != slot.digest:
             conflicts.append(slot.name)
     if conflicts:

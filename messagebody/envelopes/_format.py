@@ -5,7 +5,7 @@ as an object, or the exact text of the message. What is left goes beside the bod
 """
 
 import abc
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -17,10 +17,12 @@ from messagebody._core import (
     nearest,
     quote,
     require_body,
+    require_iterable,
     require_limits,
     strict_json,
 )
 from messagebody.adapters import (
+    Affected,
     Converted,
     Loss,
     LossKind,
@@ -28,7 +30,7 @@ from messagebody.adapters import (
     is_withheld,
     left_behind,
 )
-from messagebody.adapters.dialects import one_of
+from messagebody.adapters.dialects import one_of, rests_for
 from messagebody.envelopes._values import DEPTH
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument
 
@@ -219,6 +221,34 @@ def bodies_of(
     return to_bodies
 
 
+def messages_by(from_body: Callable[..., Converted[Any]]) -> Callable[..., Converted[list[Any]]]:
+    """Return `from_bodies` for a function that returns the message of a body."""
+
+    def from_bodies(
+        bodies: Iterable[MessageBody], /, *, rest: Sequence[Any] = (), **options: Any
+    ) -> Converted[list[Any]]:
+        """Return the message of each body; the losses name the positions of the bodies.
+
+        Arguments:
+            bodies: the bodies, in order.
+            rest: what `to_bodies` of any format returned as `rest`.
+            **options: others of `from_body`.
+
+        Raises:
+            EnvelopeError: a body can't be written, and the text says which; or it does not follow
+                which rest belongs to which body.
+            InvalidArgument: the bodies are one body, and not several.
+        """
+        if isinstance(bodies, MessageBody):
+            raise InvalidArgument("bodies in a list", bodies, hint="from_body(…) writes one body")
+        given = [*require_iterable(bodies, "bodies in a list")]
+        pairs = zip(given, rests_for([*map(require_body, given)], rest), strict=True)
+        return converted_each(pairs, lambda pair: from_body(pair[0], rest=pair[1], **options))
+
+    from_bodies.__module__, from_bodies.__qualname__ = from_body.__module__, "from_bodies"
+    return from_bodies
+
+
 def role_in(rest: Any) -> str | None:
     """Return the role that the rest of a message of any format states."""
     role = rest.get("role") if isinstance(rest, dict) else None
@@ -238,7 +268,8 @@ def sendable(body: MessageBody, own: str = "") -> tuple[MessageBody, list[Loss]]
     kept, losses = MessageBody(), []
     for index, part in enumerate(body):
         if is_withheld(part) and part.name != own:
-            losses.append(Loss(LossKind.OMITTED, f"part {index} {part.name}", why))
+            where = f"part {index} {part.name}"
+            losses.append(Loss(LossKind.OMITTED, where, why, affects=Affected.LABELS))
         else:
             kept.append(part)
     return (kept, losses) if losses else (body, losses)

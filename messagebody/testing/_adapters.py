@@ -21,6 +21,7 @@ from messagebody.adapters import (
     Converted,
     Loss,
     LossKind,
+    MessageFormat,
     each_adapter,
     evidence_of,
 )
@@ -383,9 +384,8 @@ def _messages_of_others() -> Iterator[tuple[Adapter, Any]]:
     body = MessageBody([Part("Look."), Part(_PNG, content_type="image/png")])
     body.add(json={"id": "c1", "name": "f", "arguments": {"a": 1}}, name="/tool/calls/1.json")
     for _, found in each_adapter():
-        write: Any = found.from_body
-        if hasattr(found, "from_bodies"):
-            yield found, write(body, role="assistant").value
+        if isinstance(found, MessageFormat):
+            yield found, found.from_body(body, role="assistant").value
 
 
 def _are_answered_in_order(facts: list[tuple[Any, ...]]) -> bool:

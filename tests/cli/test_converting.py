@@ -94,7 +94,37 @@ def test_losses_go_where_they_are_wanted(shell: Shell, tmp_path: Path) -> None:
     assert (kept.code, kept.err) == (0, "")
     losses = json.loads((tmp_path / "lost.json").read_text(encoding="utf-8"))
     assert [loss["where"] for loss in losses] == ["part 1 /a.zip"] * len(losses)
-    assert losses
+    assert [(loss["affects"], loss["message"]) for loss in losses] == [("content", None)]
+
+
+def test_losses_are_chosen_by_what_they_affect(shell: Shell, tmp_path: Path) -> None:
+    talk = [
+        {"role": "user", "content": "Hi.", "name": "Bo"},
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "s3://b/k"}}]},
+    ]
+    message = json.dumps(talk).encode()
+    order = ("convert", "--from", "openai-chat", "--to", "gemini")
+    listed = shell(*order, stdin=message)
+    lines = listed.err.splitlines()
+    assert [line.rpartition(" ")[2] for line in lines] == ["[content]", "[content]"]
+    labels = shell(*order, "--affecting", "labels", "--losses", "fail", stdin=message)
+    assert (labels.code, labels.err, labels.out) == (0, "", listed.out)
+    failed = shell(*order, "--affecting", "labels", "--affecting", "content", "--strict",
+                   stdin=message)  # fmt: skip
+    assert (failed.code, failed.err.splitlines()) == (1, lines)
+    shell(*order, "--affecting", "content", "--losses", "lost.json", stdin=message)
+    losses = json.loads((tmp_path / "lost.json").read_text(encoding="utf-8"))
+    assert [loss["message"] for loss in losses] == [0, 1]
+
+
+def test_losses_of_lines_name_the_line_and_the_message_on_it(shell: Shell, tmp_path: Path) -> None:
+    hello = {"role": "user", "content": "Hi."}
+    talk = {"messages": [hello, {"role": "user", "content": "Hi.", "name": "Bo"}]}
+    lines = "".join(f"{json.dumps(each)}\n" for each in (hello, talk))
+    shell("convert", "--lines", "--from", "openai-chat", "--to", "gemini", "--losses", "lost.json",
+          stdin=lines.encode())  # fmt: skip
+    losses = json.loads((tmp_path / "lost.json").read_text(encoding="utf-8"))
+    assert [(each["message"], each["where"]) for each in losses] == [(1, "message 1: name")]
 
 
 def test_a_conversation_is_a_message_a_line(shell: Shell) -> None:

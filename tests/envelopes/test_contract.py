@@ -3,8 +3,9 @@
 import inspect
 import json
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,12 @@ class Notes:
 
     def to_bodies(self, messages: Iterable[Any], /, **options: Any) -> Converted[list[MessageBody]]:
         return converted_each(messages, lambda message: self.to_body(message, **options))
+
+    def from_bodies(
+        self, bodies: Iterable[MessageBody], /, *, rest: Sequence[Any] = (), **options: Any
+    ) -> Converted[list[Any]]:
+        pairs = zip_longest(bodies, rest)
+        return converted_each(pairs, lambda pair: self.from_body(pair[0], rest=pair[1], **options))
 
     def iter_findings(self, message: Any, /) -> Iterator[Finding]:
         try:
@@ -137,8 +144,7 @@ def test_signatures(name: str, function: str) -> None:
 def test_a_message_comes_back(name: str, form: str) -> None:
     format_, message = envelope(name), MESSAGES[name]
     read = format_.to_body(FORMS[form](message))
-    back = format_.from_body(read.value, rest=read.rest).value
-    assert (json.loads(back) if isinstance(back, str) else back) == message
+    assert _json(format_.from_body(read.value, rest=read.rest).value) == message
     assert format_.is_valid(message)
     format_.validate(message)
 
@@ -176,7 +182,7 @@ OURS = [name for name in MESSAGES if name != "notes"]
 
 @pytest.mark.parametrize("name", OURS)
 def test_another_process_can_load_its_functions(name: str) -> None:
-    for function in ("to_body", "to_bodies", "from_body"):
+    for function in ("to_body", "to_bodies", "from_body", "from_bodies"):
         made = getattr(envelope(name), function)
         assert pickle.loads(pickle.dumps(made)) is made
 
@@ -186,6 +192,37 @@ def test_one_message_is_no_list(name: str) -> None:
     for one in (MESSAGES[name], json.dumps(MESSAGES[name])):
         with pytest.raises(InvalidArgument, match=r"to_body\(…\) reads one message"):
             envelope(name).to_bodies(one)
+
+
+def _json(message: Any) -> Any:
+    return json.loads(message) if isinstance(message, str) else message
+
+
+@every
+def test_many_messages_come_back(name: str) -> None:
+    format_, message = envelope(name), MESSAGES[name]
+    read = format_.to_bodies([message, message])
+    back = format_.from_bodies(read.value, rest=read.rest)
+    assert [_json(each) for each in back.value] == [message, message]
+    assert len(back.losses) == 2 * len(format_.from_body(read.value[0], rest=read.rest[0]).losses)
+
+
+@pytest.mark.parametrize("name", ["agents-api", "channel"])
+def test_bodies_of_another_format_are_written_one_by_one(name: str) -> None:
+    """Losses and errors name the message, and each body needs its rest."""
+    talk = [{"role": "user", "content": "Hi."}, {"role": "user", "content": "Hi.", "name": "Bo"}]
+    read = adapter("openai-chat").to_bodies(talk)  # type: ignore[attr-defined]
+    made = envelope(name).from_bodies(read.value, rest=read.rest)
+    assert [loss.message for loss in made.losses if loss.where == "name"] == [1]
+    assert [len(made.value), len(envelope(name).from_bodies([]).value)] == [2, 0]
+    with pytest.raises(EnvelopeError, match="got 1 rests for 2 bodies"):
+        envelope(name).from_bodies(read.value, rest=[None])
+    with pytest.raises(EnvelopeError, match=r"^message 0: .*nope"):
+        envelope(name).from_bodies(read.value, header={"nope": 1})
+    with pytest.raises(InvalidArgument, match=r"from_body\(…\) writes one body"):
+        envelope(name).from_bodies(read.value[0])
+    with pytest.raises(InvalidArgument, match="a MessageBody"):
+        envelope(name).from_bodies(["Hi."])  # type: ignore[list-item]
 
 
 @every

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import attrs
 import click
 
 from messagebody._cli.application import ExitCode
@@ -34,6 +35,7 @@ from messagebody._cli.terminal import Terminal, limits, pass_terminal
 from messagebody._core import MessageBody, count_of, human_size, not_json, quote, strict_json
 from messagebody.adapters import (
     USUAL,
+    Affected,
     Archive,
     Broken,
     Converted,
@@ -130,6 +132,11 @@ def _capabilities(row: dict[str, Any]) -> Iterable[str]:
     "--losses", metavar="FILE|fail|ignore",
     help="Write the losses to a file as JSON, fail if there are any, or ignore them.",
 )  # fmt: skip
+@click.option(
+    "--affecting", multiple=True, type=click.Choice([*map(str, Affected)]),
+    help="Only losses that affect this count: content, its form, or only labels, such as names and "
+    "sizes. It may be given more than once.",
+)  # fmt: skip
 @click.option("--strict", is_flag=True, help="The same as --losses fail.")
 @click.option(
     "--lines", is_flag=True,
@@ -173,6 +180,7 @@ def convert_command(
     target: str,
     output: str | None,
     losses: str | None,
+    affecting: tuple[str, ...],
     *,
     strict: bool,
     lines: bool,
@@ -183,13 +191,13 @@ def convert_command(
     in_place: bool,
     **said: str | None,
 ) -> ExitCode:
-    """Losses are listed on standard error.
+    """Losses are listed on standard error, with what they affect.
 
     Exit code 1: there are some, and --losses fail or --strict is given.
 
     \b
       messagebody convert received.json | messagebody tree
-      messagebody convert message.json --to anthropic --losses fail
+      messagebody convert message.json --to anthropic --losses fail --affecting content
       messagebody convert small.json --to openai-chat --urls auto --allow s3://bucket/prefix
       messagebody convert history.json --from openai-chat --to anthropic
       messagebody convert chat.jsonl --lines --from openai-chat --to gemini
@@ -217,6 +225,7 @@ def convert_command(
     else:
         written = _converted(data, message, source, target, how, options, found)
     fails = strict or losses == "fail"
+    found = [loss for loss in found if not affecting or loss.affects in affecting]
     _report(found, losses)
     if found and fails:
         return ExitCode.NO
@@ -391,8 +400,14 @@ def _each_line(
     for number, line in enumerate(lines):
         lost: list[Loss] = []
         value = _converted(line, f"message {number}", source, target, how, options, lost)
-        losses += (Loss(loss.kind, f"message {number}: {loss.where}", loss.why) for loss in lost)
+        losses += (_of_line(number, loss) for loss in lost)
         yield value.to_dicts() if isinstance(value, MessageBody) else value
+
+
+def _of_line(number: int, loss: Loss) -> Loss:
+    """Return a loss of the message on a line, which may be a whole conversation."""
+    inner = "" if loss.message is None else f"message {loss.message}: "
+    return attrs.evolve(loss, message=number, where=inner + loss.where)
 
 
 def _options(target: str, said: dict[str, str]) -> dict[str, Any]:
@@ -479,11 +494,11 @@ def _check_apart(losses: str | None, output: str | None) -> None:
 def _report(found: list[Loss], losses: str | None) -> None:
     """Report the losses in the place that the user has chosen."""
     if losses is not None and losses not in _NO_FILE:
-        listed = [{"kind": loss.kind, "where": loss.where, "why": loss.why} for loss in found]
+        listed = [attrs.asdict(loss) for loss in found]
         write_document(json.dumps(listed, indent=2).encode() + b"\n", losses)
     elif losses != "ignore":
         for loss in found:
-            click.echo(f"messagebody: {loss}", err=True)
+            click.echo(f"messagebody: {loss} [{loss.affects}]", err=True)
 
 
 def _write_message(value: object, output: str | None) -> None:

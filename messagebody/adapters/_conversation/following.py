@@ -9,7 +9,7 @@ from itertools import count
 from typing import Final
 
 from messagebody._core import TEXT_PLAIN, MessageBody, Part, PartRecord, is_text, parts_of
-from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversation.turn import Turn
 from messagebody.adapters._conversion.kinds import fits, kinds_at, own_name
 from messagebody.adapters._conversion.stand_ins import note_of, text_of
@@ -75,7 +75,7 @@ def _without(
             made.append(part)
             continue
         why = f"{dialect.name} has no place for it in a result: {_NEXT}, as the user's"
-        losses.append(Loss(LossKind.CONVERTED, f"message {turn.number}: {part.name}", why))
+        losses.append(turn.loss(LossKind.CONVERTED, part.name, why, Affected.FORM))
         name = part.name
         if own_name(part, str(item.key)) is not None:  # a text has no file name
             name = next(each for n in count(1) if (each := f"{item.key}/{n}") not in taken)

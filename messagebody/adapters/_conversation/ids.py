@@ -17,7 +17,7 @@ from messagebody._core import (
     redescribed,
     strict_json,
 )
-from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversation.turn import Turn
 from messagebody.adapters._vocabulary.capabilities import Spelling
 from messagebody.adapters._vocabulary.dialect import Dialect
@@ -46,8 +46,8 @@ def state_ids(turns: list[Turn]) -> list[Loss]:
                 if item.id and new != item.id and not turn.is_own:
                     said = f"its id {quote(item.id)} is that of another call"
                     why = f"{said}: it goes out as {quote(new)}"
-                    where = f"message {turn.number}: {parts[0].name}"
-                    losses.append(Loss(LossKind.CONVERTED, where, why))
+                    name = parts[0].name
+                    losses.append(turn.loss(LossKind.CONVERTED, name, why, Affected.LABELS))
                 if new != item.id and not turn.is_own:
                     text = strict_json.dumps({**parts[0].read_json(), "id": new})
                     _replace(turn, parts[0], parts[0].evolve(content=text))
@@ -114,11 +114,8 @@ def respelled(dialect: Dialect, body: MessageBody, rest: Any) -> tuple[MessageBo
     turn = Turn(0, body, rest, is_own)
     calls = [call_id(item) for item, _ in turn.items() if isinstance(item, Call)]
     made = state_ids([turn]) if len(calls) > len({*calls}) else []
-    losses = [
-        attrs.evolve(loss, where=loss.where.partition(": ")[2])
-        for loss in (*made, *respell(dialect, [turn]))
-    ]
-    return turn.body, losses
+    losses = (*made, *respell(dialect, [turn]))
+    return turn.body, [attrs.evolve(loss, message=None) for loss in losses]
 
 
 def respell(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
@@ -146,8 +143,8 @@ def respell(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
             pairs = (f"{member} {quote(getattr(item, member))} goes out as {quote(said)}"
                      for member, said in changed.items())  # fmt: skip
             why = f"its {' and its '.join(pairs)}: {dialect.name} takes no other"
-            where = f"message {turn.number}: {parts[0].name}"
-            losses.append(Loss(LossKind.CONVERTED, where, why))
+            name = parts[0].name
+            losses.append(turn.loss(LossKind.CONVERTED, name, why, Affected.LABELS))
     return losses
 
 

@@ -7,7 +7,7 @@ shown before. A service wants one call and one result.
 import attrs
 
 from messagebody._core import Part, strict_json
-from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversation.turn import Turn, left_of
 from messagebody.adapters._vocabulary.items import Call, Result
 from messagebody.adapters._vocabulary.places import RESULT
@@ -70,7 +70,7 @@ class _Settling:
             return
         turn, item, _ = shown
         why = "it was shown while the call ran, and is not its result"
-        self.losses.append(Loss(LossKind.OMITTED, f"message {turn.number}: {item.key}", why))
+        self.losses.append(turn.loss(LossKind.OMITTED, item.key, why, Affected.CONTENT))
 
 
 def _is_unsettled(turn: Turn) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 
 from messagebody._core import MessageBody, Part, quote
-from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._vocabulary.places import Found, items_of, withheld_among
 from messagebody.errors import DecodeError, EnvelopeError
 
@@ -49,6 +49,10 @@ class Turn:
             rest["role"] = role
         return Turn(self.number, MessageBody(parts), rest or None, self.is_own)
 
+    def loss(self, kind: LossKind, where: object, why: str, affects: Affected) -> Loss:
+        """Return a loss of this turn."""
+        return Loss(kind, str(where), why, affects=affects, message=self.number)
+
     def evolve(self, parts: Iterable[Part]) -> "Turn":
         """Return the turn with other parts."""
         return Turn(self.number, MessageBody(parts), self.rest, self.is_own)
@@ -60,7 +64,7 @@ def left_of(turn: Turn) -> Iterator[Loss]:
     names = rest.get("missed", [])
     for name in names if isinstance(names, list) else []:
         why = "its message goes out as a part of another"
-        yield Loss(LossKind.OMITTED, f"message {turn.number}: {name}", why)
+        yield turn.loss(LossKind.OMITTED, name, why, Affected.CONTENT)
 
 
 def with_rest(name: str, body: MessageBody, rest: Any) -> tuple[MessageBody, dict[str, Any]]:

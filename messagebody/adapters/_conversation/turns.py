@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from messagebody._core import MessageBody, Part, PartRecord, parts_of
-from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversation.following import followed
 from messagebody.adapters._conversation.ids import number_apart, respell, state_ids, state_names
 from messagebody.adapters._conversation.matching import rests_for
@@ -85,7 +85,7 @@ def _of_speakers(turns: list[Turn], losses: list[Loss]) -> Iterator[Turn]:
             yield turn
         else:
             why = "it is shown to people, and nobody has said it"
-            losses.append(Loss(LossKind.OMITTED, f"message {turn.number}: role", why))
+            losses.append(turn.loss(LossKind.OMITTED, "role", why, Affected.CONTENT))
 
 
 def _by_speaker(turn: Turn) -> Iterator[Turn]:
@@ -235,7 +235,7 @@ def _may_say(dialect: Dialect, turn: Turn, kind: type[Item]) -> bool:
 
 def _without_result(dialect: Dialect, turn: Turn, part: Part) -> Loss:
     why = f"it has no result here, and {dialect.name} takes no call without one"
-    return Loss(LossKind.OMITTED, f"message {turn.number}: {part.name}", why)
+    return turn.loss(LossKind.OMITTED, part.name, why, Affected.CONTENT)
 
 
 def _steps(dialect: Dialect, turn: Turn) -> Iterator[Turn]:
@@ -277,9 +277,8 @@ def _as_text(item: Result, parts: list[Part], turn: Turn) -> tuple[list[Part], L
         metadata = dict(part.metadata or {})
         if metadata.pop(RESULT, {}).get("empty") is not True:
             made.append(part.evolve(name=None, metadata=metadata or None))
-    where = f"message {turn.number}: {item.key}"
     why = "the call that it answers is not here: it goes out as text and files"
-    return made, Loss(LossKind.CONVERTED, where, why)
+    return made, turn.loss(LossKind.CONVERTED, item.key, why, Affected.FORM)
 
 
 # Formats in which some items need a message of their own
@@ -321,7 +320,7 @@ def at_the_ends(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
         if any(issubclass(kind, dialect.never_first) for kind in kinds):
             begun = "the assistant" if Item in dialect.never_first else "a call of a tool"
             why = f"{dialect.name} may refuse a conversation that begins with {begun}"
-            losses.append(Loss(LossKind.DOWNGRADED, f"message {first.number}: role", why))
+            losses.append(first.loss(LossKind.DOWNGRADED, "role", why, Affected.CONTENT))
     last = turns[-1] if turns else None
     if last is None or last.is_own or dialect.takes_spaces_last or _role_of(last) != "assistant":
         return losses
@@ -332,8 +331,8 @@ def at_the_ends(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
     last.body = last.body.copy()
     last.body[-1] = part.evolve(content=text.rstrip())
     why = f"the space at its end stays behind: {dialect.name} takes none at the end of a talk"
-    where = f"message {last.number}: part {len(last.body) - 1}"
-    return [*losses, Loss(LossKind.CONVERTED, where, why)]
+    where = f"part {len(last.body) - 1}"
+    return [*losses, last.loss(LossKind.CONVERTED, where, why, Affected.FORM)]
 
 
 def _role_of(turn: Turn) -> str | None:

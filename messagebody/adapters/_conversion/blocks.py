@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import attrs
 
 from messagebody._core import Part
-from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversion import stand_ins
 from messagebody.adapters._conversion.citations import written_citation
 from messagebody.adapters._conversion.copies import copy_of, may_say, with_copy
@@ -222,7 +222,7 @@ class BlockWriter(NamedTuple):
             said.citations += found if known is None else again_as(known, found)
         except MissingDependency as error:
             why = with_reason("its links to sources are no citations there", str(error))
-            return [self.plan.positions.loss(LossKind.DOWNGRADED, part, why)]
+            return [self._loss(LossKind.DOWNGRADED, part, why, Affected.LABELS)]
         return []
 
     def _is_new(self, said: Text, entry: dict[str, Any]) -> bool:
@@ -273,7 +273,10 @@ class BlockWriter(NamedTuple):
             if scheme.endswith("-file") and scheme not in (*kind.schemes, kind.file_ids):
                 owner = scheme.removesuffix("-file")
                 said.append(f"its URL is the id of a file that only {owner} can open")
-        return [self.plan.positions.loss(LossKind.DOWNGRADED, part, why) for why in said]
+        return [self._loss(LossKind.DOWNGRADED, part, why, Affected.CONTENT) for why in said]
+
+    def _loss(self, kind: LossKind, part: Part, why: str, affects: Affected) -> Loss:
+        return self.plan.positions.loss(kind, part, why, affects)
 
     # Texts in place of blocks
 
@@ -310,7 +313,7 @@ class BlockWriter(NamedTuple):
         # Refused parts are collected and raised once, so that the caller sees all of them.
         if self.options.unsupported == "error":
             why = f"{self.dialect.name} has no block for {part.content_type}"
-            refused.append(self.plan.positions.loss(LossKind.OMITTED, part, why))
+            refused.append(self._loss(LossKind.OMITTED, part, why, Affected.CONTENT))
         # A history holds no words that the assistant did not say: a model would imitate them.
         if text is None or self.options.unsupported == "omit" or self.role == "assistant":
             return Written(refused=refused)

@@ -15,7 +15,7 @@ from messagebody._core import (
     data_urls,
     quote,
 )
-from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversion.blocks import Written
 from messagebody.adapters._conversion.collecting import Collector, link_type
 from messagebody.adapters._conversion.likeness import aligned, is_whole
@@ -84,10 +84,12 @@ class MessageCheck:
             if back is not None:
                 yield from self.compared(part, back, reason, is_said=labels > 0)
             elif _is_within(part, found):
-                yield self._loss(LossKind.CONVERTED, part, "it goes out in one text with others")
+                why = "it goes out in one text with others"
+                yield self._loss(LossKind.CONVERTED, part, why, Affected.FORM)
             else:
                 why = f"{self._plan.dialect.name} has no place of its own for it"
-                yield self._loss(LossKind.OMITTED, part, with_reason(why, reason))
+                why = with_reason(why, reason)
+                yield self._loss(LossKind.OMITTED, part, why, Affected.CONTENT)
 
     def compared(
         self, part: Part, back: Part, reason: str = "", *, is_said: bool = False
@@ -95,8 +97,8 @@ class MessageCheck:
         """Yield the differences between a part and the part that was read back."""
         named = self._reader.collector.named
         pair = Comparison(part, back, self._plan.body, named, reason, is_said)
-        for kind, why in pair.losses():
-            yield self._loss(kind, part, why)
+        for kind, why, affects in pair.losses():
+            yield self._loss(kind, part, why, affects)
 
     def of_message(self, blocks: list[Any], message: Any) -> Iterator[Loss]:
         """Yield a loss if a message holds fewer blocks than were made, or in another order.
@@ -124,7 +126,7 @@ class MessageCheck:
         for part, targets in lost_links(parts, gone):
             others = "" if len(targets) == 1 else f" and to {count_of(len(targets) - 1, 'other')}"
             why = f"its link to {quote(targets[0])}{others} leads nowhere: the name does not go out"
-            yield self._loss(LossKind.DOWNGRADED, part, why)
+            yield self._loss(LossKind.DOWNGRADED, part, why, Affected.LABELS)
 
     def _order(self, blocks: list[Any]) -> list[type]:
         """Return the types of the items of blocks, where their order tells something."""
@@ -140,8 +142,8 @@ class MessageCheck:
         dialect = self._plan.dialect
         return any(item_of(dialect, block) for block in dialect.split(message)[0])
 
-    def _loss(self, kind: LossKind, part: Part, why: str) -> Loss:
-        return self._plan.positions.loss(kind, part, why)
+    def _loss(self, kind: LossKind, part: Part, why: str, affects: Affected) -> Loss:
+        return self._plan.positions.loss(kind, part, why, affects)
 
     def _read(
         self, items: list[Item | None], written: Written, kinds: Container[str]

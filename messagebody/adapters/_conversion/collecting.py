@@ -28,7 +28,7 @@ from messagebody._core import (
     top_level_of_range,
     unspecified,
 )
-from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversion.citations import read_citation
 from messagebody.adapters._conversion.copies import as_carried, may_say
 from messagebody.adapters._conversion.linking import linked_names, repeats_links
@@ -361,7 +361,8 @@ class Collector:
         self._result = None
 
     def _lose(self, kind: LossKind, where: object, why: str) -> None:
-        self.losses.append(Loss(kind, str(where), why))
+        # All of the content is read: what is lost is about its type.
+        self.losses.append(Loss(kind, str(where), why, affects=Affected.LABELS))
 
 
 def _guess(

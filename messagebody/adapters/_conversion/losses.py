@@ -15,7 +15,7 @@ from messagebody._core import (
     quote,
     unspecified_in,
 )
-from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversion.citations import neutral
 from messagebody.adapters._conversion.likeness import (
     holds_url_content,
@@ -45,13 +45,13 @@ class Positions:
         """Return the position of a part in the body."""
         return self._positions[id(part)]
 
-    def loss(self, kind: LossKind, part: Part, why: str) -> Loss:
+    def loss(self, kind: LossKind, part: Part, why: str, affects: Affected) -> Loss:
         """Return a loss of a part."""
         where = f"part {self.position(part)}" + (f" {part.name}" if part.name else "")
-        return Loss(kind, where, why)
+        return Loss(kind, where, why, affects=affects)
 
 
-Why = tuple[LossKind, str]
+Why = tuple[LossKind, str, Affected]
 """What a loss says of a part."""
 
 
@@ -80,7 +80,7 @@ class Comparison(NamedTuple):
         if part == back:
             return
         if (spoken := _spoken(part, back)) is not None:
-            yield LossKind.DOWNGRADED, f"{spoken} goes out as plain text"
+            yield LossKind.DOWNGRADED, f"{spoken} goes out as plain text", Affected.FORM
             yield from self._of_metadata()
             return
         is_same = same_content(part, back)
@@ -92,13 +92,13 @@ class Comparison(NamedTuple):
         if not same_name(part, back):
             yield self._of_name()
         if not is_same and (lost := lost_id(part, back)) is not None:
-            yield LossKind.OMITTED, f"there is no place for its id {quote(lost)}"
+            yield LossKind.OMITTED, f"there is no place for its id {quote(lost)}", Affected.LABELS
         yield from self._of_description()
         yield from self._of_metadata()
         if missing := _differing(part.extra, back.extra):
             yield _of_members("extra", missing)
         if part.metadata == {} and back.metadata is None:
-            yield LossKind.CONVERTED, "its empty metadata goes out as none"
+            yield LossKind.CONVERTED, "its empty metadata goes out as none", Affected.LABELS
 
     def _of_content(self) -> Why:
         """Return the loss of another content; "omitted" if none of the content goes out."""
@@ -122,7 +122,8 @@ class Comparison(NamedTuple):
             why = f"it goes out as text that {'begins with its name' if is_named else 'holds it'}"
         elif text_of(part) is None:
             kind, why = LossKind.OMITTED, _NAMED
-        return kind, why
+        is_gone = kind is LossKind.OMITTED
+        return kind, why, Affected.CONTENT if is_gone else Affected.FORM
 
     def _of_description(self) -> Iterator[Why]:
         """Yield the losses of type, size and digest."""
@@ -131,30 +132,29 @@ class Comparison(NamedTuple):
         is_signed = part.is_reference and back.is_reference and part.url != back.url
         if _is_more_exact(part, back):
             if back.is_reference:
-                yield (
-                    LossKind.CONVERTED,
-                    f"its exact type is not known: {back.content_type} is a guess",
-                )
+                why = f"its exact type is not known: {back.content_type} is a guess"
+                yield LossKind.CONVERTED, why, Affected.LABELS
         elif not _same_type(part.content_type, back.content_type) and not is_signed:
-            yield LossKind.DOWNGRADED, f"{part.content_type} goes out as {back.content_type}"
+            why = f"{part.content_type} goes out as {back.content_type}"
+            yield LossKind.DOWNGRADED, why, Affected.LABELS
         for member in ("size", "digest") if part.is_reference else ():
             stated = getattr(part, member)
             if stated is not None and stated != getattr(back, member):
-                yield LossKind.OMITTED, f"there is no place for its {member}"
+                yield LossKind.OMITTED, f"there is no place for its {member}", Affected.LABELS
 
     def _of_name(self) -> Why:
         part, back = self.part, self.back
         if part.name is None:
-            return LossKind.CONVERTED, f"it gets the name {quote(back.name)}"
+            return LossKind.CONVERTED, f"it gets the name {quote(back.name)}", Affected.LABELS
         if self.is_said:
-            return LossKind.CONVERTED, "its name goes out as a text before it"
+            return LossKind.CONVERTED, "its name goes out as a text before it", Affected.LABELS
         if back.name is None:
-            return LossKind.OMITTED, "there is no place for its name"
+            return LossKind.OMITTED, "there is no place for its name", Affected.LABELS
         said = (back.metadata or {}).get("filename", back.name)
         if said in (part.name, f"messagebody:{part.name}"):
             why = "it goes out as a file of its name, which the speaker can only say as a file"
-            return LossKind.DOWNGRADED, why
-        return LossKind.DOWNGRADED, f"its name goes out as {quote(said)}"
+            return LossKind.DOWNGRADED, why, Affected.FORM
+        return LossKind.DOWNGRADED, f"its name goes out as {quote(said)}", Affected.LABELS
 
     def _of_metadata(self) -> Iterator[Why]:
         """Yield the losses of metadata, in the words of what it says."""
@@ -169,10 +169,14 @@ class Comparison(NamedTuple):
         if "role" in lost and part.name is None:
             lost.remove("role")
             why = f"it is said by {quote(mine['role'])}, and goes out as said by another"
-            yield LossKind.DOWNGRADED, why
+            yield LossKind.DOWNGRADED, why, Affected.LABELS
         if "citations" in lost and "citations" in theirs:
             lost.remove("citations")
             yield from self._of_citations(mine["citations"], theirs["citations"])
+        elif "citations" in lost:
+            lost.remove("citations")
+            kind, why, _ = _of_members("metadata", ["citations"])
+            yield kind, why, Affected.CONTENT
         if "language" in lost and _states_language(part, back, mine["language"]):
             lost.remove("language")
         if "filename" in lost and not same_name(part, back):
@@ -201,10 +205,11 @@ class Comparison(NamedTuple):
                 and not (key == "domain" and str(value) in str(back.get("url")))
             }  # fmt: skip
         if gone:
-            yield LossKind.OMITTED, f"there is no place for {gone} of its citations"
+            why = f"there is no place for {gone} of its citations"
+            yield LossKind.OMITTED, why, Affected.CONTENT
         if without:
             said = ", ".join(map(quote, sorted(without)))
-            yield LossKind.DOWNGRADED, f"its citations go out without {said}"
+            yield LossKind.DOWNGRADED, f"its citations go out without {said}", Affected.LABELS
 
 
 def _same_type(mine: str, theirs: str) -> bool:
@@ -232,7 +237,7 @@ _NAMED: Final = "only a text that names it goes out"
 
 def _of_members(member: str, lost: list[str]) -> Why:
     why = f"there is no place for its {member} {', '.join(map(quote, lost))}"
-    return LossKind.OMITTED, why
+    return LossKind.OMITTED, why, Affected.LABELS
 
 
 def _of_result(mine: Any, theirs: Any) -> Iterator[Why]:
@@ -240,10 +245,11 @@ def _of_result(mine: Any, theirs: Any) -> Iterator[Why]:
     mine, theirs = (each if isinstance(each, dict) else {} for each in (mine, theirs))
     unlike = {key for key in mine if theirs.get(key) != mine[key]}
     if mine.get("error") is True and "error" in unlike:
-        yield LossKind.OMITTED, "there is no place for the fact that the call failed"
+        why = "there is no place for the fact that the call failed"
+        yield LossKind.OMITTED, why, Affected.CONTENT
     if others := sorted(unlike - {"id", "name", "type", "error", "empty", "pending"}):
         said = ", ".join(map(quote, others))
-        yield LossKind.OMITTED, f"there is no place for its result's {said}"
+        yield LossKind.OMITTED, f"there is no place for its result's {said}", Affected.LABELS
 
 
 def _differing(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from messagebody._core import TEXT_PLAIN, MessageBody, Part, quote
-from messagebody.adapters._contract import Loss, LossKind, left_behind
+from messagebody.adapters._contract import Affected, Loss, LossKind, left_behind
 from messagebody.adapters._conversion.kinds import own_name
 from messagebody.adapters._conversion.losses import Positions
 from messagebody.adapters._conversion.missed import SIGNATURES
@@ -161,7 +161,7 @@ def _sorted_out(positions: Positions, entries: _Entries) -> tuple[list[Found], l
     behind = [parts[index] for index in withheld if parts[index].name not in own]
     gone = {*map(id, behind)}
     why = "it keeps members of a message that are not content"
-    losses = [positions.loss(LossKind.OMITTED, part, why) for part in behind]
+    losses = [positions.loss(LossKind.OMITTED, part, why, Affected.LABELS) for part in behind]
     return [*items_of(part for part in parts if id(part) not in gone)], losses
 
 
@@ -183,7 +183,7 @@ def _missed_of(
     if names := member_of(entry, "missed", list):
         said = ", ".join(quote(name) for name in names)
         why = f"{dialect.name} has no place for the members of its block {said}"
-        yield positions.loss(LossKind.OMITTED, part, why)
+        yield positions.loss(LossKind.OMITTED, part, why, Affected.CONTENT)
 
 
 # Items and the entries of their blocks
@@ -316,4 +316,4 @@ def _outlived(positions: Positions, part: Part, pointers: Iterable[str]) -> Iter
     if names := sorted(pointer.strip("/") for pointer in pointers):
         said = ", ".join(map(quote, names))
         why = f"it has changed, and the members of its old block {said} don't go out with it"
-        yield positions.loss(LossKind.OMITTED, part, why)
+        yield positions.loss(LossKind.OMITTED, part, why, Affected.LABELS)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._vocabulary.dialect import KIN, ROLES, Dialect
 from messagebody.adapters._vocabulary.items import Call, Code, Reasoning, Refusal, Result
 from messagebody.adapters._vocabulary.places import Found
@@ -60,9 +60,10 @@ def unsaid(
         return
     if is_stated and role.name == "assistant" != role.speaker and not own:
         why = f"{role.said}: a message of {dialect.name} alone does not say who speaks"
-        yield Loss(LossKind.OMITTED, "role", why)
+        yield Loss(LossKind.OMITTED, "role", why, affects=Affected.LABELS)
     if own.get("role") != role.said and _has_changed(dialect, role, items):
-        yield Loss(LossKind.CONVERTED, "role", f"{role.said} goes out as {role.word}")
+        why = f"{role.said} goes out as {role.word}"
+        yield Loss(LossKind.CONVERTED, "role", why, affects=Affected.LABELS)
 
 
 def _has_changed(dialect: Dialect, role: Role, items: list[Found]) -> bool:

@@ -1,7 +1,6 @@
 """Reading: what is logged becomes a transcript, and what can't be read does not stop the rest."""
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -40,7 +39,6 @@ from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 
 _ENOUGH: Final = 4
 """The most evidence that one message gives: many messages are to outweigh one of many blocks."""
-_NUMBERED: Final = re.compile(r"message (\d+): (.*)", re.DOTALL)
 
 
 def read_transcript(
@@ -374,11 +372,8 @@ def _converted(made: Converted[Any], format_name: str | None) -> Transcript:
     rests = made.rest if isinstance(made.rest, list) else [None] * len(made.value)
     losses: dict[int | None, list[Loss]] = defaultdict(list)
     for loss in made.losses:
-        match = _NUMBERED.fullmatch(loss.where)
-        if match and int(match[1]) < len(rests):
-            losses[int(match[1])].append(attrs.evolve(loss, where=match[2]))
-        else:
-            losses[None].append(loss)
+        number = loss.message if loss.message in range(len(rests)) else None
+        losses[number].append(attrs.evolve(loss, message=None))
     messages = tuple(
         _said(body, rest, losses[number])
         for number, (body, rest) in enumerate(zip(made.value, rests, strict=True))

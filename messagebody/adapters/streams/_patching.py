@@ -6,7 +6,7 @@ from typing import Any, Final
 import attrs
 
 from messagebody._core import MessageBody, Part, quote
-from messagebody.adapters._contract import Converted, Loss, LossKind
+from messagebody.adapters._contract import Affected, Converted, Loss, LossKind
 from messagebody.adapters._registry import adapter
 from messagebody.errors import MessageBodyError
 from messagebody.patches import AddedPart, ChangedPart, KeptParts, Patch
@@ -104,7 +104,8 @@ def _add_change(found: _Growth, change: ChangedPart, part: Part, is_last: bool) 
         return
     found.parts.append(Part(piece, content_type=part.content_type))
     why = "what was added to its text is a part of its own"
-    found.losses.append(Loss(LossKind.DOWNGRADED, f"part {change.index}", why))
+    where = f"part {change.index}"
+    found.losses.append(Loss(LossKind.DOWNGRADED, where, why, affects=Affected.FORM))
 
 
 def _text_at_end(change: ChangedPart, part: Part) -> str | None:
@@ -156,7 +157,8 @@ def _chunks(growth: _Growth, id: str, start: int) -> Converted[list[dict[str, An
             why = f"there is no chunk for {quote(kind, limit=60)}"
             lost.append(Loss(LossKind.OMITTED, f"part {number}", why))
         elif "filename" in part and "filename" not in _FILES[kind]:
-            lost.append(Loss(LossKind.OMITTED, f"part {number}", "the chunk of a file has no name"))
+            why = "the chunk of a file has no name"
+            lost.append(Loss(LossKind.OMITTED, f"part {number}", why, affects=Affected.LABELS))
         chunks += made
     return Converted(chunks, lost)
 

@@ -3,7 +3,13 @@
 from messagebody.envelopes._php import PhpObject
 from messagebody.envelopes._php import encode as to_wire
 from messagebody.envelopes.agents_api._findings import is_valid, iter_findings, validate
-from messagebody.envelopes.agents_api._mapping import detect, from_body, to_bodies, to_body
+from messagebody.envelopes.agents_api._mapping import (
+    detect,
+    from_bodies,
+    from_body,
+    to_bodies,
+    to_body,
+)
 from messagebody.envelopes.agents_api._normalize import (
     SCHEMA,
     TYPES,
@@ -32,6 +38,7 @@ __all__ = [
     "build_tool_result",
     "coalesce_consecutive_same_role",
     "detect",
+    "from_bodies",
     "from_body",
     "is_valid",
     "iter_findings",

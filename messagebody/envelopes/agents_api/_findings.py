@@ -71,12 +71,14 @@ def iter_drops(message: dict[str, Any]) -> Iterator[Loss]:
 
 def _drops_of(key: str, value: Any, message: dict[str, Any], *, typed: bool) -> Iterator[Loss]:
     if key in ("id", "created_at", "updated_at"):
-        yield Loss("omitted", key, "only text that is not empty is kept")
+        why = "only text that is not empty is kept"
+        yield Loss("omitted", key, why, affects="labels")
     elif key == "metadata" and not php.is_array(value):
         yield Loss("omitted", key, _NOT_AN_ARRAY)
     elif not typed:
         if key == "type":
-            yield Loss("omitted", key, "a plain message takes its type from metadata.type")
+            why = "a plain message takes its type from metadata.type"
+            yield Loss("omitted", key, why, affects="labels")
         elif key in ("payload", "data", "schema", "version"):
             yield Loss("omitted", key, "the row is not an envelope, which has version, type and "
                        "one of schema, payload and data")  # fmt: skip
@@ -87,6 +89,8 @@ def _drops_of(key: str, value: Any, message: dict[str, Any], *, typed: bool) -> 
         if php.is_array(payload) and payload:
             yield Loss("omitted", key, "the row has a payload, which has priority")
     elif key == "schema" and value != SCHEMA:
-        yield Loss("converted", key, f"its value is never checked; {SCHEMA} is written")
+        why = f"its value is never checked; {SCHEMA} is written"
+        yield Loss("converted", key, why, affects="labels")
     elif key == "version" and value != VERSION:
-        yield Loss("converted", key, f"PHP reads it as {VERSION}, which is written")
+        why = f"PHP reads it as {VERSION}, which is written"
+        yield Loss("converted", key, why, affects="labels")

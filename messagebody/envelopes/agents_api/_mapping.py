@@ -15,7 +15,7 @@ from messagebody.envelopes._attachments import (
     take_parts,
 )
 from messagebody.envelopes._embedding import Embedder, Places, embed, inline_json, inline_text
-from messagebody.envelopes._format import bodies_of
+from messagebody.envelopes._format import bodies_of, messages_by
 from messagebody.envelopes._values import json_part, read_within
 from messagebody.envelopes.agents_api._findings import iter_drops
 from messagebody.envelopes.agents_api._normalize import (
@@ -180,6 +180,10 @@ def from_body(
         True
     """
     return _FORMAT.from_body(body, rest, role, header)
+
+
+from_bodies = messages_by(from_body)
+"""Return the message of each body; `rest` is the list of their rests."""
 
 
 _PAYLOAD_NAMES = {

@@ -13,7 +13,13 @@ from messagebody.envelopes.channel._external import (
     client_context,
 )
 from messagebody.envelopes.channel._findings import is_valid, iter_findings, validate
-from messagebody.envelopes.channel._mapping import detect, from_body, to_bodies, to_body
+from messagebody.envelopes.channel._mapping import (
+    detect,
+    from_bodies,
+    from_body,
+    to_bodies,
+    to_body,
+)
 from messagebody.envelopes.channel._sessions import (
     Deduplicator,
     Reservation,
@@ -37,6 +43,7 @@ __all__ = [
     "client_context",
     "detect",
     "extract_replies",
+    "from_bodies",
     "from_body",
     "idempotency_key",
     "is_valid",

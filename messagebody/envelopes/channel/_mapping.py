@@ -15,7 +15,7 @@ from messagebody.adapters.dialects import one_of
 from messagebody.envelopes import _php as php
 from messagebody.envelopes._attachments import not_taken, put_parts, take_parts
 from messagebody.envelopes._embedding import Embedder, Places, embed, inline_text
-from messagebody.envelopes._format import Header, bodies_of
+from messagebody.envelopes._format import Header, bodies_of, messages_by
 from messagebody.envelopes._values import read_within
 from messagebody.errors import EnvelopeError
 
@@ -114,6 +114,10 @@ def from_body(
         ('cats.gif', 'downgraded message')
     """
     return _FORMAT.from_body(body, rest, role, header)
+
+
+from_bodies = messages_by(from_body)
+"""Return the message of each body; `rest` is the list of their rests."""
 
 
 def _kind(value: Chat) -> Kind:

@@ -12,7 +12,7 @@ from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody, Part, is_dige
 from messagebody.adapters import Converted
 from messagebody.envelopes._attachments import is_absolute_url
 from messagebody.envelopes._carrier import Carrier, Slot, merged, now
-from messagebody.envelopes._format import bodies_of
+from messagebody.envelopes._format import bodies_of, messages_by
 from messagebody.envelopes._values import (
     Message,
     list_in,
@@ -157,6 +157,10 @@ def from_body(
         InvalidArgument: the header is not an object.
     """
     return _FORMAT.from_body(body, rest, role, header)
+
+
+from_bodies = messages_by(from_body)
+"""Return the message of each body; `rest` is the list of their rests."""
 
 
 def build(

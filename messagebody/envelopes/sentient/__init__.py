@@ -13,6 +13,7 @@ from messagebody.envelopes.sentient._forward import Forwarded, forward, forward_
 from messagebody.envelopes.sentient._mapping import (
     build,
     detect,
+    from_bodies,
     from_body,
     reply,
     to_bodies,
@@ -31,6 +32,7 @@ __all__ = [
     "detect",
     "forward",
     "forward_chain",
+    "from_bodies",
     "from_body",
     "is_valid",
     "iter_findings",

@@ -16,7 +16,7 @@ from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody, Part, unspeci
 from messagebody.adapters import Converted
 from messagebody.envelopes._attachments import is_absolute_url, media_type
 from messagebody.envelopes._carrier import Carrier, now
-from messagebody.envelopes._format import bodies_of
+from messagebody.envelopes._format import bodies_of, messages_by
 from messagebody.envelopes._values import (
     Message,
     list_in,
@@ -119,6 +119,10 @@ def from_body(
         InvalidArgument: the header is not an object.
     """
     return _FORMAT.from_body(body, rest, role, header)
+
+
+from_bodies = messages_by(from_body)
+"""Return the message of each body; `rest` is the list of their rests."""
 
 
 def build(

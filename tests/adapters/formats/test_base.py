@@ -13,7 +13,7 @@ from messagebody import MessageBody
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody.adapters import Converted, Loss, LossKind, adapter, detect, write
 from messagebody.adapters import _registry as base
-from messagebody.errors import LossyConversion, MessageBodyError
+from messagebody.errors import InvalidArgument, LossyConversion, MessageBodyError
 from messagebody.findings import Finding
 
 LOSS = Loss("omitted", "a\nb", "no room")
@@ -49,6 +49,31 @@ class TestConverted:
             Converted("x", [LOSS]).or_raise()
         assert caught.value.losses == (LOSS,)
         assert str(caught.value) == r"omitted a\nb: no room"
+
+    def test_or_raise_only_for_what_matters(self) -> None:
+        name = Loss("omitted", "part 0", "there is no place for its name", affects="labels")
+        form = Loss("converted", "part 1", "it goes out as text")
+        done = Converted("x", [name, form])
+        assert done.or_raise("content") == "x"
+        for affected, losses in ((("labels",), [name]), (("form", "labels"), [name, form])):
+            with pytest.raises(LossyConversion) as caught:
+                done.or_raise(*affected)
+            assert [*caught.value.losses] == losses
+        with pytest.raises(InvalidArgument, match=r"'content', 'form' or 'labels'.*'omitted'"):
+            Converted("x").or_raise("omitted")
+
+    @pytest.mark.parametrize(
+        ("kind", "affects"),
+        [("omitted", "content"), ("downgraded", "content"), ("converted", "form")],
+    )
+    def test_a_loss_that_does_not_say_what_it_affects(self, kind: str, affects: str) -> None:
+        """Whoever asks for losses of content gets those of other packages, too."""
+        assert Loss(kind, "a", "b").affects == affects
+
+    def test_a_loss_of_a_message_says_which(self) -> None:
+        loss = Loss("omitted", "part 0", "no room", message=3)
+        assert (loss.message, loss.where) == (3, "part 0")
+        assert str(loss) == "omitted message 3: part 0: no room"
 
     def test_kinds(self) -> None:
         """Three, and no other."""

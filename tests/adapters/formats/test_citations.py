@@ -224,7 +224,7 @@ def test_a_number_counts_the_same_documents_at_another_service() -> None:
         done: Any = adapter("bedrock").from_bodies(there.value, rest=there.rest)  # type: ignore[attr-defined]
         (sent,) = done.value[1]["content"][0]["citationsContent"]["citations"]
         assert sent["location"]["documentChar"].get("documentIndex") == index
-        about = [loss for loss in done.losses if loss.where == "message 1: content[0]"]
+        about = [loss for loss in done.losses if (loss.message, loss.where) == (1, "content[0]")]
         assert len(about) == (index is None)
 
 

@@ -92,9 +92,9 @@ def test_what_is_lost_of_one_turn_is_told_by_the_numbers_of_its_calls() -> None:
     read = CLAUDE.to_bodies(said)
     client: Any = adapter("agent-client")
     losses = client.from_bodies(read.value, rest=read.rest).losses
-    assert [(loss.where, loss.why.split()[-1]) for loss in losses] == [
-        ("message 0: part 0 /tool/calls/1.json", "'later'"),
-        ("message 1: part 0 /tool/results/1/1", "'pinned'"),
-        ("message 2: part 0 /tool/calls/2.json", "'later'"),
-        ("message 3: part 0 /tool/results/2/1", "'pinned'"),
+    assert [(loss.message, loss.where, loss.why.split()[-1]) for loss in losses] == [
+        (0, "part 0 /tool/calls/1.json", "'later'"),
+        (1, "part 0 /tool/results/1/1", "'pinned'"),
+        (2, "part 0 /tool/calls/2.json", "'later'"),
+        (3, "part 0 /tool/results/2/1", "'pinned'"),
     ]

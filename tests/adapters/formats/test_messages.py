@@ -269,7 +269,8 @@ class TestConversations:
         adapter_ = adapter("openai-chat")
         zipped = Part(b"PK", name="/a.zip", content_type="application/zip")
         done = adapter_.from_bodies([MessageBody([zipped]), MessageBody()])
-        assert done.losses[0].where == "message 0: part 0 /a.zip"
+        assert (done.losses[0].message, done.losses[0].where) == (0, "part 0 /a.zip")
+        assert str(done.losses[0]).startswith("omitted message 0: part 0 /a.zip: ")
         with pytest.raises(EnvelopeError, match=r"message 1: .*content: expected"):
             adapter_.to_bodies([{"role": "user", "content": ""}, {"role": "user", "content": 5}])
 

@@ -43,8 +43,9 @@ class TestAHistoryOfItems:
         ]  # fmt: skip
         assert there.value[2].names() == ["/tool/calls/1.json", "/tool/calls/2.json"]
         assert RESPONSES.from_bodies(there.value, rest=there.rest).value == HISTORY
-        assert [loss.where for loss in there.losses] in ([], ["message 2: output[0]"], [
-            "model", "tools", "message 2: output[0]"])  # fmt: skip
+        assert [(loss.message, loss.where) for loss in there.losses] in (
+            [], [(2, "output[0]")], [(None, "model"), (None, "tools"), (2, "output[0]")],
+        )  # fmt: skip
 
     @pytest.mark.parametrize("name", ["langchain", "pydantic-ai", "openai-chat", "anthropic"])
     def test_parallel_calls_stay_together(self, name: str) -> None:
@@ -234,7 +235,7 @@ class TestWhatServicesRefuse:
         there = CHAT.to_bodies(talk)
         done = adapter("anthropic").from_bodies(there.value, rest=there.rest)  # type: ignore[attr-defined]
         assert done.value[-1]["content"] == [{"type": "text", "text": "The answer is:"}]
-        assert [loss.where for loss in done.losses] == ["message 1: part 0"]
+        assert [(loss.message, loss.where) for loss in done.losses] == [(1, "part 0")]
         assert losses_of("bedrock", talk) == []
         assert losses_of("anthropic", [*talk, TALK[0]]) == []
 
