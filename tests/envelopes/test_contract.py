@@ -222,7 +222,7 @@ def test_bodies_of_another_format_are_written_one_by_one(name: str) -> None:
     with pytest.raises(InvalidArgument, match=r"from_body\(…\) writes one body"):
         envelope(name).from_bodies(read.value[0])
     with pytest.raises(InvalidArgument, match="a MessageBody"):
-        envelope(name).from_bodies(["Hi."])  # type: ignore[list-item]
+        envelope(name).from_bodies(["Hi."])
 
 
 @every
