@@ -9,6 +9,7 @@ import re
 from abc import ABCMeta
 from collections.abc import Callable
 from functools import cache, wraps
+from itertools import product
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, NoReturn, ParamSpec, TypeVar
 
@@ -21,25 +22,18 @@ _Class = TypeVar("_Class", bound=type)
 
 @cache
 def tables() -> dict[str, dict[str, str]]:
-    """Return advice by name, by the class or module that is asked.
-
-    `keywords` has those that people may mean by another one, `Part()` what keywords of one call
-    mean, and `calls` what those mean who give a call more arguments than it takes.
-    """
+    """Return advice by name, by the class or module that is asked, or what else a table is for."""
     from importlib.resources import files  # loads much, and few ask for what is not there
 
+    found: dict[str, dict[str, str]] = {}
+    asked: list[dict[str, str]] = []
     text = files("messagebody._base").joinpath("hints.txt").read_text("utf-8")
-    _, *sections = re.split(r"^\[(.+)\]\n", re.sub(r"(?m)^#.*\n", "", text), flags=re.MULTILINE)
-    pairs = zip(sections[::2], sections[1::2], strict=True)
-    return {head: _table(table) for heads, table in pairs for head in heads.split()}
-
-
-def _table(text: str) -> dict[str, str]:
-    """Return advice by name; indented advice follows the names that it is for."""
-    found: dict[str, str] = {}
-    for names, advice in re.findall(r"^(\S.*(?:\n\S.*)*)\n((?:    .*\n)+)", text, re.MULTILINE):
-        for name in names.split():
-            found[name] = " ".join([found.get(name, ""), *advice.split()]).strip()
+    # A head, or names and the indented advice that is for them.
+    entries = r"^\[(.+)\]$|^([^\s#\[].*(?:\n\S.*)*)\n((?:    .*\n)+)"
+    for head, names, advice in re.findall(entries, text, re.MULTILINE):
+        asked = [found.setdefault(each, {}) for each in head.split()] or asked
+        for table, name in product(asked, names.split()):
+            table[name] = " ".join([table.get(name, ""), *advice.split()]).strip()
     return found
 
 
@@ -50,12 +44,7 @@ def advice_for(asked: str, name: str) -> str:
 
 
 def missing_attribute(value: object, name: str) -> AttributeError:
-    """Return the error for an attribute that an object or a class does not have.
-
-    Arguments:
-        value: what was asked.
-        name: the attribute.
-    """
+    """Return the error for an attribute that an object or a class does not have."""
     cls = value if isinstance(value, type) else type(value)
     kind = f"type object {cls.__name__!r}" if cls is value else f"{cls.__name__!r} object"
     problem = f"{kind} has no attribute {name!r}"
@@ -80,21 +69,16 @@ class GuidedABC(Guided, ABCMeta):
 
 
 def guided(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a call with arguments that a function does not take say which ones are meant.
-
-    Arguments:
-        function: the function.
-    """
+    """Let a call with arguments that a function does not take say which ones are meant."""
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
         except TypeError:
-            problem = _misfit(function, args, kwargs)
-            if problem is None:  # it comes from inside the call
-                raise
-        raise TypeError(problem)
+            if problem := _misfit(function, args, kwargs):
+                raise TypeError(problem) from None
+            raise  # it comes from inside the call
 
     return call
 
@@ -109,36 +93,26 @@ def _misfit(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> str | None:
     """Return which arguments a call does not take and what is meant, or None if it takes all."""
-    parameters = [*inspect.signature(function).parameters.values()]
-    by_position = [each.name for each in parameters if each.kind <= each.POSITIONAL_OR_KEYWORD]
-    takes = [each.name for each in parameters if each.kind in _BY_NAME and each.name != "self"]
-    kinds = {each.kind for each in parameters}
-    called = _called(function, args)
-    if inspect.Parameter.VAR_KEYWORD not in kinds:
-        unknown = [name for name in kwargs if name not in takes]
-        if unknown:
-            advice = "; ".join(_meant(called, name, takes) for name in unknown)
-            return f"{called}() takes no {' and no '.join(unknown)}; {advice}"
-    if inspect.Parameter.VAR_POSITIONAL not in kinds and len(args) > len(by_position):
-        extra = args[len(by_position)]
-        count = len(by_position) - ("self" in by_position)
-        limit = f"only {count} by position" if count else "no value by position"
-        free = [name for name in takes if name not in by_position]
-        if inspect.Parameter.VAR_KEYWORD in kinds:  # those of `Part`
-            free += _SPELLINGS
-        advice = advice_for("calls", called) or _named(extra, free)
-        return f"{called}() takes {limit}, got one more, {quote(extra)}; {advice}"
-    return None
-
-
-def _called(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
-    """Return how a function was called: a method by the class of its object."""
+    kinds = {each.name: each.kind for each in inspect.signature(function).parameters.values()}
+    by_position = [name for name, kind in kinds.items() if kind <= kind.POSITIONAL_OR_KEYWORD]
+    takes = [name for name, kind in kinds.items() if kind in _BY_NAME and name != "self"]
     owner, dot, name = function.__qualname__.rpartition(".")
-    owner = type(args[0]).__name__ if dot and args else owner
-    return owner if name == "__init__" else f"{owner}{dot}{name}"
-
-
-_BY_NAME: Final = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+    if dot and args:
+        owner = type(args[0]).__name__
+    called = owner if name == "__init__" else f"{owner}{dot}{name}"
+    takes_any_name = inspect.Parameter.VAR_KEYWORD in kinds.values()
+    unknown = [] if takes_any_name else [name for name in kwargs if name not in takes]
+    if unknown:
+        advice = "; ".join(_meant(called, name, takes) for name in unknown)
+        return f"{called}() takes no {' and no '.join(unknown)}; {advice}"
+    if inspect.Parameter.VAR_POSITIONAL in kinds.values() or len(args) <= len(by_position):
+        return None
+    extra, count = args[len(by_position)], len(by_position) - ("self" in by_position)
+    limit = f"only {count} by position" if count else "no value by position"
+    free = [name for name in takes if name not in by_position]
+    free += _SPELLINGS if takes_any_name else []  # those of `Part`
+    advice = advice_for("calls", called) or _named(extra, free)
+    return f"{called}() takes {limit}, got one more, {quote(extra)}; {advice}"
 
 
 def _meant(called: str, keyword: str, takes: list[str]) -> str:
@@ -153,29 +127,23 @@ def _meant(called: str, keyword: str, takes: list[str]) -> str:
 
 def _named(value: object, free: list[str]) -> str:
     """Return how to pass a value by name that came by position."""
-    for name, pattern in _SPELLINGS.items():
-        if name in free and isinstance(value, str) and pattern.match(value):
-            return f"pass {name}={quote(value, limit=80)}"
+    text = value if isinstance(value, str) else ""
+    likely = [name for name, look in _SPELLINGS.items() if re.match(look, text)]
+    if names := [name for name in likely if name in free]:
+        return f"pass {names[0]}={quote(value, limit=80)}"
     if (own := type(value).__name__.lower()) in free:
         return f"pass {own}=…"
     if isinstance(value, str | PathLike) and str(value).endswith(".html"):
         return "it returns the page, which Path(…).write_text(page) writes"
-    if "resolver" in free and (isinstance(value, PathLike) or _is_url(value)):
+    if "resolver" in free and (isinstance(value, PathLike) or "url" in likely):
         return "pass resolver=Resolver(allow=[…])"
     return f"name it: {_listed(free)}" if free else "it takes no more"
 
 
-# How values look that people pass by position, by the argument that they mean.
-_SPELLINGS: Final = {
-    "url": re.compile(r"[a-z][a-z0-9+.-]*://"),
-    "name": re.compile("/"),
-    "content_type": re.compile(r"[a-z*]+/[a-z*]"),
-}
-
-
-def _is_url(value: object) -> bool:
-    return isinstance(value, str) and _SPELLINGS["url"].match(value) is not None
-
-
 def _listed(names: list[str]) -> str:
     return ", ".join(f"{name}=" for name in names)
+
+
+_BY_NAME: Final = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+# How values look that people pass by position, by the argument that they mean.
+_SPELLINGS: Final = {"url": r"[a-z][a-z0-9+.-]*://", "name": "/", "content_type": r"[a-z*]+/[a-z*]"}
