@@ -6,6 +6,7 @@ when somebody first asks about it.
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
@@ -33,6 +34,7 @@ from messagebody.agents._agreement import AgentCompatibility
 from messagebody.agents._exchanges import Exchange, way_of
 from messagebody.agents._graphs import AgentGraph, GraphEdge
 from messagebody.agents._impact import Impact, PairsFound, impact_of
+from messagebody.agents._samples import Contents, Samples
 from messagebody.compatibility import Verdict, check
 from messagebody.errors import (
     AgentNotFound,
@@ -42,7 +44,7 @@ from messagebody.errors import (
 )
 from messagebody.findings import Finding
 from messagebody.names import safe_name
-from messagebody.schema import MessageBodySchema
+from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.storage import Resolver
 
 STEPS_A_PAIR: Final = 50_000
@@ -52,6 +54,8 @@ _FEW: Final = 2
 
 Answer = tuple[Verdict, tuple[tuple[str | None, str], ...] | None]
 """A verdict, and the names and types of the parts of a message that breaks the pair."""
+_REFUSED: Final[Answer] = Verdict.UNDECIDED, ()
+"""Not everything that is sent is taken; whether something is, nobody has asked."""
 
 
 class Neighbours(list[str]):
@@ -74,7 +78,7 @@ class Neighbours(list[str]):
         )
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, slots=False)
 class _Schema:
     """A schema of agents, with its answers beside those of takers.
 
@@ -82,10 +86,24 @@ class _Schema:
         schema: the schema that is sent, or taken.
         answers: how often what is sent is taken, by the schema that takes it. An answer is
             forgotten with the last agent of either schema.
+        contents: contents that broke pairs of the registry.
     """
 
     schema: MessageBodySchema
+    contents: Contents
     answers: "WeakKeyDictionary[_Schema, Answer]" = attrs.field(factory=WeakKeyDictionary)
+
+    @cached_property
+    def samples(self) -> Samples | None:
+        """Messages that may be sent; None if no part says what is inside, and checks are quick."""
+        if all(part.content_schema is None for part in self.schema):
+            return None
+        return Samples(self.schema, self.contents)
+
+    @cached_property
+    def lenient(self) -> MessageBodySchema:
+        """The schema of a taker that ignores parts it does not know."""
+        return MessageBodySchema([*self.schema, SchemaPart("/**"), SchemaPart()])
 
 
 @attrs.frozen
@@ -111,7 +129,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         InvalidSchema: two of the agents have one name.
 
     Examples:
-        >>> from messagebody.schema import MessageBodySchema
+        >>> from messagebody.schema import MessageBodySchema, SchemaPart
         >>> text = MessageBodySchema([(None, "text/*", True)])
         >>> image = MessageBodySchema([(None, "image/png", True)])
         >>> registry = Registry([Agent("painter", text, image), Agent("poet", image, text)])
@@ -134,6 +152,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         self._lenient, self._steps = lenient, steps
         self._lock = Lock()
         self._schemas: WeakValueDictionary[frozenset[Any], _Schema] = WeakValueDictionary()
+        self._contents: Contents = WeakKeyDictionary()
         # Replaced and never changed, so that each question is about one moment.
         self._entries: dict[str, _Known] = {}
         wanted = _agents_in(agents)
@@ -293,25 +312,35 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         parts = frozenset(
             (part.name, part.content_type, part.required, part.content_schema) for part in schema
         )
-        return self._schemas.setdefault(parts, _Schema(schema))
+        return self._schemas.setdefault(parts, _Schema(schema, self._contents))
 
     # Pairs
 
     def _fits(self, sent: _Schema, taken: _Schema) -> bool | None:
         """Return whether everything sent is taken; None if the budget ended first."""
-        verdict, parts = self._answer(sent, taken)
+        if taken not in sent.answers and self._is_refused(sent, taken):
+            sent.answers[taken] = _REFUSED
+        verdict, parts = sent.answers.get(taken) or self._answer(sent, taken)
         # The budget may end when a message that breaks the pair is known.
         if parts is not None:
             return False
         return True if verdict is Verdict.ALWAYS else None
 
+    def _is_refused(self, sent: _Schema, taken: _Schema) -> bool:
+        """Return whether a sample shows that not everything sent is taken."""
+        taker = taken.lenient if self._lenient else taken.schema
+        return sent.samples is not None and sent.samples.is_refused_by(taker)
+
     def _answer(self, sent: _Schema, taken: _Schema) -> Answer:
-        if taken not in sent.answers:
+        known = sent.answers.get(taken, _REFUSED)
+        if known is _REFUSED:
             found = check(sent.schema, taken.schema, lenient=self._lenient, steps=self._steps)
             parts = found.counterexample_types
             named = None if parts is None else tuple((p.name, p.content_type) for p in parts)
-            sent.answers[taken] = found.verdict, named
-        return sent.answers[taken]
+            known = sent.answers[taken] = found.verdict, named
+            if sent.samples is not None and found.counterexample is not None:
+                sent.samples.learn(found.counterexample)
+        return known
 
     def check(self, sender: str, taker: str) -> AgentCompatibility:
         """Return the full answer for a pair of agents, with bodies and reasons.

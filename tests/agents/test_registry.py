@@ -6,6 +6,7 @@ import random
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,16 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from benchmarks import crowds
 from messagebody.agents import Agent, Exchange, Impact, Registry, _registry, read_agents
-from messagebody.compatibility import Compatibility, check
+from messagebody.compatibility import Compatibility, Verdict, check
 from messagebody.errors import (
     AgentNotFound,
     InvalidArgument,
     InvalidSchema,
     StoreError,
 )
-from messagebody.schema import MessageBodySchema
+from messagebody.schema import MessageBodySchema, SchemaPart
 from tests.compatibility import generators
+from tests.compatibility.content_generators import Drawer
 from tests.compatibility.test_inclusion import schema
 from tests.effort import calls, examples
 
@@ -48,6 +50,86 @@ STUDIO = [
 @pytest.fixture
 def studio() -> Registry:
     return Registry(STUDIO)
+
+
+def typed(number: int, kind: int, required: int = 0) -> MessageBodySchema:
+    """Return one of few kinds of JSON, beside a directory of its own."""
+    members = {f"k{kind}": {"type": "string"}, "id": {"type": "integer"}}
+    content = {"type": "object", "properties": members, "required": ["id", f"k{kind}"][:required]}
+    inside = SchemaPart("/finding.json", required=True, content_schema=content)
+    return MessageBodySchema([(f"/d{number}/*", "text/*"), inside])
+
+
+class TestTypedAgents:
+    @pytest.mark.parametrize("lenient", [False, True])
+    @pytest.mark.parametrize("seed", range(4))
+    def test_every_pair_is_as_check_says(self, lenient: bool, seed: int) -> None:
+        rng = random.Random(seed)
+        kinds = [Drawer(rng).document(2) for _ in range(5)]
+
+        def some(directory: str) -> MessageBodySchema:
+            parts = [
+                SchemaPart(rng.choice(["/a.json", "/b.json", None]), required=rng.random() < 0.7,
+                           content_schema=rng.choice(kinds))
+                for _ in range(rng.randint(1, 2))
+            ]  # fmt: skip
+            return MessageBodySchema([*parts, *rng.choice([[], [(directory, "text/*")]])])
+
+        agents = [Agent(f"a{i}", some(f"/{i % 3}/*"), some(f"/{i % 3}/*")) for i in range(14)]
+        registry = Registry(agents, lenient=lenient)
+        pairs, undecided = set(registry.pairs()), set(registry.undecided())
+        for sender, taker in product(agents, agents):
+            found = check(sender.output, taker.input, lenient=lenient)
+            pair = sender.name, taker.name
+            assert (pair in pairs) is bool(found), pair
+            # A sample may show what the budget did not.
+            assert pair not in undecided or found.compatible is None
+
+    def test_a_message_that_breaks_one_pair_is_tried_on_others(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """So pairs of contents are decided, and not pairs of agents."""
+        asked = []
+
+        def counted(*schemas: MessageBodySchema, **settings: Any) -> Compatibility:
+            asked.append(schemas)
+            return check(*schemas, **settings)
+
+        monkeypatch.setattr(_registry, "check", counted)
+        agents = [
+            Agent(
+                f"a{i}",
+                MessageBodySchema([("/**", "text/*"), (f"/i{i}/*",), *typed(i, i % 5, i % 3)[1:]]),
+                typed(i, i % 7, 1),
+            )
+            for i in range(60)
+        ]
+        registry = Registry(agents)
+        fitting = len(list(registry.pairs()))
+        assert 0 < fitting < len(asked) < fitting + 7 * 15
+        asked.clear()
+        assert list(registry.undecided()) == []
+        assert len(list(registry.pairs())) == fitting
+        assert asked == []
+
+    def test_a_verdict_is_found_when_somebody_asks_for_it(self) -> None:
+        """A sample shows that a pair breaks, and not whether it always does."""
+        sender, taker = typed(1, 1, 1), typed(1, 1, 2)
+        registry = Registry([Agent("a", taker, sender), Agent("b", taker, sender)])
+        assert list(registry.pairs()) == []
+        assert [edge.verdict for edge in registry.graph().edges] == [Verdict.SOMETIMES] * 2
+
+    def test_contents_are_forgotten_with_their_schemas(self) -> None:
+        registry = Registry()
+        for number in range(20):
+            sends = {"type": "object", "properties": {"id": {"minimum": number}}}
+            takes = {**sends, "required": [f"k{number}"]}
+            registry.put(Agent("a", *(
+                MessageBodySchema([SchemaPart(content_schema=each)]) for each in (takes, sends)
+            )))  # fmt: skip
+            assert list(registry.pairs()) == []
+        gc.collect()
+        assert len(registry._contents) <= 2
 
 
 class TestPairs:
