@@ -34,9 +34,7 @@ def entries_of(rest: dict[str, Any], key: str) -> list[dict[str, Any]]:
     """
     entries: list[dict[str, Any]] = member_of(rest, key, list) or []
     for entry in entries:
-        # A block of a message may be bad, and any value; those of results are written as they are.
-        is_entry = isinstance(entry, dict)
-        if not is_entry or (key == "inner" and not isinstance(entry.get("block", {}), dict)):
+        if not isinstance(entry, dict):  # but a block in it may be bad, and any value
             raise EnvelopeError(f"rest is not what to_body returned: '{key}' has objects")
         for member in ("name", "kind", "of", "type", "mark"):
             member_of(entry, member, str)

@@ -11,7 +11,7 @@ from messagebody._core import MessageBody, quote
 from messagebody.adapters._contract import Converted, Loss, LossKind
 from messagebody.adapters._conversion.blocks import BlockWriter, Written
 from messagebody.adapters._conversion.check import MessageCheck
-from messagebody.adapters._conversion.plan import KeptBlock, MessagePlan, plan_of
+from messagebody.adapters._conversion.plan import KeptBlock, MessagePlan, PlanStep, plan_of
 from messagebody.adapters._conversion.reaching import WriteOptions
 from messagebody.adapters._conversion.rest import is_stand_in, without_stand_ins
 from messagebody.adapters._vocabulary import differences
@@ -60,7 +60,9 @@ def write(
 
 def _finished(plan: MessagePlan, message: Any) -> Any:
     """Return a message with what the one had that its body came from."""
-    if any(isinstance(step, KeptBlock) and is_stand_in(step.block) for step in plan.steps):
+    inner = [each for step in plan.steps if isinstance(step, PlanStep) for each in step.inner]
+    kept = [each for each in (*plan.steps, *inner) if isinstance(each, KeptBlock)]
+    if any(is_stand_in(each.block) for each in kept):
         message = without_stand_ins(message)
     message = differences.apply(plan.frame, message)
     # A message that came without an id goes back without one.

@@ -25,7 +25,7 @@ class Misplaced(EnvelopeError):
     __slots__ = ("detail", "holder", "path")
     _fields = ("path", "detail")
 
-    def __init__(self, path: str, detail: str, holder: Any = None) -> None:
+    def __init__(self, path: str, detail: str, holder: Any = ...) -> None:
         self.path = path
         self.detail = detail
         self.holder = holder
@@ -52,7 +52,7 @@ def need(block: Any, key: str, kind: type = str) -> Any:
     Raises:
         Misplaced: it is missing, or of another type.
     """
-    value = block.get(key) if isinstance(block, dict) else None
+    value = _object(block).get(key)
     if type(value) is not kind:
         detail = f"expected {TYPES[kind]}, got {quote(value, limit=40)}"
         raise Misplaced(f"/{key}", detail, block)
@@ -65,9 +65,13 @@ def optional(block: Any, key: str, kind: type = str) -> Any:
     Raises:
         Misplaced: it is of another type.
     """
+    return None if _object(block).get(key) is None else need(block, key, kind)
+
+
+def _object(block: Any) -> dict[str, Any]:
     if not isinstance(block, dict):
-        raise Misplaced("", f"expected an object, got {quote(block, limit=40)}")
-    return None if block.get(key) is None else need(block, key, kind)
+        raise Misplaced("", f"expected an object, got {quote(block, limit=40)}", block)
+    return block
 
 
 def arguments_in(block: Any, key: str) -> Any:

@@ -38,6 +38,7 @@ class Spots:
         self.following: dict[int, str] = {}
         """The pointers that only follow from the block before, by the numbers of their blocks."""
         self._bare: tuple[Sequence[Any], list[str | None]] | None = None
+        self._listed: tuple[Sequence[Any], tuple[str | None, int]] | None = None
 
     def of(self, blocks: Sequence[Any], index: int, above: "Spot | None" = None) -> "Spot":
         """Return the spot of a block among others; `above` is that of the result that holds it."""
@@ -74,9 +75,27 @@ class Spots:
                 for number, value in enumerate(values if isinstance(values, list) else ()):
                     held.setdefault(id(value), deque()).append(f"{pointer}/{number}")
             # Equal values may be one object: they are in the order of the message.
-            found = [held[id(each)].popleft() if held.get(id(each)) else None for each in blocks]
+            found = [_taken(held.get(id(value)), name) for name, value in map(_only, blocks)]
             self._bare = (blocks, found)
         return self._bare[1][index]
+
+    def list_of(self, blocks: Sequence[Any], above: str) -> tuple[str | None, int]:
+        """Return the JSON pointer of the list that has the last of some blocks, and their start.
+
+        Arguments:
+            blocks: the blocks.
+            above: the place that the list is most likely below.
+        """
+        if self._listed is None or self._listed[0] is not blocks:
+            found = [
+                (pointer, start) for value, pointer in self._all
+                if isinstance(value, list) and 0 < len(value) <= len(blocks)
+                for start in (len(blocks) - len(value), 0)
+                if all(map(_is_alike, value, blocks[start:]))
+            ]  # fmt: skip
+            found.sort(key=lambda each: (not each[0].startswith(f"{above}/"), each[1]))
+            self._listed = (blocks, found[0] if found else (None, 0))
+        return self._listed[1]
 
     @cached_property
     def _all(self) -> list[tuple[Any, str]]:
@@ -116,10 +135,9 @@ class Spot:
         """
         if self._above is None and self._spots.holds(self._blocks, self._index):
             return self._default() + path
-        if not isinstance(self._block, dict | list) and self._above is None:
-            found = self._spots.bare(self._blocks, self._index)
-            if found is not None:
-                return found + path
+        name, value = _only(self._block)
+        if not isinstance(value, dict | list) and (found := self._bare()) is not None:
+            return found + (path if name is None else path.removeprefix(_step(name)))
         for value, rest in _along(self._block, path):
             if (found := self._spots.places.get(id(value))) is not None:
                 return (found or self._default()) + rest
@@ -130,6 +148,14 @@ class Spot:
         if len(inner) == 1 and not is_own:
             return inner[0] + path
         return self._item(inner) + path
+
+    def _bare(self) -> str | None:
+        """Return the place of a value that is no object, None if no list of the message has it."""
+        if self._above is None:
+            return self._spots.bare(self._blocks, self._index)
+        within, start = self._spots.list_of(self._blocks, self._above.pointer())
+        is_in = within is not None and self._index >= start
+        return f"{within}/{self._index - start}" if is_in else None
 
     def __str__(self) -> str:
         steps = _INDEX.sub(r"[\1]", self.pointer()).strip("/").replace("/", ".")
@@ -155,8 +181,9 @@ class Spot:
         """Return the pointer of the item that a block was made of: the one with most members."""
         members = self._block.values() if isinstance(self._block, dict) else ()
         holders = Counter(
-            pointer for member in members for pointer in self._spots.holders.get(id(member), ())
-        )
+            pointer for member in members if isinstance(member, str | dict | list)
+            for pointer in self._spots.holders.get(id(member), ())
+        )  # fmt: skip
         if holders:
             return holders.most_common(1)[0][0] or self._default()
         if inner and (match := _ITEM.match(inner[0])):
@@ -174,6 +201,28 @@ class Spot:
     def _default(self) -> str:
         above = self._spots.start if self._above is None else self._above.pointer()
         return f"{above}/{self._index}"
+
+
+def _only(block: Any) -> tuple[str | None, Any]:
+    """Return the one member of a made block beside its type; of others, no name and the block."""
+    members = [*block.items()] if isinstance(block, dict) and len(block) < 3 else []
+    said = [(name, value) for name, value in members if name != "type"]
+    return said[0] if len(said) == 1 else (None, block)
+
+
+def _taken(pointers: deque[str] | None, name: str | None) -> str | None:
+    """Take the first pointer into a list of a name or its plural, or the first for no name."""
+    for pointer in pointers or ():
+        holder = pointer.rpartition("/")[0]
+        if name is None or holder.endswith((_step(name), _step(f"{name}s"))):
+            (pointers or deque()).remove(pointer)
+            return pointer
+    return None
+
+
+def _is_alike(value: Any, block: Any) -> bool:
+    """Return whether a value may be what a block was made of."""
+    return value is block or (isinstance(value, dict) and isinstance(block, dict))
 
 
 def _step(key: str) -> str:
@@ -198,6 +247,8 @@ def _along(value: Any, path: str) -> list[tuple[Any, str]]:
 def path_to(held: Any, value: Any) -> str:
     """Return the JSON pointer of an object inside of a value, by identity; "" if it is not there.
 
+    Of what is no object, it is where a list has it: there, an object was expected.
+
     Examples:
         >>> inner = {"name": 5}
         >>> path_to(inner, {"function": inner})
@@ -209,7 +260,10 @@ def path_to(held: Any, value: Any) -> str:
         if value is held:
             return pointer
         if isinstance(value, dict):
-            pending += [(each, pointer + _step(key)) for key, each in value.items()]
+            pending += [
+                (each, pointer + _step(key)) for key, each in value.items()
+                if isinstance(each, dict | list)
+            ]  # fmt: skip
         elif isinstance(value, list):
             pending += [(each, f"{pointer}/{index}") for index, each in enumerate(value)]
     return ""

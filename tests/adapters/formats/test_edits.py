@@ -1,8 +1,11 @@
 """A body that is edited goes back as its message: nothing of a block wanders to another one."""
 
 import base64
+import functools
 import json
+import operator
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -197,3 +200,74 @@ def test_many_values_that_are_no_calls_have_their_places() -> None:
         assert adapter(name).from_body(there.value, rest=there.rest).value == message
     losses = adapter("openai-chat").to_body(message).losses
     assert [loss.where for loss in losses] == [f"tool_calls[{index}]" for index in range(2000)]
+
+
+def lists_in(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Yield the paths to the lists of objects in a message."""
+    if isinstance(value, list) and all(isinstance(each, dict) for each in value):
+        yield path
+    for key, held in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(held, dict | list):
+            yield from lists_in(held, (*path, key))
+
+
+def nulls_in(value: Any, member: str | int = "") -> Iterator[str | int]:
+    """Yield the member that each null in a list is in."""
+    for key, held in value.items() if isinstance(value, dict) else enumerate(value):
+        here = key if isinstance(value, dict) else member
+        if held is None and isinstance(value, list):
+            yield here
+        elif isinstance(held, dict | list):
+            yield from nulls_in(held, here)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_loss_of_a_null_names_its_place(name: str) -> None:
+    """It stays in its list, refuses nothing beside it, and goes nowhere else after an edit."""
+    found: Any = adapter(name)
+    for message in EVERY[name]:
+        if not isinstance(message, dict | list):
+            continue
+        usual = found.to_body(message)
+        for path in lists_in(message):
+            spoiled = json.loads(json.dumps(message))
+            functools.reduce(operator.getitem, path, spoiled).insert(0, None)
+            pointer = "".join(f"/{step}" for step in (*path, 0))
+            pointer = pointer if isinstance(message, dict) else f"/{found.place}{pointer}"
+            try:
+                there = found.to_body(spoiled)
+            except EnvelopeError:
+                continue
+            told = [loss.why for loss in there.losses if "got None" in loss.why]
+            assert all(f": {pointer}" in why for why in told), (path, told)
+            assert found.from_body(there.value, rest=there.rest).value == spoiled
+            assert len(told) <= 1 or there.value == usual.value
+            there.value.add("more")
+            edited = found.from_body(there.value, rest=there.rest).value
+            held = {*nulls_in(edited)} - {*nulls_in(spoiled)}
+            assert (
+                held <= {"content"} - {"tool_calls"}
+                if name in ("mcp", "agent-client")
+                else not held
+            )
+
+
+def test_a_bad_block_in_a_result_refuses_nothing_beside_it() -> None:
+    content = [{"type": "text", "text": "a"}, None, {"type": "text", "text": "b"}]
+    block = {"type": "tool_result", "tool_use_id": "c", "content": content}
+    there = adapter("anthropic").to_body({"role": "user", "content": [block]})
+    assert [part.text for part in there.value] == ["a", "b"]
+    assert [loss.where for loss in there.losses] == ["content[0].content[1]"]
+    del there.value["/tool/results/1/2"]
+    rest = json.loads(json.dumps(there.rest))
+    back = adapter("anthropic").from_body(there.value, rest=rest).value
+    assert back["content"][0]["content"] == content[:2]
+
+
+def test_what_is_added_to_an_empty_message_goes_into_it() -> None:
+    for empty in ({"type": "message", "role": "user", "content": []},
+                  {"role": "developer", "content": [], "id": "m"}):  # fmt: skip
+        there = adapter("openai-responses").to_body([empty])
+        there.value.add("more")
+        done = adapter("openai-responses").from_body(there.value, rest=there.rest).value
+        assert done == [{**empty, "content": [{"type": "input_text", "text": "more"}]}]

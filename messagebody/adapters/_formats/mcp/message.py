@@ -58,7 +58,10 @@ class ModelContextProtocol(Format):
             return [message], "block"
         if "contents" in message:
             contents = need(message, "contents", list)
-            return [{"type": "resource", "resource": each} for each in contents], "contents"
+            return [
+                {"type": "resource", "resource": each} if isinstance(each, dict) else each
+                for each in contents
+            ], "contents"
         if not _STATED & message.keys():
             raise Misplaced("/content", "expected a list of blocks, got none")
         content = message.get("content")
@@ -77,8 +80,8 @@ class ModelContextProtocol(Format):
             return blocks[0]
         if form == "text" and len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
             return blocks[0]["text"]
-        if form == "contents" and all(block.get("type") == "resource" for block in blocks):
-            return {"contents": [block["resource"] for block in blocks]}
+        if form == "contents" and all("resource" in each or "held" in each for each in blocks):
+            return {"contents": [block.get("resource", block) for block in blocks]}
         if form == "one" and len(blocks) == 1:
             return {"role": role, "content": blocks[0]}
         if form in ("one", "prompt"):

@@ -295,7 +295,8 @@ def _beside(message: dict[str, Any]) -> list[Any]:
         blocks += _spoken_pieces(message["audio"])
     if isinstance(message.get("function_call"), dict):
         blocks.append({"function_call": message["function_call"]})
-    return [*blocks, *(optional(message, "tool_calls", list) or [])]
+    calls = optional(message, "tool_calls", list) or []
+    return [*blocks, *(call if isinstance(call, dict) else {"tool_calls": call} for call in calls)]
 
 
 def _spoken_pieces(audio: dict[str, Any]) -> list[Any]:
@@ -315,8 +316,9 @@ def _put_beside(
     for block in blocks:
         if not isinstance(block, dict) or _is_beside_calls(block):
             continue
-        if "type" in block or "function" in block:
-            message.setdefault("tool_calls", []).append(block)
+        if "type" in block or "function" in block or "tool_calls" in block:
+            call = block.get("tool_calls", block)
+            message.setdefault("tool_calls", []).append(call)
         elif dialects.is_beside(block):
             thoughts.append(block)
         elif "transcript" not in block:
@@ -420,6 +422,8 @@ def _member(block: Any) -> Item | None:
         if member in block:
             texts = [{"type": "text", "text": said}] if (said := optional(block, "content")) else []
             return Result(None, name=need(block, member), form=member, blocks=texts)
+    if "tool_calls" in block:
+        raise Misplaced("/tool_calls", "expected an object")
     if "refusal" in block:
         return Refusal(need(block, "refusal"))
     if "transcript" in block:

@@ -128,9 +128,9 @@ class OpenAIResponses(Format):
         return _pieces(message), "item"
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
-        """Return the items; contents that follow a message go into it."""
+        """Return the items; contents that follow a message go into it, or into an empty one."""
         items: list[Any] = []
-        for block in blocks:
+        for block in _filled(blocks):
             if items and _is_output_of(block, items[-1]):
                 items[-1] = _with_output(items[-1], block)
             elif not _is_piece(block):
@@ -266,6 +266,18 @@ def _is_message(item: Any) -> bool:
 def _is_piece(block: Any) -> bool:
     is_typed = isinstance(block, dict) and block.get("type", "message") == "message"
     return is_typed and isinstance(block.get("content"), str | list)
+
+
+def _filled(blocks: list[Any]) -> list[Any]:
+    """Return blocks in which what was added stands in the empty message that came."""
+    first = blocks[0] if blocks else None
+    if not _is_piece(first) or "role" in first:
+        return blocks
+    for index, block in enumerate(blocks):
+        if _is_piece(block) and block["content"] == [] and "role" in block:
+            filled = {**block, "content": first["content"]}
+            return [filled, *blocks[1:index], *blocks[index + 1 :]]
+    return blocks
 
 
 def _pieces(item: Any) -> list[Any]:
