@@ -270,7 +270,7 @@ def _is_piece(block: Any) -> bool:
 
 def _filled(blocks: list[Any]) -> list[Any]:
     """Return blocks in which what was added stands in the empty message that came."""
-    first = blocks[0] if blocks else None
+    first: Any = blocks[0] if blocks else None
     if not _is_piece(first) or "role" in first:
         return blocks
     for index, block in enumerate(blocks):
