@@ -136,7 +136,8 @@ class Spot:
         if self._above is None and self._spots.holds(self._blocks, self._index):
             return self._default() + path
         name, value = _only(self._block)
-        if not isinstance(value, dict | list) and (found := self._bare()) is not None:
+        is_bare = not isinstance(value, dict | list) and id(self._block) not in self._spots.places
+        if is_bare and (found := self._bare()) is not None:
             return found + (path if name is None else path.removeprefix(_step(name)))
         for value, rest in _along(self._block, path):
             if (found := self._spots.places.get(id(value))) is not None:
