@@ -182,7 +182,7 @@ class Spot:
         """Return the pointer of the item that a block was made of: the one with most members."""
         members = self._block.values() if isinstance(self._block, dict) else ()
         holders = Counter(
-            pointer for member in members if isinstance(member, str | dict | list)
+            pointer for member in members if not isinstance(member, bool | None)
             for pointer in self._spots.holders.get(id(member), ())
         )  # fmt: skip
         if holders:
