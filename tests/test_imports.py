@@ -235,6 +235,19 @@ def test_leaves_import_the_faces_of_their_bases_only() -> None:
     assert wrong == []
 
 
+def test_programs_import_leaves_by_their_faces() -> None:
+    """A command is options, one call and its printing: what it calls, others can call too."""
+    leaves = set().union(*LEAVES) - PROGRAMS
+    wrong = [
+        f"{module} imports {target}"
+        for module in MODULES
+        if place(module) in PROGRAMS
+        for target, _ in imports(module)
+        if is_ours(target) and place(target) in leaves and "._" in target
+    ]
+    assert wrong == []
+
+
 def test_leaves_import_the_core_by_its_faces() -> None:
     leaves, core = set().union(*LEAVES), set().union(*CORE)
     wrong, used = [], set()

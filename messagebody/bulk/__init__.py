@@ -129,6 +129,7 @@ def inline(
     resolver: Resolver,
     out: Any,
     member: str | None = None,
+    all: bool = False,  # noqa: A002 - as in `storage.inline`
     **how: Any,
 ) -> Report:
     """Inline and verify the references of messages; the results are the messages with contents.
@@ -138,9 +139,10 @@ def inline(
         resolver: decides which references are read.
         out: the directory or URL of the results.
         member: the member of a line's object that holds the body; `body` or `parts` if None.
+        all: also inline references without a digest.
         **how: the arguments of `Options`.
     """
-    job = jobs.Inline(require_resolver(resolver, optional=False), member=member)
+    job = jobs.Inline(require_resolver(resolver, optional=False), {"all": all}, member=member)
     return run(job, sources, out, Options(**how))
 
 
@@ -150,6 +152,7 @@ def verify(
     resolver: Resolver,
     out: Any,
     member: str | None = None,
+    digest: bool = True,
     **how: Any,
 ) -> Report:
     """Verify the references of messages; the results have a row for each invalid reference.
@@ -159,9 +162,10 @@ def verify(
         resolver: decides which references are read.
         out: the directory or URL of the results.
         member: the member of a line's object that holds the body; `body` or `parts` if None.
+        digest: read the contents and compare their digests, and not only their sizes.
         **how: the arguments of `Options`.
     """
-    job = jobs.Verify(require_resolver(resolver, optional=False), {"digest": True}, member=member)
+    job = jobs.Verify(require_resolver(resolver, optional=False), {"digest": digest}, member=member)
     return run(job, sources, out, Options(**how))
 
 

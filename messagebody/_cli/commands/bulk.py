@@ -29,8 +29,7 @@ from messagebody._cli.options import (
 from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
 from messagebody._core import escape, human_size
 from messagebody.adapters import MessageFormat, adapter, adapter_names
-from messagebody.bulk import Options, Progress, Report
-from messagebody.bulk import _jobs as jobs
+from messagebody.bulk import Progress, Report
 from messagebody.storage import Resolver
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -60,15 +59,14 @@ class _How:
     sources: tuple[str, ...]
     out: str
     as_json: bool
-    member: str | None
-    options: Options
+    options: dict[str, Any]
 
-    def run(self, job: jobs.Job) -> ExitCode:
+    def run(self, job: Callable[..., Report], *arguments: Any, **options: Any) -> ExitCode:
         """Run a job, show its progress, and print its report."""
-        with self._progress(job.name) as tell:
-            options = attrs.evolve(self.options, progress=tell)
+        with self._progress(job.__name__) as tell:
+            options |= {**self.options, "out": _place(self.out), "progress": tell}
             try:
-                report = bulk.run(job, self.sources, _place(self.out), options)
+                report = job(self.sources, *arguments, **options)
             except KeyboardInterrupt:
                 self.terminal.warn("stopped; the same command continues the job")
                 raise
@@ -133,21 +131,20 @@ def _job(function: _F) -> _F:
 
     def command(terminal: Terminal, **said: Any) -> ExitCode:
         dask, workers = said.pop("dask"), said.pop("workers")
-        shared = {name: said.pop(name) for name in ("sources", "out", "as_json", "member")}
+        shared = {name: said.pop(name) for name in ("sources", "out", "as_json")}
+        options = {name: said.pop(name) for name in ("member", "fail_fast", "prune")}
         with contextlib.ExitStack() as stack:
             executor = None
             if dask is not None:
                 client = stack.enter_context(dask_client(dask, workers))
                 executor = client.get_executor()
                 workers = _TASKS_A_THREAD * sum(client.nthreads().values()) or workers
-            options = Options(
-                workers=workers,
-                executor=executor,
-                fail_fast=said.pop("fail_fast"),
-                prune=said.pop("prune"),
-                shard_bytes=said.pop("shard_size"),
-                limits=terminal.limits,
-            )
+            options |= {
+                "workers": workers,
+                "executor": executor,
+                "shard_bytes": said.pop("shard_size"),
+                "limits": terminal.limits,
+            }
             result: ExitCode = function(_How(terminal, options=options, **shared), **said)
             return result
 
@@ -196,14 +193,14 @@ def validate(how: _How, schema: str, resolver: Resolver) -> ExitCode:
       messagebody bulk validate logs/ --schema researcher.schema.json --out checked/
     """
     opened = None if resolver.is_closed else resolver
-    return how.run(jobs.Validate(read_schema(schema), opened, member=how.member))
+    return how.run(bulk.validate, read_schema(schema), resolver=opened)
 
 
 @bulk_command.command("digest")
 @_job
 def digest(how: _How) -> ExitCode:
     """Write a row with the digest of each message."""
-    return how.run(jobs.Digest(member=how.member))
+    return how.run(bulk.digest)
 
 
 @bulk_command.command("offload")
@@ -216,8 +213,7 @@ def offload(how: _How, store: str, threshold: int) -> ExitCode:
     \b
       messagebody bulk offload logs/ --to s3://bucket/parts --out s3://bucket/small
     """
-    opened = jobs.store_of(_place(store), None)
-    return how.run(jobs.Offload(opened, {"threshold": threshold}, member=how.member))
+    return how.run(bulk.offload, _place(store), offload_options={"threshold": threshold})
 
 
 @bulk_command.command("inline")
@@ -226,8 +222,7 @@ def offload(how: _How, store: str, threshold: int) -> ExitCode:
 @resolver_options
 def inline(how: _How, resolver: Resolver, *, everything: bool) -> ExitCode:
     """Write each message with the content of its references."""
-    options = {"all": everything}
-    return how.run(jobs.Inline(resolver, options, member=how.member))
+    return how.run(bulk.inline, resolver=resolver, all=everything)
 
 
 @bulk_command.command("verify")
@@ -236,8 +231,7 @@ def inline(how: _How, resolver: Resolver, *, everything: bool) -> ExitCode:
 @resolver_options
 def verify(how: _How, resolver: Resolver, *, size_only: bool) -> ExitCode:
     """Write a row for each reference that is missing or wrong."""
-    options = {"digest": not size_only}
-    return how.run(jobs.Verify(resolver, options, member=how.member))
+    return how.run(bulk.verify, resolver=resolver, digest=not size_only)
 
 
 _FORMATS: Final = FormatName()
@@ -265,21 +259,23 @@ def convert(
     if options and (target == BODY or not isinstance(adapter(target), MessageFormat)):
         raise click.UsageError(f"--urls cannot be used with --to {target}")
     options |= reading_options(target, options, resolver)
-    return how.run(jobs.Convert(source, target, strict, options, member=how.member))
+    return how.run(
+        bulk.convert, source=source, target=target, strict=strict, adapter_options=options
+    )
 
 
 @bulk_command.command("infer")
 @_job
 def infer(how: _How) -> ExitCode:
     """Write one schema that accepts all messages, schema.json."""
-    return how.run(jobs.Infer(member=how.member))
+    return how.run(bulk.infer)
 
 
 @bulk_command.command("stats")
 @_job
 def stats(how: _How) -> ExitCode:
     """Write the number and bytes of parts by content type, stats.json."""
-    return how.run(jobs.Stats(member=how.member))
+    return how.run(bulk.stats)
 
 
 @bulk_command.command("table")
@@ -293,7 +289,7 @@ def table(how: _How) -> ExitCode:
       messagebody bulk table logs/ --out tables/
       duckdb -c "SELECT content_type, sum(size) FROM 'tables/shards/*.parquet' GROUP BY ALL"
     """
-    return how.run(jobs.Table(member=how.member))
+    return how.run(bulk.table)
 
 
 @bulk_command.command("map")
@@ -313,4 +309,4 @@ def map_(how: _How, name: str) -> ExitCode:
         function = getattr(importlib.import_module(module), attribute)
     except (ImportError, ValueError, AttributeError) as error:
         raise click.BadParameter(f"no function {name!r}: {error}", param_hint="--call") from error
-    return how.run(jobs.Map(function, member=how.member))
+    return how.run(bulk.map, function)
