@@ -381,7 +381,9 @@ def _is_flawless(value: Any, depth: int) -> bool:
     has its own walk, deepest first like `containers`: sorting the children while they are checked
     takes half the time.
     """
-    pending: list[list[Any]] = [[[value]]]
+    is_container = depth > 0 and (type(value) is dict or type(value) is list)
+    # Most values are objects, which need no list around them.
+    pending: list[list[Any]] = [[], [value]] if is_container else [[[value]]]
     while pending:
         if not pending[-1]:
             pending.pop()

@@ -92,6 +92,9 @@ class Loss:
         return f"{self.kind} {whose}{escape(self.where, limit=200)}: {self.why}"
 
 
+_NONE: Final[FoundTuple[Loss]] = FoundTuple()
+
+
 class _Conversion(NamedTuple, Generic[T]):
     value: T
     losses: tuple[Loss, ...] = ()
@@ -120,7 +123,7 @@ class Converted(_Conversion[T]):
     rest: Any = None
 
     def __new__(cls, value: T, losses: Iterable[Loss] = (), rest: Any = None) -> Self:
-        made: Self = tuple.__new__(cls, (value, FoundTuple(losses)))
+        made: Self = tuple.__new__(cls, (value, FoundTuple(losses) if losses else _NONE))
         made.rest = rest
         return made
 

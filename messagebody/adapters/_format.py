@@ -170,7 +170,8 @@ class Format(Dialect):
         is_talk: bool = False,
     ) -> tuple[Converted[Any], bool]:  # fmt: skip
         """Return the message of a body, and whether it says nothing."""
-        body, rest = with_rest(self.name, body, rest)
+        # The bodies of a conversation have been parted from their rests.
+        body, rest = (body, rest or {}) if is_talk else with_rest(self.name, body, rest)
         talk = self.talk if is_talk and rest.get("format") != self.name else None
         if not options.carry and talk is None:
             plain = write_plain(self, body, rest, role)

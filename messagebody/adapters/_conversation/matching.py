@@ -20,11 +20,14 @@ def marked(rest: Any, body: MessageBody) -> Any:
 
 
 def _mark(body: MessageBody) -> str:
-    said = [
-        f"{record.name}\n{record.content_type}\n{record.metadata}\n{mark_of_record(record)}"
-        for record in parts_of(body)
-    ]
-    return f"{crc32(chr(10).join(said).encode()):08x}"
+    mark = 0
+    for record in parts_of(body):
+        said = record.content
+        content = said if isinstance(said, str) else mark_of_record(record)
+        if record.name is not None or record.metadata is not None:
+            mark = crc32(f"{record.name}\n{record.metadata}\n".encode(), mark)
+        mark = crc32(content.encode(), crc32(record.content_type.encode(), mark))
+    return f"{mark:08x}"
 
 
 def rests_for(bodies: Sequence[MessageBody], rests: Sequence[Any]) -> list[Any]:

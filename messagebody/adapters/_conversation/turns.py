@@ -35,9 +35,10 @@ def turns_of(
     turns = _numbered(dialect, [*bodies], rests)
     if dialect.answers_calls:
         turns = [*_of_speakers(turns, losses)]
-    if not dialect.says_speakers:
+    records = [record for turn in turns for record in parts_of(turn.body)]
+    if not dialect.says_speakers and any(record.metadata for record in records):
         turns = [piece for turn in turns for piece in _by_speaker(turn)]
-    if all(record.name is None for turn in turns for record in parts_of(turn.body)):
+    if all(record.name is None for record in records):
         return turns, losses  # calls, results and thoughts have names
     turns = _in_agreement(dialect, settled(turns, losses), losses)
     if dialect.joins_results:

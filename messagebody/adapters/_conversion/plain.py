@@ -1,6 +1,7 @@
 """Plain messages, which hold a text and nothing else: most messages of a chat.
 
-They are read and written in one step each, with the same result as the general way.
+They are read and written in one step each, with the same result as the general way. A format that
+has a table of them needs none of its own code for it, and what a table writes is not read back.
 """
 
 from typing import Any
@@ -16,6 +17,12 @@ from messagebody.errors import DecodeError
 
 def read_plain(dialect: Dialect, message: Any) -> Converted[MessageBody] | None:
     """Return the body of a plain message and its rest, None for any other message."""
+    found = None if dialect.plain is None else dialect.plain.text_in(message)
+    if found is not None and (role := dialect.role_of(message)) is not None:
+        text, form = found
+        if dialect.roles.get(role, role) == message["role"]:
+            rest = {"format": dialect.name, "role": role}
+            return Converted(body_of_text(text), (), {**rest, "form": form} if form else rest)
     try:
         blocks, form = dialect.split(message)
         said = dialect.role_of(message)
@@ -58,16 +65,18 @@ def write_plain(
         return None
     if not dialect.takes_blank and not text.strip():
         return None
-    block = dialect.write_block(Text(text, speaker=role), [])
-    if dialect.read_block(block) != Text(text):
-        return None
     is_own = rest.get("format") == dialect.name
     form = rest.get("form") if is_own else None
     if not isinstance(form, str | None):
         return None
     if role == "assistant" != dialect.speaker_in(form, role):
         return None
-    message = dialect.join([block], form, word)
+    message = None if dialect.plain is None else dialect.plain.message(text, form, word)
+    if message is None:
+        block = dialect.write_block(Text(text, speaker=role), [])
+        if dialect.read_block(block) != Text(text):
+            return None
+        message = dialect.join([block], form, word)
     if is_own:
         return Converted(differences.apply(rest.get("frame"), message))
     return Converted(dialect.complete(message))

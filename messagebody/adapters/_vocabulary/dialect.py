@@ -4,7 +4,7 @@ A dialect is a subclass of `Dialect` of some tens of lines. The core does the re
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 from messagebody._core import quote
 from messagebody.adapters._vocabulary.capabilities import Kind, Spelling
@@ -132,6 +132,48 @@ def join_texts(blocks: list[Any], form: Any) -> Any | None:
     return blocks if form == "list" else None
 
 
+class PlainMessage(NamedTuple):
+    """How a message says just a text, beside its role: most messages of a chat do.
+
+    Such messages are read and written by this table; all others, and those of formats without it,
+    by `split`, `join` and the methods of blocks, which give the same.
+
+    Arguments:
+        block: the members of the block of a text beside "text".
+        as_text: the form of a message whose content is the text; `NEVER` if it never is.
+        as_block: the form of a message whose content is one block.
+    """
+
+    block: Mapping[str, str]
+    as_text: str | None
+    as_block: str | None
+
+    def text_in(self, message: Any) -> tuple[str, str | None] | None:
+        """Return the text of a message and the form of the message; None if it says more."""
+        if type(message) is not dict or len(message) != 2:
+            return None
+        role, content = message.get("role"), message.get("content")
+        if type(role) is not str or not role:
+            return None
+        if type(content) is str:
+            return None if self.as_text == NEVER else (content, self.as_text)
+        if type(content) is not list or len(content) != 1 or type(content[0]) is not dict:
+            return None
+        text: Any = content[0].get("text")
+        is_plain = type(text) is str and content[0] == {**self.block, "text": text}
+        return (text, self.as_block) if is_plain else None
+
+    def message(self, text: str, form: str | None, role: str) -> dict[str, Any] | None:
+        """Return the message of a text in some form, None for other forms."""
+        if form == self.as_text:
+            return {"role": role, "content": text}
+        is_block = form == self.as_block
+        return {"role": role, "content": [{**self.block, "text": text}]} if is_block else None
+
+
+NEVER: Final = "never"
+
+
 class Dialect:
     """State what is special about the messages of one format.
 
@@ -149,6 +191,8 @@ class Dialect:
     """The kinds of block for files, the preferred ones first."""
     slot: ClassVar[str | None] = None
     """The member of a block that may hold any data of users; "" if it is the block itself."""
+    plain: ClassVar[PlainMessage | None] = None
+    """How a message says just a text, if it has its role in "role" and its text in "content"."""
     roles: ClassVar[Mapping[str, str]] = {}
     """The format's own words for "user", "assistant", "system" and "tool", where they differ."""
     own_roles: ClassVar[frozenset[str]] = frozenset()
@@ -265,7 +309,9 @@ class Dialect:
 
     def role_of(self, message: Any) -> str | None:
         """Return the role of a message: our word for it, or the format's own if we have none."""
-        said: str | None = optional(message, "role") if isinstance(message, dict) else None
+        said: str | None = message.get("role") if isinstance(message, dict) else None
+        if said is not None and type(said) is not str:
+            need(message, "role")
         if said is None or said in ROLES:
             return said
         return {theirs: ours for ours, theirs in self.roles.items()}.get(said, said)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from messagebody import MessageBody, Part
 from messagebody import adapters as registry
 from messagebody.adapters import _format as core
+from messagebody.errors import MessageBodyError
 from tests.adapters.formats.messages import MESSAGES
 from tests.effort import calls
 
@@ -80,3 +81,29 @@ def test_any_text(text: str) -> None:
             assert (done.value["content"], len(done.losses)) == ([], 1)
         else:
             assert adapter(name).to_body(done.value).value == body
+
+
+_NEARLY: list[Any] = [
+    {"role": role, "content": content}
+    for role in ("user", "developer", "tool", "system", "model", "", None, 5)
+    for content in (
+        "Hi!", "", None, [], ["Hi!"], [{"text": "Hi!"}], [{"type": "text", "text": "Hi!"}],
+        [{"type": "text", "text": None}], [{"type": "text", "text": "Hi!", "id": "a"}],
+        [{"type": "text", "text": "Hi!"}] * 2, [{"type": "thinking", "text": "Hi!"}], {"text": ""},
+    )
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["anthropic", "bedrock", "openai-chat"])
+def test_what_looks_like_a_plain_message(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(message: Any) -> Any:
+        try:
+            made = adapter(name).to_body(message)
+        except MessageBodyError as error:
+            return str(error)
+        return made.value, made.losses, made.rest
+
+    short = [*map(read, _NEARLY)]
+    assert adapter(name).plain is not None
+    monkeypatch.setattr(core, "read_plain", lambda *_: None)
+    assert short == [*map(read, _NEARLY)]

@@ -6,7 +6,14 @@ from urllib.parse import quote, unquote
 from messagebody._core import JSON, MIB, essence, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import IMAGES, Kind, Spelling
-from messagebody.adapters._vocabulary.dialect import Misplaced, arguments_in, need, optional, some
+from messagebody.adapters._vocabulary.dialect import (
+    Misplaced,
+    PlainMessage,
+    arguments_in,
+    need,
+    optional,
+    some,
+)
 from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
@@ -61,6 +68,7 @@ class Anthropic(Format):
         Kind("document image", IMAGES, ("https", _FILES), in_messages=False),
         Kind("json", (JSON,), in_messages=False),
     )  # fmt: skip
+    plain = PlainMessage({"type": "text"}, "string", None)
     unmissed = frozenset({"more"})
     alternates = answers_calls = True
     takes_blank = takes_spaces_last = False

@@ -10,6 +10,8 @@ from messagebody.adapters._conversion.citations import translated
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind, Spelling
 from messagebody.adapters._vocabulary.dialect import (
+    NEVER,
+    PlainMessage,
     arguments_in,
     join_texts,
     need,
@@ -91,6 +93,7 @@ class Bedrock(Format):
         ),
     )  # fmt: skip
     alternates = answers_calls = True
+    plain = PlainMessage({}, NEVER, None)
     takes_blank = False
     lonely = frozenset({"document"})
     never_first = (Item,)

@@ -20,6 +20,7 @@ from messagebody.adapters._formats.openai_chat import dialects
 from messagebody.adapters._vocabulary.capabilities import IMAGES, Kind, Spelling
 from messagebody.adapters._vocabulary.dialect import (
     Misplaced,
+    PlainMessage,
     arguments_in,
     need,
     optional,
@@ -76,6 +77,7 @@ class OpenAIChat(Format):
         dialects.DOCUMENT,
     )
     speakers = {Call: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012 - nobody changes it
+    plain = PlainMessage({"type": "text"}, None, "blocks")
     own_roles = frozenset({"developer"})
     # Only the result of a call has the role of a tool.
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
