@@ -23,7 +23,8 @@ from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.workflows._answers import described, step_text
 from messagebody.workflows._inspection import Incoming
 from messagebody.workflows._mending import TEXT, Mending, is_makeable
-from messagebody.workflows._search import Break, WitnessSearch, trace
+from messagebody.workflows._search import Break, WitnessSearch
+from messagebody.workflows._senders import trace
 from messagebody.workflows._steps import (
     Chain,
     OwnStep,

@@ -179,17 +179,19 @@ class _Inspection:
         if proved is Verdict.ALWAYS:
             self.example = _messages(leg, [each.example for each in search.senders])
             return proved
-        is_broken = False
-        for each in search.breaks():
-            is_broken |= self._keep(leg, each)
-        valid = None if proved is Verdict.NEVER else search.valid()
-        if valid is not None:
-            self.example = _messages(leg, valid)
+        try:
+            kept = [self._keep(leg, each) for each in search.breaks()]
+            valid = None if proved is Verdict.NEVER else search.valid()
+        except OutOfBudget:
+            if proved is not Verdict.NEVER:
+                raise
+            return proved  # what was found shows it, and there may be more
         if proved is Verdict.NEVER:
             return proved
-        if is_broken and self.example is not None:
+        self.example = None if valid is None else _messages(leg, valid)
+        if any(kept) and self.example is not None:
             return Verdict.SOMETIMES
-        kind = "breaks" if not is_broken else "gets through"
+        kind = "gets through" if any(kept) else "breaks"
         self.reason = f"no message was found that {kind}, and no proof that there is none"
         return Verdict.UNDECIDED
 

@@ -18,7 +18,8 @@ from messagebody.compatibility import disjoint
 from messagebody.globs import content_type_pattern
 from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.workflows._images import sampled
-from messagebody.workflows._search import Break, EdgeSender, hits, passed, trace
+from messagebody.workflows._search import Break
+from messagebody.workflows._senders import EdgeSender, hits, passed, trace
 from messagebody.workflows._steps import Chain, Select, WitnessPart, WorkflowStep
 
 TEXT: Final = content_type_pattern("text/*")
@@ -167,7 +168,7 @@ class Mending:
     @cached_property
     def _samples(self) -> list[_Sample]:
         """A sendable part of each kind that the schemas tell apart, as far as it arrives."""
-        sender = EdgeSender(self._sent, [self._before], self._taker, self._budget)
+        sender = EdgeSender(0, self._sent, [self._before], self._taker, self._budget)
         found: dict[object, _Sample] = {}
         for option in sender.options[:_MOST_SAMPLES]:
             sample = self._sample(option.part)

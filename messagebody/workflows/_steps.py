@@ -1,6 +1,5 @@
 """Steps: what each does to a body, its form in a file, and the condition that it sets."""
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
@@ -89,6 +88,15 @@ class Move(NamedTuple):
             return new
         return f"{new}{(name or '')[len(old) :]}"
 
+    def change(self, part: Part) -> Part:
+        """Return a part after it, with the parameters of its type."""
+        if self.names is not None:
+            part = part.evolve(name=self.name(part.name))
+        if self.kinds is not None:
+            old, new = self.kinds
+            part = part.evolve(content_type=new + part.content_type[len(old) :])
+        return part
+
     def back(self, sample: WitnessPart) -> WitnessPart:
         """Return what a part was before."""
         name = sample.name if self.names is None else Move(self.names[::-1]).name(sample.name)
@@ -119,7 +127,6 @@ class WorkflowStep:
     word: ClassVar[str]
     """What the step is called in a file."""
 
-    @abstractmethod
     def __call__(self, body: MessageBody) -> MessageBody:
         """Return the body afterwards.
 
@@ -130,6 +137,8 @@ class WorkflowStep:
             MissingDependency: links follow their parts, there is Markdown or HTML, and the extra
                 `links` is not installed.
         """
+        moved = ((part, self._move(sample_of(part))) for part in require_body(body))
+        return MessageBody(move.change(part) for part, move in moved if move is not None)
 
     rest: ClassVar[Move | None] = STAYS
     """What happens to parts that no rule accepts."""
@@ -145,14 +154,18 @@ class WorkflowStep:
         Raises:
             DuplicateName: two parts would have the same name.
         """
-        found, number, rules = list[WitnessPart](), 1, self.rules or ()
+        found, number = list[WitnessPart](), 1
         for part in parts:
-            moves = (rule.move for rule in rules if accepts(rule.glob, part))
-            move = next(moves, self.rest)
+            move = self._move(part)
             if move is not None:
                 found.append(move.follow(part, number))
                 number += move.is_numbering
         return distinct(found)
+
+    def _move(self, part: WitnessPart) -> Move | None:
+        """Return what happens to a part; None if it goes."""
+        moves = (rule.move for rule in self.rules or () if accepts(rule.glob, part))
+        return next(moves, self.rest)
 
     def before(self, after: Valid) -> "Condition":
         """Return what a body has to be, so that it is valid after the step.
@@ -309,9 +322,6 @@ class _ByPattern(WorkflowStep):
 
     globs: tuple[Glob, ...]
 
-    def _is_chosen(self, part: Part) -> bool:
-        return any(accepts(glob, sample_of(part)) for glob in self._patterns)
-
     @cached_property
     def _patterns(self) -> list[SchemaPart]:
         globs = (each if isinstance(each, tuple) else (each, "*/*") for each in self.globs)
@@ -328,9 +338,6 @@ class Select(_ByPattern):
     word: ClassVar[str] = "select"
     globs: tuple[Glob, ...] = attrs.field(converter=_globs)
 
-    def __call__(self, body: MessageBody) -> MessageBody:
-        return MessageBody(part for part in require_body(body) if self._is_chosen(part))
-
     @cached_property
     def rules(self) -> Sequence[StepRule]:
         return [StepRule(glob, STAYS) for glob in self._patterns]
@@ -344,9 +351,6 @@ class Drop(_ByPattern):
 
     word: ClassVar[str] = "drop"
     globs: tuple[Glob, ...] = attrs.field(converter=_globs)
-
-    def __call__(self, body: MessageBody) -> MessageBody:
-        return MessageBody(part for part in require_body(body) if not self._is_chosen(part))
 
     @cached_property
     def rules(self) -> Sequence[StepRule]:
@@ -392,12 +396,6 @@ class Show(WorkflowStep):
     word: ClassVar[str] = "show"
     name: str = attrs.field(converter=check_part_name)
 
-    def __call__(self, body: MessageBody) -> MessageBody:
-        return MessageBody(
-            part.evolve(name=None) if part.name == self.name else part
-            for part in require_body(body)
-        )
-
     @cached_property
     def rules(self) -> Sequence[StepRule]:
         return [StepRule(SchemaPart(self.name), Move((self.name, None)))]
@@ -413,13 +411,6 @@ class Name(WorkflowStep):
 
     def __attrs_post_init__(self) -> None:
         content_type_pattern(self.kinds).require_matches()
-
-    def __call__(self, body: MessageBody) -> MessageBody:
-        [rule] = self.rules
-        return MessageBody(
-            part.evolve(name=self.name) if accepts(rule.glob, sample_of(part)) else part
-            for part in require_body(body)
-        )
 
     @cached_property
     def rules(self) -> Sequence[StepRule]:
@@ -438,14 +429,6 @@ class Retype(WorkflowStep):
         for each in (self.old, self.new):
             if not isinstance(each, str) or essence(each) != each or not each.startswith("text/"):
                 raise InvalidArgument("a type of text, which another type of text can say", each)
-
-    def __call__(self, body: MessageBody) -> MessageBody:
-        return MessageBody(
-            part.evolve(content_type=self.new + part.content_type[len(self.old) :])
-            if essence(part.content_type) == self.old
-            else part
-            for part in require_body(body)
-        )
 
     @cached_property
     def rules(self) -> Sequence[StepRule]:
