@@ -356,6 +356,22 @@ def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
     return found
 
 
+def test_imports_are_not_deep() -> None:
+    """So many modules are read, one below the other, before the last one is understood."""
+    graph = {
+        module: {
+            target
+            for target, when in imports(module)
+            if target in MODULES and when is When.IMPORT and target not in {module, ROOT.name}
+        }
+        for module in MODULES
+    }
+    depth: dict[str, int] = {}
+    for module in graphlib.TopologicalSorter(graph).static_order():
+        depth[module] = 1 + max((depth[target] for target in graph[module]), default=0)
+    assert {module: number for module, number in depth.items() if number > 26} == {}
+
+
 def test_each_library_has_its_doors() -> None:
     """And each door a library: a table that says more than is true helps nobody."""
     users: dict[str, set[str]] = {}

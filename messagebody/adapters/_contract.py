@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import (
+    TYPE_CHECKING,
     Any,
     BinaryIO,
     Final,
@@ -17,11 +18,13 @@ from typing import (
 
 import attrs
 
-import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+import messagebody
 from messagebody._core import DEFAULT_LIMITS, FoundTuple, Limits, escape, quote, require_iterable
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, LossyConversion
-from messagebody.findings import Finding
 from messagebody.storage import Resolver
+
+if TYPE_CHECKING:
+    import messagebody.findings
 
 T = TypeVar("T")
 
@@ -187,7 +190,7 @@ class Adapter(Protocol):
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like this format."""
 
-    def iter_findings(self, message: Any, /) -> Iterator[Finding]:
+    def iter_findings(self, message: Any, /) -> Iterator["messagebody.findings.Finding"]:
         """Yield a finding for each rule of the format that a message breaks."""
 
 
