@@ -173,6 +173,14 @@ def human_size(size: int | None) -> str:
     return f"{amount:.{digits}f} {unit}"
 
 
+def common_prefix_length(one: str, other: str) -> int:
+    """Return the length of the longest common prefix of two texts."""
+    for position, (mine, theirs) in enumerate(zip(one, other, strict=False)):
+        if mine != theirs:
+            return position
+    return min(len(one), len(other))
+
+
 def count_of(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun in the right form.
 

@@ -3,14 +3,14 @@
 import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, islice, takewhile
+from itertools import chain, islice
 from typing import Final, Literal
 
 import attrs
 
 from messagebody._base.budget import OutOfBudget
 from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._base.text import count_of, escape, nearest, quote
+from messagebody._base.text import common_prefix_length, count_of, escape, nearest, quote
 from messagebody.compatibility._solver.containment import are_disjoint
 from messagebody.compatibility._solver.contents import Difference, Undecided
 from messagebody.compatibility._solver.decision import NOTHING, Decision, missing_from, rejected_by
@@ -573,14 +573,9 @@ def _closeness(schema_part: SchemaPart, part: PartType) -> tuple[bool, bool, int
     return (
         schema_part.accepts_name(part.name),
         same_sort and schema_part.content_type_pattern.matches_essence(part.content_type),
-        _common_prefix_length(part.name or "", schema_part.name or "") if same_sort else -1,
-        _common_prefix_length(part.content_type, schema_part.content_type.lower()),
+        common_prefix_length(part.name or "", schema_part.name or "") if same_sort else -1,
+        common_prefix_length(part.content_type, schema_part.content_type.lower()),
     )
-
-
-def _common_prefix_length(word: str, pattern: str) -> int:
-    pairs = zip(word, pattern, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _did_you_mean(part: SchemaPart, others: MessageBodySchema) -> str:

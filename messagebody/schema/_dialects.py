@@ -113,7 +113,7 @@ def _without(words: frozenset[str]) -> dict[str, str]:
     return {word: holds for word, holds in _HELD_BEFORE.items() if word not in words}
 
 
-def _plain(uri: str) -> str:
+def _plain_uri(uri: str) -> str:
     """Return a URI without its scheme and an empty fragment, which are often mistaken."""
     return uri.removesuffix("#").removeprefix("https").removeprefix("http")
 
@@ -124,7 +124,7 @@ DRAFT_2020: Final = JsonDialect(
     anchors=("$anchor", "$dynamicAnchor"), refers_alone=False,
 )  # fmt: skip
 _DIALECTS: Final = {
-    _plain(each.uri): each
+    _plain_uri(each.uri): each
     for each in (
         DRAFT_2020,
         JsonDialect(
@@ -164,7 +164,7 @@ def children(schema: dict[str, Any]) -> Iterator[tuple[Place, Any]]:
             yield from (((key, name), each) for name, each in value.items())
 
 
-def placed(schema: Any) -> Iterator[tuple[Place, Any, str]]:
+def located_schemas(schema: Any) -> Iterator[tuple[Place, Any, str]]:
     """Yield each schema in a schema with its place and its base: that of the nearest `$id` around.
 
     Raises:
@@ -201,7 +201,7 @@ def require_inside(schema: Any) -> None:
     Raises:
         InvalidSchema: one leaves it.
     """
-    schemas = [each for each in placed(schema) if isinstance(each[1], dict)]
+    schemas = [each for each in located_schemas(schema) if isinstance(each[1], dict)]
     inside = {"", *(base for _, _, base in schemas)}
     for place, each, base in schemas:
         for key in _REFERENCES:
@@ -220,7 +220,7 @@ def dialect_of(schema: dict[str, Any], place: Place = ()) -> JsonDialect:
         InvalidSchema: it is not known.
     """
     stated = schema.get("$schema", DRAFT_2020.uri)
-    dialect = _DIALECTS.get(_plain(stated)) if isinstance(stated, str) else None
+    dialect = _DIALECTS.get(_plain_uri(stated)) if isinstance(stated, str) else None
     if dialect is None:
         known = ", ".join(each.uri for each in _DIALECTS.values())
         raise InvalidSchema(
@@ -230,7 +230,7 @@ def dialect_of(schema: dict[str, Any], place: Place = ()) -> JsonDialect:
     return dialect
 
 
-def at(root: Any, fragment: str) -> Any:
+def value_at(root: Any, fragment: str) -> Any:
     """Return what a JSON Pointer in a reference leads to.
 
     Raises:

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._wire import exact_json
-from messagebody.schema._dialects import at, placed, resolved
+from messagebody.schema._dialects import located_schemas, resolved, value_at
 
 _ENOUGH: Final = 10**12
 """Ways that are not counted further."""
@@ -54,7 +54,7 @@ def _counted(graph: "Graph", deepest: int) -> list[int]:
     counts: list[int] = []
     while len(counts) <= deepest:
         counts.append(min(sum(steps[each] * times for each, times in ways.items()), _ENOUGH))
-        below = graph.below(ways)
+        below = graph.asked_of_a_child(ways)
         if below == ways or not ways or counts[-1] == _ENOUGH:
             break
         ways = below
@@ -109,10 +109,10 @@ class Graph:
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema
-        self._bases = {id(each): base for _, each, base in placed(schema)}
+        self._bases = {id(each): base for _, each, base in located_schemas(schema)}
         self._targets = {
             (base, key, each[key]): each
-            for _, each, base in placed(schema)
+            for _, each, base in located_schemas(schema)
             if isinstance(each, dict)
             for key in ("$id", "$anchor", "$dynamicAnchor")
             if isinstance(each.get(key), str)
@@ -121,11 +121,11 @@ class Graph:
         self._numbers: dict[int, int] = {}
         self._here: list[list[int]] = []
         self._below: list[list[_Child]] = []
-        self._known([schema])
+        self._numbers_of([schema])
         while len(self._here) < len(self.nodes):
             found = self.nodes[len(self._here)]
             node = found if isinstance(found, dict) else {}
-            self._here.append(self._known(self._same(node)))
+            self._here.append(self._numbers_of(self._schemas_of_value(node)))
             self._below.append([*self._members(node), *self._items(node)])
         self.work = _WORK
         """Additions that are left; who asks again gives more."""
@@ -133,11 +133,11 @@ class Graph:
         """For each schema how often it asks itself and others about the same value."""
         self.longest = 1
         """The most schemas that one after the other asks about the same value."""
-        self._close()
+        self._compute_closures()
 
     def reached(self, schemas: Iterable[Any]) -> set[int]:
         """Return the numbers of some schemas, and of all that they ask."""
-        pending = self._known(schemas)
+        pending = self._numbers_of(schemas)
         found = set(pending)
         while pending:
             number = pending.pop()
@@ -146,7 +146,7 @@ class Graph:
             pending += asked
         return found
 
-    def _known(self, schemas: Iterable[Any]) -> list[int]:
+    def _numbers_of(self, schemas: Iterable[Any]) -> list[int]:
         """Return the numbers of what is a schema."""
         found = []
         for each in schemas:
@@ -157,7 +157,7 @@ class Graph:
                 found.append(self._numbers[id(each)])
         return found
 
-    def _same(self, node: dict[str, Any]) -> Iterator[Any]:
+    def _schemas_of_value(self, node: dict[str, Any]) -> Iterator[Any]:
         """Yield the schemas that one asks about the same value."""
         for key in _HERE:
             value = node.get(key)
@@ -165,9 +165,9 @@ class Graph:
         yield from _values(node.get("dependentSchemas"))
         for key in ("$ref", "$dynamicRef"):
             if isinstance(node.get(key), str):
-                yield from self._referred(node, node[key])
+                yield from self._reference_targets(node, node[key])
 
-    def _referred(self, node: dict[str, Any], reference: str) -> Iterator[Any]:
+    def _reference_targets(self, node: dict[str, Any], reference: str) -> Iterator[Any]:
         url, fragment = resolved(self._bases.get(id(node), ""), reference)
         root = next((each for (base, key, _), each in self._targets.items()
                      if key == "$id" and base == url), self._schema)  # fmt: skip
@@ -179,34 +179,36 @@ class Graph:
             )  # fmt: skip
         else:
             try:
-                yield at(root, fragment)
+                yield value_at(root, fragment)
             except (LookupError, ValueError, TypeError) as error:
                 raise Endless from error  # the library found it in another way
 
     def _members(self, node: dict[str, Any]) -> Iterator[_Child]:
-        others = self._known(_asked(node, "additionalProperties"))
-        everywhere = _asked(node, "unevaluatedProperties")
+        others = self._numbers_of(_schemas_of_keywords(node, "additionalProperties"))
+        everywhere = _schemas_of_keywords(node, "unevaluatedProperties")
         everywhere += _values(node.get("patternProperties"))
-        for number in others + self._known(everywhere):
+        for number in others + self._numbers_of(everywhere):
             yield _Child("member", None, number)
-        for number in self._known(_asked(node, "propertyNames")):
+        for number in self._numbers_of(_schemas_of_keywords(node, "propertyNames")):
             yield _Child("name", None, number)
         properties = node.get("properties")
         for name, each in properties.items() if isinstance(properties, dict) else ():
-            yield from (_Child("member", name, number) for number in self._known([each]))
+            yield from (_Child("member", name, number) for number in self._numbers_of([each]))
             # A member with a name is none of the others.
             yield from (_Child("member", name, number, -1) for number in others)
 
     def _items(self, node: dict[str, Any]) -> Iterator[_Child]:
-        others = self._known([node.get("items")])
-        for number in others + self._known(_asked(node, "contains", "unevaluatedItems")):
+        others = self._numbers_of([node.get("items")])
+        for number in others + self._numbers_of(
+            _schemas_of_keywords(node, "contains", "unevaluatedItems")
+        ):
             yield _Child("item", None, number)
         first = node.get("prefixItems")
         for step, each in enumerate(first if isinstance(first, list) else ()):
-            yield from (_Child("item", step, number) for number in self._known([each]))
+            yield from (_Child("item", step, number) for number in self._numbers_of([each]))
             yield from (_Child("item", step, number, -1) for number in others)
 
-    def _sorted(self) -> list[int]:
+    def _in_topological_order(self) -> list[int]:
         """Return the schemas so that each comes before those that it asks about the same value."""
         done: list[int] = []
         seen: set[int] = set()
@@ -224,19 +226,19 @@ class Graph:
                     pending.append((following, iter(self._here[following])))
         return done[::-1]
 
-    def _close(self) -> None:
+    def _compute_closures(self) -> None:
         lengths = [0] * len(self.nodes)
-        for number in reversed(self._sorted()):
+        for number in reversed(self._in_topological_order()):
             lengths[number] = 1 + max((lengths[each] for each in self._here[number]), default=0)
             found = Counter({number: 1})
             # A circle without a step downwards ends, so its way back counts nothing: the closure
             # there is still empty.
             for each in self._here[number]:
-                self._add(found, each, 1)
+                self._add_closure(found, each, 1)
             self.closures[number] = found
         self.longest = max(lengths)
 
-    def _add(self, found: Counter[int], number: int, times: int) -> None:
+    def _add_closure(self, found: Counter[int], number: int, times: int) -> None:
         """Add what a schema asks about a value."""
         closure = self.closures[number]
         self.work -= 1 + len(closure)
@@ -245,7 +247,7 @@ class Graph:
         for each, count in closure.items():
             found[each] = min(found[each] + count * times, _ENOUGH)
 
-    def children(self, ways: Ways) -> dict[str, dict[str | int | None, Counter[int]]]:
+    def asked_of_children(self, ways: Ways) -> dict[str, dict[str | int | None, Counter[int]]]:
         """Return how often each schema is asked about children: by their kind, then their step.
 
         What is asked about all of them has the step None, and is not in the others.
@@ -254,13 +256,13 @@ class Graph:
         for number, count in ways.items():
             for kind, step, child, times in self._below[number]:
                 steps = asked.setdefault(kind, defaultdict(Counter))
-                self._add(steps[step], child, count * times)
+                self._add_closure(steps[step], child, count * times)
         return asked
 
-    def below(self, ways: Ways) -> Ways:
+    def asked_of_a_child(self, ways: Ways) -> Ways:
         """Return how often each schema is asked about one child of a value at most."""
         found: Ways = {}
-        for steps in self.children(ways).values():
+        for steps in self.asked_of_children(ways).values():
             everywhere = steps.pop(None, Counter())
             for named in [{}, *steps.values()]:
                 self.work -= len(everywhere) + len(named)
@@ -277,6 +279,6 @@ def _values(value: Any) -> list[Any]:
     return [*value.values()] if isinstance(value, dict) else []
 
 
-def _asked(node: dict[str, Any], *keys: str) -> list[Any]:
+def _schemas_of_keywords(node: dict[str, Any], *keys: str) -> list[Any]:
     """Return the schemas of keywords; one that is false is told of the value, not of its child."""
     return [node[key] for key in keys if node.get(key, False) is not False]

@@ -58,7 +58,7 @@ class Inside(Protocol):
     def is_reference(self) -> bool:
         """Whether the content is a reference to another place."""
 
-    def held(self, wanted: int) -> int:
+    def satisfied_among(self, wanted: int) -> int:
         """Return the schema parts, of some, whose content schema it satisfies."""
 
     def flaws(self, candidates: int, room: int = LISTED) -> Sequence[Violation]:
@@ -118,7 +118,7 @@ class Content:
             self._problem = "content-not-read", escape(redact_urls(str(error)), limit=_CUT)
         return None
 
-    def held(self, wanted: int) -> int:
+    def satisfied_among(self, wanted: int) -> int:
         """Return the schema parts, of some, whose content schema it satisfies."""
         value, held = self._value, 0
         if self._problem is not None:
@@ -274,7 +274,7 @@ class ContentChecker(Checker):
         content = Content(self.parts, position, part, resolver)
         plain, inside = found & ~self.inside, found & self.inside
         wanted = inside & missing if plain else inside
-        held = content.held(wanted) if wanted else 0
+        held = content.satisfied_among(wanted) if wanted else 0
         refused = wanted & ~held
         is_told = refused & missing or not (held or plain)
         flaws = content.flaws(refused, LISTED // (told + 1)) if is_told else ()
@@ -327,7 +327,7 @@ class ContentChecker(Checker):
         for position, plain, inside in undecided:
             needed = inside & self.required & ~outcome.matched
             wanted = needed if plain else inside
-            held = contents(position).held(wanted) if wanted else 0
+            held = contents(position).satisfied_among(wanted) if wanted else 0
             outcome.matched |= held
             if not held and not plain:
                 outcome.refused[position] = inside

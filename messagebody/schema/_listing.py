@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from messagebody._wire import exact_json
-from messagebody.schema._dialects import placed
+from messagebody.schema._dialects import located_schemas
 from messagebody.schema._effort import Graph, Ways
 
 _FLAW: Final = 1_200
@@ -61,8 +61,8 @@ class FlawCosts:
 
     def __init__(self, schema: dict[str, Any] | bool) -> None:
         self._graph = Graph(schema)
-        self._made = [_flaws(node) for node in self._graph.nodes]
-        self._copied = [_copied(node) for node in self._graph.nodes]
+        self._flaw_counts = [_flaws(node) for node in self._graph.nodes]
+        self._bytes_copied = [_bytes_copied(node) for node in self._graph.nodes]
         self._required = [_required(node) for node in self._graph.nodes]
         self._chosen = self._graph.reached(
             branch
@@ -72,7 +72,9 @@ class FlawCosts:
             for branch in node.get(key, ())
         )
         # References add to the path of a flaw, on each level of the content.
-        places = (sum(len(str(step)) + 1 for step in place) for place, _, _ in placed(schema))
+        places = (
+            sum(len(str(step)) + 1 for step in place) for place, _, _ in located_schemas(schema)
+        )
         self._path = _NAME + 2 * _CHARACTER * max(places) * self._graph.longest
 
     def cost(self, value: Any, most: int, *, first: bool = False) -> int:
@@ -87,12 +89,12 @@ class FlawCosts:
             Endless: counting takes too long.
         """
         self._graph.work = most // _ADDITION
-        start = _AskedOfValue(self, self._graph.closures[0], first=first)
+        start = _ValueCosts(self, self._graph.closures[0], first=first)
         total, pending = 0, [(value, start, int(first), 0)]
         while pending and total <= most:
             each, state, held, path = pending.pop()
             path += self._path
-            cost, made = state.told(each, path)
+            cost, made = state.cost(each, path)
             held += made
             total += _VISIT + cost + held * _size(each)
             if isinstance(each, dict | list):
@@ -100,32 +102,34 @@ class FlawCosts:
                     return most + 1  # their number says enough
                 pending += (
                     (child, below, held, path + _CHARACTER * name)
-                    for child, below, name in state.children(each)
+                    for child, below, name in state.children_costs(each)
                 )
         return total
 
-    def told(self, ways: Ways, *, first: bool) -> tuple[int, int]:
+    def flaws_and_bytes(self, ways: Ways, *, first: bool) -> tuple[int, int]:
         """Return how many flaws of a value schemas make at most, and the bytes that these copy."""
-        told = self._told(ways, first=first)
+        counted = self._counted(ways, first=first)
         return (
-            sum(self._made[number] * times for number, times in told),
-            sum(self._copied[number] * times for number, times in told),
+            sum(self._flaw_counts[number] * times for number, times in counted),
+            sum(self._bytes_copied[number] * times for number, times in counted),
         )
 
-    def needed(self, ways: Ways, *, first: bool) -> list[tuple[list[str], int]]:
+    def required_names(self, ways: Ways, *, first: bool) -> list[tuple[list[str], int]]:
         """Return names that schemas require, each of which is a flaw if it is not there."""
-        told = self._told(ways, first=first)
-        return [(self._required[number], times) for number, times in told if self._required[number]]
+        counted = self._counted(ways, first=first)
+        return [
+            (self._required[number], times) for number, times in counted if self._required[number]
+        ]
 
-    def _told(self, ways: Ways, *, first: bool) -> list[tuple[int, int]]:
+    def _counted(self, ways: Ways, *, first: bool) -> list[tuple[int, int]]:
         return [each for each in ways.items() if not first or each[0] in self._chosen]
 
-    def below(self, ways: Ways) -> Mapping[str, Mapping[str | int | None, Ways]]:
+    def asked_of_children(self, ways: Ways) -> Mapping[str, Mapping[str | int | None, Ways]]:
         """Return how often each schema is asked about children: by their kind, then their step."""
-        return self._graph.children(ways)
+        return self._graph.asked_of_children(ways)
 
 
-class _AskedOfValue:
+class _ValueCosts:
     """What is asked about a value, and what follows for its children.
 
     Arguments:
@@ -136,47 +140,47 @@ class _AskedOfValue:
 
     def __init__(self, listing: FlawCosts, ways: Ways, *, first: bool) -> None:
         self._listing, self._ways, self._first = listing, ways, first
-        self._made, self._copied = listing.told(ways, first=first)
-        self._needed = listing.needed(ways, first=first)
+        self._flaw_counts, self._bytes_copied = listing.flaws_and_bytes(ways, first=first)
+        self._needed = listing.required_names(ways, first=first)
         self._steps = sum(ways.values()) + sum(len(names) for names, _ in self._needed)
-        self._known: dict[tuple[str, str | int | None], _AskedOfValue] = {}
+        self._known: dict[tuple[str, str | int | None], _ValueCosts] = {}
 
-    def told(self, value: Any, path: int) -> tuple[int, int]:
+    def cost(self, value: Any, path: int) -> tuple[int, int]:
         """Return the bytes of all flaws of a value without copies of it, and their number."""
-        made, copied = self._made, self._copied
+        made, copied = self._flaw_counts, self._bytes_copied
         if isinstance(value, dict):
             for needed, times in self._needed:
                 made += times * sum(name not in value for name in needed)
             # A flaw of a name is about the whole object.
-            each, more = self._listing.told(self._names, first=self._first)
+            each, more = self._listing.flaws_and_bytes(self._names, first=self._first)
             made, copied = made + each * len(value), copied + more * len(value)
         return made * (_FLAW + path) + copied + self._steps * _STEP, made
 
-    def children(self, value: Any) -> "Iterator[tuple[Any, _AskedOfValue, int]]":
+    def children_costs(self, value: Any) -> "Iterator[tuple[Any, _ValueCosts, int]]":
         """Yield each child of a value, what is asked about it, and the length of its name."""
         if isinstance(value, dict):
             for name, child in value.items():
-                yield child, self._child("member", name), len(name)
+                yield child, self._child_costs("member", name), len(name)
         else:
             for at, child in enumerate(value):
-                yield child, self._child("item", at), 0
+                yield child, self._child_costs("item", at), 0
 
     @cached_property
-    def _asked(self) -> Mapping[str, Mapping[str | int | None, Ways]]:
-        return self._listing.below(self._ways)
+    def _ways_of_children(self) -> Mapping[str, Mapping[str | int | None, Ways]]:
+        return self._listing.asked_of_children(self._ways)
 
     @cached_property
     def _names(self) -> Ways:
-        return self._asked["name"][None] if "name" in self._asked else {}
+        return self._ways_of_children["name"][None] if "name" in self._ways_of_children else {}
 
-    def _child(self, kind: str, step: str | int) -> "_AskedOfValue":
-        asked = self._asked.get(kind, {})
+    def _child_costs(self, kind: str, step: str | int) -> "_ValueCosts":
+        asked = self._ways_of_children.get(kind, {})
         key = kind, step if step in asked else None
         if key not in self._known:
             ways = Counter(asked.get(None, {}))
             ways.update(asked.get(step, {}))
             # Of a member with a name, what is asked of all others was taken back.
-            self._known[key] = _AskedOfValue(self._listing, +ways, first=self._first)
+            self._known[key] = _ValueCosts(self._listing, +ways, first=self._first)
         return self._known[key]
 
 
@@ -201,7 +205,7 @@ def _values(node: dict[str, Any], key: str) -> Iterable[Any]:
     return value.values() if isinstance(value, dict) else ()
 
 
-def _copied(node: dict[str, Any] | bool) -> int:
+def _bytes_copied(node: dict[str, Any] | bool) -> int:
     """Return the bytes of what a schema asks for, which its flaws copy."""
     if isinstance(node, bool):
         return 0

@@ -102,24 +102,24 @@ class _SchemaTranslation:
         """Where references lead, by the place of the schema that has one."""
         self._moved: dict[Place, Place] = {}
         """Where each schema is afterwards."""
-        self._added = self._without_room(self._follow_references())
+        self._added = self._targets_without_place(self._follow_references())
         self._holders = {each[:end] for each in self._added for end in range(1, len(each) + 1)}
         # The documents of `$id` matter for references that are followed while values are checked.
         self._keeps_names = dialect is DRAFT_2020 or self._recurs()
 
     def result(self) -> dict[str, Any]:
         """Return the translated document."""
-        made: dict[str, Any] = self._made((), ())
-        rooms = self._with_rooms()
+        made: dict[str, Any] = self._translated_at((), ())
+        rooms = self._assign_definitions()
         if not rooms and all(place == new for place, new in self._moved.items()):
             return made
         # Once more: now it is known where each reference leads.
-        made = self._made((), ())
+        made = self._translated_at((), ())
         for place, room in rooms.items():
             holder = made
             for step in room[:-2]:
                 holder = holder[step]  # type: ignore[index]  # a list has numbers
-            holder.setdefault("$defs", {})[room[-1]] = self._made(place, room)
+            holder.setdefault("$defs", {})[room[-1]] = self._translated_at(place, room)
         return made
 
     # What is where
@@ -129,7 +129,7 @@ class _SchemaTranslation:
         pending: list[Place] = self._walk((), self._document, "")
         found: dict[Place, None] = {}
         for place in pending:  # which grows meanwhile
-            target = self._target(place)
+            target = self._reference_target(place)
             if target is None:
                 continue
             self._targets[place] = target
@@ -138,7 +138,7 @@ class _SchemaTranslation:
                 pending += self._walk_target(place, target)
         return [*found]
 
-    def _without_room(self, targets: Iterable[Place]) -> list[Place]:
+    def _targets_without_place(self, targets: Iterable[Place]) -> list[Place]:
         """Return the targets that no known word holds; of those in each other, the outer ones."""
         reached: set[Place] = set()
         found: list[Place] = []
@@ -167,7 +167,7 @@ class _SchemaTranslation:
             if isinstance(each, dict):
                 if "$schema" in each and dialect_of(each, here) is not self._dialect:
                     raise InvalidSchema(f"contentSchema {pointer(*here)} changes the dialect")
-                around = self._base(each, here, around)
+                around = self._register_names(each, here, around)
                 for steps, below in self._dialect.children(each):
                     pending.append(((*here, *steps), below, around))
                 if self._dialect.is_reference(each) and isinstance(each.get("definitions"), dict):
@@ -177,7 +177,7 @@ class _SchemaTranslation:
             self._schemas[here] = each, around
         return found
 
-    def _base(self, schema: dict[str, Any], place: Place, base: str) -> str:
+    def _register_names(self, schema: dict[str, Any], place: Place, base: str) -> str:
         """Note the names of a schema, and return the base of its references."""
         if self._dialect.is_reference(schema):
             return base
@@ -194,7 +194,7 @@ class _SchemaTranslation:
                 self._anchors.setdefault((base, schema[word]), place)
         return base
 
-    def _target(self, place: Place) -> Place | None:
+    def _reference_target(self, place: Place) -> Place | None:
         """Return the place that the reference of a schema leads to, if it has one."""
         schema, base = self._schemas[place]
         reference = schema.get("$ref") if isinstance(schema, dict) else None
@@ -210,12 +210,12 @@ class _SchemaTranslation:
         if name and not name.startswith("/"):
             found = self._anchors.get((document, name))
         else:
-            found = self._pointed(self._resources[document], name)
+            found = self._pointer_target(self._resources[document], name)
         if found is None:
             raise InvalidSchema(f"{where}: {quote(name)} does not exist")
         return found
 
-    def _pointed(self, root: Place, name: str) -> Place | None:
+    def _pointer_target(self, root: Place, name: str) -> Place | None:
         """Return the place that a JSON Pointer leads to, None if it leads nowhere."""
         value, _ = self._schemas[root]
         steps: list[str | int] = []
@@ -251,11 +251,11 @@ class _SchemaTranslation:
             for each, _ in self._schemas.values()
         )
 
-    def _root(self, place: Place) -> Place:
+    def _document_root(self, place: Place) -> Place:
         """Return the place of the document that a schema belongs to, as the library sees it."""
         return self._resources[self._schemas[place][1]] if self._keeps_names else ()
 
-    def _with_rooms(self) -> dict[Place, Place]:
+    def _assign_definitions(self) -> dict[Place, Place]:
         """Give a free place under `$defs` to each target that no known word holds."""
         taken = set(self._moved.values())
         numbers: Counter[Place] = Counter()
@@ -264,19 +264,19 @@ class _SchemaTranslation:
             around = next(
                 place[:end] for end in range(len(place) - 1, -1, -1) if place[:end] in self._schemas
             )
-            wanted = (*self._moved[self._root(around)], "$defs", str(place[-1]))
+            wanted = (*self._moved[self._document_root(around)], "$defs", str(place[-1]))
             room: Place = wanted
             while room in taken:
                 numbers[wanted] += 1
                 room = (*wanted[:-1], f"{wanted[-1]}-{numbers[wanted] + 1}")
             taken.add(room)
             rooms[place] = room
-            self._made(place, room)  # a document in it may have rooms, too
+            self._translated_at(place, room)  # a document in it may have rooms, too
         return rooms
 
     # Words
 
-    def _made(self, place: Place, new: Place) -> Any:
+    def _translated_at(self, place: Place, new: Place) -> Any:
         """Return the schema at a place as it is at a new place."""
         self._moved[place] = new
         schema = self._schemas[place][0]
@@ -287,13 +287,13 @@ class _SchemaTranslation:
         made: dict[str, Any] = {}
         beside: list[Any] = []
         for word, value in schema.items():
-            if self._is_kept(word, place):
+            if self._stays(word, place):
                 made |= self._translated_word(word, value, place, new, beside)
         if beside:
             made["allOf"] = [*made.get("allOf", ()), *beside]
         return made
 
-    def _is_kept(self, word: str, place: Place) -> bool:
+    def _stays(self, word: str, place: Place) -> bool:
         if word == "$schema" or word in self._dialect.unknown:
             return False
         if word == self._dialect.id:
@@ -325,7 +325,7 @@ class _SchemaTranslation:
             case "$ref" if isinstance(value, str):
                 return {"$ref": self._reference(place)}
             case "$recursiveRef" if old:
-                root = self._schemas[self._root(place)][0]
+                root = self._schemas[self._document_root(place)][0]
                 if self._keeps_names and root.get("$recursiveAnchor") is True:
                     return {"$dynamicRef": f"#{_RECURSION}"}
                 return self._recursive(schema, place, beside)
@@ -364,11 +364,11 @@ class _SchemaTranslation:
         """Return the value of a word, with the schemas in it translated."""
         holds, here, there = self._dialect.holders.get(word), (*place, word), (*new, name or word)
         if holds == "list" and isinstance(value, list):
-            return [self._made((*here, at), (*there, at)) for at in range(len(value))]
+            return [self._translated_at((*here, at), (*there, at)) for at in range(len(value))]
         if holds == "names" and isinstance(value, dict):
-            return {each: self._made((*here, each), (*there, each)) for each in value}
+            return {each: self._translated_at((*here, each), (*there, each)) for each in value}
         if holds in {"one", "items"} and here in self._schemas:
-            return self._made(here, there)
+            return self._translated_at(here, there)
         return value
 
     def _tuple(self, schema: dict[str, Any], place: Place, new: Place) -> dict[str, Any]:
@@ -376,17 +376,19 @@ class _SchemaTranslation:
         made: dict[str, Any] = {}
         if schema["items"]:
             made["prefixItems"] = [
-                self._made((*place, "items", at), (*new, "prefixItems", at))
+                self._translated_at((*place, "items", at), (*new, "prefixItems", at))
                 for at in range(len(schema["items"]))
             ]
         if "additionalItems" in schema:
-            made["items"] = self._made((*place, "additionalItems"), (*new, "items"))
+            made["items"] = self._translated_at((*place, "additionalItems"), (*new, "items"))
         return made
 
     def _dependencies(self, value: dict[str, Any], place: Place, new: Place) -> dict[str, Any]:
         names = {each: names for each, names in value.items() if isinstance(names, list)}
         schemas = {
-            each: self._made((*place, "dependencies", each), (*new, "dependentSchemas", each))
+            each: self._translated_at(
+                (*place, "dependencies", each), (*new, "dependentSchemas", each)
+            )
             for each in value
             if each not in names
         }

@@ -14,7 +14,7 @@ import attrs
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.leaves import leaf
 from messagebody._base.media_types import ALIASES, essence
-from messagebody._base.text import escape, quote
+from messagebody._base.text import common_prefix_length, escape, quote
 from messagebody.globs import PatternIndex
 from messagebody.schema._part import SchemaPart
 
@@ -64,7 +64,10 @@ class NearestMiss:
         indexes = islice(members_of(candidates), _COMPARED)
         return max(
             indexes,
-            key=lambda index: (_shared(kind, self._parts[index].content_type.lower()), -index),
+            key=lambda index: (
+                common_prefix_length(kind, self._parts[index].content_type.lower()),
+                -index,
+            ),
         )
 
     def _by_name(self, name: str | None, candidates: int) -> int:
@@ -75,7 +78,7 @@ class NearestMiss:
             before, after = reversed(self._named[:place]), self._named[place:]
             for pair in zip_longest(before, after):
                 found = [
-                    (-_shared(name, each[0]), each[1])
+                    (-common_prefix_length(name, each[0]), each[1])
                     for each in pair
                     if each is not None and candidates >> each[1] & 1
                 ]
@@ -89,14 +92,6 @@ def members_of(candidates: int) -> Iterator[int]:
         lowest = candidates & -candidates
         yield lowest.bit_length() - 1
         candidates ^= lowest
-
-
-def _shared(word: str, pattern: str) -> int:
-    """Return the length of the longest common prefix of two texts."""
-    for position, (mine, theirs) in enumerate(zip(word, pattern, strict=False)):
-        if mine != theirs:
-            return position
-    return min(len(word), len(pattern))
 
 
 Code = Literal[
@@ -325,7 +320,7 @@ class ContentVerdict:
     violations: Sequence[Violation]
     is_reference: bool = False
 
-    def held(self, wanted: int) -> int:
+    def satisfied_among(self, wanted: int) -> int:
         """Return the schema parts, of some, whose content schema it satisfied."""
         return self.satisfied & wanted
 

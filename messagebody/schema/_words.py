@@ -7,7 +7,7 @@ from typing import Any, Final
 from messagebody._base.text import escape
 from messagebody._wire import exact_json
 from messagebody.schema._contents import ContentSchema
-from messagebody.schema._dialects import at
+from messagebody.schema._dialects import value_at
 
 _DEEPEST: Final = 3
 """Levels of members that are listed."""
@@ -128,7 +128,7 @@ def _target(schema: Any, root: Any) -> Any:
             return schema
         if reference != "#" and not reference.startswith("#/"):
             return True
-        schema = at(root, reference[1:])
+        schema = value_at(root, reference[1:])
     return True
 
 

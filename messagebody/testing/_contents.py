@@ -8,7 +8,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from messagebody.schema import ContentSchema
-from messagebody.schema._dialects import at
+from messagebody.schema._dialects import value_at
 
 _Values = st.SearchStrategy[Any]
 _DEEPEST: Final = 4
@@ -189,7 +189,7 @@ def _merged(one: Any, other: Any) -> Any:
 def _target(root: Any, reference: str) -> Any:
     """Return what a reference leads to; anything if it is no pointer, which a filter corrects."""
     if reference == "#" or reference.startswith("#/"):
-        return at(root, reference[1:])
+        return value_at(root, reference[1:])
     return True
 
 
