@@ -149,7 +149,6 @@ if TYPE_CHECKING:
     )
     from messagebody.globs._wide import wide_pattern
     from messagebody.schema._contents import JSON_TYPES
-    from messagebody.schema._part_types import FilledType, example_body
     from messagebody.schema._words import in_words
     from messagebody.storage._offloading._mentions import digests_of
     from messagebody.storage._references.reader import read_web
@@ -220,7 +219,6 @@ else:
             "StoredMessages is_message_key",
             "..globs._wide": "wide_pattern",
             "..schema._contents": "JSON_TYPES",
-            "..schema._part_types": "FilledType example_body",
             "..schema._words": "in_words",
         },
     )

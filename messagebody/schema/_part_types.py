@@ -92,19 +92,13 @@ def can_exist(types: Iterable[PartType]) -> bool:
     return all(len(part.content_type) <= MAX_LENGTH for part in types)
 
 
-def example_body(
-    types: Sequence[PartType], *, in_order: bool = False
-) -> "messagebody.MessageBody | None":
+def example_body(types: Sequence[PartType]) -> "messagebody.MessageBody | None":
     """Return a body whose parts have these names and content types, with small contents.
 
     None if a content type is longer than the limit, which patterns don't know.
 
     Names may be longer than readers accept, because the decision is about names of any length.
-
-    Arguments:
-        types: the names and content types.
-        in_order: keep the order; else unnamed parts come first, because they are the content to
-            show.
+    Unnamed parts come first, because they are the content to show.
     """
     if not can_exist(types):
         return None
@@ -112,9 +106,7 @@ def example_body(
     from messagebody._model.body import MessageBody
     from messagebody._model.part import Part
 
-    ordered = types
-    if not in_order:
-        ordered = sorted(types, key=lambda part: (part.name is not None, part))
+    ordered = sorted(types, key=lambda part: (part.name is not None, part))
     parts = MessageBody(Part(_content(kind), content_type=kind) for _, kind in ordered).to_dicts()
     named = [
         part if name is None else {"name": name, **part}

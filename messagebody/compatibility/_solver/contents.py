@@ -140,7 +140,7 @@ def json_types(pattern: ContentTypePattern) -> ContentTypePattern:
     return content_type_pattern(kinds[0] if len(kinds) == 1 else "{" + ",".join(kinds) + "}")
 
 
-def fillings(
+def content_choices(
     contents: Sequence[tuple[ContentSchema, bool]], questions: "ContentQuestions", budget: Budget
 ) -> Iterator[tuple[tuple[bool, ...], Value]]:
     """Yield what may be taken at once of some contents, with a content of which that is true.

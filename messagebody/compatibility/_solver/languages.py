@@ -4,7 +4,7 @@ import heapq
 import string
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Final, Protocol
+from typing import Final
 
 from messagebody._base.budget import Budget
 from messagebody.compatibility._solver.step_costs import GROUPS_COMPARED
@@ -39,31 +39,6 @@ Row = tuple[dict[str, States], States]
 def readability(character: str) -> int:
     """Return a sort key that puts the most readable characters first."""
     return _ORDER[character]
-
-
-class WordLanguage(Protocol):
-    """What a search needs of a language: sets of states, and how characters move them."""
-
-    @property
-    def start(self) -> States:
-        """The states before the first character."""
-
-    @property
-    def accepting(self) -> States:
-        """The states at the end of a word."""
-
-    @property
-    def size(self) -> int:
-        """The number of states."""
-
-    def row(self, states: States) -> Row:
-        """Return the next states for each distinguished character, and those for all others."""
-
-    def row_cost(self, states: States) -> int:
-        """Return the steps that `row` takes without its cache."""
-
-    def new_character(self, taken: Container[str]) -> str:
-        """Return the most readable character that is not taken, or "" if all are taken."""
 
 
 class Language:

@@ -20,7 +20,7 @@ from messagebody.compatibility._solver.contents import (
     Difference,
     OpenContents,
     Undecided,
-    fillings,
+    content_choices,
     takes,
 )
 from messagebody.compatibility._solver.cover import cover
@@ -322,7 +322,7 @@ class NumberedPair:
                 parts[content] = parts.get(content, 0) | 1 << index
         contents = [(content, bool(each & good)) for content, each in parts.items()]
         try:
-            for taken, value in fillings(contents, self._questions, self.budget):
+            for taken, value in content_choices(contents, self._questions, self.budget):
                 matching_parts = matching
                 for each, takes in zip(parts.values(), taken, strict=True):
                     matching_parts &= -1 if takes else ~each

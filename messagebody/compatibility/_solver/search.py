@@ -13,7 +13,7 @@ from typing import Final
 from messagebody._base.budget import Budget
 from messagebody.compatibility._solver.languages import (
     Key,
-    WordLanguage,
+    Language,
     bits,
     key_of,
     members,
@@ -35,7 +35,7 @@ _HEAVY: Final = 64
 
 
 def search(
-    labelled: Iterable[tuple[int, WordLanguage]],
+    labelled: Iterable[tuple[int, Language]],
     budget: Budget,
     *,
     good: int,
@@ -117,9 +117,9 @@ class Joined:
         budget: the budget for following them.
     """
 
-    def __init__(self, labelled: Iterable[tuple[int, WordLanguage]], budget: Budget) -> None:
+    def __init__(self, labelled: Iterable[tuple[int, Language]], budget: Budget) -> None:
         self._budget = budget
-        self._languages: list[tuple[int, WordLanguage, int]] = []  # label, language, offset
+        self._languages: list[tuple[int, Language, int]] = []  # label, language, offset
         self._offsets: list[int] = []
         self.start = self._accepting = size = 0
         for label, language in labelled:
@@ -182,7 +182,7 @@ class Joined:
             self._budget.spend(self.handling)
             yield character, ordinary ^ changes.get(character, 0)
 
-    def _among(self, states: int) -> Iterator[tuple[int, WordLanguage, int, int]]:
+    def _among(self, states: int) -> Iterator[tuple[int, Language, int, int]]:
         """Yield label, language and offset, and its own states, for each language with some."""
         # From one language that has states to the next, because often most of them have none.
         shifted = 0
@@ -194,7 +194,7 @@ class Joined:
             states >>= language.size
             shifted = offset + language.size
 
-    def _first_cost(self, language: WordLanguage, offset: int, here: int) -> int:
+    def _first_cost(self, language: Language, offset: int, here: int) -> int:
         """Return the steps for following a set of a long pattern; 0 if it was followed before."""
         if language.size <= _HEAVY or (key := (offset, key_of(here))) in self._followed:
             return 0
