@@ -192,24 +192,29 @@ def is_text(text: str) -> bool:
 # Types that are text although their names do not say so.
 _TEXT: Final = frozenset(
     {
-        "application/graphql",
-        "application/javascript",
-        "application/jsonl",
-        "application/mbox",
-        "application/rtf",
-        "application/sql",
-        "application/toml",
-        "application/x-httpd-php",
-        "application/x-ndjson",
-        "application/x-sh",
-        "application/x-subrip",
-        "application/x-tex",
-        "application/xml",
-        "application/yaml",
-        "message/rfc822",
-        "model/obj",
+        # code, data and documents
+        "application/ecmascript", "application/graphql", "application/javascript",
+        "application/json5", "application/jsonc", "application/jsonl", "application/n-quads",
+        "application/n-triples", "application/rtf", "application/sql", "application/toml",
+        "application/trig", "application/typescript", "application/vnd.dart",
+        "application/x-csh", "application/x-httpd-php", "application/x-latex",
+        "application/x-ndjson", "application/x-perl", "application/x-python",
+        "application/x-ruby", "application/x-sh", "application/x-shellscript",
+        "application/x-tex", "application/x-texinfo", "application/x-troff",
+        "application/x-troff-man", "application/x-troff-me", "application/x-troff-ms",
+        "application/xml", "application/yaml", "model/obj",
+        # mail, news and what goes along with them: base64 between lines of dashes
+        "application/mac-binhex40", "application/mbox", "application/pem-certificate-chain",
+        "application/pgp-encrypted", "application/pgp-keys", "application/pgp-signature",
+        "application/x-pem-file", "message/delivery-status", "message/disposition-notification",
+        "message/global", "message/news", "message/rfc822",
+        # subtitles, lists of songs, settings, forms, orders, and pictures that are source code
+        "application/edi-x12", "application/edifact", "application/vnd.apple.mpegurl",
+        "application/x-mswinurl", "application/x-setupscript", "application/x-subrip",
+        "application/x-www-form-urlencoded", "audio/mpegurl", "audio/x-mpegurl", "image/x-xbitmap",
+        "image/x-xpixmap",
     }
-)
+)  # fmt: skip
 
 _EXTENSIONS_OF: Final = {
     # text and code

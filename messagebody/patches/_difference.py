@@ -2,15 +2,15 @@
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import attrs
 
 from messagebody._base.text import human_size
 from messagebody._model.access import columns
 from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
-from messagebody._wire.state import canonical_json, state_entry
+from messagebody._wire.members import RichRecord
+from messagebody._wire.state import canonical_json, digest_of_entries, state_entry
 from messagebody.errors import LocalFileNotSent
 from messagebody.patches._comparison import edits_between
 from messagebody.patches._operations import (
@@ -31,36 +31,57 @@ class _Compared:
     """One of the two bodies.
 
     Arguments:
-        parts: its parts.
+        parts: the body: parts are made of those that differ only.
         entries: their entries in its state.
         keys: these as canonical JSON, the same for equal entries.
     """
 
-    parts: Sequence[Part]
+    parts: MessageBody
     entries: Sequence[dict[str, Any]]
     keys: Sequence[bytes]
 
     @classmethod
     def from_body(cls, body: MessageBody) -> "_Compared":
-        for part in body:
-            if part.local_file is not None:
-                file = part.local_file
-                raise LocalFileNotSent(part.label, file.path.name, human_size(file.size))
-        entries = [state_entry(record) for record in columns(body).records]
-        return cls(list(body), entries, [*map(canonical_json, entries)])
+        records = columns(body).records
+        for index, record in enumerate(records):
+            if isinstance(record, RichRecord) and (file := record.local_file) is not None:
+                size = human_size(file.size)
+                raise LocalFileNotSent(body[index].label, file.path.name, size)
+        entries = [*map(state_entry, records)]
+        return cls(body, entries, [*map(canonical_json, entries)])
+
+    @property
+    def digest(self) -> str:
+        """The digest of the state of the body."""
+        return digest_of_entries(self.keys)
 
     def is_reference(self, index: int) -> bool:
         return "contentUrl" in self.entries[index]
 
 
-def operations_between(old: MessageBody, new: MessageBody) -> tuple[Operation, ...]:
-    """Return the operations that make the parts of one body of those of another one.
+class Difference(NamedTuple):
+    """What makes the parts of one body of those of another one.
+
+    Arguments:
+        base: the digest of the state of the old body.
+        target: that of the new one.
+        operations: the operations, in the order of the new parts.
+    """
+
+    base: str
+    target: str
+    operations: tuple[Operation, ...]
+
+
+def difference(old: MessageBody, new: MessageBody) -> Difference:
+    """Return the difference between two bodies.
 
     Raises:
         LocalFileNotSent: a part is still a local file.
     """
     mine, theirs = _Compared.from_body(old), _Compared.from_body(new)
-    return joined(_operations(mine, theirs, _origins(mine, theirs)))
+    operations = joined(_operations(mine, theirs, _origins(mine, theirs)))
+    return Difference(mine.digest, theirs.digest, operations)
 
 
 def _operations(

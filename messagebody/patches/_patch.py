@@ -15,7 +15,7 @@ from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import strict_json
 from messagebody.errors import DigestMismatch, InvalidArgument, InvalidPatch, OtherBase
-from messagebody.patches._difference import operations_between
+from messagebody.patches._difference import difference
 from messagebody.patches._edits import composed
 from messagebody.patches._operations import (
     AddedPart,
@@ -223,8 +223,7 @@ def diff(old: MessageBody, new: MessageBody) -> Patch:
         (Splice(at=6, cut=4, data=b'warm'),)
     """
     old, new = require_body(old).copy(), require_body(new).copy()
-    operations = operations_between(old, new)
-    return Patch(old.state_digest, new.state_digest, operations, old=old)
+    return Patch(*difference(old, new), old=old)
 
 
 def _singly(operations: Sequence[Operation]) -> Iterator[Operation]:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from messagebody import Part
 from messagebody._base.media_types import (
     check_content_type,
     essence,
@@ -161,3 +162,19 @@ class TestIsTextual:
     )
     def test_is_true_of_text_and_json(self, text: str, textual: bool) -> None:
         assert is_plain(text) is textual
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "message/rfc822", "message/news", "message/delivery-status", "application/mbox",
+        "application/pgp-encrypted", "application/pgp-signature", "application/x-pem-file",
+        "application/x-subrip", "audio/x-mpegurl", "image/x-xpixmap", "application/x-troff-man",
+        "application/typescript", "application/x-latex", "application/edifact",
+        "application/x-www-form-urlencoded",
+    ],
+)  # fmt: skip
+def test_text_of_other_names_is_text(kind: str) -> None:
+    """It is read, shown and put into prompts as what it is."""
+    part = Part(b"From: a@b.c\n\nPlease cancel.\n", content_type=kind)
+    assert (part.is_text, part.read_text().split()[-1]) == (True, "cancel.")

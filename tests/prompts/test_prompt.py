@@ -291,3 +291,13 @@ def test_no_line_end_is_cut_in_two(length: int) -> None:
     head, _, tail = shown.partition("\n[…")
     assert not head.endswith("\r")
     assert not tail.partition("]\n")[2].startswith("\n")
+
+
+@pytest.mark.parametrize("name", [None, "/mail.eml", "/a.srt", "/key.asc", "/autorun.inf"])
+def test_plain_text_of_other_names_is_read(name: str | None) -> None:
+    """Mail, subtitles and keys are text, whatever else they are called."""
+    body = MessageBody()
+    body.add(b"From: a@example.com\nSubject: x\n\nPlease cancel order 17.\n", name=name)
+    prompt = to_prompt(body)
+    assert any("Please cancel order 17." in part.read_text() for part in prompt.body)
+    assert prompt.omitted == ()
