@@ -59,7 +59,7 @@ class _Compared:
         return "contentUrl" in self.entries[index]
 
 
-class Difference(NamedTuple):
+class BodyDifference(NamedTuple):
     """What makes the parts of one body of those of another one.
 
     Arguments:
@@ -73,7 +73,7 @@ class Difference(NamedTuple):
     operations: tuple[Operation, ...]
 
 
-def difference(old: MessageBody, new: MessageBody) -> Difference:
+def difference(old: MessageBody, new: MessageBody) -> BodyDifference:
     """Return the difference between two bodies.
 
     Raises:
@@ -81,7 +81,7 @@ def difference(old: MessageBody, new: MessageBody) -> Difference:
     """
     mine, theirs = _Compared.from_body(old), _Compared.from_body(new)
     operations = joined(_operations(mine, theirs, _origins(mine, theirs)))
-    return Difference(mine.digest, theirs.digest, operations)
+    return BodyDifference(mine.digest, theirs.digest, operations)
 
 
 def _operations(
