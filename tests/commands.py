@@ -49,7 +49,7 @@ CALLS: dict[str, list[list[str]]] = {
         for name, given in {
             "route": ["m", "m"], "unfed": [], "pairs": [],
             "who": ["--feeds", "m"], "chain": ["schema.json", "schema.json"],
-            "impact": ["agents/m.json"],
+            "diff": ["agents"],
         }.items()
     },
     "workflow check": [["flow.json"], ["flow.json", "--suggest"]],

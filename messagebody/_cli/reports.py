@@ -382,7 +382,7 @@ def report_findings(
         "lint",
         f"{path} means what it says",
         "failed" if findings else "passed",
-        tuple(_on_finding(each, checked, path, lines) for each in findings),
+        tuple(finding_problem(each, checked, path, lines) for each in findings),
         {
             kind: path,
             "findings": [
@@ -477,9 +477,13 @@ def _inside(reason: "Reason") -> dict[str, str]:
     return {"pointer": found.pointer, "sent": sent, "taken": found.taken}
 
 
-def _on_finding(
-    finding: "Finding", checked: "MessageBodySchema | MessageBody", path: str, lines: Sequence[int]
+def finding_problem(
+    finding: "Finding",
+    checked: "MessageBodySchema | MessageBody",
+    path: str,
+    lines: Sequence[int] = (),
 ) -> FileProblem:
+    """Return a likely mistake in a schema or a body as a problem of its file."""
     place = f"{finding.place}: " if finding.place else ""
     return FileProblem(
         finding.check,
@@ -614,13 +618,18 @@ def answer_workflow(
             terminal.say("no steps were found that mend it")
     else:
         show(report, form)
-    codes = {"passed": ExitCode.YES, "failed": ExitCode.NO, "undecided": ExitCode.UNDECIDED}
-    return codes[report.outcome]
+    return exit_code(report)
 
 
 def show(report: CommandReport, form: str) -> None:
     """Print a report in a format for programs."""
     click.echo(FORMATS[form](report))
+
+
+def exit_code(report: CommandReport) -> ExitCode:
+    """Return the exit code of a report."""
+    codes = {"passed": ExitCode.YES, "failed": ExitCode.NO, "undecided": ExitCode.UNDECIDED}
+    return codes[report.outcome]
 
 
 def from_here(path: str) -> str:

@@ -328,14 +328,15 @@ class AgentFiles(list[Agent]):
 
     Attributes:
         findings: the problems of the files. For each error, an agent was left out.
+        places: the file of each agent, by its name.
         are_tools: whether all are tools of lists, which take arguments and nothing beside.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.findings: list[Finding] = []
+        self.places: dict[str, str] = {}
         self._are_lists: list[bool] = []
-        self._names: set[str] = set()
 
     @property
     def are_tools(self) -> bool:
@@ -355,13 +356,13 @@ class AgentFiles(list[Agent]):
         for where, each in _listed(data) if tools is None else tools:
             try:
                 agent = Agent.from_dict(each, name=name, limits=limits)
-                if agent.name in self._names:
+                if agent.name in self.places:
                     raise InvalidSchema(f"another agent is called {quote(agent.name)}")
             except InvalidSchema as error:
                 at = where + getattr(error, "where", "")
                 self.findings.append(_left_out(place, at, str(error)))
                 continue
-            self._names.add(agent.name)
+            self.places[agent.name] = place
             self.append(agent)
             self.findings += [_placed(finding, place, where) for finding in agent.findings]
 

@@ -1,21 +1,29 @@
-"""Impact of a change: the pairs and the exchanges that an agent would lose and gain."""
+"""Impact of a change: the pairs and the exchanges that a fleet of agents would lose and gain."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from messagebody.agents._agents import Agent
-from messagebody.agents._exchanges import way_of
-from messagebody.compatibility import Verdict
+from messagebody.errors import AgentNotFound
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from messagebody.agents._agreement import AgentCompatibility
+
+Pairs = tuple[tuple[str, str], ...]
+"""Pairs of agents: the sender and the taker."""
+Changes = tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]
+"""What is lost, what is gained, and what is undecided."""
 Kinds = tuple[tuple[str, str, str], ...]
 """Kinds of exchange between two agents: who speaks first, who takes it, and the kind."""
 
 
 @attrs.frozen
 class Impact:
-    """The effects of a change of one agent; true only if it is certain that no pair is lost.
+    """The effects of a change of agents; true only if it is certain that no pair is lost.
+
+    Pairs of an agent that is removed are not lost: nobody sends or takes what does not fit.
 
     Arguments:
         lost: pairs (sender, taker) that fitted and would no longer fit.
@@ -24,18 +32,37 @@ class Impact:
         lost_exchanges: exchanges (speaker, taker, kind) that surely worked and no longer would.
         gained_exchanges: exchanges that surely would work and did not.
         undecided_exchanges: exchanges for which the budget ended.
+        changed: the agents that are not as they were.
+        added: the agents that would be new.
+        removed: the agents that would be gone.
     """
 
-    lost: tuple[tuple[str, str], ...]
-    gained: tuple[tuple[str, str], ...]
-    undecided: tuple[tuple[str, str], ...] = ()
+    lost: Pairs
+    gained: Pairs
+    undecided: Pairs = ()
     lost_exchanges: Kinds = ()
     gained_exchanges: Kinds = ()
     undecided_exchanges: Kinds = ()
+    changed: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    _after: "Callable[[str, str], AgentCompatibility] | None" = attrs.field(
+        default=None, eq=False, repr=False, kw_only=True
+    )
 
     def __bool__(self) -> bool:
         unsure = self.undecided or self.undecided_exchanges
         return not (self.lost or self.lost_exchanges or unsure)
+
+    def explain(self, sender: str, taker: str) -> "AgentCompatibility":
+        """Return the full answer for two agents after the change, with bodies and reasons.
+
+        Raises:
+            AgentNotFound: there would be no such agent.
+        """
+        if self._after is None:
+            raise AgentNotFound(sender)
+        return self._after(sender, taker)
 
 
 @attrs.frozen
@@ -45,48 +72,22 @@ class PairsFound:
     fitting: set[Any] = attrs.field(factory=set)
     undecided: set[Any] = attrs.field(factory=set)
 
+    def add(self, pair: tuple[str, ...], fits: bool | None) -> None:
+        """Add a pair; None is undecided."""
+        if fits is not False:
+            (self.undecided if fits is None else self.fitting).add(pair)
 
-def impact_of(
-    was: PairsFound, will: PairsFound, change: tuple[Agent | None, Agent],
-    others: Mapping[str, Agent], *, lenient: bool, steps: int,
-) -> Impact:  # fmt: skip
-    """Return what a change does.
+
+def changes(was: PairsFound, will: PairsFound, left: set[str]) -> Changes:
+    """Return what is lost, what is gained, and what is undecided.
 
     Arguments:
-        was: the pairs that the agent is in.
-        will: the pairs that it would be in.
-        change: the agent as it is, if there is one, and as it would be.
-        others: all other agents.
-        lenient: takers ignore parts they do not know.
-        steps: the work a pair may take.
+        was: pairs as they are.
+        will: pairs as they would be.
+        left: the agents that would be there.
     """
-    spoken = [_exchanges(agent, others, lenient=lenient, steps=steps) for agent in change]
-    return Impact(*_compared(was, will), *_compared(*spoken))
-
-
-def _compared(was: PairsFound, will: PairsFound) -> tuple[tuple[Any, ...], ...]:
-    """Return what is lost, what is gained, and what is undecided."""
-    undecided = was.undecided | will.undecided
+    undecided = {each for each in was.undecided if left.issuperset(each[:2])} | will.undecided
     # Where the budget ended, a pair is neither lost nor gained.
-    lost = was.fitting - will.fitting - undecided
+    lost = {each for each in was.fitting if left.issuperset(each[:2])} - will.fitting - undecided
     gained = will.fitting - was.fitting - undecided
     return tuple(sorted(lost)), tuple(sorted(gained)), tuple(sorted(undecided))
-
-
-def _exchanges(
-    agent: Agent | None, others: Mapping[str, Agent], *, lenient: bool, steps: int
-) -> PairsFound:
-    """Return the exchanges of an agent with all others."""
-    found = PairsFound()
-    if agent is None or not agent.exchanges:
-        return found
-    for name, other in others.items():
-        for kind in agent.exchanges.keys() & other.exchanges.keys():
-            ends = (agent.name, agent.exchanges[kind]), (name, other.exchanges[kind])
-            for speaker, taker in (ends, ends[::-1]):
-                way = way_of(speaker, taker, lenient=lenient, steps=steps)
-                if way:
-                    found.fitting.add((way.speaker, way.taker, kind))
-                elif way is not None and way.verdict is Verdict.UNDECIDED:
-                    found.undecided.add((way.speaker, way.taker, kind))
-    return found

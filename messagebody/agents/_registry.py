@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -33,7 +34,7 @@ from messagebody.agents._agents import Agent, AgentFiles, read_agents, read_card
 from messagebody.agents._agreement import AgentCompatibility
 from messagebody.agents._exchanges import Exchange, way_of
 from messagebody.agents._graphs import AgentGraph, GraphEdge
-from messagebody.agents._impact import Impact, PairsFound, impact_of
+from messagebody.agents._impact import Impact, PairsFound, changes
 from messagebody.agents._samples import Contents, Samples
 from messagebody.compatibility import Verdict, check
 from messagebody.errors import (
@@ -143,6 +144,8 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
 
     findings: tuple[Finding, ...] = ()
     """Problems of the files that it was read from."""
+    places: Mapping[str, str] = MappingProxyType({})
+    """The file of each agent that was read from one, by the name of the agent."""
 
     def __init__(
         self, agents: Iterable[Agent] = (), *, lenient: bool = False, steps: int = STEPS_A_PAIR
@@ -217,6 +220,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
     def _of_files(cls, agents: AgentFiles, *, lenient: bool, steps: int) -> Self:
         registry = cls(agents, lenient=lenient or agents.are_tools, steps=steps)
         registry.findings = tuple(agents.findings)
+        registry.places = agents.places
         return registry
 
     def to_directory(self, directory: str | os.PathLike[str]) -> None:
@@ -415,32 +419,67 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         fed = {taker for sender, taker in self.pairs() if sender != taker}
         return [name for name in self if name not in fed]
 
-    def impact(self, agent: Agent) -> Impact:
-        """Return which pairs would be lost and gained if an agent became this one.
+    def impact(self, change: "Agent | Iterable[Agent] | Registry") -> Impact:
+        """Return which pairs would be lost and gained if agents changed, several at once.
+
+        Pairs without a changed agent stay as they are. Pairs of an agent with itself don't count.
 
         Arguments:
-            agent: the agent as it is to be; the one of its name is replaced, if there is one.
-        """
-        [agent] = _agents_in([agent])
-        before = self.get(agent.name)
-        others = {name: each for name, each in self.items() if name != agent.name}
-        was = PairsFound() if before is None else self._pairs_around(before)
-        return impact_of(
-            was, self._pairs_around(agent), (before, agent), others,
-            lenient=self._lenient, steps=self._steps,
-        )  # fmt: skip
+            change: an agent as it is to be, or several, each in the place of the one of its name;
+                or a registry of all agents as they are to be.
 
-    def _pairs_around(self, agent: Agent) -> PairsFound:
-        """Return the pairs that an agent is in, or would be in the place of one of its name."""
-        name, sent, taken = agent.name, self._schema_of(agent.output), self._schema_of(agent.input)
-        # With itself it is another pair than with the one that it replaces.
-        entries = {**self._entries, name: _Known(agent, sent, taken)}
-        takers, feeders = self._takers(sent, entries), self._feeders(taken, entries)
-        return PairsFound(
-            {(name, each) for each in takers} | {(each, name) for each in feeders},
-            {(name, each) for each in takers.undecided}
-            | {(each, name) for each in feeders.undecided},
+        Examples:
+            >>> text = MessageBodySchema([(None, "text/plain", True)])
+            >>> html = MessageBodySchema([(None, "text/html", True)])
+            >>> fleet = Registry([Agent("scout", text, text), Agent("writer", text, text)])
+            >>> fleet.impact(Agent("scout", text, html)).lost
+            (('scout', 'writer'),)
+            >>> bool(fleet.impact([Agent("scout", text, html), Agent("writer", html, text)]))
+            True
+        """
+        after = change if isinstance(change, Registry) else self._after(change)
+        before, then = self._entries, after._entries
+        names = {**before, **then}
+        changed = {name for name in names if self.get(name) != after.get(name)}
+        left = set(then)
+        ours, theirs = self._pairs_of(before, changed), after._pairs_of(then, changed)
+        pairs, exchanges = (changes(*each, left) for each in zip(ours, theirs, strict=True))
+        return Impact(
+            *pairs,
+            *exchanges,
+            tuple(name for name in before if name in changed and name in then),
+            tuple(name for name in then if name not in before),
+            tuple(name for name in before if name not in then),
+            after=after.check,
         )
+
+    def _after(self, change: Agent | Iterable[Agent]) -> "Registry":
+        agents = _agents_in([change] if isinstance(change, Agent) else change)
+        _require_different(agents)
+        wanted = {**self, **{agent.name: agent for agent in agents}}
+        return Registry(wanted.values(), lenient=self._lenient, steps=self._steps)
+
+    def _pairs_of(
+        self, entries: Mapping[str, _Known], names: set[str]
+    ) -> tuple[PairsFound, PairsFound]:
+        """Return the pairs of some agents with all others, and the exchanges."""
+        pairs, exchanges = PairsFound(), PairsFound()
+        here = [name for name in entries if name in names]
+        for sender, entry in entries.items():
+            for taker in entries if sender in names else here:
+                if sender != taker:
+                    other = entries[taker]
+                    pairs.add((sender, taker), self._fits(entry.output, other.input))
+                    self._add_exchanges(exchanges, entry.agent, other.agent)
+        return pairs, exchanges
+
+    def _add_exchanges(self, found: PairsFound, speaker: Agent, taker: Agent) -> None:
+        for kind in speaker.exchanges.keys() & taker.exchanges.keys():
+            ends = (speaker.name, speaker.exchanges[kind]), (taker.name, taker.exchanges[kind])
+            way = way_of(*ends, lenient=self._lenient, steps=self._steps)
+            if way is not None:
+                is_open = way.verdict is Verdict.UNDECIDED
+                found.add((speaker.name, taker.name, kind), None if is_open else bool(way))
 
     # Chains
 

@@ -92,10 +92,6 @@ class TestRegistry:
         assert read("who", agents, "--feeds", "teller") == ["painter"]
         assert read("chain", agents, "text.json", "audio.json") == ["painter", "teller"]
         assert read("chain", agents, "audio.json", "text.json") is None
-        assert read("impact", agents, "agents/painter.json") == {
-            "lost": [], "gained": [], "undecided": [], "lostExchanges": [],
-            "gainedExchanges": [], "undecidedExchanges": [],
-        }  # fmt: skip
 
     def test_no_agents(self, shell: Shell, tmp_path: Path) -> None:
         (tmp_path / "nobody").mkdir()
@@ -114,14 +110,6 @@ class TestRegistry:
         )
         assert shell("registry", "chain", agents, "audio.json", "text.json").code == 1
 
-    def test_impact(self, shell: Shell, agents: str, tmp_path: Path) -> None:
-        changed = {"input": [{"contentType": "text/*"}], "output": [{"contentType": "video/*"}]}
-        (tmp_path / "painter.json").write_text(json.dumps(changed))
-        done = shell("registry", "impact", agents, "painter.json")
-        assert (done.code, done.out) == (1, "- painter → teller\n")
-        assert shell("registry", "impact", agents, "agents/painter.json").code == 0
-        assert shell("registry", "impact", agents, "text.json").code == 2
-
     def test_undecided_is_neither_yes_nor_no(self, shell: Shell, tmp_path: Path) -> None:
         """Every command names the pair and exits with 3."""
         size, anything = 12, "{a,b}"
@@ -134,7 +122,7 @@ class TestRegistry:
         (tmp_path / "hard" / "knot.json").write_text(json.dumps(hard))
         for arguments in (
             ["pairs", "hard"], ["who", "hard", "--feeds", "knot"],
-            ["who", "hard", "--takes", "knot"], ["impact", "hard", "hard/knot.json"],
+            ["who", "hard", "--takes", "knot"],
         ):  # fmt: skip
             done = shell("registry", *arguments)
             assert done.code == 3, arguments

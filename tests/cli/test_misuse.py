@@ -65,7 +65,7 @@ ERRORS = [
     ["check", "schema.json", "m.json"], ["check", "schema.json", "schema.json", "--steps", "0"],
     ["check", "schema.json", "schema.json", "--suggest", "--format", "sarif"],
     ["registry", "pairs", "agents"], ["registry", "who", "full", "--feeds", "x"],
-    ["registry", "impact", "full", "schema.json"],
+    ["registry", "diff", "full", "schema.json"],
     ["offload", "m.json", "--to", "S3:/bucket/x"], ["offload", "m.json", "--to", "s3:bucket"],
     ["offload", "m.json", "--to", "http://example.com/x"], ["offload", "m.json", "--to", "nope://x"],
     ["offload", "m.json", "--to", "s3://"],

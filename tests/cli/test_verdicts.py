@@ -185,7 +185,7 @@ def test_registry(shell: Shell, tmp_path: Path, name: str) -> None:
         ["pairs", "agents"], ["pairs", "agents", "--format", "mermaid"],
         ["pairs", "agents", "--json"],
         ["pairs", "agents", "--format", "dot"], ["who", "agents", "--feeds", "x"],
-        ["chain", "agents", "text.json", "wider.json"], ["impact", "agents", "agents/good.json"],
+        ["chain", "agents", "text.json", "wider.json"], ["diff", "agents", "agents"],
     ):  # fmt: skip
         done = shell("registry", *arguments)
         assert done.code == 2, arguments

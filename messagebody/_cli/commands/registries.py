@@ -1,18 +1,18 @@
 """Commands for registries: the pairs of many agents that fit."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import attrs
 import click
 
 from messagebody._cli.application import ExitCode
-from messagebody._cli.inputs import read_json, read_schema
+from messagebody._cli.fleets import change_lines, report_change
+from messagebody._cli.inputs import read_schema
 from messagebody._cli.options import json_option, lenient_option
+from messagebody._cli.reports import FORMATS, exit_code, format_option, from_here, show
 from messagebody._cli.terminal import Terminal, limits, pass_terminal
-from messagebody._core import count_of, escape, quote
-from messagebody.agents import Agent, Impact, Registry
-from messagebody.errors import InvalidSchema
+from messagebody._core import count_of, escape
+from messagebody.agents import Registry
 from messagebody.findings import Finding, Severity
 from messagebody.rendering import registry_page
 
@@ -196,54 +196,55 @@ def _say_names(terminal: Terminal, names: list[str] | None, *, as_json: bool) ->
         terminal.say(escape(each) for each in names or ())
 
 
-@registry_command.command("impact")
-@_directory
-@click.argument("agent", metavar="AGENT.json")
+@registry_command.command("diff")
+@click.argument("old", type=click.Path(exists=True), metavar="OLD")
+@click.argument("new", type=click.Path(exists=True), metavar="NEW")
 @lenient_option
-@json_option
+@format_option
+@click.option(
+    "--report",
+    "reports",
+    nargs=2,
+    multiple=True,
+    metavar="FORMAT FILE",
+    type=(click.Choice(sorted(FORMATS)), click.Path()),
+    help="Also write a report to a file.",
+)
 @pass_terminal
-def impact(
-    terminal: Terminal, directory: str, agent: str, *, lenient: bool, as_json: bool
-) -> ExitCode:
-    """Print what pairs and exchanges a change would lose and gain.
+def diff(
+    terminal: Terminal, old: str, new: str, form: str, reports: tuple[tuple[str, str], ...],
+    *, lenient: bool,
+) -> ExitCode:  # fmt: skip
+    """Print which pairs a change breaks and mends, and why.
 
-    AGENT.json is the new version of an agent. Exit code 1: a pair or an exchange would be lost.
+    OLD and NEW are all agents before and after the change, such as a pull request that changes
+    several at once. If OLD is a directory and NEW a file, NEW has only the agents that change.
+
+    Exchanges are compared, too, and likely mistakes in schemas of agents that change are told. Exit
+    code 1: a pair or an exchange would be lost, or there are mistakes. 3: some are undecided. Pairs
+    of agents that are removed are not lost.
+
+    \b
+      messagebody registry diff main/agents agents
+      messagebody registry diff agents changed/writer.json
+      messagebody registry diff main/agents agents --format github --report sarif agents.sarif
     """
-    registry = _registry(directory, lenient=lenient)
-    result = registry.impact(_agent(agent))
-    if as_json:
-        terminal.say_json({
-            "lost": result.lost, "gained": result.gained, "undecided": result.undecided,
-            "lostExchanges": result.lost_exchanges, "gainedExchanges": result.gained_exchanges,
-            "undecidedExchanges": result.undecided_exchanges,
-        })  # fmt: skip
-        return _of_impact(result)
-    paint = terminal.palette
-    for role, sign, found in _signs(result):
-        terminal.say(paint(f"{sign} {each}", role) for each in found)
-    return _of_impact(result)
-
-
-def _signs(impact: Impact) -> Iterator[tuple[str, str, list[str]]]:
-    for role, sign, pairs, kinds in (
-        ("no", "-", impact.lost, impact.lost_exchanges),
-        ("yes", "+", impact.gained, impact.gained_exchanges),
-        ("maybe", "?", impact.undecided, impact.undecided_exchanges),
-    ):
-        shown = [f"{_arrow((speaker, taker))}: {escape(kind)}" for speaker, taker, kind in kinds]
-        yield role, sign, [*map(_arrow, pairs), *shown]
-
-
-def _of_impact(impact: Impact) -> ExitCode:
-    if impact.lost or impact.lost_exchanges:
-        return ExitCode.NO
-    return ExitCode.YES if impact else ExitCode.UNDECIDED
-
-
-def _agent(path: str) -> Agent:
-    try:
-        agent = Agent.from_dict(read_json(path), name=Path(path).stem, limits=limits())
-    except InvalidSchema as error:
-        raise click.UsageError(f"{quote(path)} is not a valid agent: {error}") from error
-    _tell(attrs.evolve(each, place=Path(path).name + each.where) for each in agent.findings)
-    return agent
+    before, after = (_registry(place, lenient=lenient) for place in (old, new))
+    places = after.places
+    if Path(old).is_dir() and not Path(new).is_dir():
+        impact = before.impact(after.values())
+        after = Registry({**before, **after}.values(), lenient=lenient)
+    else:
+        impact = before.impact(after)
+    directory = Path(new) if Path(new).is_dir() else Path(new).parent
+    report = report_change(
+        impact, after, f"{new} breaks no pair of {old}",
+        lambda name: from_here(str(directory / places[name])),
+    )  # fmt: skip
+    for name, file in reports:
+        Path(file).write_text(FORMATS[name](report) + "\n", "utf-8")
+    if form == "text":
+        terminal.say(change_lines(impact, report, terminal.palette, terminal.width))
+    else:
+        show(report, form)
+    return exit_code(report)
