@@ -50,6 +50,11 @@ def body_of(records: list[PartRecord]) -> MessageBody:
     return MessageBody._of(PartList(records))
 
 
+def body_like(body: MessageBody, records: list[PartRecord]) -> MessageBody:
+    """Return a body of other checked records, read as another body is; it takes the list."""
+    return type(body)._of(PartList(records), body._reading)
+
+
 def body_of_text(text: str) -> MessageBody:
     """Return a body of just a text, at a fifth of the cost of a part and a body around it.
 

@@ -47,15 +47,15 @@ class MemoryGate:
                 self._changed.notify_all()
 
 
-def reporter(callback: Any, size: int) -> Callable[[int], None]:
+def reporter(callback: Any, size: int) -> Callable[[int], None] | None:
     """Return a function that reports bytes to an fsspec `Callback`, from any thread.
 
     Arguments:
-        callback: the callback, or None.
+        callback: the callback; None if there is nobody to report to.
         size: the total number of bytes.
     """
     if callback is None:
-        return lambda _: None
+        return None
     callback.set_size(size)
     lock = threading.Lock()
 
@@ -91,7 +91,7 @@ def run_all(
         return [_attempt(work[0], stop)]
     pool = Pool(_WORKERS, "messagebody")
     try:
-        futures = pool.submit_all(partial(_checked, piece, stop) for piece in work)
+        futures = pool.submit_all([partial(_checked, piece, stop) for piece in work])
         if not _wait(futures, stop, fail_fast=fail_fast):
             raise Interrupted
         return [_outcome(future) for future in futures]
@@ -175,6 +175,38 @@ def subject_of(position: int, part: Part) -> str:
     return part.label if part.name else f"part {position} (unnamed, {part.content_type})"
 
 
+def run_each(
+    work: Mapping[int, Callable[[], _T]],
+    subject: Callable[[int], str],
+    action: str,
+    stop: Stop,
+    *,
+    fail_fast: bool = False,
+) -> dict[int, _T]:
+    """Run a piece of work for each of some parts, and return the results, by position.
+
+    Arguments:
+        work: the pieces, by the position of their part.
+        subject: the name of a part in errors, by its position.
+        action: a past participle for the error, such as "offloaded".
+        stop: cancels the work.
+        fail_fast: start nothing new after a piece has failed.
+
+    Raises:
+        PartsFailed: several parts failed; a single error is raised unchanged.
+    """
+    outcomes = run_all([*work.values()], stop, fail_fast=fail_fast)
+    done: dict[int, Any] = {}
+    failures = []
+    for at, outcome in zip(work, outcomes, strict=True):
+        done[at] = outcome.value
+        if outcome.error is not None:
+            failures.append((subject(at), outcome.error))
+    if failures:
+        raise_for(failures, action)
+    return done
+
+
 def replace_parts(
     body: MessageBody,
     work: Mapping[int, Callable[[], Part]],
@@ -183,27 +215,8 @@ def replace_parts(
     *,
     fail_fast: bool = False,
 ) -> MessageBody:
-    """Replace parts of a body by new ones, and return the body.
-
-    Arguments:
-        body: the body, which no other thread may edit meanwhile.
-        work: functions that return new parts, by position.
-        action: a past participle for the error, such as "offloaded".
-        stop: cancels the work.
-        fail_fast: start nothing new after a part has failed.
-
-    Raises:
-        PartsFailed: several parts failed; a single error is raised unchanged.
-    """
-    outcomes = dict(zip(work, run_all([*work.values()], stop, fail_fast=fail_fast), strict=True))
-    raise_for(
-        [
-            (subject_of(position, body[position]), outcome.error)
-            for position, outcome in outcomes.items()
-            if outcome.error is not None
-        ],
-        action,
-    )
-    for position, outcome in outcomes.items():
-        body[position] = outcome.value
+    """Replace parts of a body, which no other thread may edit, by new ones; see `run_each`."""
+    made = run_each(work, lambda at: subject_of(at, body[at]), action, stop, fail_fast=fail_fast)
+    for position, part in made.items():
+        body[position] = part
     return body

@@ -106,7 +106,7 @@ def _move(
         budget=budget,
     )
     try:
-        blob = Watched(SpoolBlob(spool), stop, lambda _: None)
+        blob = Watched(SpoolBlob(spool), stop)
         key = ensure(store, spool.digest, blob, part.content_type, verify)
     except StoreError as error:
         raise about(error, subject_of(position, part)) from error.__cause__

@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import Any
@@ -15,19 +15,18 @@ from messagebody._base.hints import guided
 from messagebody._base.limits import parse_size
 from messagebody._base.text import human_size
 from messagebody._base.threads import Stop
-from messagebody._model.access import columns, part_of, record_of
+from messagebody._model.access import body_like, body_of, columns, part_of, record_of
 from messagebody._model.body import MessageBody
-from messagebody._model.content import size_of
-from messagebody._model.part import Part
+from messagebody._model.content import LocalFile
 from messagebody._wire import data_urls
-from messagebody._wire.members import PartRecord, RichRecord
+from messagebody._wire.members import PartRecord, RichRecord, inline_size
 from messagebody.errors import LimitExceeded, StoreError
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.storage._offloading._jobs import (
     MemoryGate,
     about,
-    replace_parts,
     reporter,
+    run_each,
     subject_of,
 )
 from messagebody.storage._offloading._transfer import FileBlob, Watched
@@ -54,114 +53,13 @@ class Selection:
         # A pattern that matches nothing would silently offload nothing.
         names.require_matches()
         types.require_matches()
-        name_matches, type_matches = names.matches, types.matches
+        any_name, any_type = names.is_universal, types.is_universal
 
         def selects(name: str | None, content_type: str) -> bool:
-            named = self.unnamed if name is None else name_matches(name)
-            return named and type_matches(content_type)
+            named = self.unnamed if name is None else any_name or names.matches(name)
+            return named and (any_type or types.matches(content_type))
 
         return selects
-
-
-@attrs.frozen
-class Policy:
-    """The policy that chooses the parts to offload.
-
-    Arguments:
-        selection: the parts that may be offloaded.
-        threshold: a size in bytes; larger parts are offloaded.
-        fit: the maximum size of the JSON in bytes; if it is larger, the largest of the other parts
-            are offloaded, too.
-    """
-
-    selection: Selection
-    threshold: int
-    fit: int | None = None
-
-    def positions(self, body: MessageBody, url_of: Callable[[str], str]) -> set[int]:
-        """Return the positions of the parts to offload.
-
-        Arguments:
-            body: the body.
-            url_of: a function that returns the URL for a digest; its length counts for `fit`.
-
-        Raises:
-            LimitExceeded: the body can't be made to fit.
-        """
-        sizes = self._eligible(body)
-        chosen = {at for at, size in sizes.items() if size > self.threshold}
-        if self.fit is not None:
-            chosen |= self._to_fit(body, sizes, chosen, url_of(NO_DIGEST), self.fit)
-        return chosen
-
-    def _eligible(self, body: MessageBody) -> dict[int, int]:
-        """Return the size of each part that may be offloaded, by position."""
-        # Columns, because making a `Part` of each of a million records would be slow.
-        table, selects = columns(body), self.selection.chooser()
-        return {
-            at: size
-            for at, record in enumerate(table.records)
-            if (size := _size_here(record)) is not None
-            and selects(table.names[at], table.types[at])
-        }
-
-    def _to_fit(
-        self, body: MessageBody, sizes: dict[int, int], chosen: set[int], url: str, fit: int
-    ) -> set[int]:
-        # The brackets, and the commas between parts.
-        length = 2 + max(0, len(body) - 1)
-        gains: dict[int, int] = {}
-        for position, part in enumerate(body):
-            small = None
-            if position in sizes:
-                small = _json_length(as_reference(part, url, sizes[position], NO_DIGEST))
-            if small is not None and position in chosen:
-                length += small
-                continue
-            mine = _json_length(part)
-            length += mine
-            if small is not None:
-                gains[position] = mine - small
-        more = set()
-        # The largest gain first, so that few parts are offloaded.
-        for position in sorted(gains, key=gains.__getitem__, reverse=True):
-            # Short content is smaller than its reference.
-            if length <= fit or gains[position] <= 0:
-                break
-            length -= gains[position]
-            more.add(position)
-        if length > fit:
-            raise LimitExceeded(
-                f"the body can't be made to fit {human_size(fit)}: with every part that may "
-                f"be offloaded its JSON still has {human_size(length)}"
-            )
-        return more
-
-
-def _size_here(record: PartRecord) -> int | None:
-    """Return the size of inline or local content, or of a `data:` URL; None for a reference."""
-    if record.url is None:
-        local = record.local_file if isinstance(record, RichRecord) else None
-        return size_of(record.content if local is None else local)  # type: ignore[arg-type]
-    return len(data_urls.decode(record.url)[1]) if data_urls.is_data_url(record.url) else None
-
-
-def as_reference(part: Part, url: str, size: int, digest: str) -> Part:
-    """Return a part with its content replaced by a reference, and nothing else changed."""
-    # No checks: name, type and metadata come from a part, and `open_store` checked the URL.
-    kept = record_of(part)
-    record: Any = RichRecord(extra=part.extra) if part.extra else PartRecord()
-    record.name, record.content_type, record.metadata = kept.name, kept.content_type, kept.metadata
-    record.url, record.size, record.digest = url, size, digest
-    return part_of(record, like=part)
-
-
-def _json_length(part: Part) -> int:
-    if part.local_file is not None:
-        part = part.evolve(content=part.read_bytes())
-    data = MessageBody([part]).to_json_bytes()
-    # Without the brackets. A message of a queue has these characters as escapes, which are longer.
-    return len(data) - 2 + sum(3 * data.count(each.encode()) for each in "\ufffe\uffff")
 
 
 _WHOLE = 64 * 1024 * 1024
@@ -223,19 +121,26 @@ def offload(
         'memory://tests/sha256/'
     """
     require_body(body)
-    body = body.copy()  # a snapshot, because the caller may go on editing it
+    records = [*columns(body).records]  # a snapshot, because the caller may go on editing it
     opened = _opened(store, storage_options or {})
-    policy = Policy(
-        Selection(names, content_types, unnamed),
-        parse_size(threshold),
-        None if fit is None else parse_size(fit),
-    )
-    chosen = policy.positions(body, lambda digest: opened.url_of(key_of(digest)))
-    verify = verify or ("digest" if opened.reads_back else None)
-    parts = {at: body[at] for at in {*chosen, *_local_files(body)}}
-    progress = reporter(callback, sum(parts[at].size or 0 for at in chosen))
+    selects = Selection(names, content_types, unnamed).chooser()
+    most = parse_size(threshold)
+    sizes = _weigh(records, selects, most if fit is None else -1)
+    chosen = {at: size for at, size in sizes.items() if size > most}
+    if fit is not None:
+        url = opened.url_of(key_of(NO_DIGEST))
+        chosen |= _choose_to_fit(records, sizes, chosen, url, parse_size(fit))
+    progress = reporter(callback, sum(chosen.values()))
     sender = _Sender(opened, verify, stop or Stop(), progress)
-    return sender.send(body, parts, chosen)
+    work = {
+        at: partial(_read_in, record) if size is None else partial(sender.move, at, record, size)
+        for at, record in enumerate(records)
+        if (size := chosen.get(at)) is not None or _local_file(record) is not None
+    }
+    subject = partial(_subject, records)
+    for at, record in run_each(work, subject, "offloaded", sender.stop, fail_fast=True).items():
+        records[at] = record
+    return body_like(body, records)
 
 
 def _opened(store: str | os.PathLike[str] | Store, options: dict[str, Any]) -> Store:
@@ -244,89 +149,156 @@ def _opened(store: str | os.PathLike[str] | Store, options: dict[str, Any]) -> S
     return open_store(store, **options)
 
 
-def _local_files(body: MessageBody) -> list[int]:
-    return [
-        at
-        for at, record in enumerate(columns(body).records)
-        if isinstance(record, RichRecord) and record.local_file is not None
-    ]
+def _weigh(
+    records: Iterable[PartRecord], selects: Callable[[str | None, str], bool], least: int
+) -> dict[int, int]:
+    """Return the sizes of the parts that may be offloaded and are larger than `least`."""
+    return {
+        at: size
+        for at, record in enumerate(records)
+        if (size := _size_here(record)) is not None
+        and size > least
+        and selects(record.name, record.content_type)
+    }
 
 
-@attrs.define
-class _Sender:
-    """Sends the parts of one body to one store, and equal parts only once."""
+def _choose_to_fit(
+    records: Sequence[PartRecord], sizes: Mapping[int, int], chosen: Container[int], url: str,
+    fit: int,
+) -> dict[int, int]:  # fmt: skip
+    """Return the sizes of the parts to offload beside the chosen ones, so that the JSON fits.
 
-    store: Store
-    verify: Verify | None
-    stop: Stop
-    progress: Callable[[int], None]
-    gate: MemoryGate = attrs.Factory(MemoryGate)
-    lock: threading.Lock = attrs.Factory(threading.Lock)
-    sent: dict[str, "Future[str]"] = attrs.Factory(dict)
-
-    def send(self, body: MessageBody, parts: dict[int, Part], chosen: set[int]) -> MessageBody:
-        """Return the body with the chosen parts sent and replaced, and other local files read."""
-        work = {
-            position: partial(self._replace, position, part, position in chosen)
-            for position, part in sorted(parts.items())
-        }
-        return replace_parts(body, work, "offloaded", self.stop, fail_fast=True)
-
-    def _replace(self, position: int, part: Part, is_chosen: bool) -> Part:
-        try:
-            if not is_chosen:
-                return part.evolve(content=part.read_bytes())
-            digest, size, key = self._store(part)
-            return as_reference(part, self.store.url_of(key), size, digest)
-        except StoreError as error:
-            raise about(error, subject_of(position, part)) from error.__cause__
-
-    def _store(self, part: Part) -> tuple[str, int, str]:
-        """Read a part, hash it, and send it; from memory, if it is small enough."""
-        file = part.local_file
-        if file is not None and file.size > _WHOLE:
-            with self.gate.hold(_STREAMING):
-                digest = file.digest()
-                key = self._once(digest, FileBlob(file, digest), part.content_type)
-                return digest, file.size, key
-        with self.gate.hold(part.size or 0):
-            data = _content_here(part)
-            digest = sha256_of(data)
-            key = self._once(digest, Bytes(data, digest), part.content_type)
-            return digest, len(data), key
-
-    def _once(self, digest: str, blob: Blob, content_type: str) -> str:
-        """Send content unless an equal part was sent or is being sent."""
-        mine: Future[str] = Future()
-        with self.lock:
-            # The first thread sends, and threads with equal parts wait for it.
-            first = self.sent.setdefault(digest, mine)
-        if first is not mine:
-            self.progress(blob.size)
-            return first.result()
-        try:
-            mine.set_result(self._ensure(digest, blob, content_type))
-        except BaseException as error:
-            mine.set_exception(error)
-            raise
-        return mine.result()
-
-    def _ensure(self, digest: str, blob: Blob, content_type: str) -> str:
-        reported = 0
-
-        def report(count: int) -> None:
-            nonlocal reported
-            count = min(count, blob.size - reported)  # bytes that are sent again count once
-            reported += count
-            self.progress(count)
-
-        watched = Watched(blob, self.stop, report)
-        key = ensure(self.store, digest, watched, content_type, self.verify)
-        # Bytes that were already there count as sent.
-        report(blob.size)
-        return key
+    Raises:
+        LimitExceeded: it can't be made to fit.
+    """
+    # The brackets, and the commas between parts.
+    length = 2 + max(0, len(records) - 1)
+    gains: dict[int, int] = {}
+    for at, record in enumerate(records):
+        small = None
+        if at in sizes:
+            small = _json_length(_as_reference(record, url, sizes[at], NO_DIGEST))
+        if small is not None and at in chosen:
+            length += small
+            continue
+        mine = _json_length(record)
+        length += mine
+        if small is not None:
+            gains[at] = mine - small
+    more = {}
+    # The largest gain first, so that few parts are offloaded.
+    for at in sorted(gains, key=gains.__getitem__, reverse=True):
+        # Short content is smaller than its reference.
+        if length <= fit or gains[at] <= 0:
+            break
+        length -= gains[at]
+        more[at] = sizes[at]
+    if length > fit:
+        raise LimitExceeded(
+            f"the body can't be made to fit {human_size(fit)}: with every part that may "
+            f"be offloaded its JSON still has {human_size(length)}"
+        )
+    return more
 
 
-def _content_here(part: Part) -> bytes:
+def _json_length(record: PartRecord) -> int:
+    whole = record if _local_file(record) is None else _read_in(record)
+    data = body_of([whole]).to_json_bytes()
+    # Without the brackets. A message of a queue has these characters as escapes, which are longer.
+    return len(data) - 2 + sum(3 * data.count(each.encode()) for each in "\ufffe\uffff")
+
+
+def _local_file(record: PartRecord) -> LocalFile | None:
+    return record.local_file if isinstance(record, RichRecord) else None
+
+
+def _size_here(record: PartRecord) -> int | None:
+    """Return the size of inline or local content, or of a `data:` URL; None for a reference."""
+    if record.content is not None:
+        return inline_size(record.content)
+    file = _local_file(record)
+    if file is not None:
+        return file.size
+    is_here = data_urls.is_data_url(record.url or "")
+    return len(_content_here(record)) if is_here else None
+
+
+def _content_here(record: PartRecord) -> bytes:
     """Return inline or local content, or that of a `data:` URL, without a resolver."""
-    return part.read_bytes() if part.url is None else data_urls.decode(part.url)[1]
+    if record.content is not None:
+        return record.content.encode() if isinstance(record.content, str) else record.content
+    file = _local_file(record)
+    return data_urls.decode(record.url or "")[1] if file is None else file.read_bytes()
+
+
+def _read_in(record: PartRecord) -> PartRecord:
+    """Return a record with the content of its local file."""
+    return record_of(part_of(record).evolve(content=_content_here(record)))
+
+
+def _as_reference(record: PartRecord, url: str, size: int, digest: str) -> PartRecord:
+    """Return a record with its content replaced by a reference, and nothing else changed."""
+    # No checks: name, type and metadata come from a part, and `open_store` checked the URL.
+    extra = record.extra if isinstance(record, RichRecord) else None
+    made: PartRecord = RichRecord(extra=extra) if extra else PartRecord()
+    made.name, made.content_type, made.metadata = record.name, record.content_type, record.metadata
+    made.url, made.size, made.digest = url, size, digest
+    return made
+
+
+def _subject(records: Sequence[PartRecord], at: int) -> str:
+    return subject_of(at, part_of(records[at]))
+
+
+class _Sender:
+    """Sends the content of records to one store, and equal content only once.
+
+    Arguments:
+        store: the store.
+        verify: how; None for the store's own way.
+        stop: cancels the work.
+        progress: is told of the bytes that are sent.
+    """
+
+    def __init__(
+        self, store: Store, verify: Verify | None, stop: Stop,
+        progress: Callable[[int], None] | None,
+    ) -> None:  # fmt: skip
+        self.stop = stop
+        self._store, self._progress = store, progress
+        self._verify = verify or ("digest" if store.reads_back else None)
+        self._gate = MemoryGate()
+        self._lock = threading.Lock()
+        self._sent: dict[str, Future[str]] = {}
+
+    def move(self, at: int, record: PartRecord, size: int) -> PartRecord:
+        """Send the content of a record, from memory if it is small enough; return a reference."""
+        file = _local_file(record)
+        try:
+            if file is not None and size > _WHOLE:
+                with self._gate.hold(_STREAMING):
+                    digest = file.digest()
+                    return self._moved(record, digest, FileBlob(file, digest))
+            with self._gate.hold(size):
+                data = _content_here(record)
+                digest = sha256_of(data)
+                return self._moved(record, digest, Bytes(data, digest))
+        except StoreError as error:
+            raise about(error, subject_of(at, part_of(record))) from error.__cause__
+
+    def _moved(self, record: PartRecord, digest: str, blob: Blob) -> PartRecord:
+        """Send content unless equal content was sent or is being sent; return a reference to it."""
+        mine: Future[str] = Future()
+        with self._lock:
+            # The first thread sends, and threads with equal content wait for it.
+            first = self._sent.setdefault(digest, mine)
+        watched = Watched(blob, self.stop, self._progress)
+        if first is mine:
+            try:
+                key = ensure(self._store, digest, watched, record.content_type, self._verify)
+                mine.set_result(key)
+            except BaseException as error:
+                mine.set_exception(error)
+                raise
+        watched.report(blob.size)  # content that was already there counts as sent
+        return _as_reference(record, self._store.url_of(first.result()), blob.size, digest)

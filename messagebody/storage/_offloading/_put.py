@@ -51,7 +51,7 @@ def put_content(
     verify = verify or ("digest" if opened.reads_back else None)
 
     def put(digest: str, blob: Blob) -> Reference:
-        watched = Watched(blob, Stop(), lambda _: None)
+        watched = Watched(blob, Stop())
         key = ensure(opened, digest, watched, content_type, verify)
         return Reference(opened.url_of(key), blob.size, digest)
 

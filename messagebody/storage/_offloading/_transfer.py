@@ -45,13 +45,20 @@ class FileBlob:
             raise LocalFileChanged(str(self.file.path), "it changed while it was read")
 
 
-@attrs.frozen
+@attrs.define
 class Watched:
-    """A blob that reports its progress and can be cancelled."""
+    """A blob that reports its progress and can be cancelled.
+
+    Arguments:
+        blob: the blob.
+        stop: cancels reading it.
+        progress: is told of its bytes, and of bytes that are sent again only once.
+    """
 
     blob: Blob
     stop: Stop
-    progress: Callable[[int], None]
+    progress: Callable[[int], None] | None = None
+    _reported: int = attrs.field(default=0, init=False)
 
     @property
     def size(self) -> int:
@@ -73,4 +80,11 @@ class Watched:
         for chunk in self.blob.buffers(length):
             self.stop.check()
             yield chunk
-            self.progress(len(chunk))
+            self.report(len(chunk))
+
+    def report(self, count: int) -> None:
+        """Report bytes, of which no more than there are."""
+        if self.progress is not None:
+            count = min(count, self.size - self._reported)
+            self._reported += count
+            self.progress(count)
