@@ -355,25 +355,36 @@ def evolve_command(
 
 
 @click.command("lint")
-@click.argument("path", default="-", metavar="[SCHEMA|BODY]", shell_complete=complete_file)
+@click.argument("paths", nargs=-1, metavar="[SCHEMA|BODY]...", shell_complete=complete_file)
 @format_option
 @servers_option
 @pass_terminal
-def lint_command(terminal: Terminal, path: str, form: str) -> int:
-    """Every reported mistake of a schema is proved. Exit code 1: there are some.
+def lint_command(terminal: Terminal, paths: tuple[str, ...], form: str) -> int:
+    """Report likely mistakes in schemas or bodies.
+
+    Every reported mistake of a schema is proved. Exit code 1: there are some.
 
     In a body, it finds parts whose bytes or names have another type than the part states, JSON that
     is none, texts that are the path of a file, and messages of chat APIs.
 
     \b
       messagebody lint researcher.schema.json
-      messagebody lint researcher.schema.json --format github
+      messagebody lint agents/*.schema.json --format github
       messagebody lint message.json
     """
+    if len(paths) > 1 and form not in ("text", "github"):
+        raise click.UsageError(f"--format {form} is a report of one file, got {len(paths)} files")
+    found = [_lint(terminal, path, form, several=len(paths) > 1) for path in paths or ("-",)]
+    return ExitCode.NO if any(found) else ExitCode.YES
+
+
+def _lint(terminal: Terminal, path: str, form: str, *, several: bool) -> bool:
+    """Print the likely mistakes in a schema or a body; return whether there are some."""
     read = read_either(path)
     findings = lint(read) if isinstance(read, MessageBodySchema) else [*iter_findings(read)]
     if form == "text":
-        terminal.say_wrapped(in_shell_words(str(finding)) for finding in findings)
+        place = f"{from_here(path)}: " if several else ""
+        terminal.say_wrapped(f"{place}{in_shell_words(str(finding))}" for finding in findings)
     else:
         show(report_findings(findings, read, from_here(path), lines_of(path)), form)
-    return ExitCode.NO if findings else ExitCode.YES
+    return bool(findings)
