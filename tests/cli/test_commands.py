@@ -108,6 +108,18 @@ class TestLooking:
         changed = shell("evolve", "in.json", "out.json", "--format", "gitlab").out
         assert {each["location"]["path"] for each in json.loads(changed)} == {"out.json"}
 
+    def test_lint_names_each_of_several_files(self, shell: Shell) -> None:
+        Path("good.json").write_text('[{"name": "/a"}]')
+        Path("bad.json").write_text('[{"name": "/a/"}]')
+        done = shell("lint", "good.json", "bad.json")
+        assert done.code == 1
+        assert {line.partition(": ")[0] for line in done.out.splitlines()} == {"bad.json"}
+        assert shell("lint", "good.json", "good.json").code == 0
+        github = shell("lint", "good.json", "bad.json", "--format", "github").out
+        assert "file=bad.json" in github
+        assert "file=good.json" not in github
+        assert shell("lint", "good.json", "bad.json", "--format", "sarif").code == 2
+
     def test_tree_json(self, shell: Shell, message: str) -> None:
         nested = json.loads(shell("tree", message, "--json").out)
         listed = json.loads(shell("ls", message, "--json").out)
