@@ -21,10 +21,10 @@ from messagebody.compatibility._reasons import (
     explain,
 )
 from messagebody.compatibility._solver.decision import Decision
+from messagebody.compatibility._solver.part_types import Types, example_body
 from messagebody.compatibility._solver.profile import profile_of
 from messagebody.errors import InvalidArgument
 from messagebody.schema import MessageBodySchema, PartType, SchemaPart
-from messagebody.schema._part_types import Types, example_body
 
 IGNORED: Final = (SchemaPart("/**"), SchemaPart())
 """The schema parts that make a consumer lenient: they accept every part it does not know."""

@@ -15,10 +15,10 @@ from messagebody.compatibility._solver.containment import are_disjoint
 from messagebody.compatibility._solver.contents import Difference, Undecided
 from messagebody.compatibility._solver.decision import NOTHING, Decision, missing_from, rejected_by
 from messagebody.compatibility._solver.languages import members
+from messagebody.compatibility._solver.part_types import FilledType, Types, can_exist
 from messagebody.compatibility._solver.sampling import OPEN, Answer
 from messagebody.compatibility._solver.textual_inclusion import contained
 from messagebody.schema import MessageBodySchema, PartType, SchemaPart
-from messagebody.schema._part_types import FilledType, Types, can_exist
 
 Code = Literal[
     "part-not-accepted",

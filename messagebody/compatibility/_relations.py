@@ -10,9 +10,9 @@ from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
 from messagebody.compatibility._inclusion import Compatibility, check
 from messagebody.compatibility._solver.decision import NOTHING, Decision
+from messagebody.compatibility._solver.part_types import example_body
 from messagebody.compatibility._solver.profile import profile_of
 from messagebody.schema import MessageBodySchema, PartType
-from messagebody.schema._part_types import example_body
 
 
 @attrs.frozen(eq=False)

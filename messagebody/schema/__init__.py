@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 from messagebody._base.faces import face
 from messagebody.schema._contents import ContentSchema, content_schema_of
-from messagebody.schema._part import SchemaPart
-from messagebody.schema._part_types import PartType
+from messagebody.schema._part import PartType, SchemaPart
 from messagebody.schema._schema import MessageBodySchema
 from messagebody.schema._validation import Status, Violation
 

@@ -1,6 +1,6 @@
 """One part of a schema, which accepts parts of a body."""
 
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 import attrs
 
@@ -23,6 +23,13 @@ ANY_TYPE = "*/*"
 _UNSTATED: Final = str(ANY_TYPE.encode(), "ascii")
 # Schema parts made by the program have no limits; decoders check the limits of their callers.
 _ANY_LENGTH = attrs.evolve(DEFAULT_LIMITS, pattern_length=2**31)
+
+
+class PartType(NamedTuple):
+    """The properties of a message part that schemas test: its name, if any, and content type."""
+
+    name: str | None
+    content_type: str
 
 
 @guided_init

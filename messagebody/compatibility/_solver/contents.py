@@ -12,10 +12,10 @@ import attrs
 
 from messagebody._base.budget import Budget, OutOfBudget
 from messagebody._base.text import count_of, quote
+from messagebody.compatibility._solver.part_types import FilledType, Value
 from messagebody.globs import ContentTypePattern, content_type_pattern
 from messagebody.schema import ContentSchema
 from messagebody.schema._contents import JSON_TYPES
-from messagebody.schema._part_types import FilledType, Value
 
 if TYPE_CHECKING:
     from messagebody.compatibility._contents._question import ContentQuestions

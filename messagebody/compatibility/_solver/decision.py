@@ -12,6 +12,7 @@ from typing import Final
 
 from messagebody._base.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.languages import PartSet, members
+from messagebody.compatibility._solver.part_types import Types
 from messagebody.compatibility._solver.profile import Profile
 from messagebody.compatibility._solver.sampling import NONE, OPEN, Answer, Sampling
 from messagebody.compatibility._solver.satisfy import NumberedPair, Problem
@@ -21,7 +22,7 @@ from messagebody.compatibility._solver.textual_inclusion import (
     is_any_apart,
     is_small,
 )
-from messagebody.schema._part_types import PartType, Types
+from messagebody.schema import PartType
 
 NOTHING: Final = Profile()
 """The empty schema, which rejects every part."""

@@ -17,10 +17,10 @@ from messagebody.compatibility._solver.containment import (
 )
 from messagebody.compatibility._solver.contents import json_types
 from messagebody.compatibility._solver.languages import TypeSet
+from messagebody.compatibility._solver.part_types import Types
 from messagebody.globs import ContentTypePattern, NamePattern
 from messagebody.names import is_name
 from messagebody.schema import ContentSchema, MessageBodySchema, PartType
-from messagebody.schema._part_types import Types
 
 _KEPT: Final = "profile"
 """Where a schema keeps its profile."""

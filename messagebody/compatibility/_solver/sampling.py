@@ -27,11 +27,12 @@ from messagebody.compatibility._solver.containment import (
 )
 from messagebody.compatibility._solver.languages import TypeSet, members
 from messagebody.compatibility._solver.nearness import Beginnings
+from messagebody.compatibility._solver.part_types import Types
 from messagebody.compatibility._solver.profile import Profile, lowest
 from messagebody.compatibility._solver.step_costs import CHARACTERS_READ, PATTERN_WRITTEN
 from messagebody.globs import NamePattern, PatternIndex
 from messagebody.names import is_name
-from messagebody.schema._part_types import PartType, Types
+from messagebody.schema import PartType
 
 
 class Answer:

@@ -26,6 +26,7 @@ from messagebody.compatibility._solver.contents import (
 from messagebody.compatibility._solver.cover import cover
 from messagebody.compatibility._solver.languages import Language, PartSet, members, set_of
 from messagebody.compatibility._solver.nearness import Beginnings
+from messagebody.compatibility._solver.part_types import FilledType, Value
 from messagebody.compatibility._solver.profile import Profile
 from messagebody.compatibility._solver.search import search
 from messagebody.compatibility._solver.step_costs import (
@@ -36,7 +37,6 @@ from messagebody.compatibility._solver.step_costs import (
 )
 from messagebody.globs import ContentTypePattern, NamePattern, name_pattern
 from messagebody.schema import ContentSchema, PartType
-from messagebody.schema._part_types import FilledType, Value
 
 if TYPE_CHECKING:
     from messagebody.compatibility._contents._question import ContentQuestions

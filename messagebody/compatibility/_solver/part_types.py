@@ -1,25 +1,19 @@
-"""Types of parts: the names and content types that schemas tell apart, and bodies made of them."""
+"""Types of parts as searches find them, with contents if those matter, and bodies made of them."""
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.limits import Limits
 from messagebody._base.media_types import MAX_LENGTH
 from messagebody._base.text import escape
+from messagebody.schema import PartType
 
 NOT_JSON: Final = "not JSON"
 """The content that no schema of contents takes."""
 Value = tuple[Any] | None
 """A JSON value in a tuple; None for what is not JSON."""
-
-
-class PartType(NamedTuple):
-    """The properties of a message part that schemas test: its name, if any, and content type."""
-
-    name: str | None
-    content_type: str
 
 
 Types = list[PartType]
