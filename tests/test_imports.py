@@ -86,7 +86,7 @@ CORE_DOORS = {
     "pybase64": {"_wire/base64.py"},
     "pylibmagic": {"_base/sniffing.py"},
     "rfc8785": {"_wire/state.py", "envelopes/olympus/_signature.py"},
-    "urllib3": {"storage/_references/http.py", "s3/_faults.py"},
+    "urllib3": {"s3/_faults.py"},
     "wcmatch": {"globs/_wide.py", "testing/_patterns.py"},
 }  # fmt: skip
 LEAF_DOORS = {
@@ -101,7 +101,7 @@ LEAF_DOORS = {
     "mfusepy": {"views/_mount.py"},
     "google": {"adapters/_vocabulary/values.py", "frameworks/a2a_sdk.py"},
     "jsonschema_rs": {"schema/_library.py"},
-    "h11": {"serving/_server.py"},
+    "h11": {"serving/_server.py", "storage/_references/http.py"},
     "hypothesis": {"testing/_adapters.py", "testing/_contents.py", "testing/strategies.py"},
     "langchain_core": {"frameworks/langchain.py"},
     "langgraph": {"frameworks/langgraph.py", "frameworks/langgraph_threads.py"},

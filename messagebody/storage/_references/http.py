@@ -1,4 +1,4 @@
-"""HTTP and HTTPS by urllib3, only to checked addresses.
+"""HTTP and HTTPS by h11, only to checked addresses.
 
 A host is looked up once, all its addresses are checked, and the connection goes to one of them. So
 a name that resolves differently a moment later changes nothing. Proxies, .netrc, cookies and
@@ -6,7 +6,6 @@ compression are not used; redirects are returned, not followed.
 """
 
 import contextlib
-import http.client
 import math
 import re
 import socket
@@ -18,9 +17,7 @@ from concurrent.futures import Future
 from typing import Any
 
 import attrs
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import HTTPError
-from urllib3.response import HTTPResponse
+import h11
 
 from messagebody._base.text import escape, redact_urls
 from messagebody.errors import (
@@ -50,10 +47,8 @@ _PIECE = 256 * 1024
 _FLOOR = 4 * 1024
 """The minimum number of bytes to yield at a time, except for the last piece."""
 
-_CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,16}")
-_LONGEST_LINE = 8 * 1024
-"""Bytes of the line that states the size of a chunk."""
-_INFORMATIONAL = frozenset({102, 103})
+_HEAD_BYTES = 64 * 1024
+"""The maximum number of bytes of a status line with its headers, or of the line before a chunk."""
 _MOST_HINTS = 10
 """Informational answers (1xx) before the real one."""
 _FEW_CHUNKS = 10_000
@@ -62,69 +57,55 @@ _SMALLEST_CHUNK = 16
 """Bytes: smaller chunks cost more time than they carry content."""
 
 
-class _Response(http.client.HTTPResponse):
-    """A response of the standard library that also skips early hints, and is strict about chunks.
+class _Exchange:
+    """A request and its answer on a connection.
 
-    The library parses chunk sizes as Python integers, so that "-5" reads without end and "1_0" is
-    ten. Each chunk takes the same time, even a small one, so a server that sends one byte per chunk
-    could keep a processor busy for minutes.
+    Arguments:
+        connected: the socket; the exchange does not close it.
     """
 
-    _chunks = 0
-    _chunk_bytes = 0
+    def __init__(self, connected: socket.socket) -> None:
+        self.socket = connected
+        self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_HEAD_BYTES)
 
-    def _read_status(self) -> tuple[str, int, str]:
-        found: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
-        # The library skips only 100, but a client must accept all 1xx (RFC 9110, 15.2).
-        for _ in range(_MOST_HINTS):
-            if found[1] not in _INFORMATIONAL:
-                break
-            http.client.parse_headers(self.fp)
-            found = super()._read_status()  # type: ignore[misc]
-        return found
+    def send(self, event: h11.Event) -> None:
+        """Send a head, a piece of content, or its end."""
+        self.socket.sendall(self._protocol.send(event) or b"")
 
-    def _read_next_chunk_size(self) -> int:
-        # One byte more than the limit detects a longer line.
-        line = self.fp.readline(_LONGEST_LINE + 1)
-        size = line.partition(b";")[0].strip()
-        if len(line) > _LONGEST_LINE or not _CHUNK_SIZE.fullmatch(size):
-            self._close_conn()  # type: ignore[attr-defined]
-            raise http.client.HTTPException("a chunk without a legal size")
-        found = int(size, 16)
-        self._chunks += 1
-        self._chunk_bytes += found
-        # Small responses may have chunks of any size; large ones need a reasonable average.
-        if self._chunks > _FEW_CHUNKS + self._chunk_bytes // _SMALLEST_CHUNK:
-            raise http.client.HTTPException(
-                f"chunks of under {_SMALLEST_CHUNK} bytes each, {self._chunks:,} of them"
-            )
-        return found
+    def answer(self) -> h11.Response:
+        """Return the head of the answer; hints before it are passed over (RFC 9110, 15.2)."""
+        for _ in range(_MOST_HINTS + 1):
+            event = self._next()
+            if isinstance(event, h11.Response):
+                return event
+        raise StoreError(f"the server sent over {_MOST_HINTS} informational answers")
 
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the content of the answer as it arrives."""
+        chunks = size = 0
+        while isinstance(event := self._next(), h11.Data):
+            size += len(event.data)
+            chunks += event.chunk_start
+            # Each chunk takes the same time, even a small one, so a server that sends one byte a
+            # chunk could keep a processor busy for minutes. Small answers may have any chunks.
+            if chunks > _FEW_CHUNKS + size // _SMALLEST_CHUNK:
+                raise StoreError(
+                    f"the server sent {chunks:,} chunks of under {_SMALLEST_CHUNK} bytes each"
+                )
+            yield event.data
 
-class _Pinned:
-    """A connection that `dial` opens: to a checked address, and guarded by a watchdog."""
-
-    response_class: Any = _Response
-    dial: Any
-
-    def _new_conn(self) -> socket.socket:
-        connected: socket.socket = self.dial()
-        return connected
-
-
-class _Plain(_Pinned, HTTPConnection):
-    """A connection without encryption, only for entries of the allow list."""
-
-
-class _Encrypted(_Pinned, HTTPSConnection):
-    """An encrypted connection, whose certificate must match the host name, not the address."""
+    def _next(self) -> Any:
+        while (event := self._protocol.next_event()) is h11.NEED_DATA:
+            self._protocol.receive_data(self.socket.recv(_PIECE))
+        return event
 
 
 @attrs.frozen
 class ServerAnswer:
     """The response of a server: status, headers and a body that is not read yet."""
 
-    _response: HTTPResponse
+    _exchange: _Exchange
+    _head: h11.Response
     _watchdog: Watchdog
     _budget: FetchBudget
     is_early: bool
@@ -133,7 +114,7 @@ class ServerAnswer:
     @property
     def status(self) -> int:
         """The status code."""
-        return self._response.status
+        return self._head.status_code
 
     @property
     def is_redirect(self) -> bool:
@@ -143,46 +124,43 @@ class ServerAnswer:
     @property
     def location(self) -> str:
         """The URL of a redirect, or of what was made."""
-        found = self._response.headers.getlist("Location")
+        found = self._headers("Location")
         # If there are two, proxies differ in which one they use (RFC 9110, 5.3).
         if len(found) != 1:
             raise StoreError(f"the server sent {len(found)} Location headers instead of one")
-        return str(found[0])
+        return found[0]
+
+    def _headers(self, name: str) -> list[str]:
+        """Return the values of a header, which may be there more than once."""
+        asked = name.lower().encode()
+        return [value.decode("latin-1") for key, value in self._head.headers if key == asked]
 
     @property
     def length(self) -> int | None:
         """The length of the body from Content-Length; None without the header."""
-        found = set(self._response.headers.getlist("Content-Length"))
-        if not found:
-            return None
-        text = found.pop()
-        # Equal repetitions are one length (RFC 9110, 8.6); different ones are an attack.
-        if found or not re.fullmatch(r"[0-9]{1,19}", text):
-            raise StoreError("the server's Content-Length is not a number, or there are two")
-        return int(text)
+        # h11 refuses what is no number, and two that differ (RFC 9110, 8.6).
+        return next(map(int, self._headers("Content-Length")), None)
+
+    @property
+    def is_chunked(self) -> bool:
+        """Whether the body comes in chunks; h11 refuses any other transfer encoding."""
+        return bool(self._headers("Transfer-Encoding"))
 
     def check_framing(self) -> None:
         """Raise an error if the body is encoded, or its end is ambiguous."""
-        encoding = self._response.headers.get("Content-Encoding", "").strip().lower()
+        encoding = ", ".join(self._headers("Content-Encoding")).strip().lower()
         # Only "identity" was requested. Decoding could turn a few bytes into very many.
         if encoding not in {"", "identity"}:
             raise StoreError(f"the server encoded the content ({escape(encoding, limit=40)})")
-        transfer, length = self._transfer_encodings(), self.length
-        if transfer and transfer != ["chunked"]:
-            raise StoreError("the server used a transfer encoding other than chunked")
         # Clients and proxies could use different headers to find the end (request smuggling).
-        if transfer and length is not None:
+        if self.is_chunked and self.length is not None:
             raise StoreError("the server sent Content-Length and Transfer-Encoding at once")
-
-    def _transfer_encodings(self) -> list[str]:
-        found = self._response.headers.getlist("Transfer-Encoding")
-        return [each.strip().lower() for each in found]
 
     def body(self) -> Iterator[bytes]:
         """Yield the body as it arrives; raise an error if it is shorter than its length."""
         is_empty, gathered = True, bytearray()
         with _faults(self._watchdog, self._budget):
-            while piece := self._response.read1(_PIECE, decode_content=False):
+            for piece in self._exchange.pieces():
                 is_empty = False
                 # Join tiny pieces, because each object has a large overhead.
                 gathered += piece
@@ -193,7 +171,7 @@ class ServerAnswer:
         if self._watchdog.has_expired:
             raise self._budget.out_of_time()
         # A connection that is closed within the status line or headers also looks like this.
-        if is_empty and self.length is None and not self._transfer_encodings():
+        if is_empty and self.length is None and not self.is_chunked:
             raise StoreError("the server closed the connection before any content")
         if gathered:
             yield bytes(gathered)
@@ -215,7 +193,7 @@ class ServerAnswer:
         """
         if self.status != 206:
             return 0, self.length
-        match = _CONTENT_RANGE.fullmatch(self._response.headers.get("Content-Range", ""))
+        match = _CONTENT_RANGE.fullmatch(", ".join(self._headers("Content-Range")))
         if match is None:
             raise StoreError("the server sent a range without a valid Content-Range")
         # The end of the header is inclusive, unlike that of Python.
@@ -238,6 +216,7 @@ class Web:
             self._context = ssl.create_default_context()
             # Only subject alternative names count (RFC 9110, 4.3.4).
             self._context.hostname_checks_common_name = False
+        self._context.set_alpn_protocols(["http/1.1"])
         return self._context
 
     @contextlib.contextmanager
@@ -268,76 +247,60 @@ class Web:
         if not slots.acquire(timeout=max(0.0, deadline - time.monotonic())):
             raise budget.out_of_time()
         try:
-            with Watchdog(deadline) as watchdog:
+            with Watchdog(deadline) as watchdog, contextlib.ExitStack() as stack:
                 addresses = _addresses(url, budget, deadline, is_trusted=is_trusted)
-                connection = self._connection(url, addresses, budget, deadline, watchdog)
-                with contextlib.closing(connection):
-                    with _faults(watchdog, budget):
-                        is_cut = _send(connection, method, url.target, headers or {}, content)
-                        if content is not None:
-                            connection.timeout = None  # the watchdog ends it
-                            watchdog.hasten(time.monotonic() + patience)
-                        response = connection.getresponse()
-                    with contextlib.closing(response):
-                        # A connection that is shut down looks like the end of the headers.
-                        if watchdog.has_expired:
-                            raise budget.out_of_time()
-                        yield ServerAnswer(response, watchdog, budget, is_cut)
+                with _faults(watchdog, budget):
+                    connected = _dial(addresses, url.port, budget.limits.connect_seconds, deadline)
+                    stack.enter_context(contextlib.closing(connected))
+                    watchdog.guard(connected)
+                    exchange = _Exchange(stack.enter_context(self._secured(connected, url)))
+                    is_cut = _send(exchange, url, method, headers or {}, content)
+                    if content is not None:
+                        exchange.socket.settimeout(None)  # the watchdog ends it
+                        watchdog.hasten(time.monotonic() + patience)
+                    head = exchange.answer()
+                # A connection that is shut down looks like the end of the headers.
+                if watchdog.has_expired:
+                    raise budget.out_of_time()
+                yield ServerAnswer(exchange, head, watchdog, budget, is_cut)
         finally:
             slots.release()
 
-    def _connection(
-        self,
-        url: Url,
-        addresses: list[str],
-        budget: FetchBudget,
-        deadline: float,
-        watchdog: Watchdog,
-    ) -> HTTPConnection:
-        patience = budget.limits.connect_seconds
-        connection: _Plain | _Encrypted
-        # The host stays a name, for the Host header and the certificate.
-        if url.scheme == "https":
-            context = self.context()
-            connection = _Encrypted(url.host, url.port, timeout=patience, ssl_context=context)
-        else:
-            connection = _Plain(url.host, url.port, timeout=patience)
-
-        def dial() -> socket.socket:
-            connected = _dial(addresses, int(url.port or 0), patience, deadline)
-            watchdog.guard(connected)
+    def _secured(self, connected: socket.socket, url: Url) -> socket.socket:
+        """Return a socket that is encrypted, if the URL says so."""
+        if url.scheme != "https":
             return connected
-
-        connection.dial = dial
-        return connection
+        # The certificate must match the host of the URL, not the address that was checked.
+        name = url.address or url.host.rstrip(".")
+        return self.context().wrap_socket(connected, server_hostname=name)
 
 
 def _send(
-    connection: HTTPConnection,
+    exchange: _Exchange,
+    url: Url,
     method: str,
-    target: str,
     headers: dict[str, str],
     content: Iterable[bytes] | None,
 ) -> bool:
     """Send a request, and return whether the server hung up before all content was sent."""
+    host = url.host if url.has_default_port else f"{url.host}:{url.port}"
+    fields = [("Host", host), *(_HEADERS | headers).items()]
     try:
-        connection.request(
-            method,
-            target,
-            content,
-            _HEADERS | headers,
-            preload_content=False,
-            decode_content=False,
-        )
+        exchange.send(h11.Request(method=method, target=url.target, headers=fields))
+        for piece in content or ():
+            exchange.send(h11.Data(data=piece))
+        exchange.send(h11.EndOfMessage())
     except ConnectionError:
         # A server may refuse content before all of it came; then its answer is there to be read.
-        if content is None or connection.sock is None:
+        if content is None:
             raise
         return True
     return False
 
 
-def _dial(addresses: list[str], port: int, patience: float, deadline: float) -> socket.socket:
+def _dial(
+    addresses: list[str], port: int | None, patience: float, deadline: float
+) -> socket.socket:
     """Connect to the first address that answers."""
     for address in addresses[:_TRIES]:
         # A timeout of zero would mean "non-blocking".
@@ -396,8 +359,7 @@ def _faults(watchdog: Watchdog, budget: FetchBudget) -> Iterator[None]:
     """Translate errors of the network into errors of the toolkit."""
     try:
         yield
-    # The standard library raises `ValueError` for malformed numbers in headers.
-    except (OSError, http.client.HTTPException, HTTPError, ValueError) as error:
+    except (OSError, h11.ProtocolError, ValueError) as error:
         if isinstance(error, MessageBodyError):
             raise
         if watchdog.has_expired:
@@ -406,13 +368,12 @@ def _faults(watchdog: Watchdog, budget: FetchBudget) -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the reason of an error; urllib3 wraps the original error."""
-    for each in (error, *error.args, error.__context__):
-        if isinstance(each, ssl.SSLCertVerificationError):
-            return f"its certificate is not valid ({each.verify_message})"
-        if isinstance(each, TimeoutError):
-            return "it did not answer in time"
-        if isinstance(each, http.client.IncompleteRead):
-            return "it closed the connection before the end of the content"
+    """Return the reason of an error."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not valid ({error.verify_message})"
+    if isinstance(error, TimeoutError):
+        return "it did not answer in time"
+    if isinstance(error, h11.RemoteProtocolError) and "closed" in str(error).lower():
+        return "it closed the connection before the end of the content"
     text = getattr(error, "strerror", None) or redact_urls(str(error)) or type(error).__name__
     return escape(str(text), limit=120)
