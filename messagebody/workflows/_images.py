@@ -302,6 +302,10 @@ def common_name(one: Image, other: Image, budget: Budget) -> str | None:
         return ""
     if both is None:
         return None
+    for image in (one, other):
+        number = SchemaPart((image.part.name or "").replace("*", "1"))
+        if image.move.is_numbering and shared(both, number, budget) is not None:
+            return number.name
     without = [
         SchemaPart(each.name)
         for image in (one, other)

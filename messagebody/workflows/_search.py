@@ -11,8 +11,15 @@ import attrs
 from messagebody._core import Budget
 from messagebody.compatibility import Verdict, check
 from messagebody.errors import DuplicateName
-from messagebody.schema import MessageBodySchema
-from messagebody.workflows._images import ANYTHING, clash_of, is_empty
+from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.workflows._images import (
+    ANYTHING,
+    Image,
+    UnwrittenMeet,
+    clash_of,
+    is_empty,
+    shared,
+)
 from messagebody.workflows._senders import END, EdgeSender, SentPart, Stage, WitnessParts, hits
 from messagebody.workflows._steps import Chain, WitnessPart, distinct
 
@@ -83,12 +90,14 @@ class WitnessSearch:
             EdgeSender(number, *each, taker, budget, texts) for number, each in enumerate(listed)
         ]
         self.traces = [each for sender in self.senders for each in sender.traces]
-        self.clashes = [pair for each in self.traces for pair in each.clashes]
         for one, other in combinations(self.traces, 2):
             for pair in product(one.end, other.end):
                 budget.spend(1)
                 clash = clash_of(*pair, budget)
-                self.clashes += [] if clash is None else [clash]
+                if clash is not None:
+                    one.clashes.append(clash)
+                    other.clashes.append(clash)
+        self.clashes = [clash for each in self.traces for clash in each.clashes]
 
     @property
     def is_silent(self) -> bool:
@@ -103,8 +112,8 @@ class WitnessSearch:
             return Verdict.NEVER
         upper = MessageBodySchema([part for each in self.senders for part in each.arriving()])
         verdict = self._check(upper, self._taker)
-        if verdict is Verdict.NEVER:
-            return verdict
+        if verdict is Verdict.NEVER or (verdict is Verdict.SOMETIMES and self._is_unmet()):
+            return Verdict.NEVER
         is_met = verdict is Verdict.ALWAYS or self._is_met(upper)
         return Verdict.ALWAYS if is_met and not self.clashes else Verdict.UNDECIDED
 
@@ -119,6 +128,28 @@ class WitnessSearch:
         required = [part for part in self._taker if part.required]
         wanted = MessageBodySchema([*required, *ANYTHING])
         return self._check(upper, wanted) is Verdict.ALWAYS
+
+    def _is_unmet(self) -> bool:
+        """Return whether nothing that arrives is what is required, or all of it that always comes.
+
+        A message then lacks that, or brings what is refused.
+        """
+        images = [image for each in self.traces for image in each.end]
+        required = [part for part in self._taker if part.required]
+        if any(not any(self._may_be(image, part) for image in images) for part in required):
+            return True
+        return any(
+            not any(self._may_be(image, part) for image in found for part in self._taker)
+            for sender in self.senders
+            for found in sender.certain_images()
+        )
+
+    def _may_be(self, image: Image, part: SchemaPart) -> bool:
+        try:
+            both = shared(image.part, part, self._budget)
+        except UnwrittenMeet:
+            return True
+        return both is not None and not is_empty(attrs.evolve(image, part=both), self._budget)
 
     def _check(self, sent: MessageBodySchema, taken: MessageBodySchema) -> Verdict:
         found = check(sent, taken, steps=max(self._budget.left, 0))

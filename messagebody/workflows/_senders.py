@@ -169,21 +169,26 @@ class EdgeSender:
         self._budget.spend(self.length * (1 + len(parts)))
         return [part for chain in self.chains for part in passed(parts, chain)]
 
+    def certain_images(self) -> Iterator[list[Image]]:
+        """Yield images of which one always arrives: those of a required part that never goes."""
+        for each in self.traces:
+            lost = {image.origin for image in each.gone}
+            for at, part in enumerate(self.schema):
+                if part.required and at not in lost:
+                    yield [image for image in each.end if image.origin == at]
+
     def arriving(self) -> Iterator[SchemaPart]:
         """Yield schema parts of all that arrives, and maybe of more."""
         for each in self.traces:
             yield from (image.part for image in each.end)
-            lost = {image.origin for image in each.gone}
-            for at, part in enumerate(self.schema):
-                images = [image.part for image in each.end if image.origin == at]
-                is_split = part.required and at not in lost and not any(p.required for p in images)
-                alike = {(image.name is None, image.content_schema) for image in images}
-                if is_split and len(alike) == 1:
-                    # One of them always arrives, whichever it is.
-                    name = _either([image.name for image in images if image.name])
-                    kind = _either([image.content_type for image in images])
-                    [(_, content)] = alike
-                    yield SchemaPart(name, kind or "*/*", required=True, content_schema=content)
+        for images in self.certain_images():
+            parts = [image.part for image in images]
+            alike = {(part.name is None, part.content_schema) for part in parts}
+            if len(alike) == 1 and not any(part.required for part in parts):
+                name = _either([part.name for part in parts if part.name])
+                kind = _either([part.content_type for part in parts])
+                [(_, content)] = alike
+                yield SchemaPart(name, kind or "*/*", required=True, content_schema=content)
 
     # Parts to send
 

@@ -166,6 +166,42 @@ def test_patterns_that_list_names_lose_all_that_another_one_matches() -> None:
     assert pair(sent, schema(("/x", "*/*")), steps).check()["b"].verdict == "always"
 
 
+PNG = (None, "image/png")
+MET: dict[str, tuple[list[Any], MessageBodySchema, list[list[Any]], str]] = {
+    "a name of two senders": ([schema(("/a/*",)), schema(("/*/b", "*/*", True))], ANY, [[], []],
+                              "sometimes"),
+    "a number and a pattern": ([schema(("/**",), PNG)], ANY, [[mount("/m")]], "sometimes"),
+    "what is required has gone": ([schema(("/a", "*/*", True))], schema(("/a", "text/plain", True)),
+                                  [[retype("text/plain", "text/html")]], "never"),
+    "what always comes is refused": ([schema(("/a", "*/*", True))], schema(("/a", "text/html")),
+                                     [[retype("text/plain", "text/css"),
+                                       retype("text/html", "text/css")]], "never"),
+    "one of two goes": ([schema(("/{a,b}", "*/*", True))], schema(("/c",)),
+                        [[drop("/a"), rename("/b", "/c")]], "always"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MET)
+def test_what_images_show_of_all_messages(case: str) -> None:
+    senders, taken, edges, verdict = MET[case]
+    agents = [Agent(f"a{at}", ANY, sent) for at, sent in enumerate(senders)]
+    pairs = [(f"a{at}", "b", steps) for at, steps in enumerate(edges)]
+    workflow = Workflow([*agents, Agent("b", taken, ANY)], pairs)
+    answer = workflow.check()["b"]
+    assert (answer.verdict, answer.reason) == (verdict, "")
+    assert (answer.verdict == "always") is not bool(answer.breaches)
+    assert all(breaks(workflow, breach) for breach in answer.breaches)
+
+
+def test_why_it_is_undecided_is_told() -> None:
+    later = schema(("/m/*",), ("/m/2.txt", "*/*", True))
+    workflow = pair(TEXT, later, [mount("/m")])
+    answer = workflow.check()["b"]
+    assert "no proof that there is none" in answer.reason
+    assert answer.reason in str(answer)
+    assert workflow.check(steps=300)["b"].reason == "the budget ended first"
+
+
 WITH_DOT = schema(("/m/*.*",))
 EXTENDED: dict[str, tuple[MessageBodySchema, list[Any], MessageBodySchema]] = {
     "a type without one": (schema((None, "*/*", True)), [], WITH_DOT),
