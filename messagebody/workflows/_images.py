@@ -302,20 +302,21 @@ def common_name(one: Image, other: Image, budget: Budget) -> str | None:
         return ""
     if both is None:
         return None
-    for image in (one, other):
-        number = SchemaPart((image.part.name or "").replace("*", "1"))
-        if image.move.is_numbering and shared(both, number, budget) is not None:
-            return number.name
-    without = [
+    without = tuple(
         SchemaPart(each.name)
         for image in (one, other)
         for each in image.without
         if each.content_type in ("*/*", image.part.content_type)
-    ]
-    found = _ask(both, tuple(without), budget)
-    if found.is_empty:
-        return None
-    return (found.sample and found.sample.name) or ""
+    )
+    numbers = [image.part.name.replace("*", "1") for image in (one, other)
+               if image.part.name and image.move.is_numbering]  # fmt: skip
+    # The first number, where one of them gets it; any other name would be none.
+    parts = [shared(both, SchemaPart(name), budget) for name in numbers]
+    for part in (*filter(None, parts), both):
+        found = _ask(part, without, budget)
+        if found.sample is not None:
+            return found.sample.name
+    return None if found.is_empty else ""
 
 
 # Questions about patterns
