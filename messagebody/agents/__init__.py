@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from messagebody._core import face
 from messagebody.agents._agents import Agent, AgentFiles, read_agents, read_cards
 from messagebody.agents._agreement import AgentCompatibility, Upgrade, upgrade
-from messagebody.agents._exchanges import Exchange, KindAnswer, Way
+from messagebody.agents._exchanges import Direction, Exchange, KindAnswer
 from messagebody.agents._graphs import AgentGraph, GraphEdge
 from messagebody.agents._impact import Impact
 from messagebody.agents._negotiation import Agreement, Conflict, negotiate
@@ -22,6 +22,7 @@ __all__ = [
     "AgentGraph",
     "Agreement",
     "Conflict",
+    "Direction",
     "Exchange",
     "GraphEdge",
     "Impact",
@@ -29,7 +30,6 @@ __all__ = [
     "Neighbours",
     "Registry",
     "Upgrade",
-    "Way",
     "negotiate",
     "read_agents",
     "read_cards",

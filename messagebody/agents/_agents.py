@@ -23,7 +23,12 @@ from messagebody._core import (
 )
 from messagebody.agents._cards import is_card, read_card
 from messagebody.agents._exchanges import Exchange, exchanges_of, require_exchanges
-from messagebody.agents._extension import Stated, on_card, on_tool, written
+from messagebody.agents._extension import (
+    StatedSchemas,
+    card_extension,
+    extension_entry,
+    tool_schemas,
+)
 from messagebody.agents._tools import BLOCKS, is_tool, read_tool, tools_in
 from messagebody.errors import InvalidArgument, InvalidPattern, InvalidSchema, MessageBodyError
 from messagebody.findings import Finding, pointer
@@ -144,11 +149,13 @@ class Agent(metaclass=Guided):
             if unknown := sorted(data.keys() - _MEMBERS, key=str):
                 known = ", ".join(sorted(_MEMBERS))
                 shown = ", ".join(map(quote, unknown))
-                raise InvalidSchema(f"unknown members {shown}; an agent has {known}{_meant(data)}")
+                raise InvalidSchema(
+                    f"unknown members {shown}; an agent has {known}{_kind_hint(data)}"
+                )
             if not data.keys() & {"input", "output"}:
                 # A schema part has a name too: read as an agent, it would fit everybody.
                 raise InvalidSchema("an agent has an input, an output or both; here is neither")
-            schemas = {way: _stated(data, way, limits) for way in _SCHEMAS}
+            schemas = {way: _stated_schema(data, way, limits) for way in _SCHEMAS}
             nothing = MessageBodySchema()
             return cls(
                 stated,
@@ -190,15 +197,15 @@ class Agent(metaclass=Guided):
             >>> print(painter.findings[0])  # doctest: +ELLIPSIS
             /defaultInputModes/0: the mode 'text' is no content type; it is read as text/plain (...)
         """
-        stated = _name_of(card, name)
-        said = read_card(card, agent=stated, skill=skill)
-        exact = on_card(card, agent=stated, skill=skill)
+        agent_name = _name_of(card, name)
+        modes = read_card(card, agent=agent_name, skill=skill)
+        exact = card_extension(card, agent=agent_name, skill=skill)
         return cls(
-            stated,
-            said.input if exact.input is None else exact.input,
-            said.output if exact.output is None else exact.output,
+            agent_name,
+            modes.input if exact.input is None else exact.input,
+            modes.output if exact.output is None else exact.output,
             exchanges=exact.exchanges,
-            findings=said.findings,
+            findings=modes.findings,
         )
 
     def extension(
@@ -231,10 +238,10 @@ class Agent(metaclass=Guided):
             if not isinstance(each, Agent):
                 raise InvalidArgument("an Agent for each skill", each)
         own = {each: agent._statement() for each, agent in (skills or {}).items()}
-        return written(self._statement(), own, required=required)
+        return extension_entry(self._statement(), own, required=required)
 
-    def _statement(self) -> Stated:
-        return Stated(self.input, self.output, self.exchanges)
+    def _statement(self) -> StatedSchemas:
+        return StatedSchemas(self.input, self.output, self.exchanges)
 
     @classmethod
     def from_mcp_tool(cls, tool: Any) -> Self:
@@ -256,7 +263,7 @@ class Agent(metaclass=Guided):
             MessageBodySchema(2 parts: {text,image,audio}/*, '/**' */*)
         """
         made, found = cls.from_tool(tool), read_tool(tool)
-        exact = on_tool(found.members, name=found.name)
+        exact = tool_schemas(found.members, name=found.name)
         blocks = MessageBodySchema(BLOCKS) if found.sent is None else made.output
         return cls(
             made.name,
@@ -309,7 +316,7 @@ def _name_of(data: Any, name: str) -> str:
     return stated
 
 
-def _meant(data: Mapping[str, Any]) -> str:
+def _kind_hint(data: Mapping[str, Any]) -> str:
     """Return the kind of an object that is not an agent but a part of something else."""
     if data.keys() & {"content", "contentUrl"}:
         return "; this is a part of a body"
@@ -318,7 +325,9 @@ def _meant(data: Mapping[str, Any]) -> str:
     return ""
 
 
-def _stated(agent: Mapping[str, Any], member: str, limits: Limits) -> MessageBodySchema | None:
+def _stated_schema(
+    agent: Mapping[str, Any], member: str, limits: Limits
+) -> MessageBodySchema | None:
     schema = agent.get(member)
     return None if schema is None else MessageBodySchema.from_dicts(schema, limits=limits)
 
@@ -353,18 +362,18 @@ class AgentFiles(list[Agent]):
         """
         tools = tools_in(data)
         self._are_lists.append(tools is not None)
-        for where, each in _listed(data) if tools is None else tools:
+        for where, each in _agents_listed(data) if tools is None else tools:
             try:
                 agent = Agent.from_dict(each, name=name, limits=limits)
                 if agent.name in self.places:
                     raise InvalidSchema(f"another agent is called {quote(agent.name)}")
             except InvalidSchema as error:
                 at = where + getattr(error, "where", "")
-                self.findings.append(_left_out(place, at, str(error)))
+                self.findings.append(_omission(place, at, str(error)))
                 continue
             self.places[agent.name] = place
             self.append(agent)
-            self.findings += [_placed(finding, place, where) for finding in agent.findings]
+            self.findings += [_with_place(finding, place, where) for finding in agent.findings]
 
 
 def read_agents(
@@ -405,7 +414,7 @@ def read_agents(
             if path == place and not isinstance(error, ValueError):
                 raise  # it was asked for by name
             problem = error.strerror if isinstance(error, OSError) else error
-            found.findings.append(_left_out(path.name, "", str(problem)))
+            found.findings.append(_omission(path.name, "", str(problem)))
             continue
         found.read(data, path.name, path.stem, limits)
     return found
@@ -445,13 +454,13 @@ def read_cards(
                     raise InvalidSchema(f"it has more than {limits.json_bytes} bytes")
                 data = exact_json.loads(content.read(), depth=limits.depth)
         except (MessageBodyError, ValueError) as error:
-            found.findings.append(_left_out(shown, "", str(error)))
+            found.findings.append(_omission(shown, "", str(error)))
             continue
         found.read(data, shown, shown, limits)
     return found
 
 
-def _listed(data: Any) -> Iterator[tuple[str, Any]]:
+def _agents_listed(data: Any) -> Iterator[tuple[str, Any]]:
     """Yield the agents of a file, each with its place."""
     if not isinstance(data, list):
         yield "", data
@@ -459,10 +468,10 @@ def _listed(data: Any) -> Iterator[tuple[str, Any]]:
     yield from ((pointer(at), each) for at, each in enumerate(data))
 
 
-def _left_out(place: str, where: str, problem: str) -> Finding:
+def _omission(place: str, where: str, problem: str) -> Finding:
     return Finding("agent", where, problem, place=place + where)
 
 
-def _placed(finding: Finding, place: str, where: str) -> Finding:
+def _with_place(finding: Finding, place: str, where: str) -> Finding:
     at = where + finding.where
     return attrs.evolve(finding, where=at, place=place + at)

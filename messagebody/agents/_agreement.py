@@ -10,7 +10,7 @@ import attrs
 
 from messagebody._core import DEFAULT_STEPS
 from messagebody.agents._agents import Agent
-from messagebody.agents._exchanges import KindAnswer, kinds_of
+from messagebody.agents._exchanges import KindAnswer, check_kinds
 from messagebody.compatibility import Compatibility, Reason, check
 from messagebody.errors import InvalidArgument
 from messagebody.findings import Finding
@@ -84,7 +84,9 @@ def check_agents(client: Any, server: Any, **settings: Any) -> AgentCompatibilit
             raise InvalidArgument("two agents, or two schemas", each)
     answer = check(client.output, server.input, **settings)
     known = {key: settings[key] for key in ("lenient", "steps") if key in settings}
-    exchanges = kinds_of((client.name, client.exchanges), (server.name, server.exchanges), **known)
+    exchanges = check_kinds(
+        (client.name, client.exchanges), (server.name, server.exchanges), **known
+    )
     return AgentCompatibility(
         answer.producer, answer.consumer, answer.verdict, answer.counterexample_types,
         answer.steps, decision=answer._decision, exchanges=exchanges,

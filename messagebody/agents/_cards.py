@@ -65,10 +65,10 @@ def read_card(data: Mapping[str, Any], *, agent: str, skill: str | None = None) 
     """
     reader = _CardReader(agent)
     if data.keys() & _A2A:
-        taken, sent = (reader.of_card(data, way, skill) for way in ("Input", "Output"))
+        taken, sent = (reader.card_types(data, way, skill) for way in ("Input", "Output"))
     else:
         reader.require(skill is None, "a manifest has no skills", "")
-        taken, sent = (reader.of_manifest(data, way) for way in ("input", "output"))
+        taken, sent = (reader.manifest_types(data, way) for way in ("input", "output"))
     most = DEFAULT_LIMITS.schema_parts // 2  # each type is an unnamed part and a named one
     for types in (taken, sent):
         reader.require(len({*types}) <= most, f"more than {most:,} types (limit schema_parts)", "")
@@ -84,7 +84,7 @@ class _CardReader:
 
     def __init__(self, agent: str) -> None:
         self._agent = agent
-        self._read = 0
+        self._count = 0
         self.findings: list[Finding] = []
 
     def require(self, is_right: bool, problem: str, where: str) -> None:
@@ -92,41 +92,41 @@ class _CardReader:
         if not is_right:
             raise InvalidCard(problem, where, self._agent)
 
-    def of_card(self, card: Mapping[str, Any], way: str, skill: str | None) -> list[str]:
+    def card_types(self, card: Mapping[str, Any], way: str, skill: str | None) -> list[str]:
         """Return the types of one way of an agent card: "Input" or "Output"."""
         member, own = f"default{way}Modes", f"{way.lower()}Modes"
         # A skill's own modes stand in for the card's where it is used, so that all skills
         # together may meet either.
-        stated = [self._modes(each, own, where) for each, where in self._skills(card, skill)]
+        stated = [self._items(each, own, where) for each, where in self._skills(card, skill)]
         modes = [*chain.from_iterable(stated)]
         if skill is None or not modes:
-            defaults = self._modes(card, member)
+            defaults = self._items(card, member)
             modes = defaults + modes
             # Protocol buffers leave an empty list out, so it states nothing.
             if not defaults and not (stated and all(stated)):
                 problem = f"no {member} are stated, so {_UNKNOWN[way]}"
                 self.findings.append(Finding("mode", "", problem, Severity.WARNING))
                 modes += [(_ANYTHING, "")] if way == "Output" else []
-        return [*self.types_of(modes, way)]
+        return [*self.content_types(modes, way)]
 
-    def of_manifest(self, manifest: Mapping[str, Any], way: str) -> list[str]:
+    def manifest_types(self, manifest: Mapping[str, Any], way: str) -> list[str]:
         """Return the types of one way of a manifest, "input" or "output"."""
         member = f"{way}_content_types"
         if manifest.get(member) is None:
             return [_ANYTHING]  # the default of the protocol
-        return [*self.types_of(self._modes(manifest, member), way.title())]
+        return [*self.content_types(self._items(manifest, member), way.title())]
 
     def _skills(self, card: Mapping[str, Any], wanted: str | None) -> Iterator[tuple[Any, str]]:
         """Yield the skills that are used, each with its place."""
         is_known = wanted is None
-        for skill, where in self._modes(card, "skills"):
+        for skill, where in self._items(card, "skills"):
             self.require(isinstance(skill, Mapping), f"expected a skill, got {quote(skill)}", where)
             if wanted is None or skill.get("id") == wanted:
                 is_known = True
                 yield skill, where
         self.require(is_known, f"no skill has the id {quote(wanted)}", "/skills")
 
-    def _modes(
+    def _items(
         self, holder: Mapping[str, Any], member: str, where: str = ""
     ) -> list[tuple[Any, str]]:
         """Return the members of a list, each with its place; none if there is no list."""
@@ -135,11 +135,11 @@ class _CardReader:
         self.require(
             found is None or isinstance(found, list), f"expected a list, got {quote(found)}", where
         )
-        self._read += len(found or ())
-        self.require(self._read <= _MOST, f"more than {_MOST:,} modes and skills", where)
+        self._count += len(found or ())
+        self.require(self._count <= _MOST, f"more than {_MOST:,} modes and skills", where)
         return [(each, f"{where}/{at}") for at, each in enumerate(found or ())]
 
-    def types_of(self, modes: Iterable[tuple[Any, str]], way: str) -> Iterator[str]:
+    def content_types(self, modes: Iterable[tuple[Any, str]], way: str) -> Iterator[str]:
         """Yield the types that modes mean."""
         for mode, where in modes:
             self.require(isinstance(mode, str), f"a mode is text, got {quote(mode)}", where)
@@ -177,12 +177,12 @@ def _schema_of(types: Iterable[str]) -> MessageBodySchema:
     return MessageBodySchema(SchemaPart(n, kind) for kind in kinds for n in (None, _ALL_NAMES))
 
 
-def taken_by_modes(modes: Iterable[str]) -> MessageBodySchema:
+def schema_of_modes(modes: Iterable[str]) -> MessageBodySchema:
     """Return what a caller takes who accepts these modes, read as on a card.
 
     A word of which nothing is known adds nothing. Without any mode, nothing is stated, so
     everything is taken.
     """
     listed = [(mode, "") for mode in modes]
-    types = _CardReader("").types_of(listed, "Input") if listed else [_ANYTHING]
+    types = _CardReader("").content_types(listed, "Input") if listed else [_ANYTHING]
     return _schema_of(types)

@@ -14,11 +14,11 @@ from messagebody.compatibility import Compatibility, Verdict, check
 from messagebody.errors import InvalidArgument, InvalidSchema
 from messagebody.schema import MessageBodySchema
 
-_WAYS: Final = ("sends", "takes", "answers")
-_WORST: Final = (Verdict.NEVER, Verdict.UNDECIDED, Verdict.SOMETIMES)
-_A_KIND: Final = 100
+_MEMBERS: Final = ("sends", "takes", "answers")
+_WORST_FIRST: Final = (Verdict.NEVER, Verdict.UNDECIDED, Verdict.SOMETIMES)
+_LONGEST_KIND: Final = 100
 """How long the name of a kind may be."""
-_KINDS: Final = 1_000
+_MOST_KINDS: Final = 1_000
 """How many kinds are read of one agent."""
 
 
@@ -54,8 +54,8 @@ answers=MessageBodySchema(1 part: required text/*))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the exchange as `from_dict` reads it."""
-        stated = {way: getattr(self, way) for way in _WAYS}
-        return {way: schema.to_dicts() for way, schema in stated.items() if schema is not None}
+        stated = {member: getattr(self, member) for member in _MEMBERS}
+        return {name: each.to_dicts() for name, each in stated.items() if each is not None}
 
     @classmethod
     def from_dict(cls, data: Any, *, limits: Limits = DEFAULT_LIMITS) -> Self:
@@ -66,13 +66,13 @@ answers=MessageBodySchema(1 part: required text/*))
         """
         if not isinstance(data, Mapping):
             raise InvalidSchema(f"an exchange is an object, got {quote(data)}")
-        if unknown := sorted(data.keys() - set(_WAYS), key=str):
+        if unknown := sorted(data.keys() - set(_MEMBERS), key=str):
             shown = ", ".join(map(quote, unknown))
-            raise InvalidSchema(f"unknown members {shown}; an exchange has {', '.join(_WAYS)}")
+            raise InvalidSchema(f"unknown members {shown}; an exchange has {', '.join(_MEMBERS)}")
         return cls(**{
-            way: MessageBodySchema.from_dicts(data[way], limits=limits)
-            for way in _WAYS
-            if data.get(way) is not None
+            member: MessageBodySchema.from_dicts(data[member], limits=limits)
+            for member in _MEMBERS
+            if data.get(member) is not None
         })  # fmt: skip
 
 
@@ -87,8 +87,8 @@ def exchanges_of(data: Any, *, limits: Limits = DEFAULT_LIMITS) -> dict[str, Exc
     """
     if not isinstance(data, Mapping):
         raise InvalidSchema(f"exchanges are an object, by kind; got {quote(data)}")
-    if len(data) > _KINDS:
-        raise InvalidSchema(f"{len(data):,} kinds of exchange are more than {_KINDS:,}")
+    if len(data) > _MOST_KINDS:
+        raise InvalidSchema(f"{len(data):,} kinds of exchange are more than {_MOST_KINDS:,}")
     found = {}
     for kind, each in data.items():
         try:
@@ -108,8 +108,8 @@ def require_exchanges(given: Any) -> dict[str, Exchange]:
     if not isinstance(given, Mapping):
         raise InvalidArgument("exchanges, by kind", given)
     for kind, each in given.items():
-        if not isinstance(kind, str) or not 0 < len(kind) <= _A_KIND:
-            raise InvalidSchema(f"a kind of exchange is a text of 1 to {_A_KIND} characters, "
+        if not isinstance(kind, str) or not 0 < len(kind) <= _LONGEST_KIND:
+            raise InvalidSchema(f"a kind of exchange is a text of 1 to {_LONGEST_KIND} characters, "
                                 f"got {quote(kind)}")  # fmt: skip
         if not isinstance(each, Exchange):
             raise InvalidArgument("an Exchange for each kind", each)
@@ -117,34 +117,34 @@ def require_exchanges(given: Any) -> dict[str, Exchange]:
 
 
 @attrs.frozen
-class Way:
+class Direction:
     """One direction of a kind: one agent speaks first, and the other answers.
 
     Arguments:
         speaker: the name of the agent that speaks first.
         taker: the name of the other.
-        said: what is sent against what is taken; None if the kind is not taken.
-        answered: the given answer against the expected one; None if none is expected or given.
+        message: what is sent against what is taken; None if the kind is not taken.
+        answer: the given answer against the expected one; None if none is expected or given.
         verdict: *never* if one of both is never or missing, *always* if both are always.
     """
 
     speaker: str
     taker: str
-    said: Compatibility | None
-    answered: Compatibility | None
+    message: Compatibility | None
+    answer: Compatibility | None
     verdict: Verdict
 
     def __bool__(self) -> bool:
         return self.verdict is Verdict.ALWAYS
 
     def __str__(self) -> str:
-        if self.said is None:
+        if self.message is None:
             return f"{quote(self.taker)} does not take it from {quote(self.speaker)}"
-        if self.answered is None and not self:
-            if self.said.verdict is self.verdict:
-                return str(self.said)
+        if self.answer is None and not self:
+            if self.message.verdict is self.verdict:
+                return str(self.message)
             return f"{quote(self.speaker)} expects an answer, and {quote(self.taker)} gives none"
-        answers = [self.said] if self.answered is None else [self.said, self.answered]
+        answers = [self.message] if self.answer is None else [self.message, self.answer]
         return "\n".join(str(each) for each in answers if self or not each)
 
 
@@ -154,37 +154,37 @@ class KindAnswer:
 
     Arguments:
         kind: the kind.
-        ways: the directions in which it is used.
+        directions: the directions in which it is used.
     """
 
     kind: str
-    ways: tuple[Way, ...]
+    directions: tuple[Direction, ...]
 
     @property
     def verdict(self) -> Verdict:
         """The verdict of all directions together."""
-        return worst(way.verdict for way in self.ways)
+        return worst(direction.verdict for direction in self.directions)
 
     def __bool__(self) -> bool:
         return self.verdict is Verdict.ALWAYS
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.verdict}\n" + "\n".join(map(str, self.ways))
+        return f"{self.kind}: {self.verdict}\n" + "\n".join(map(str, self.directions))
 
 
 def worst(verdicts: Iterator[Verdict]) -> Verdict:
     """Return the verdict of several things that are all needed."""
     found = {*verdicts}
-    return next((each for each in _WORST if each in found), Verdict.ALWAYS)
+    return next((each for each in _WORST_FIRST if each in found), Verdict.ALWAYS)
 
 
-def way_of(
+def check_direction(
     speaker: tuple[str, Exchange],
     taker: tuple[str, Exchange],
     *,
     lenient: bool = False,
     steps: int = DEFAULT_STEPS,
-) -> Way | None:
+) -> Direction | None:
     """Decide one direction of a kind, for two names with their exchanges; None if it is not used.
 
     Arguments:
@@ -197,17 +197,17 @@ def way_of(
     if first.sends is None:
         return None
     if second.takes is None:
-        return Way(name, other, None, None, Verdict.NEVER)
-    said = check(first.sends, second.takes, lenient=lenient, steps=steps)
+        return Direction(name, other, None, None, Verdict.NEVER)
+    message = check(first.sends, second.takes, lenient=lenient, steps=steps)
     if first.answers is None:
-        return Way(name, other, said, None, said.verdict)
+        return Direction(name, other, message, None, message.verdict)
     if second.answers is None:
-        return Way(name, other, said, None, Verdict.NEVER)
-    answered = check(second.answers, first.answers, lenient=lenient, steps=steps)
-    return Way(name, other, said, answered, worst(iter((said.verdict, answered.verdict))))
+        return Direction(name, other, message, None, Verdict.NEVER)
+    answer = check(second.answers, first.answers, lenient=lenient, steps=steps)
+    return Direction(name, other, message, answer, worst(iter((message.verdict, answer.verdict))))
 
 
-def kinds_of(
+def check_kinds(
     one: tuple[str, Exchanges],
     other: tuple[str, Exchanges],
     *,
@@ -225,9 +225,9 @@ def kinds_of(
     for kind in dict.fromkeys((*mine, *theirs)):
         a = name, mine.get(kind, _NONE)
         b = second, theirs.get(kind, _NONE)
-        both = (way_of(*pair, lenient=lenient, steps=steps) for pair in ((a, b), (b, a)))
-        if ways := tuple(way for way in both if way is not None):
-            found[kind] = KindAnswer(kind, ways)
+        both = (check_direction(*pair, lenient=lenient, steps=steps) for pair in ((a, b), (b, a)))
+        if directions := tuple(direction for direction in both if direction is not None):
+            found[kind] = KindAnswer(kind, directions)
     return found
 
 

@@ -22,7 +22,7 @@ _MEMBERS: Final = ("input", "output", "exchanges", "skills")
 
 
 @attrs.frozen
-class Stated:
+class StatedSchemas:
     """The schemas that an extension states; None for what it leaves out.
 
     Arguments:
@@ -38,15 +38,17 @@ class Stated:
     def to_dict(self) -> dict[str, Any]:
         """Return the members as they are written."""
         ways = {"input": self.input, "output": self.output}
-        said: dict[str, Any] = {
+        members: dict[str, Any] = {
             way: schema.to_dicts() for way, schema in ways.items() if schema is not None
         }
         if self.exchanges:
-            said["exchanges"] = {kind: each.to_dict() for kind, each in self.exchanges.items()}
-        return said
+            members["exchanges"] = {kind: each.to_dict() for kind, each in self.exchanges.items()}
+        return members
 
 
-def on_card(card: Mapping[str, Any], *, agent: str, skill: str | None = None) -> Stated:
+def card_extension(
+    card: Mapping[str, Any], *, agent: str, skill: str | None = None
+) -> StatedSchemas:
     """Read the extension of an agent card; nothing is stated if the card has none.
 
     Arguments:
@@ -59,11 +61,13 @@ def on_card(card: Mapping[str, Any], *, agent: str, skill: str | None = None) ->
     """
     for where, entry in _entries(card):
         if entry.get("uri") == A2A_EXTENSION:
-            return _ExtensionReader(agent).of_params(entry.get("params"), f"{where}/params", skill)
-    return Stated()
+            return _ExtensionReader(agent).read_params(
+                entry.get("params"), f"{where}/params", skill
+            )
+    return StatedSchemas()
 
 
-def on_tool(tool: Mapping[str, Any], *, name: str) -> Stated:
+def tool_schemas(tool: Mapping[str, Any], *, name: str) -> StatedSchemas:
     """Read the schemas that an MCP tool names in `_meta` or `annotations`.
 
     Raises:
@@ -73,8 +77,8 @@ def on_tool(tool: Mapping[str, Any], *, name: str) -> Stated:
         found = tool.get(holder)
         if isinstance(found, Mapping) and MCP_SCHEMAS in found:
             where = f"/{holder}{pointer(MCP_SCHEMAS)}"
-            return _ExtensionReader(name).of_params(found[MCP_SCHEMAS], where, None)
-    return Stated()
+            return _ExtensionReader(name).read_params(found[MCP_SCHEMAS], where, None)
+    return StatedSchemas()
 
 
 def requires_extension(card: Mapping[str, Any]) -> bool:
@@ -85,8 +89,8 @@ def requires_extension(card: Mapping[str, Any]) -> bool:
     )
 
 
-def written(
-    stated: Stated, skills: Mapping[str, Stated], *, required: bool = False
+def extension_entry(
+    stated: StatedSchemas, skills: Mapping[str, StatedSchemas], *, required: bool = False
 ) -> dict[str, Any]:
     """Return the entry of a card's extensions for these schemas.
 
@@ -125,36 +129,36 @@ class _ExtensionReader:
     def __init__(self, agent: str) -> None:
         self._agent = agent
 
-    def of_params(self, params: Any, where: str, skill: str | None) -> Stated:
+    def read_params(self, params: Any, where: str, skill: str | None) -> StatedSchemas:
         """Return the schemas in the parameters of the extension."""
         members = self._object(params, where, _MEMBERS)
-        whole = self._stated(members, where)
+        whole = self._read_schemas(members, where)
         skills = self._object(members.get("skills") or {}, f"{where}/skills", None)
         # All are read, so that an error in one does not depend on the question.
         own = {
-            each: self._skill(value, where + pointer("skills", each))
+            each: self._read_skill(value, where + pointer("skills", each))
             for each, value in skills.items()
         }
         used = own.get(skill) if skill is not None else None
         if used is None:
             return whole
-        return Stated(
+        return StatedSchemas(
             whole.input if used.input is None else used.input,
             whole.output if used.output is None else used.output,
             {**whole.exchanges, **used.exchanges},
         )
 
-    def _skill(self, value: Any, where: str) -> Stated:
-        return self._stated(self._object(value, where, _MEMBERS[:3]), where)
+    def _read_skill(self, value: Any, where: str) -> StatedSchemas:
+        return self._read_schemas(self._object(value, where, _MEMBERS[:3]), where)
 
-    def _stated(self, members: Mapping[str, Any], where: str) -> Stated:
+    def _read_schemas(self, members: Mapping[str, Any], where: str) -> StatedSchemas:
         taken = self._schema(members.get("input"), f"{where}/input")
         sent = self._schema(members.get("output"), f"{where}/output")
         try:
             exchanges = exchanges_of(members.get("exchanges") or {})
         except (InvalidSchema, InvalidPattern) as error:
             raise InvalidCard(str(error), f"{where}/exchanges", self._agent) from error
-        return Stated(taken, sent, exchanges)
+        return StatedSchemas(taken, sent, exchanges)
 
     def _schema(self, value: Any, where: str) -> MessageBodySchema | None:
         if value is None:

@@ -78,7 +78,7 @@ class PairsFound:
             (self.undecided if fits is None else self.fitting).add(pair)
 
 
-def changes(was: PairsFound, will: PairsFound, left: set[str]) -> Changes:
+def compare_pairs(was: PairsFound, will: PairsFound, left: set[str]) -> Changes:
     """Return what is lost, what is gained, and what is undecided.
 
     Arguments:

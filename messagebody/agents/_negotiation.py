@@ -8,12 +8,12 @@ import attrs
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._core import DEFAULT_STEPS, quote
 from messagebody.agents._agents import Agent
-from messagebody.agents._cards import taken_by_modes
+from messagebody.agents._cards import schema_of_modes
 from messagebody.compatibility import Verdict, check, disjoint, meet, simplify
 from messagebody.errors import InvalidArgument
 from messagebody.schema import MessageBodySchema, SchemaPart
 
-_SEARCHED = 500
+_MOST_TRIES = 500
 """How many sets of requirements are tried for the smallest one that conflicts."""
 
 
@@ -102,9 +102,9 @@ def negotiate(
         the agent always sends an unnamed part of type text/* (schema part 0)
     """
     output = agent.output if isinstance(agent, Agent) else _schema(agent)
-    taken = _accepted(accepts)
+    taken = _accepted_schema(accepts)
     if _is_empty(output, taken, steps):
-        conflicts = tuple(_smallest(output, taken, steps))
+        conflicts = tuple(_minimal_conflict(output, taken, steps))
         return Agreement(output, taken, None, conflicts, Verdict.NEVER)
     verdict = check(output, taken, steps=steps).verdict
     inner = [output] * (verdict is Verdict.ALWAYS)
@@ -130,13 +130,13 @@ def _schema(value: object) -> MessageBodySchema:
     return value
 
 
-def _accepted(accepts: object) -> MessageBodySchema:
+def _accepted_schema(accepts: object) -> MessageBodySchema:
     if isinstance(accepts, Agent):
         return accepts.input
     if isinstance(accepts, MessageBodySchema):
         return accepts
     if isinstance(accepts, list | tuple) and all(isinstance(each, str) for each in accepts):
-        return taken_by_modes(accepts)
+        return schema_of_modes(accepts)
     raise InvalidArgument("a MessageBodySchema, an Agent, or a list of modes", accepts)
 
 
@@ -147,7 +147,7 @@ def _is_empty(output: MessageBodySchema, taken: MessageBodySchema, steps: int) -
 _Place = tuple[str, int]
 
 
-def _smallest(
+def _minimal_conflict(
     output: MessageBodySchema, taken: MessageBodySchema, steps: int
 ) -> Iterator[Conflict]:
     """Yield the requirements of the smallest set that leaves no body."""
@@ -159,33 +159,35 @@ def _smallest(
 
     def conflict(kept: Iterable[_Place]) -> bool:
         needed = {*kept}
-        relaxed = [_relaxed(side, schema, needed) for side, schema in sides.items()]
+        relaxed = [_relax(side, schema, needed) for side, schema in sides.items()]
         return _is_empty(relaxed[0], relaxed[1], steps)
 
-    for side, at in _found(places, conflict):
+    for side, at in _find_conflict(places, conflict):
         yield Conflict(side, at, sides[side][at])
 
 
-def _relaxed(side: str, schema: MessageBodySchema, needed: set[_Place]) -> MessageBodySchema:
+def _relax(side: str, schema: MessageBodySchema, needed: set[_Place]) -> MessageBodySchema:
     """Return a schema whose only requirements are some of its own."""
     return MessageBodySchema(
         attrs.evolve(part, required=(side, at) in needed) for at, part in enumerate(schema)
     )
 
 
-def _found(places: list[_Place], conflict: Callable[[Iterable[_Place]], bool]) -> list[_Place]:
+def _find_conflict(
+    places: list[_Place], conflict: Callable[[Iterable[_Place]], bool]
+) -> list[_Place]:
     tried = 0
     for size in range(1, len(places)):
         for some in combinations(places, size):
             tried += 1
-            if tried > _SEARCHED:
-                return _reduced(places, conflict)
+            if tried > _MOST_TRIES:
+                return _minimize(places, conflict)
             if conflict(some):
                 return list(some)
     return places
 
 
-def _reduced(places: list[_Place], conflict: Callable[[Iterable[_Place]], bool]) -> list[_Place]:
+def _minimize(places: list[_Place], conflict: Callable[[Iterable[_Place]], bool]) -> list[_Place]:
     """Return a set of which none can be left out; a smaller one may exist."""
     kept = list(places)
     for each in places:

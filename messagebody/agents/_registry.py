@@ -32,9 +32,9 @@ from messagebody._core import (
 )
 from messagebody.agents._agents import Agent, AgentFiles, read_agents, read_cards
 from messagebody.agents._agreement import AgentCompatibility
-from messagebody.agents._exchanges import Exchange, way_of
+from messagebody.agents._exchanges import Exchange, check_direction
 from messagebody.agents._graphs import AgentGraph, GraphEdge
-from messagebody.agents._impact import Impact, PairsFound, changes
+from messagebody.agents._impact import Impact, PairsFound, compare_pairs
 from messagebody.agents._samples import Contents, Samples
 from messagebody.compatibility import Verdict, check
 from messagebody.errors import (
@@ -358,7 +358,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield all pairs (sender, taker) that surely fit, an agent with itself included."""
-        for sender, neighbours in self._rows():
+        for sender, neighbours in self._takers_by_sender():
             yield from ((sender, taker) for taker in neighbours)
 
     def undecided(self) -> Iterator[tuple[str, str]]:
@@ -366,10 +366,10 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
 
         All pairs that neither this nor `pairs` yields do not fit.
         """
-        for sender, neighbours in self._rows():
+        for sender, neighbours in self._takers_by_sender():
             yield from ((sender, taker) for taker in neighbours.undecided)
 
-    def _rows(self) -> Iterator[tuple[str, Neighbours]]:
+    def _takers_by_sender(self) -> Iterator[tuple[str, Neighbours]]:
         """Yield each agent with its takers, as they were when the first was asked for."""
         entries = self._entries
         rows: dict[_Schema, Neighbours] = {}
@@ -437,13 +437,13 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             >>> bool(fleet.impact([Agent("scout", text, html), Agent("writer", html, text)]))
             True
         """
-        after = change if isinstance(change, Registry) else self._after(change)
+        after = change if isinstance(change, Registry) else self._with_agents(change)
         before, then = self._entries, after._entries
         names = {**before, **then}
         changed = {name for name in names if self.get(name) != after.get(name)}
         left = set(then)
         ours, theirs = self._pairs_of(before, changed), after._pairs_of(then, changed)
-        pairs, exchanges = (changes(*each, left) for each in zip(ours, theirs, strict=True))
+        pairs, exchanges = (compare_pairs(*each, left) for each in zip(ours, theirs, strict=True))
         return Impact(
             *pairs,
             *exchanges,
@@ -453,7 +453,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             after=after.check,
         )
 
-    def _after(self, change: Agent | Iterable[Agent]) -> "Registry":
+    def _with_agents(self, change: Agent | Iterable[Agent]) -> "Registry":
         agents = _agents_in([change] if isinstance(change, Agent) else change)
         _require_different(agents)
         wanted = {**self, **{agent.name: agent for agent in agents}}
@@ -476,10 +476,10 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
     def _add_exchanges(self, found: PairsFound, speaker: Agent, taker: Agent) -> None:
         for kind in speaker.exchanges.keys() & taker.exchanges.keys():
             ends = (speaker.name, speaker.exchanges[kind]), (taker.name, taker.exchanges[kind])
-            way = way_of(*ends, lenient=self._lenient, steps=self._steps)
-            if way is not None:
-                is_open = way.verdict is Verdict.UNDECIDED
-                found.add((speaker.name, taker.name, kind), None if is_open else bool(way))
+            direction = check_direction(*ends, lenient=self._lenient, steps=self._steps)
+            if direction is not None:
+                is_open = direction.verdict is Verdict.UNDECIDED
+                found.add((speaker.name, taker.name, kind), None if is_open else bool(direction))
 
     # Chains
 
@@ -540,7 +540,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         asked = None if verdicts is None else set(verdicts)
         entries = self._entries
         edges = [
-            GraphEdge(sender, taker, verdict, label=_breaking(parts))
+            GraphEdge(sender, taker, verdict, label=_counterexample_label(parts))
             for sender, sent in entries.items()
             for taker, taken in entries.items()
             for verdict, parts in [self._answer(sent.output, taken.input)]
@@ -595,14 +595,18 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             taken = agent.exchanges.get(kind)
             if name == of or taken is None:
                 continue
-            way = way_of((of, asked), (name, taken), lenient=self._lenient, steps=self._steps)
-            if way:
+            direction = check_direction(
+                (of, asked), (name, taken), lenient=self._lenient, steps=self._steps
+            )
+            if direction:
                 found.append(name)
-            elif way is not None and way.verdict is Verdict.UNDECIDED:
+            elif direction is not None and direction.verdict is Verdict.UNDECIDED:
                 found.undecided.append(name)
         return found
 
-    def broken(self, route: Iterable[str] | None = None) -> Iterator[tuple[str, str, str]]:
+    def broken_exchanges(
+        self, route: Iterable[str] | None = None
+    ) -> Iterator[tuple[str, str, str]]:
         """Yield the exchanges (speaker, taker, kind) that do not surely work.
 
         Arguments:
@@ -616,8 +620,11 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         for sender, taker in dict.fromkeys(pairs):
             if sender != taker:
                 for answer in self.check(sender, taker).exchanges.values():
-                    broken = (way for way in answer.ways if not way)
-                    yield from ((way.speaker, way.taker, answer.kind) for way in broken)
+                    yield from (
+                        (each.speaker, each.taker, answer.kind)
+                        for each in answer.directions
+                        if not each
+                    )
 
 
 _READS: Final = "Registry.from_directory(…) reads their files"
@@ -659,7 +666,7 @@ def _path(before: Mapping[str, str | None], last: str) -> list[str]:
     return found[::-1]
 
 
-def _breaking(parts: Iterable[tuple[str | None, str]] | None) -> str:
+def _counterexample_label(parts: Iterable[tuple[str | None, str]] | None) -> str:
     """Return the parts of a message that breaks a pair in words; "" if there is none."""
     if parts is None:
         return ""

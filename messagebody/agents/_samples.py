@@ -42,7 +42,7 @@ class Samples:
 
     def is_refused_by(self, taker: MessageBodySchema) -> bool:
         """Return whether a taker refuses one of the messages."""
-        self._add_new_ones()
+        self._add_learned()
         for place, body in enumerate(self._bodies):
             if not taker.is_valid(body):
                 # What one refuses, others refuse.
@@ -59,15 +59,15 @@ class Samples:
                 if each.accepts(part.name, part.content_type) and len(known) < _MOST_CONTENTS:
                     known[part.read_bytes()] = None
 
-    def _add_new_ones(self) -> None:
+    def _add_learned(self) -> None:
         for number, (each, schema) in enumerate(self._inside):
             known = [*self._contents.get(schema, ())]
             for content in known[self._seen[number] :]:
-                found = next(filter(self._schema.is_valid, self._with(each, content)), None)
+                found = next(filter(self._schema.is_valid, self._variants(each, content)), None)
                 self._bodies += () if found is None else (found,)
             self._seen[number] = len(known)
 
-    def _with(self, wanted: SchemaPart, content: bytes) -> Iterator[MessageBody]:
+    def _variants(self, wanted: SchemaPart, content: bytes) -> Iterator[MessageBody]:
         """Yield the messages in which a part of one schema part has another content."""
         for body in self._plain:
             parts = list(body)

@@ -14,7 +14,7 @@ from messagebody.errors import InvalidSchema
 from messagebody.findings import pointer
 from messagebody.schema import MessageBodySchema, SchemaPart
 
-_BESIDE: Final = (
+_UNSTRUCTURED: Final = (
     SchemaPart(None, "{text,image,audio}/*"), SchemaPart(None, "application/json"),
     SchemaPart("/**"),
 )  # fmt: skip
@@ -24,13 +24,19 @@ BLOCKS: Final = (SchemaPart(None, "{text,image,audio}/*"), SchemaPart("/**"))
 _ANYTHING: Final = (SchemaPart(), SchemaPart("/**"))
 _LISTS: Final = ("tools", "functionDeclarations", "function_declarations")
 """Members of objects that hold tools: a list of MCP or a request, and a tool of Gemini."""
-_TAKEN: Final = (
+_INPUT_MEMBERS: Final = (
     "inputSchema", "input_schema", "parameters", "parametersJsonSchema", "parameters_json_schema",
 )  # fmt: skip
 """Members with the schema of arguments: of MCP, Anthropic, OpenAI and Gemini."""
-_SENT: Final = ("outputSchema", "output_schema", "response", "responseJsonSchema", "return_schema")
+_OUTPUT_MEMBERS: Final = (
+    "outputSchema",
+    "output_schema",
+    "response",
+    "responseJsonSchema",
+    "return_schema",
+)
 """Members with the schema of results."""
-_OF_GEMINI: Final = ("parameters", "response")
+_OPENAPI_MEMBERS: Final = ("parameters", "response")
 """Members that Gemini writes in words of OpenAPI: types in capitals, and `nullable`."""
 
 
@@ -61,7 +67,7 @@ class Tool:
         if self.sent is None:
             return MessageBodySchema(_ANYTHING)
         structured = SchemaPart(required=True, content_schema=self.sent)
-        return MessageBodySchema([structured, *_BESIDE])
+        return MessageBodySchema([structured, *_UNSTRUCTURED])
 
 
 def tools_in(data: Any) -> Iterator[tuple[str, Any]] | None:
@@ -73,11 +79,11 @@ def tools_in(data: Any) -> Iterator[tuple[str, Any]] | None:
         return found and ((f"/result{where}", each) for where, each in found)
     for member in _LISTS:
         if isinstance(data.get(member), list):
-            return _flat(data[member], pointer(member))
+            return _flatten(data[member], pointer(member))
     return None
 
 
-def _flat(tools: list[Any], place: str) -> Iterator[tuple[str, Any]]:
+def _flatten(tools: list[Any], place: str) -> Iterator[tuple[str, Any]]:
     for at, each in enumerate(tools):
         where = f"{place}/{at}"
         inner = tools_in(each)
@@ -91,7 +97,7 @@ def is_tool(data: Mapping[str, Any]) -> bool:
     """Return whether an object looks like a tool."""
     function = data.get("function")
     return data.get("type") == "function" or isinstance(function, Mapping) or (
-        "name" in data and any(member in data for member in _TAKEN)
+        "name" in data and any(member in data for member in _INPUT_MEMBERS)
     )  # fmt: skip
 
 
@@ -101,34 +107,37 @@ def read_tool(tool: Any) -> Tool:
     Raises:
         InvalidSchema: it is none, or has no name.
     """
-    data = tool if isinstance(tool, Mapping) else _data_of(tool)
+    data = tool if isinstance(tool, Mapping) else _tool_data(tool)
     if isinstance(data.get("function"), Mapping):  # of OpenAI's Chat Completions
         data = data["function"]
     name = data.get("name")
     if not isinstance(name, str) or not name:
         raise InvalidSchema(f"a tool's name is text, got {quote(name)}")
-    taken, sent = _first(data, _TAKEN, {"type": "object"}), _first(data, _SENT, None)
+    taken, sent = (
+        _first_member(data, _INPUT_MEMBERS, {"type": "object"}),
+        _first_member(data, _OUTPUT_MEMBERS, None),
+    )
     return Tool(name, taken, sent, data)
 
 
-def _first(data: Mapping[str, Any], members: tuple[str, ...], default: Any) -> Any:
+def _first_member(data: Mapping[str, Any], members: tuple[str, ...], default: Any) -> Any:
     for member in members:
         if data.get(member) is not None:
             value = data[member]
-            return _without_openapi(value) if member in _OF_GEMINI else value
+            return _without_openapi(value) if member in _OPENAPI_MEMBERS else value
     return default
 
 
-def _data_of(tool: Any) -> Mapping[str, Any]:
+def _tool_data(tool: Any) -> Mapping[str, Any]:
     """Return the members of an object of a library that describes a tool."""
-    for reads in (_of_pydantic_ai, _of_langchain, _of_model):
+    for reads in (_pydantic_ai_tool, _langchain_tool, _model_tool):
         found = reads(tool)
         if found is not None:
             return found
     raise InvalidSchema(f"a tool is an object with a name and a schema, got {quote(tool)}")
 
 
-def _of_pydantic_ai(tool: Any) -> Mapping[str, Any] | None:
+def _pydantic_ai_tool(tool: Any) -> Mapping[str, Any] | None:
     definition = getattr(tool, "tool_def", tool)
     if not hasattr(definition, "parameters_json_schema"):
         return None
@@ -142,7 +151,7 @@ def _of_pydantic_ai(tool: Any) -> Mapping[str, Any] | None:
     }
 
 
-def _of_langchain(tool: Any) -> Mapping[str, Any] | None:
+def _langchain_tool(tool: Any) -> Mapping[str, Any] | None:
     taken = getattr(tool, "tool_call_schema", None)  # without what the program injects
     if taken is None:
         return None
@@ -151,7 +160,7 @@ def _of_langchain(tool: Any) -> Mapping[str, Any] | None:
     return {"name": tool.name, "inputSchema": taken}
 
 
-def _of_model(tool: Any) -> Mapping[str, Any] | None:
+def _model_tool(tool: Any) -> Mapping[str, Any] | None:
     dump: Callable[..., Any] | None = getattr(tool, "model_dump", None)
     if dump is None:
         return None

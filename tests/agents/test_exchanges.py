@@ -85,7 +85,7 @@ class TestAnswers:
         asks = agent("asks", interrupt=Exchange(sends=TEXT, answers=TEXT))
         silent = agent("silent", interrupt=Exchange(takes=TEXT))
         deaf = agent("deaf", review=Exchange(takes=TEXT))
-        [way] = check(silent, asks).exchanges["interrupt"].ways
+        [way] = check(silent, asks).exchanges["interrupt"].directions
         assert (way.speaker, way.taker, way.verdict) == ("asks", "silent", Verdict.NEVER)
         assert str(way) == "'asks' expects an answer, and 'silent' gives none"
         answer = check(asks, deaf).exchanges["interrupt"]
@@ -130,10 +130,12 @@ class TestRegistry:
 
     def test_which_kind_breaks(self) -> None:
         registry = Registry([self.ASKS, self.DESK, self.EYES])
-        assert registry.broken(["desk", "asks"]) is not None
-        assert list(registry.broken(["desk", "asks"])) == []
-        assert list(registry.broken(["desk", "asks", "eyes"])) == [("asks", "eyes", "interrupt")]
-        assert {*registry.broken()} == {("asks", "eyes", "interrupt")}
+        assert registry.broken_exchanges(["desk", "asks"]) is not None
+        assert list(registry.broken_exchanges(["desk", "asks"])) == []
+        assert list(registry.broken_exchanges(["desk", "asks", "eyes"])) == [
+            ("asks", "eyes", "interrupt")
+        ]
+        assert {*registry.broken_exchanges()} == {("asks", "eyes", "interrupt")}
 
     def test_files_keep_them(self, tmp_path: Path) -> None:
         Registry([self.ASKS, self.DESK]).to_directory(tmp_path)
