@@ -418,7 +418,8 @@ def report_workflow(
     ]  # fmt: skip
     problems += [
         FileProblem(
-            "undecided", _RULES["undecided"], escape(f"{name!r}: undecided", limit=_LONGEST), path,
+            "undecided", _RULES["undecided"],
+            escape(f"{name!r}: undecided, {answer.reason}", limit=_LONGEST), path,
             is_error=False, identity=(name,),
         )
         for name, answer in answers.items()
@@ -432,6 +433,7 @@ def report_workflow(
         "agents": {
             name: {
                 "verdict": answer.verdict,
+                "reason": answer.reason,
                 "breaches": [each.to_dict() for each in answer.breaches],
             }
             for name, answer in answers.items()

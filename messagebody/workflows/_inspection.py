@@ -106,8 +106,10 @@ def _verdict_of(
 ) -> Verdict:
     """Return the verdict over messages that come together."""
     verdict = _joined([found.verdict(leg, budget) for leg in legs(agent, incoming)])
-    is_open = verdict is Verdict.SOMETIMES and _is_split(incoming)
-    return Verdict.UNDECIDED if is_open else verdict
+    if verdict is not Verdict.SOMETIMES or not _is_split(incoming):
+        return verdict
+    found.reason = "one message has to be right for a step of your own and for another edge"
+    return Verdict.UNDECIDED
 
 
 def _is_split(incoming: Sequence[Incoming]) -> bool:
@@ -193,6 +195,8 @@ class _Inspection:
             return Verdict.SOMETIMES
         kind = "gets through" if any(kept) else "breaks"
         self.reason = f"no message was found that {kind}, and no proof that there is none"
+        if any(each.is_open for each in search.traces):
+            self.reason += ": what a message format loses depends on the message"
         return Verdict.UNDECIDED
 
     def _keep_plain(self, leg: Leg, plain: Compatibility) -> None:

@@ -81,7 +81,9 @@ def _panel(workflow: Workflow, name: str, answer: AgentAnswer | None) -> Panel:
 
 
 def _told(answer: AgentAnswer) -> Iterator[tuple[str, str]]:
-    """Yield what breaks at an agent, with the ways of the messages that show it."""
+    """Yield why it is not known, and what breaks with the ways of the messages that show it."""
+    if answer.reason:
+        yield answer.reason, ""
     for breach in answer.breaches[:_MOST]:
         yield escape(breach.problem, limit=_LONGEST), "\n".join(map(str, breach.passages))
     if len(answer.breaches) > _MOST:

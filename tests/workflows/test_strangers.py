@@ -200,6 +200,11 @@ def test_why_it_is_undecided_is_told() -> None:
     assert "no proof that there is none" in answer.reason
     assert answer.reason in str(answer)
     assert workflow.check(steps=300)["b"].reason == "the budget ended first"
+    own = step(lambda body: body, takes=TEXT, gives=PICTURE)
+    shown = schema((None, "text/plain"), ("/c.png", "image/png"))
+    answer = pair(schema((None, "text/*", True)), shown, [own], []).check()["b"]
+    assert "a step of your own and for another edge" in answer.reason
+    assert "a message format" in pair(TEXT, ANY, [through("openai-chat")]).check()["b"].reason
 
 
 WITH_DOT = schema(("/m/*.*",))
