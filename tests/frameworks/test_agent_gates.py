@@ -309,6 +309,12 @@ class TestEarly:
         assert upload.through(a2a.Gate(Server(), ECHO))["error"]["code"] == -32005
         assert 0.3 < upload.share < 0.5
 
+    def test_an_answer_waits_for_the_id_of_its_call(self) -> None:
+        call = json.loads(rpc(self.FIRST))
+        call["id"] = call.pop("id")
+        error = Upload(json.dumps(call).encode(), 4096).through(a2a.Gate(Server(), ECHO))
+        assert (error["id"], error["error"]["code"]) == (7, -32005)
+
     def test_what_may_still_be_taken_passes_untouched(self) -> None:
         """Types in other places, a method that comes last, requests of another kind."""
         hidden = {"data": {"parts": [{"mediaType": "image/png"}], "x": BIG}}
@@ -466,6 +472,40 @@ class TestStreams:
         for first in beginnings:
             for more in ({"message": message(PICTURE)}, {"task": task}, {"tasks": [task]}):
                 assert b"internal error, id" in self.through(events({**first, **more}))
+
+    def test_an_artifact_that_is_replaced_counts_no_more(self) -> None:
+        old, new = artifact({"text": "a"}), artifact(self.NAMED)
+        assert b"internal error, id" in self.through(events(old, new, self.DONE))
+        more = artifact(self.NAMED, append=True)
+        assert self.through(events(old, more, self.DONE)) == events(old, more, self.DONE)
+
+    def test_the_end_of_a_task_in_the_older_version(self) -> None:
+        status = {"state": "completed", "message": message(PICTURE)}
+        done = {"kind": "status-update", "final": True, "status": status}
+        content = events(artifact({"text": "a"}), done)
+        assert self.through(content) == content
+        assert b"internal error, id" in self.through(events(done))
+
+    def test_a_list_may_leave_artifacts_out(self) -> None:
+        status = {"state": "TASK_STATE_COMPLETED", "message": message(PICTURE)}
+        asked = json.dumps({"jsonrpc": "2.0", "id": 7, "method": "ListTasks"}).encode()
+        for result, is_good in (
+            ({"tasks": [{"status": status}]}, True),
+            ({"status": status}, False),
+        ):
+            server = Server(json.dumps({"jsonrpc": "2.0", "id": 7, "result": result}).encode())
+            _, found = ask(a2a.Gate(server, ECHO), asked)
+            assert ("error" in json.loads(found)) != is_good
+
+    @pytest.mark.parametrize("is_last", [True, False])
+    def test_a_file_in_one_piece_is_looked_into(self, *, is_last: bool) -> None:
+        """Of a file that may go on, only name and type are known."""
+        table = SchemaPart(None, JSON_TYPE, content_schema={"type": "object"}, required=True)
+        agent = Agent("clerk", TEXT, MessageBodySchema([table]))
+        update = artifact({"raw": "WzFd", "mediaType": JSON_TYPE}, lastChunk=is_last)
+        server = Server(events(update, self.DONE), b"text/event-stream")
+        _, found = ask(a2a.Gate(server, agent), rpc({"text": "Hi"}, method="SendStreamingMessage"))
+        assert (b"internal error, id" in found) == is_last
 
     def test_a_packed_stream_passes_as_it_is(self) -> None:
         packed = gzip.compress(events(message(PICTURE))) + b"\r\n\r\n"

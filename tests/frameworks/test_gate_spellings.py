@@ -259,6 +259,13 @@ class TestEffort:
             parts = [Part("x", name=f"/{each}/x.md", content_type=kind) for each in "abcde"]
             assert agreement.is_valid(parts) == is_valid
 
+    def test_how_many_accepted_modes_are_read(self) -> None:
+        for number, is_read in ((99, True), (100, False)):
+            server = Server()
+            wishes = {"acceptedOutputModes": ["image/png"] * number + ["text/plain"]}
+            ask(a2a.Gate(server, ECHO), rpc(TEXT, configuration=wishes))
+            assert server.scope[a2a.AGREEMENT].is_valid([Part("x")]) == is_read
+
     def test_an_answer_has_some_violations(self) -> None:
         content = json.dumps([{"contentType": "image/png", "content": ""}] * 500).encode()
         _, answer = ask(BodyGate(Server(), ECHO), content, pieces=1 << 20)

@@ -300,5 +300,5 @@ class _Sender:
             except BaseException as error:
                 mine.set_exception(error)
                 raise
-        watched.report(blob.size)  # content that was already there counts as sent
-        return _as_reference(record, self._store.url_of(first.result()), blob.size, digest)
+        watched.report(watched.size)  # content that was already there counts as sent
+        return _as_reference(record, self._store.url_of(first.result()), watched.size, digest)

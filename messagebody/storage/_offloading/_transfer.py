@@ -58,17 +58,12 @@ class Watched:
     blob: Blob
     stop: Stop
     progress: Callable[[int], None] | None = None
+    size: int = attrs.field(init=False)
+    digest: str | None = attrs.field(init=False)
     _reported: int = attrs.field(default=0, init=False)
 
-    @property
-    def size(self) -> int:
-        """The size of the content in bytes."""
-        return self.blob.size
-
-    @property
-    def digest(self) -> str | None:
-        """The digest of the content."""
-        return self.blob.digest
+    def __attrs_post_init__(self) -> None:
+        self.size, self.digest = self.blob.size, self.blob.digest
 
     def read(self) -> bytes:
         """Return all bytes, unless the work is cancelled."""
