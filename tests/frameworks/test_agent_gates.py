@@ -30,13 +30,14 @@ class Server:
         *headers: tuple[bytes, bytes],
     ) -> None:  # fmt: skip
         self.content, self.headers = content, [(b"content-type", kind), (b"x-more", b"1"), *headers]
+        self.status = 200
         self.got: list[bytes] = []
         self.scope: Any = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.scope = scope
         self.got.append((await receive()).get("body", b""))
-        await send({"type": "http.response.start", "status": 200, "headers": self.headers})
+        await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
         half = len(self.content) // 2
         await send({"type": "http.response.body", "body": self.content[:half], "more_body": True})
         await send({"type": "http.response.body", "body": self.content[half:]})
@@ -242,6 +243,30 @@ class TestA2A:
             sent = json.dumps({"jsonrpc": "2.0", "id": 7, "result": result}).encode()
             assert ask(a2a.Gate(Server(sent), ECHO), rpc({"text": "Hi"})) == (200, sent)
 
+    def test_an_error_of_the_server_passes_as_it_is(self) -> None:
+        for gate, asked in ((BodyGate, b'[{"content": "Hi"}]'), (a2a.Gate, rpc({"text": "Hi"}))):
+            server = Server(json.dumps({"message": message(PICTURE)}).encode())
+            server.status = 404
+            assert ask(gate(server, ECHO), asked) == (404, server.content)
+
+    def test_an_answer_that_is_too_long_is_not_waited_for(self) -> None:
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": b'[{"content": "Hi"}]'}
+
+        async def endless(_: Any, __: Any, send: Any) -> None:
+            await send({"type": "http.response.start", "status": 200, "headers": [JSON]})
+            for _ in range(10):
+                await send({"type": "http.response.body", "body": b" " * 40, "more_body": True})
+            assert [each.get("status") for each in sent] == [500, None]
+
+        scope = {"type": "http", "method": "POST", "path": "/", "headers": [JSON]}
+        asyncio.run(BodyGate(endless, ECHO, most=100)(scope, receive, send))
+
     def test_an_answer_that_is_too_long(self) -> None:
         server = Server(b"[" + b" " * 500 + b"]")
         assert ask(a2a.Gate(server, ECHO, most=300), rpc({"text": "Hi"}))[0] == 500
@@ -308,6 +333,10 @@ class TestEarly:
         upload = Upload(rpc(late, {"text": "x" * 2_000_000}), 4096)
         assert upload.through(a2a.Gate(Server(), ECHO))["error"]["code"] == -32005
         assert 0.3 < upload.share < 0.5
+
+    def test_a_required_extension_is_asked_for_first(self) -> None:
+        gate = a2a.Gate(Server(), ECHO, required_extension="https://example.com/1")
+        assert Upload(rpc(self.FIRST), 4096).through(gate)["error"]["code"] == -32008
 
     def test_an_answer_waits_for_the_id_of_its_call(self) -> None:
         call = json.loads(rpc(self.FIRST))
