@@ -104,12 +104,11 @@ class Processes(Executor):
 
 
 def _live(lifeline: Any) -> None:
-    # Ctrl-C reaches all processes of a terminal; the parent process decides how to stop.
+    """Leave Ctrl-C to the parent process, and end when it closes the lifeline, or is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
 
+    def end() -> None:
+        lifeline.poll(None)
+        os._exit(1)
 
-def _end_with(lifeline: Any) -> None:
-    """End this process when its parent closes the connection, or is killed."""
-    lifeline.poll(None)
-    os._exit(1)
+    threading.Thread(target=end, daemon=True).start()

@@ -82,12 +82,15 @@ class Job:
     name: ClassVar[str]
     suffix: ClassVar[str] = ".jsonl"
     """The suffix of result names; empty for a job without results per shard."""
-    is_lasting: ClassVar[bool] = True
-    """Whether a result stays valid as long as its source is unchanged."""
     summary: ClassVar[Any] = None
     """The type of the summary of a shard, as in a record that another version may have written."""
 
     member: str | None = attrs.field(default=None, kw_only=True)
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether a result stays valid as long as its source is unchanged."""
+        return True
 
     @property
     def reads_bodies(self) -> bool:
@@ -105,6 +108,10 @@ class Job:
 
     def start(self, sink: Sink) -> Work:
         """Begin a shard; objects made here are shared by all its messages."""
+        return Work(lambda message: self.process(message, sink))
+
+    def process(self, message: Message, sink: Sink) -> None:
+        """Process one message, if it is processed alike in every shard."""
         raise NotImplementedError
 
     def results(self, summaries: Iterable[Any]) -> Iterator[tuple[str, bytes]]:  # noqa: ARG002
@@ -130,7 +137,7 @@ class Validate(Job):
     resolver: Resolver | None = None
 
     @property
-    def is_lasting(self) -> bool:  # type: ignore[override]
+    def is_lasting(self) -> bool:
         """Whether no reference is read, which may change."""
         return self.resolver is None
 
@@ -139,29 +146,23 @@ class Validate(Job):
         reads = {} if self.resolver is None else {"resolver": repr(self.resolver)}
         return {**super().settings(), "schema": self.schema.to_dicts(), **reads}
 
-    def start(self, sink: Sink) -> Work:
-        """Begin a shard."""
-        accepts = self.schema.checker.accepts
-
-        def do(message: Message) -> None:
-            records = message.records
-            # Most messages are valid, and that is found more quickly than violations, at least if
-            # it does not depend on what is inside.
-            if accepts(
-                [record.name for record in records], [record.content_type for record in records]
-            ):
-                sink.count("valid")
-                return
+    def process(self, message: Message, sink: Sink) -> None:
+        """Write a row for a message that is not valid."""
+        records = message.records
+        names = [record.name for record in records]
+        types = [record.content_type for record in records]
+        # Most messages are valid, and that is found more quickly than violations, at least if it
+        # does not depend on what is inside.
+        found = []
+        if not self.schema.checker.accepts(names, types):
             found = [*self.schema.iter_violations(message.body, resolver=self.resolver)]
-            if not found:
-                sink.count("valid")
-                return
-            sink.count("invalid")
-            sink.find(message, "; ".join(map(str, found[:3])))
-            rows = [each.to_dict() for each in found]
-            sink.line(_row(message, line=message.place.line, violations=rows))
-
-        return Work(do)
+        if not found:
+            sink.count("valid")
+            return
+        sink.count("invalid")
+        sink.find(message, "; ".join(map(str, found[:3])))
+        rows = [each.to_dict() for each in found]
+        sink.line(_row(message, line=message.place.line, violations=rows))
 
 
 @attrs.frozen
@@ -174,19 +175,15 @@ class Digest(Job):
 
     name = "digest"
 
-    def start(self, sink: Sink) -> Work:
-        """Begin a shard."""
-
-        def do(message: Message) -> None:
-            entries = manifest.manifest_of(message.records)
-            if unknown := manifest.unknown_in(entries):
-                sink.count("without a digest")
-                known = manifest.fingerprint_of(message.records, entries)
-                sink.line(_row(message, digest=None, fingerprint=known, unknown=unknown))
-            else:
-                sink.line(_row(message, digest=manifest.manifest_digest(entries)))
-
-        return Work(do)
+    def process(self, message: Message, sink: Sink) -> None:
+        """Write a row with the digest of a message."""
+        entries = manifest.manifest_of(message.records)
+        if unknown := manifest.unknown_in(entries):
+            sink.count("without a digest")
+            known = manifest.fingerprint_of(message.records, entries)
+            sink.line(_row(message, digest=None, fingerprint=known, unknown=unknown))
+        else:
+            sink.line(_row(message, digest=manifest.manifest_digest(entries)))
 
 
 @attrs.frozen
@@ -206,19 +203,15 @@ class Offload(Job):
         """Return the store's URL and the options."""
         return {**super().settings(), "store": self.store.url_of(""), "options": self.options}
 
-    def start(self, sink: Sink) -> Work:
-        """Begin a shard."""
-
-        def do(message: Message) -> None:
-            body = message.body
-            small = offloading.offload(body, self.store, **self.options)
-            # A part that changed was moved to the store.
-            moved = [new.size or 0 for new, old in zip(small, body, strict=True) if new != old]
-            sink.count("offloaded parts", len(moved))
-            sink.count("offloaded bytes", sum(moved))
-            sink.line(message.with_value(small.to_json_bytes()))
-
-        return Work(do)
+    def process(self, message: Message, sink: Sink) -> None:
+        """Write a message with its large parts in the store."""
+        body = message.body
+        small = offloading.offload(body, self.store, **self.options)
+        # A part that changed was moved to the store.
+        moved = [new.size or 0 for new, old in zip(small, body, strict=True) if new != old]
+        sink.count("offloaded parts", len(moved))
+        sink.count("offloaded bytes", sum(moved))
+        sink.line(message.with_value(small.to_json_bytes()))
 
 
 @attrs.frozen
@@ -244,14 +237,10 @@ class Inline(_ReadingJob):
 
     name = "inline"
 
-    def start(self, sink: Sink) -> Work:
-        """Begin a shard."""
-
-        def do(message: Message) -> None:
-            whole = offloading.inline(message.body, resolver=self.resolver, **self.options)
-            sink.line(message.with_value(whole.to_json_bytes()))
-
-        return Work(do)
+    def process(self, message: Message, sink: Sink) -> None:
+        """Write a message with the contents of its references."""
+        whole = offloading.inline(message.body, resolver=self.resolver, **self.options)
+        sink.line(message.with_value(whole.to_json_bytes()))
 
 
 @attrs.frozen
@@ -259,21 +248,21 @@ class Verify(_ReadingJob):
     """Verification of references: a row for each one that is missing or wrong."""
 
     name = "verify"
-    is_lasting = False  # it checks contents of stores, which may change
 
-    def start(self, sink: Sink) -> Work:
-        """Begin a shard."""
+    @property
+    def is_lasting(self) -> bool:
+        """False: the contents of stores are checked, which may change."""
+        return False
 
-        def do(message: Message) -> None:
-            result = offloading.verify(message.body, resolver=self.resolver, **self.options)
-            sink.count("references", result.checked)
-            sink.count("invalid" if result.findings else "valid")
-            for found in result.findings:
-                sink.find(message, str(found))
-                problem = {"error": type(found.error).__name__, "problem": str(found)}
-                sink.line(_row(message, index=found.index, name=found.name, **problem))
-
-        return Work(do)
+    def process(self, message: Message, sink: Sink) -> None:
+        """Write a row for each reference of a message that is missing or wrong."""
+        result = offloading.verify(message.body, resolver=self.resolver, **self.options)
+        sink.count("references", result.checked)
+        sink.count("invalid" if result.findings else "valid")
+        for found in result.findings:
+            sink.find(message, str(found))
+            problem = {"error": type(found.error).__name__, "problem": str(found)}
+            sink.line(_row(message, index=found.index, name=found.name, **problem))
 
 
 @attrs.frozen
@@ -306,19 +295,15 @@ class Convert(Job):
         }
         return {**super().settings(), **attrs.asdict(self), "options": options}
 
-    def start(self, sink: Sink) -> Work:
-        """Begin a shard."""
-
-        def do(message: Message) -> None:
-            read, lost = self._read(message)
-            value, more = self._write(read)
-            losses = (*lost, *more)
-            if losses:
-                sink.count("messages with losses")
-                sink.find(message, "; ".join(map(str, losses[:3])))
-            sink.line(message.with_value(value))
-
-        return Work(do)
+    def process(self, message: Message, sink: Sink) -> None:
+        """Write a message in the other format."""
+        read, lost = self._read(message)
+        value, more = self._write(read)
+        losses = (*lost, *more)
+        if losses:
+            sink.count("messages with losses")
+            sink.find(message, "; ".join(map(str, losses[:3])))
+        sink.line(message.with_value(value))
 
     def _read(self, message: Message) -> tuple[Converted[MessageBody], tuple[Any, ...]]:
         if self.source == BODY:
@@ -540,23 +525,19 @@ class Map(Job):
         name = f"{function.__module__}.{getattr(function, '__qualname__', '')}"
         return {**super().settings(), "function": name, "source": source}
 
-    def start(self, sink: Sink) -> Work:
-        """Begin a shard."""
-
-        def do(message: Message) -> None:
-            value = self.function(message.body)
-            if value is None:
-                return
-            if isinstance(value, MessageBody):
-                sink.line(message.with_value(value.to_json_bytes()))
-            elif isinstance(value, Mapping):
-                # Checked here, so that a value that JSON can't hold is an error of its line.
-                row = strict_json.checked_copy(dict(value), depth=DEFAULT_LIMITS.depth)
-                sink.line(_row(message, **row))
-            else:
-                raise InvalidArgument("a body, a dict of JSON values or None", value)
-
-        return Work(do)
+    def process(self, message: Message, sink: Sink) -> None:
+        """Write what the function returns."""
+        value = self.function(message.body)
+        if value is None:
+            return
+        if isinstance(value, MessageBody):
+            sink.line(message.with_value(value.to_json_bytes()))
+        elif isinstance(value, Mapping):
+            # Checked here, so that a value that JSON can't hold is an error of its line.
+            row = strict_json.checked_copy(dict(value), depth=DEFAULT_LIMITS.depth)
+            sink.line(_row(message, **row))
+        else:
+            raise InvalidArgument("a body, a dict of JSON values or None", value)
 
 
 def store_of(place: Any, options: Mapping[str, Any] | None) -> Store:
