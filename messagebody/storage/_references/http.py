@@ -57,7 +57,7 @@ _SMALLEST_CHUNK = 16
 """Bytes: smaller chunks cost more time than they carry content."""
 
 
-class _Exchange:
+class _HttpExchange:
     """A request and its answer on a connection.
 
     Arguments:
@@ -104,7 +104,7 @@ class _Exchange:
 class ServerAnswer:
     """The response of a server: status, headers and a body that is not read yet."""
 
-    _exchange: _Exchange
+    _exchange: _HttpExchange
     _head: h11.Response
     _watchdog: Watchdog
     _budget: FetchBudget
@@ -253,7 +253,7 @@ class Web:
                     connected = _dial(addresses, url.port, budget.limits.connect_seconds, deadline)
                     stack.enter_context(contextlib.closing(connected))
                     watchdog.guard(connected)
-                    exchange = _Exchange(stack.enter_context(self._secured(connected, url)))
+                    exchange = _HttpExchange(stack.enter_context(self._secured(connected, url)))
                     is_cut = _send(exchange, url, method, headers or {}, content)
                     if content is not None:
                         exchange.socket.settimeout(None)  # the watchdog ends it
@@ -276,7 +276,7 @@ class Web:
 
 
 def _send(
-    exchange: _Exchange,
+    exchange: _HttpExchange,
     url: Url,
     method: str,
     headers: dict[str, str],
