@@ -7,7 +7,7 @@ import attrs
 
 from messagebody._cli.reports import CommandReport, FileProblem, Outcome, finding_problem
 from messagebody._core import MessageBody, escape, quote
-from messagebody.agents import Impact, Registry
+from messagebody.agents import Impact, Registry, ToolBreak, ToolsDifference
 from messagebody.compatibility import Compatibility, lint
 from messagebody.rendering import Palette, explanation
 
@@ -18,7 +18,11 @@ _RULES = {
     "pair-lost": "What an agent may send is no longer always taken by another one.",
     "exchange-lost": "An exchange between two agents no longer always works.",
     "undecided": "The budget ended before the answer was known.",
+    "tool-input": "A tool no longer takes what its callers may send.",
+    "tool-output": "A tool no longer returns what its readers rely on.",
+    "tool-gone": "A tool that callers may call is gone.",
 }
+_SIDES = {"input": "tool-input", "output": "tool-output", "tool": "tool-gone"}
 
 
 def report_change(
@@ -138,6 +142,35 @@ def change_lines(
             yield palette(f"! {each.text}", "no")
     for name in impact.removed:
         yield f"  {escape(name)} is removed"
+
+
+def report_tools(found: ToolsDifference, title: str, path: str) -> CommandReport:
+    """Return the effects of a change of tools as a report.
+
+    Arguments:
+        found: the effects.
+        title: the question.
+        path: the file of the new tools.
+    """
+
+    def problem(code: str, each: ToolBreak, *, is_error: bool) -> FileProblem:
+        text = escape(str(each), limit=_LONGEST)
+        return FileProblem(code, _RULES[code], text, path, is_error, (each.tool, each.side))
+
+    problems = [problem(_SIDES[each.side], each, is_error=True) for each in found.breaks]
+    problems += [problem("undecided", each, is_error=False) for each in found.undecided]
+    outcome: Outcome = "failed" if found.breaks else "passed" if found else "undecided"
+    return CommandReport("registry diff", title, outcome, tuple(problems), found.to_dict())
+
+
+def tool_lines(found: ToolsDifference, palette: Palette) -> Iterator[str]:
+    """Yield lines for a person: what breaks of each tool, and which tools are new."""
+    for role, sign, lines in (
+        ("no", "-", map(str, found.breaks)),
+        ("yes", "+", map(quote, found.added)),
+        ("maybe", "?", map(str, found.undecided)),
+    ):
+        yield from (palette(f"{sign} {escape(line, limit=_LONGEST)}", role) for line in lines)
 
 
 def _arrow(pair: tuple[str, ...]) -> str:

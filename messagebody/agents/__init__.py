@@ -14,6 +14,7 @@ from messagebody.agents._graphs import AgentGraph, GraphEdge
 from messagebody.agents._impact import Impact
 from messagebody.agents._negotiation import Agreement, Conflict, negotiate
 from messagebody.agents._registry import Neighbours, Registry
+from messagebody.agents._tool_changes import ToolBreak, ToolsDifference, diff_tools, holds_tools
 
 __all__ = [
     "Agent",
@@ -29,7 +30,11 @@ __all__ = [
     "KindAnswer",
     "Neighbours",
     "Registry",
+    "ToolBreak",
+    "ToolsDifference",
     "Upgrade",
+    "diff_tools",
+    "holds_tools",
     "negotiate",
     "read_agents",
     "read_cards",

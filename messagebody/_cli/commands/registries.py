@@ -1,18 +1,26 @@
 """Commands for registries: the pairs of many agents that fit."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from messagebody._cli.application import ExitCode
-from messagebody._cli.fleets import change_lines, report_change
-from messagebody._cli.inputs import read_schema
+from messagebody._cli.fleets import change_lines, report_change, report_tools, tool_lines
+from messagebody._cli.inputs import read_json, read_schema
 from messagebody._cli.options import json_option, lenient_option
-from messagebody._cli.reports import FORMATS, exit_code, format_option, from_here, show
+from messagebody._cli.reports import (
+    FORMATS,
+    CommandReport,
+    exit_code,
+    format_option,
+    from_here,
+    show,
+)
 from messagebody._cli.terminal import Terminal, limits, pass_terminal
 from messagebody._core import count_of, escape
-from messagebody.agents import Registry
+from messagebody.agents import Registry, ToolsDifference, diff_tools, holds_tools
 from messagebody.findings import Finding, Severity
 from messagebody.rendering import registry_page
 
@@ -210,10 +218,14 @@ def _say_names(terminal: Terminal, names: list[str] | None, *, as_json: bool) ->
     type=(click.Choice(sorted(FORMATS)), click.Path()),
     help="Also write a report to a file.",
 )
+@click.option(
+    "--strict", is_flag=True,
+    help="Of tools, count members of arguments and results that no schema declares, too.",
+)  # fmt: skip
 @pass_terminal
 def diff(
     terminal: Terminal, old: str, new: str, form: str, reports: tuple[tuple[str, str], ...],
-    *, lenient: bool,
+    *, lenient: bool, strict: bool,
 ) -> ExitCode:  # fmt: skip
     """Print which pairs a change breaks and mends, and why.
 
@@ -224,11 +236,46 @@ def diff(
     code 1: a pair or an exchange would be lost, or there are mistakes. 3: some are undecided. Pairs
     of agents that are removed are not lost.
 
+    If OLD and NEW are files with the tools of an MCP server, callers and readers are asked about:
+    what may no longer be sent to each tool, and what it may no longer return, with a value that
+    shows it. A tool that is gone breaks its callers.
+
     \b
       messagebody registry diff main/agents agents
+      messagebody registry diff tools.json new-tools.json
       messagebody registry diff agents changed/writer.json
       messagebody registry diff main/agents agents --format github --report sarif agents.sarif
     """
+    tools = _tools_in(old), _tools_in(new)
+    if None not in tools:
+        report, lines = _change_of_tools(old, new, diff_tools(*tools, strict=strict), terminal)
+    else:
+        report, lines = _change_of_agents(old, new, terminal, lenient=lenient)
+    for name, file in reports:
+        Path(file).write_text(FORMATS[name](report) + "\n", "utf-8")
+    if form == "text":
+        terminal.say(lines)
+    else:
+        show(report, form)
+    return exit_code(report)
+
+
+def _tools_in(place: str) -> Any:
+    """Return what a file holds if that are the tools of a server, None otherwise."""
+    held = None if Path(place).is_dir() else read_json(place)
+    return held if holds_tools(held) else None
+
+
+def _change_of_tools(
+    old: str, new: str, found: ToolsDifference, terminal: Terminal
+) -> tuple[CommandReport, Iterator[str]]:
+    title = f"{new} breaks no caller or reader of {old}"
+    return report_tools(found, title, from_here(new)), tool_lines(found, terminal.palette)
+
+
+def _change_of_agents(
+    old: str, new: str, terminal: Terminal, *, lenient: bool
+) -> tuple[CommandReport, Iterator[str]]:
     before, after = (_registry(place, lenient=lenient) for place in (old, new))
     places = after.places
     if Path(old).is_dir() and not Path(new).is_dir():
@@ -241,10 +288,4 @@ def diff(
         impact, after, f"{new} breaks no pair of {old}",
         lambda name: from_here(str(directory / places[name])),
     )  # fmt: skip
-    for name, file in reports:
-        Path(file).write_text(FORMATS[name](report) + "\n", "utf-8")
-    if form == "text":
-        terminal.say(change_lines(impact, report, terminal.palette, terminal.width))
-    else:
-        show(report, form)
-    return exit_code(report)
+    return report, change_lines(impact, report, terminal.palette, terminal.width)

@@ -72,15 +72,25 @@ leave out
     where: str = ""
 
     def __str__(self) -> str:
-        return f"{self._text()}, {self.where}" if self.where else self._text()
+        return self.in_words(
+            "the consumer requires {places}{kind}, which the producer may leave out",
+            "{place}the producer may send {sent}; the consumer takes {taken}",
+        )
 
-    def _text(self) -> str:
+    def in_words(self, required: str, sent: str) -> str:
+        """Return the difference in words of those whom it is about.
+
+        Arguments:
+            required: what to say of a required member, with `{places}` and `{kind}`.
+            sent: what to say of other values, with `{place}`, `{sent}` and `{taken}`.
+        """
         if self.name is not None:
             kind = f" ({self.kind})" if self.kind else ""
-            places = self._places(self.taken)
-            return f"the consumer requires {places}{kind}, which the producer may leave out"
-        place = f"at {self._places()}, " if self.pointer or self.elsewhere != 0 else ""
-        return f"{place}the producer may send {self.sent}; the consumer takes {self.taken}"
+            text = required.format(places=self._places(self.taken), kind=kind)
+        else:
+            place = f"at {self._places()}, " if self.pointer or self.elsewhere != 0 else ""
+            text = sent.format(place=place, sent=self.sent, taken=self.taken)
+        return f"{text}, {self.where}" if self.where else text
 
     def _places(self, end: str = "") -> str:
         first = quote(f"{self.pointer}{end}") if self.pointer or end else "the top"
