@@ -11,16 +11,17 @@ types and the types that are text.
 
 import re
 import sys
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, wraps
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 import attrs
 
 from messagebody._base.text import plain_text, quote
 from messagebody.errors import InvalidContentType
 
+_T = TypeVar("_T")
 TEXT_PLAIN: Final = "text/plain"
 OCTET_STREAM: Final = "application/octet-stream"
 JSON: Final = "application/json"
@@ -54,6 +55,19 @@ class ContentType:
     parameters: Mapping[str, str] = attrs.field(eq=dict)
 
 
+def _remembered(function: Callable[[str], _T]) -> Callable[[str], _T]:
+    """Remember what a function says of the content types in use: it is asked for each part."""
+    remembered = lru_cache(_CACHE)(function)
+
+    @wraps(function)
+    def said(text: str) -> _T:
+        # Messages are untrusted: with long texts, a sender could fill the memory of the cache.
+        is_short = isinstance(text, str) and len(text) <= _CACHED_LENGTH
+        return remembered(text) if is_short else function(text)
+
+    return said
+
+
 def parse_content_type(text: str) -> ContentType:
     """Take a content type apart.
 
@@ -71,9 +85,10 @@ def parse_content_type(text: str) -> ContentType:
             f"content type {quote(text, limit=40)} has {len(text):,} characters, "
             f"at most {MAX_LENGTH:,} are allowed"
         )
-    return _parse(text) if len(text) > _CACHED_LENGTH else _parse_cached(text)
+    return _parse(text)
 
 
+@_remembered
 def _parse(text: str) -> ContentType:
     head = _ESSENCE.match(text)
     if head is None:
@@ -81,10 +96,6 @@ def _parse(text: str) -> ContentType:
             f"content type {quote(text)} is not type/subtype, for example 'text/plain'"
         )
     return ContentType(head[0].lower(), MappingProxyType(_parameters(text, head.end())))
-
-
-# Messages are untrusted: with long texts, a sender could fill the memory of the cache.
-_parse_cached = lru_cache(_CACHE)(_parse)
 
 
 def _parameters(text: str, position: int) -> dict[str, str]:
@@ -119,6 +130,7 @@ def check_content_type(text: str) -> str:
     return sys.intern(plain_text(text))
 
 
+@_remembered
 def essence(text: str) -> str:
     """Return the lower-cased `type/subtype`, by which content types are compared.
 
@@ -175,6 +187,7 @@ def _is_plain(kind: str) -> bool:
     return kind.startswith("text/") or kind == JSON or kind.endswith("+json")
 
 
+@_remembered
 def is_text(text: str) -> bool:
     """Return whether content of this type is text that a person could read.
 
@@ -468,6 +481,7 @@ def canonical(text: str) -> str:
     return ALIASES.get(kind, kind)
 
 
+@_remembered
 def by_usual_name(text: str) -> str:
     """Return a content type by its usual name, if that is of the same top-level type.
 

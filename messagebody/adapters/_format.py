@@ -166,20 +166,19 @@ class Format(Dialect):
         return Converted(done.value, (*losses, *done.losses)) if losses else done
 
     def _written(
-        self, body: MessageBody, rest: Any, role: str | None, options: WriteOptions, *,
-        is_talk: bool = False,
+        self, body: MessageBody, rest: Any, role: str | None, options: WriteOptions,
+        turn: Turn | None = None,
     ) -> tuple[Converted[Any], bool]:  # fmt: skip
         """Return the message of a body, and whether it says nothing."""
         # The bodies of a conversation have been parted from their rests.
-        body, rest = (body, rest or {}) if is_talk else with_rest(self.name, body, rest)
-        talk = self.talk if is_talk and rest.get("format") != self.name else None
+        body, rest = with_rest(self.name, body, rest) if turn is None else (body, rest or {})
+        talk = self.talk if turn is not None and rest.get("format") != self.name else None
         if not options.carry and talk is None:
             plain = write_plain(self, body, rest, role)
             if plain is not None:
                 return plain, False
         try:
-            is_dropped = is_talk and self.answers_calls
-            return write(self, body, rest, options, role=role, talk=talk, is_dropped=is_dropped)
+            return write(self, body, rest, options, role=role, turn=turn, talk=talk)
         except Misplaced as error:
             # Blocks that are made of parts are right, so the mistake is in `rest`.
             raise EnvelopeError(f"rest is not what to_body returned: {error.detail}") from error
@@ -288,7 +287,7 @@ class Format(Dialect):
         messages, sent = [], []
         for turn in turns:
             try:
-                done, is_empty = self._written(turn.body, turn.rest, role, how, is_talk=True)
+                done, is_empty = self._written(turn.body, turn.rest, role, how, turn)
             except EnvelopeError as error:
                 problem = f"message {turn.number}: {error.problem}"
                 raise EnvelopeError(problem, error.findings) from error

@@ -5,9 +5,9 @@ from typing import Any
 
 import attrs
 
-from messagebody._core import MessageBody, Part, quote
+from messagebody._core import MessageBody, Part, body_of, quote, record_of
 from messagebody.adapters._contract import Affected, Loss, LossKind
-from messagebody.adapters._vocabulary.places import Found, items_of, withheld_among
+from messagebody.adapters._vocabulary.places import BodyContents, Found, contents_of, withheld_among
 from messagebody.errors import DecodeError, EnvelopeError
 
 
@@ -28,13 +28,19 @@ class Turn:
     rest: Any
     is_own: bool
     is_emptied: bool = False
-    _found: tuple[MessageBody, list[Found]] | None = attrs.field(default=None, init=False, eq=False)
+    _found: tuple[MessageBody, BodyContents] | None = attrs.field(
+        default=None, init=False, eq=False
+    )
+
+    def contents(self) -> BodyContents:
+        """Return what the body holds; a change puts another body in its place."""
+        if self._found is None or self._found[0] is not self.body:
+            self._found = (self.body, contents_of(self.body))
+        return self._found[1]
 
     def items(self) -> list[Found]:
-        """Return the items of the body; a change puts another body in its place."""
-        if self._found is None or self._found[0] is not self.body:
-            self._found = (self.body, [*items_of(self.body)])
-        return self._found[1]
+        """Return the items of the body."""
+        return self.contents().items
 
     def piece(self, parts: Iterable[Part], role: str | None = None) -> "Turn":
         """Return a turn of some of the parts; what has no part goes with the first piece."""
@@ -47,7 +53,9 @@ class Turn:
             ]
         if role is not None:
             rest["role"] = role
-        return Turn(self.number, MessageBody(parts), rest or None, self.is_own)
+        # Parts of one body have names of their own.
+        body = body_of([record_of(part) for part in parts])
+        return Turn(self.number, body, rest or None, self.is_own)
 
     def loss(self, kind: LossKind, where: object, why: str, affects: Affected) -> Loss:
         """Return a loss of this turn."""

@@ -9,13 +9,18 @@ from typing import Any, Final, NamedTuple
 
 import attrs
 
-from messagebody._core import Part
+from messagebody._core import TEXT_PLAIN, Part
 from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversion import stand_ins
 from messagebody.adapters._conversion.citations import written_citation
 from messagebody.adapters._conversion.copies import copy_of, may_say, with_copy
 from messagebody.adapters._conversion.kinds import fits, kind_for, kinds_at, media_of
-from messagebody.adapters._conversion.linking import again_as, linked_citations, pages_of
+from messagebody.adapters._conversion.linking import (
+    again_as,
+    is_markdown,
+    linked_citations,
+    pages_of,
+)
 from messagebody.adapters._conversion.losses import with_reason
 from messagebody.adapters._conversion.plan import KeptBlock, MessagePlan, PlanStep
 from messagebody.adapters._conversion.reaching import WriteOptions
@@ -85,7 +90,7 @@ class BlockWriter(NamedTuple):
         role = plan.role.name
         kinds = plan.dialect.kinds_of(role)
         values = [kind for kind in kinds if kind.is_value]
-        return cls(plan, options, plan.dialect, role, kinds, values, pages_of(plan.body))
+        return cls(plan, options, plan.dialect, role, kinds, values, pages_of(plan.positions.parts))
 
     def of(self, step: PlanStep | KeptBlock) -> Written:
         """Return the blocks of a step."""
@@ -199,6 +204,10 @@ class BlockWriter(NamedTuple):
         if self._is_refused(text):
             return Written()
         part, entry = step.part, step.entry
+        is_bare = not entry and not (part.metadata or {}).keys() - {RESULT}
+        if is_bare and part.content_type == TEXT_PLAIN and not self.options.carry:
+            said = Text(text, speaker=self.role)
+            return Written([self.dialect.write_block(said, [])])
         may_cite = step.directory == "/" or self.dialect.cites_in_results
         said = Text(text, part.content_type, self._citations(part) if may_cite else [])
         said.form = entry.get("form")
@@ -213,6 +222,8 @@ class BlockWriter(NamedTuple):
     def _add_links(self, said: Text, part: Part, entry: dict[str, Any]) -> list[Loss]:
         """Add the links of a text to its citations, and return a loss if they can't be found."""
         known = member_of(entry, "linked", list)
+        if known is None and not (self.pages and is_markdown(said)):
+            return []
         # Only what a model says cites: of what others say, it reads the text alone.
         is_citing = self.role == "assistant" and self._takes_citations(said)
         if known is None and not (is_citing and self._is_new(said, entry)):

@@ -118,11 +118,11 @@ class MessageCheck:
 
     def of_links(self) -> Iterator[Loss]:
         """Yield a loss for each text that links to parts which are read back by no such name."""
-        if not self._may_link:
-            return
         named = {} if self._made is None else self._made.collector.named
         parts = self._plan.positions.parts
         gone = {part.name for part in parts if part.name is not None} - named.keys()
+        if not gone or not self._may_link:
+            return
         for part, targets in lost_links(parts, gone):
             others = "" if len(targets) == 1 else f" and to {count_of(len(targets) - 1, 'other')}"
             why = f"its link to {quote(targets[0])}{others} leads nowhere: the name does not go out"

@@ -26,7 +26,12 @@ _OF_LINKS: Final = frozenset({"part", "start", "end", "title", "kind", "type"})
 _WEB: Final = ("https://", "http://")
 
 
-def pages_of(body: MessageBody) -> dict[str, Part]:
+def is_markdown(item: Text) -> bool:
+    """Return whether a text may link in Markdown."""
+    return item.media_type != TEXT_PLAIN and essence(item.media_type) in _MARKDOWN
+
+
+def pages_of(body: Iterable[Part]) -> dict[str, Part]:
     """Return the sources that others can be told of, which are pages of the web, by their names."""
     sources = (part for part in body if part.name and part.name.startswith("/sources/"))
     return {str(part.name): part for part in sources if (part.url or "").startswith(_WEB)}
@@ -124,7 +129,7 @@ def repeats_links(item: Text, citations: Iterable[Citation], named: Mapping[str,
         citations: its citations, with the names of their sources.
         named: the named parts.
     """
-    if essence(item.media_type) not in _MARKDOWN:
+    if not is_markdown(item):
         return False
     try:
         meant = {(name, *words) for words, name in source_links(item.text)}

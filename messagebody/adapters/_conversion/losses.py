@@ -33,11 +33,11 @@ class Positions:
     """The positions of the parts of a body, which losses state.
 
     Arguments:
-        body: the body.
+        parts: the parts.
     """
 
-    def __init__(self, body: MessageBody) -> None:
-        self.parts = [*body]
+    def __init__(self, parts: list[Part]) -> None:
+        self.parts = parts
         # By identity: equal parts have different positions.
         self._positions = {id(part): index for index, part in enumerate(self.parts)}
 

@@ -24,7 +24,13 @@ from messagebody.adapters._conversion.rest import (
 from messagebody.adapters._conversion.role import Role, inferred_role, role_of, unsaid
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import Call, Item, Reasoning, Result
-from messagebody.adapters._vocabulary.places import RESULT, Found, items_of, withheld_among
+from messagebody.adapters._vocabulary.places import (
+    RESULT,
+    BodyContents,
+    Found,
+    items_of,
+    withheld_among,
+)
 
 _Entries = list[dict[str, Any]]
 
@@ -108,8 +114,9 @@ class MessagePlan(NamedTuple):
 
 
 def plan_of(
-    dialect: Dialect, body: MessageBody, rest: dict[str, Any], role: str | None, talk: str | None
-) -> MessagePlan:
+    dialect: Dialect, body: MessageBody, rest: dict[str, Any], role: str | None, talk: str | None,
+    contents: BodyContents,
+) -> MessagePlan:  # fmt: skip
     """Return the plan of a message.
 
     Arguments:
@@ -118,13 +125,14 @@ def plan_of(
         rest: the rest of the message that it came from.
         role: the role that the caller states.
         talk: the form of a message in a conversation, None for a message alone.
+        contents: what the body holds.
 
     Raises:
         EnvelopeError: `rest` is something else.
     """
     own = rest if rest.get("format") == dialect.name else {}
-    positions, entries = Positions(body), entries_of(own, "blocks")
-    items, losses = _sorted_out(positions, entries)
+    positions, entries = Positions(contents.parts), entries_of(own, "blocks")
+    items, losses = _sorted_out(positions, contents.items, entries)
     if rest and not own:
         losses += _missed(dialect, positions, items, rest)
     form: str | None = talk or member_of(own, "form", str)
@@ -150,13 +158,15 @@ def plan_of(
 # What stays behind
 
 
-def _sorted_out(positions: Positions, entries: _Entries) -> tuple[list[Found], list[Loss]]:
+def _sorted_out(
+    positions: Positions, items: list[Found], entries: _Entries
+) -> tuple[list[Found], list[Loss]]:
     """Return the items to write, and a loss for each part with members of another message."""
     inner = [entries_of(entry, "inner") for entry in entries]
     parts = positions.parts
     withheld = withheld_among([part.name for part in parts])
     if not withheld:
-        return [*items_of(parts)], []
+        return items, []
     own = {entry.get("name") for each in inner for entry in each}
     behind = [parts[index] for index in withheld if parts[index].name not in own]
     gone = {*map(id, behind)}
@@ -170,7 +180,10 @@ def _missed(
 ) -> Iterator[Loss]:
     """Yield a loss for each member of another format's message and blocks that a reader misses."""
     yield from left_behind(rest, f"{dialect.name} has no place for this member of the message")
-    for (_, parts), entry in with_entries(items, entries_of(rest, "blocks")):
+    entries = entries_of(rest, "blocks")
+    if not any("missed" in entry or "inner" in entry for entry in entries):
+        return
+    for (_, parts), entry in with_entries(items, entries):
         yield from _missed_of(dialect, positions, parts[0], entry)
         inner: list[Found] = [(None, [part]) for part in parts]
         for (_, within), each in with_entries(inner, entries_of(entry, "inner")):

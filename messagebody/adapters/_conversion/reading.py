@@ -128,7 +128,10 @@ class BlockReader:
             spot: its place, for errors and losses.
             directory: where its part goes: "/", or the directory of a result.
         """
+        plain = self.dialect.plain
         try:
+            if plain is not None and (text := plain.text_of(block)) is not None:
+                return self._plain(Text(text), spot, directory)
             self._check_block(block, spot)
             item = item_of(self.dialect, block, spot)
             return self.rest_of(item, block, spot, directory)
@@ -139,6 +142,15 @@ class BlockReader:
             self.refused.append(error)
             self._lose(spot, f"it can't be read, and stays in rest: {_problem_of(error)}")
             return {"block": block}
+
+    def _plain(self, item: Text, spot: Spot, directory: str) -> dict[str, Any]:
+        """Collect the part of a block that says just a text, and return the rest of the block."""
+        self._add(item, spot, directory)
+        if item.key is not None:
+            return {"name": item.key}
+        entry: dict[str, Any] = {}
+        self.unnamed.append((entry, self.collector.parts[-1]))
+        return entry
 
     def rest_of(
         self, item: Item | None, block: Any, spot: Spot, directory: str = "/"
@@ -252,6 +264,8 @@ def item_of(dialect: Dialect, block: Any, spot: Spot | None = None) -> Item | No
     Raises:
         EnvelopeError: a member of the block is not what it should be.
     """
+    if dialect.plain is not None and (text := dialect.plain.text_of(block)) is not None:
+        return Text(text)
     pointer = spot.pointer if spot is not None else str
     is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
     try:

@@ -36,14 +36,17 @@ def entries_of(rest: dict[str, Any], key: str) -> list[dict[str, Any]]:
     for entry in entries:
         if not isinstance(entry, dict):  # but a block in it may be bad, and any value
             raise EnvelopeError(f"rest is not what to_body returned: '{key}' has objects")
-        for member in ("name", "kind", "of", "type", "mark"):
-            member_of(entry, member, str)
-        member_of(entry, "patch", dict)
+        for member in entry.keys() & _TYPES.keys():
+            member_of(entry, member, _TYPES[member])
         if not isinstance(entry.get("carry", True), bool | dict):
             raise EnvelopeError("rest is not what to_body returned: 'carry' is true or an object")
         if not isinstance(entry.get("form"), str | list | None):
             raise EnvelopeError("rest is not what to_body returned: 'form' is text or a list")
     return entries
+
+
+_TYPES: Final = {**dict.fromkeys(("name", "kind", "of", "type", "mark"), str), "patch": dict}
+"""The types of members of an entry."""
 
 
 def matched(items: Sequence[Found], entries: list[dict[str, Any]]) -> list[int | None]:

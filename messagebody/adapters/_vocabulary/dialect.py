@@ -133,10 +133,10 @@ def join_texts(blocks: list[Any], form: Any) -> Any | None:
 
 
 class PlainMessage(NamedTuple):
-    """How a message says just a text, beside its role: most messages of a chat do.
+    """How a message says just a text, beside its role, and how a block does: most do.
 
-    Such messages are read and written by this table; all others, and those of formats without it,
-    by `split`, `join` and the methods of blocks, which give the same.
+    Such messages and blocks are read and written by this table; all others, and those of formats
+    without it, by `split`, `join` and the methods of blocks, which give the same.
 
     Arguments:
         block: the members of the block of a text beside "text".
@@ -157,11 +157,15 @@ class PlainMessage(NamedTuple):
             return None
         if type(content) is str:
             return None if self.as_text == NEVER else (content, self.as_text)
-        if type(content) is not list or len(content) != 1 or type(content[0]) is not dict:
-            return None
-        text: Any = content[0].get("text")
-        is_plain = type(text) is str and content[0] == {**self.block, "text": text}
-        return (text, self.as_block) if is_plain else None
+        one = content[0] if type(content) is list and len(content) == 1 else None
+        text = self.text_of(one)
+        return None if text is None else (text, self.as_block)
+
+    def text_of(self, block: Any) -> str | None:
+        """Return the text of a block that says nothing else, None for any other block."""
+        text: Any = block.get("text") if type(block) is dict else None
+        is_plain = type(text) is str and block == {**self.block, "text": text}
+        return text if is_plain else None
 
     def message(self, text: str, form: str | None, role: str) -> dict[str, Any] | None:
         """Return the message of a text in some form, None for other forms."""
@@ -248,9 +252,13 @@ class Dialect:
     """Members of blocks that few other formats have, for detection."""
 
     _kinds: ClassVar[Mapping[str, Kind]] = {}
+    _kinds_by_role: ClassVar[Mapping[str, tuple[Kind, ...]]] = {}
 
     def __init_subclass__(cls) -> None:
         cls._kinds = {kind.name: kind for kind in cls.kinds}
+        cls._kinds_by_role = {
+            role: tuple(kind for kind in cls.kinds if role in kind.roles) for role in ROLES
+        }
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a message, and its form if messages have several forms."""
@@ -348,7 +356,7 @@ class Dialect:
 
     def kinds_of(self, role: str) -> tuple[Kind, ...]:
         """Return the kinds of block that a message of some role may have."""
-        return tuple(kind for kind in self.kinds if role in kind.roles)
+        return self._kinds_by_role.get(role, ())
 
     def complete(self, message: Any) -> Any:
         """Return a message with the required members of its SDK that are missing."""

@@ -12,7 +12,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from messagebody._core import MessageBody, Part, is_text
 from messagebody.adapters._registry import adapter_names
@@ -75,6 +75,24 @@ Found = tuple[Item | None, list[Part]]
 """An item with its parts; for plain content the item is None."""
 
 
+class BodyContents(NamedTuple):
+    """What a body holds.
+
+    Arguments:
+        parts: its parts, in order.
+        items: the items that they make.
+    """
+
+    parts: list[Part]
+    items: list[Found]
+
+
+def contents_of(body: MessageBody) -> BodyContents:
+    """Return the parts of a body and their items."""
+    parts = [*body]
+    return BodyContents(parts, [*items_of(parts)])
+
+
 def items_of(body: Iterable[Part]) -> Iterator[Found]:
     """Yield the items of a body with their parts, in order; for plain content the item is None.
 
@@ -84,16 +102,17 @@ def items_of(body: Iterable[Part]) -> Iterator[Found]:
     order: list[Found] = []
     for part in body:
         match = _PLACE.fullmatch(part.name) if part.name else None
-        if match is not None and match["result"] and _result_of(part) is not None:
-            parts = results.get(match["result"])
+        key = None if match is None else match["result"]
+        about = None if key is None else _result_of(part)
+        if about is not None:
+            parts = results.get(str(key))
             if parts is not None:
                 parts.append(part)
                 continue
-            about = _result_of(part) or {}  # of the result that is there
-            parts = results[match["result"]] = [part]
+            parts = results[str(key)] = [part]
             item: Item | None = Result(
                 about.get("id"), [], about.get("name"), about.get("error"), about.get("type"),
-                about.get("pending") is True, key=match["result"],
+                about.get("pending") is True, key=key,
             )  # fmt: skip
         else:
             parts, item = [part], _item_at(part, match)
