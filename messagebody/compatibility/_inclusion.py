@@ -156,10 +156,14 @@ class Compatibility:
         return Decision(profile_of(self.producer), profile_of(self.consumer), Budget(self.steps))
 
 
+_Parts = list[Any] | tuple[Any, ...]
+"""The parts of a schema, as `MessageBodySchema(…)` takes them."""
+
+
 @overload
 def check(
-    producer: MessageBodySchema, consumer: MessageBodySchema, *, lenient: bool = False,
-    steps: int = DEFAULT_STEPS,
+    producer: MessageBodySchema | _Parts, consumer: MessageBodySchema | _Parts, *,
+    lenient: bool = False, steps: int = DEFAULT_STEPS,
 ) -> Compatibility: ...  # fmt: skip
 
 
@@ -172,8 +176,8 @@ def check(
 
 @guided
 def check(
-    producer: "MessageBodySchema | messagebody.agents.Agent",
-    consumer: "MessageBodySchema | messagebody.agents.Agent",
+    producer: "MessageBodySchema | _Parts | messagebody.agents.Agent",
+    consumer: "MessageBodySchema | _Parts | messagebody.agents.Agent",
     *,
     lenient: bool = False,
     steps: int = DEFAULT_STEPS,
@@ -188,8 +192,9 @@ def check(
     then has one more answer for each kind of exchange, in `exchanges`.
 
     Arguments:
-        producer: the schema of the bodies that are sent, or an agent.
-        consumer: the schema of the bodies that are accepted, or an agent.
+        producer: the schema of the bodies that are sent, its parts as `MessageBodySchema(…)` takes
+            them, or an agent.
+        consumer: the same of the bodies that are accepted.
         lenient: the consumer ignores parts it does not know.
         steps: the budget. Steps are counted, so that the answer is the same on every machine; a
             step takes about half a microsecond.
@@ -204,6 +209,7 @@ def check(
         >>> bool(check(agent, reader, lenient=True))
         True
     """
+    producer, consumer = _schema_of_parts(producer), _schema_of_parts(consumer)
     if not isinstance(producer, MessageBodySchema) or not isinstance(consumer, MessageBodySchema):
         settings = {"lenient": lenient, "steps": steps}
         return _check_agents(producer, consumer, settings)
@@ -218,6 +224,10 @@ def check(
     types = None if body is None else tuple(body)
     taken = steps - max(decision.budget.left, 0)
     return Compatibility(producer, consumer, verdict, types, steps, taken, decision=decision)
+
+
+def _schema_of_parts(value: Any) -> Any:
+    return MessageBodySchema(value) if isinstance(value, list | tuple) else value
 
 
 def _check_agents(producer: Any, consumer: Any, settings: dict[str, Any]) -> Compatibility:

@@ -400,3 +400,11 @@ def test_leniency_is_true_or_false(lenient: Any) -> None:
     a = schema((None, "text/plain"))
     with pytest.raises(InvalidArgument, match="lenient, True or False"):
         check(a, a, lenient=lenient)
+
+
+def test_parts_are_taken_as_a_schema_takes_them() -> None:
+    parts = [{"name": "/a", "contentType": "text/plain"}]
+    assert check(parts, [("/a", "text/*")]).compatible
+    assert check(MessageBodySchema(parts), [("/b", "text/*")]).compatible is False
+    with pytest.raises(InvalidArgument, match="from_json"):
+        check("[]", parts)  # type: ignore[call-overload]

@@ -11,7 +11,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from messagebody import Resolver
+from messagebody import MessageBody, Part, Resolver, inline, offload
 from messagebody.errors import AccessDenied, ObjectNotFound, StoreError
 from messagebody.storage import Bytes, open_store
 
@@ -290,3 +290,23 @@ class TestReading:
             store.sign(KEY, expires=1, content_type="a/b", disposition="inline")
         assert list(store.iter_uploads()) == []
         assert repr(store) == f"<store {store.url}>"
+
+
+@pytest.mark.parametrize("spelled", ["/{}/x", "./x", "../{}/x", "~/x"])
+def test_text_that_can_only_be_a_directory_is_one(
+    spelled: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    above = str(tmp_path).removeprefix("/") if spelled.startswith("/") else tmp_path.name
+    place = spelled.format(above)
+    body = MessageBody([Part(bytes(300_000), name="/a")])
+    small = offload(body, place)
+    assert str(small["/a"].url).startswith((tmp_path / "x").as_uri())
+    assert inline(small, resolver=Resolver(allow=[place])) == body
+
+
+@pytest.mark.parametrize("word", ["x", "s3//bucket", "x/y", ".x", ""])
+def test_a_word_may_be_a_bucket_and_is_refused(word: str) -> None:
+    with pytest.raises(StoreError, match=r"a directory is '\./"):
+        open_store(word)

@@ -11,6 +11,7 @@ import inspect
 import os
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from messagebody._base.plugins import installed, load
@@ -58,6 +59,8 @@ _OPENERS = {
     "file": "messagebody.storage._stores.directory:open_url",
     "s3": "messagebody.s3:open_url",
 }
+_DIRECTORY = re.compile(r"/|\.\.?(?:/|$)|~" + (r"|[A-Za-z]:[/\\]" if os.name == "nt" else ""))
+"""How a directory as text begins. A word alone may be meant as a bucket."""
 _WEB = frozenset({"http", "https"})
 _EXTRAS = {"gs": "gcs", "gcs": "gcs", "abfs": "azure", "abfss": "azure", "az": "azure"}
 
@@ -72,8 +75,9 @@ def open_store(
     """Return an open store; opening it reads and writes nothing.
 
     Arguments:
-        place: a URL such as "s3://bucket/prefix", "file:///srv/objects" or "memory://tests", a
-            directory as an `os.PathLike`, or a store, which is returned unchanged.
+        place: a URL such as "s3://bucket/prefix", "file:///srv/objects" or "memory://tests"; a
+            directory as an `os.PathLike`, or as text that begins with "/", "./", "../" or "~"; or a
+            store, which is returned unchanged.
         filesystem: an fsspec filesystem to use instead of the default one of the scheme.
         public_base: the public https URL of the objects, such as that of a CDN in front of a
             bucket. References then have this URL, and reading them needs no credentials. A
@@ -113,6 +117,8 @@ def _checked_base(url: str) -> str:
 
 
 def _open(place: "str | os.PathLike[str]", filesystem: Any, options: dict[str, Any]) -> Store:
+    if isinstance(place, str) and _DIRECTORY.match(place):
+        place = Path(place).expanduser()
     if isinstance(place, os.PathLike):
         from messagebody.storage._stores.directory import FileStore
 
@@ -156,10 +162,10 @@ def _parse(url: object) -> tuple[str, str, str]:
     match = _URL.fullmatch(url) if isinstance(url, str) else None
     if match is None:
         shown = redact_url(url) if isinstance(url, str) else type(url).__name__
-        # Users often pass a directory as text. A `Path` is unambiguous, so suggest that.
-        path = quote(url) if isinstance(url, str) and ":" not in url else "…"
+        # A word may be meant as a directory or as a bucket.
+        path = quote(f"./{url}") if isinstance(url, str) and ":" not in url else "'./directory'"
         raise StoreError(
-            f"{shown} is not a store; a directory is pathlib.Path({path}), a bucket is a URL such "
+            f"{shown} is not a store; a directory is {path} or a Path, a bucket is a URL such "
             "as 's3://bucket/prefix' (credentials come from the environment or a profile, never "
             "from the URL)"
         )
