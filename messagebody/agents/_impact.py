@@ -1,15 +1,15 @@
 """Impact of a change: the pairs and the exchanges that a fleet of agents would lose and gain."""
 
+from collections.abc import Callable  # noqa: TC003 - for the annotations
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
+import messagebody
 from messagebody.errors import AgentNotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from messagebody.agents._agreement import AgentCompatibility
+    import messagebody.agents
 
 Pairs = tuple[tuple[str, str], ...]
 """Pairs of agents: the sender and the taker."""
@@ -46,7 +46,7 @@ class Impact:
     changed: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    _after: "Callable[[str, str], AgentCompatibility] | None" = attrs.field(
+    _after: "Callable[[str, str], messagebody.agents.AgentCompatibility] | None" = attrs.field(
         default=None, eq=False, repr=False, kw_only=True
     )
 
@@ -54,7 +54,7 @@ class Impact:
         unsure = self.undecided or self.undecided_exchanges
         return not (self.lost or self.lost_exchanges or unsure)
 
-    def explain(self, sender: str, taker: str) -> "AgentCompatibility":
+    def explain(self, sender: str, taker: str) -> "messagebody.agents.AgentCompatibility":
         """Return the full answer for two agents after the change, with bodies and reasons.
 
         Raises:

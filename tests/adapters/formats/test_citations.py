@@ -220,7 +220,8 @@ def test_a_number_counts_the_same_documents_at_another_service() -> None:
         talk = [{"role": "user", "content": [*documents, {"type": "text", "text": "Why?"}]},
                 {"role": "assistant", "content": [
                     {"type": "text", "text": "So.", "citations": [said]}]}]  # fmt: skip
-        there = adapter("anthropic").to_bodies(talk)
+        reading: Any = adapter("anthropic")
+        there = reading.to_bodies(talk)
         done: Any = adapter("bedrock").from_bodies(there.value, rest=there.rest)  # type: ignore[attr-defined]
         (sent,) = done.value[1]["content"][0]["citationsContent"]["citations"]
         assert sent["location"]["documentChar"].get("documentIndex") == index

@@ -173,7 +173,7 @@ def test_one_item_of_an_unknown_kind_does_not_hide_a_conversation(name: str) -> 
     for message in spoken:
         found = detect([message, message])
         for stranger, at in itertools.product(STRANGERS, range(3)):
-            talk = [message, message]
+            talk: list[Any] = [message, message]
             talk.insert(at, stranger)
             assert detect(talk) == detect({"messages": talk}) == found, stranger
 
