@@ -1,8 +1,10 @@
-"""All pairs of many agents, and one more among them, in two crowds.
+"""All pairs of many agents, and one more among them, in two crowds, and two of typed agents.
 
 The first has few patterns that most agents share, and about 2 % of its pairs fit. In the second,
 directories, extensions and file names are many, there are some 1,200 patterns, and every tenth
-pair fits. Each row is measured in a process of its own, whose memory is that of all it does.
+pair fits. Agents of the others send a JSON value of one of few schemas, and texts in a directory of
+their own, which takers do not know, or all take. Each row is measured in a process of its own,
+whose memory is that of all it does.
 """
 
 import random
@@ -16,7 +18,7 @@ from typing import Final
 from benchmarks.compatibility import Triple, realistic_schema, widened
 from benchmarks.harness import machine, print_table, show_time
 from messagebody.agents import Agent, Registry
-from messagebody.schema import MessageBodySchema
+from messagebody.schema import MessageBodySchema, SchemaPart
 
 _DIRECTORIES: Final = (
     "files", "sources", "charts", "data", "images", "logs", "reports", "audio", "src", "out",
@@ -106,7 +108,49 @@ def varied(count: int) -> list[Agent]:
     return _crowd(count, 5, varied_schema, much_widened)
 
 
-CROWDS: Final = {"alike": alike, "varied": varied}
+def typed_apart(count: int) -> list[Agent]:
+    """Return agents with one of ten schemas inside, that know no other agent's directory."""
+
+    def side(place: int, kind: int) -> MessageBodySchema:
+        content = {"type": "object", "properties": {f"k{kind}": {"type": "string"}},
+                   "required": [f"k{kind}"]}  # fmt: skip
+        inside = SchemaPart("/finding.json", required=True, content_schema=content)
+        return MessageBodySchema([(f"/d{place}/*", "text/*"), inside])
+
+    return [
+        Agent(f"agent-{number}", side(number, number % 10), side(number + count, number * 7 % 10))
+        for number in range(count)
+    ]
+
+
+def typed_open(count: int) -> list[Agent]:
+    """Return agents with one of twenty schemas inside, that take texts of all directories."""
+    rng = random.Random(1)
+
+    def inside() -> SchemaPart:
+        kind = rng.randrange(20)
+        members = {
+            "id": {"type": "string"},
+            "note": {"type": ["string", "null"]},
+            f"k{kind}": {"type": "array", "items": {"type": "integer", "minimum": kind}},
+        }
+        content = {"type": "object", "properties": members, "additionalProperties": bool(kind % 2),
+                   "required": ["id", *([f"k{kind}"] if kind % 3 else [])]}  # fmt: skip
+        return SchemaPart("/finding.json", required=True, content_schema=content)
+
+    return [
+        Agent(
+            f"agent-{number}",
+            MessageBodySchema([("/**", "text/*"), inside(), (f"/i{number}/*", "image/*")]),
+            MessageBodySchema([(f"/d{number}/*", "text/plain"), inside()]),
+        )
+        for number in range(count)
+    ]
+
+
+CROWDS: Final = {
+    "alike": alike, "varied": varied, "typed, apart": typed_apart, "typed, open": typed_open,
+}  # fmt: skip
 
 
 def all_pairs(crowd: str, count: int) -> list[str]:
