@@ -24,7 +24,7 @@ from messagebody.adapters import Affected, Converted, Loss, LossKind, is_withhel
 from messagebody.adapters.dialects import is_missed, messages_of, refuse_conversation
 from messagebody.envelopes._attachments import is_absolute_url
 from messagebody.envelopes._embedding import shown_text
-from messagebody.envelopes._format import Apart, EnvelopeFormat, Header, Left, sendable
+from messagebody.envelopes._format import EnvelopeFormat, Header, Left, SplitMessage, sendable
 from messagebody.envelopes._values import TEXT, json_part, member, read_object
 from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.findings import Finding, Severity
@@ -81,14 +81,14 @@ class Carrier(EnvelopeFormat):
         """Return the parts for files that a message points to and that are here."""
         return ()
 
-    def missed(self, value: dict[str, Any]) -> list[str]:
+    def unread_members(self, value: dict[str, Any]) -> list[str]:
         """Return the members that a reader of another format misses."""
         return [name for name, each in value.items()
                 if name not in self.formal and is_missed(name, each)]  # fmt: skip
 
     # To a body
 
-    def apart(self, message: Any, limits: Limits) -> Apart:
+    def split(self, message: Any, limits: Limits) -> SplitMessage:
         """Take a message apart."""
         value = read_object(message, self.what, limits=limits, depth=self.depth_within(limits))
         if self.place[0] not in value:
@@ -98,7 +98,7 @@ class Carrier(EnvelopeFormat):
         left: Left = meta
         if isinstance(message, TEXT):
             left = message if isinstance(message, str) else bytes(message).decode()
-        return Apart(MessageBody([*content, *named]), left, len(content))
+        return SplitMessage(MessageBody([*content, *named]), left, len(content))
 
     def _taken(self, value: dict[str, Any]) -> tuple[list[Part], list[Part], dict[str, Any]]:
         """Return the parts of a message's content, its links, and the message without them."""
@@ -128,7 +128,7 @@ class Carrier(EnvelopeFormat):
         try:
             body = MessageBody.from_dicts(parts)
             # If writing it gives another content, it only looks like a body.
-            again = _whole(body)
+            again = _embedded_body(body)
         except MessageBodyError:
             return None
         urls = {part.url for part in _references(body)}
@@ -139,7 +139,7 @@ class Carrier(EnvelopeFormat):
 
     # From a body
 
-    def made(
+    def from_foreign_body(
         self, body: MessageBody, role: str | None, header: Header, rest: Any
     ) -> Converted[Any]:
         """Return the message that carries a body from elsewhere."""
@@ -153,7 +153,7 @@ class Carrier(EnvelopeFormat):
             )
         return self.carrying(dict(header), body, self.iter_findings)
 
-    def again(
+    def from_own_body(
         self, body: MessageBody, left: Left, role: str | None, header: Header
     ) -> Converted[Any]:
         """Return the message of which a body came; the exact text, if the rest has it."""
@@ -174,7 +174,9 @@ class Carrier(EnvelopeFormat):
             carried = MessageBody(part for part in body if part.name not in others)
             losses = check_views(body, self.sidecar, [*carried, *links], slots)
             new = [part for part in _references(carried) if part.url not in urls]
-            return Converted(self.listed(self._with_content(left, _whole(carried)), new), losses)
+            return Converted(
+                self.listed(self._with_content(left, _embedded_body(carried)), new), losses
+            )
         content = body.unnamed()[:1]
         losses = check_views(body, self.sidecar, [*content, *self.links(left)], slots)
         for part in content:
@@ -185,7 +187,7 @@ class Carrier(EnvelopeFormat):
         if role is not None:
             raise EnvelopeError(f"{self.what} has no role; the header names its agents")
 
-    def left_in(self, part: Part) -> Left:
+    def rest_in_part(self, part: Part) -> Left:
         """Return the exact text of a message, or the members beside its content."""
         if part.name == self.exact:
             return part.read_text()
@@ -226,8 +228,8 @@ class Carrier(EnvelopeFormat):
         sent, losses = sendable(body)
         content = self._plain_content(sent)
         if content is None:
-            content = _whole(sent)
-            losses += _unseen(body)
+            content = _embedded_body(sent)
+            losses += _losses_for_plain_readers(body)
         message = self.listed(self._with_content(message, content), _references(sent))
         return Converted(message, [*losses, *_missing(iter_findings(message))])
 
@@ -276,14 +278,14 @@ def now(clock: Callable[[], datetime]) -> str:
     return clock().astimezone(UTC).isoformat(timespec="seconds")
 
 
-def _whole(body: MessageBody) -> dict[str, Any]:
+def _embedded_body(body: MessageBody) -> dict[str, Any]:
     """Return the content that carries a whole body, with its text for other readers."""
     texts = [text for part in body if (text := shown_text(part)) is not None]
     said = {_TEXT: "\n\n".join(texts)} if texts else {}
     return {**said, _CARRIED: body.to_dicts()}
 
 
-def _unseen(body: MessageBody) -> Iterator[Loss]:
+def _losses_for_plain_readers(body: MessageBody) -> Iterator[Loss]:
     """Yield the parts of a body that a reader who knows only the format does not see."""
     for index, part in enumerate(body):
         why = _hidden(part)

@@ -24,7 +24,7 @@ from messagebody._core import (
     unlisted,
 )
 from messagebody.adapters import Converted, Loss
-from messagebody.envelopes._format import Apart, EnvelopeFormat, Header, role_in, sendable
+from messagebody.envelopes._format import EnvelopeFormat, Header, SplitMessage, role_in, sendable
 from messagebody.envelopes._values import list_in, member
 from messagebody.errors import EnvelopeError, LocalFileNotSent, MessageBodyError
 
@@ -275,14 +275,14 @@ class Embedder(EnvelopeFormat):
 
     # To a body
 
-    def apart(self, message: Any, limits: Limits) -> Apart:
+    def split(self, message: Any, limits: Limits) -> SplitMessage:
         """Take a message apart, or take out the body that it carries."""
         value, losses = self.read(message, limits)
         brought = self._brought(value)
         if brought is not None:
-            return Apart(*brought, losses=losses)
+            return SplitMessage(*brought, losses=losses)
         parts, left = self.decomposed(value)
-        return Apart(MessageBody(parts), left, losses=losses)
+        return SplitMessage(MessageBody(parts), left, losses=losses)
 
     def _brought(self, message: dict[str, Any]) -> tuple[MessageBody, dict[str, Any] | None] | None:
         """Return the body that a message carries and what is left, None if it carries none."""
@@ -321,7 +321,7 @@ class Embedder(EnvelopeFormat):
 
     # From a body
 
-    def made(
+    def from_foreign_body(
         self, body: MessageBody, role: str | None, header: Header, rest: Any
     ) -> Converted[Any]:
         """Return the message that carries a body from elsewhere."""
@@ -330,7 +330,7 @@ class Embedder(EnvelopeFormat):
         message = self.carrying(sent, left)
         return Converted(message, [*losses, *self.complaints(message, header or {})])
 
-    def again(
+    def from_own_body(
         self, body: MessageBody, left: Any, role: str | None, header: Header
     ) -> Converted[Any]:
         """Return the message of the parts and what is left, or one that carries the body."""
@@ -354,7 +354,7 @@ class Embedder(EnvelopeFormat):
             return message
         return self.carrying(body, self.without_taken(left, body))
 
-    def left_in(self, part: Part) -> dict[str, Any] | None:
+    def rest_in_part(self, part: Part) -> dict[str, Any] | None:
         """Return what a stored sidecar holds, None if it is another part or not here."""
         value = inline_json(part, self.depth + 1)
         return value if isinstance(value, dict) and self.is_sidecar(value) else None

@@ -41,7 +41,7 @@ Header = Mapping[str, Any] | None
 """Members of a message beside its content, for a body from elsewhere."""
 
 
-class Apart(NamedTuple):
+class SplitMessage(NamedTuple):
     """A message that was taken apart: the parts of its body, and what is left, if anything is.
 
     `place` is the number of parts before the part with the rest; by default, it is the last one.
@@ -70,27 +70,27 @@ class EnvelopeFormat(abc.ABC):
     """The levels of nesting that a message may have."""
 
     @abc.abstractmethod
-    def apart(self, message: Any, limits: Limits) -> Apart:
+    def split(self, message: Any, limits: Limits) -> SplitMessage:
         """Take a message apart."""
 
     @abc.abstractmethod
-    def made(
+    def from_foreign_body(
         self, body: MessageBody, role: str | None, header: Header, rest: Any
     ) -> Converted[Any]:
         """Return the message of a body from elsewhere; `rest` is that of another format."""
 
     @abc.abstractmethod
-    def again(
+    def from_own_body(
         self, body: MessageBody, left: Left, role: str | None, header: Header
     ) -> Converted[Any]:
         """Return the message of which a body came, with later edits."""
 
     @abc.abstractmethod
-    def missed(self, value: dict[str, Any]) -> list[str]:
+    def unread_members(self, value: dict[str, Any]) -> list[str]:
         """Return the members that a reader of another format misses, given what is left."""
 
     @abc.abstractmethod
-    def left_in(self, part: Part) -> Left | None:
+    def rest_in_part(self, part: Part) -> Left | None:
         """Return what the sidecar of a stored body holds, None if it is another part."""
 
     def depth_within(self, limits: Limits) -> int:
@@ -108,7 +108,7 @@ class EnvelopeFormat(abc.ABC):
         """
         if rest is not None:
             one_of("rest", rest, ("part", "beside"))
-        body, left, place, losses = self.apart(message, require_limits(limits))
+        body, left, place, losses = self.split(message, require_limits(limits))
         # The signature of a message covers its text, so the text stays in a stored body.
         is_part = rest == "part" or (rest is None and isinstance(left, str))
         if left is not None and is_part:
@@ -138,8 +138,8 @@ class EnvelopeFormat(abc.ABC):
         self.check_header(header)
         left = self._left(body, rest)
         if left is not None:
-            return self.again(body, left, role, header)
-        made = self.made(body, role, header, rest)
+            return self.from_own_body(body, left, role, header)
+        made = self.from_foreign_body(body, role, header, rest)
         why = f"{self.name} has no place for this member of the message"
         return Converted(made.value, [*left_behind(rest, why), *made.losses])
 
@@ -167,7 +167,7 @@ class EnvelopeFormat(abc.ABC):
             kept = {"sidecar": value}
         # Another format takes nothing but these two: the role, and the losses.
         role = {"role": value["role"]} if isinstance(value.get("role"), str) else {}
-        missed = {"missed": names} if (names := self.missed(value)) else {}
+        missed = {"missed": names} if (names := self.unread_members(value)) else {}
         return {"format": self.name, **role, **missed, **kept}
 
     def _name_of(self, left: Left) -> str:
@@ -181,7 +181,7 @@ class EnvelopeFormat(abc.ABC):
         if rest is None or rest.get("format") != self.name:
             names = (self.exact, self.sidecar)
             parts = [body[name] for name in names if name is not None and name in body]
-            return self.left_in(parts[0]) if parts else None
+            return self.rest_in_part(parts[0]) if parts else None
         left = self._left_of(rest)
         if (name := self._name_of(left)) in body:
             raise EnvelopeError(f"the body has a part {name} already: give no rest beside it")

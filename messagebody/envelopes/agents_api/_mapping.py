@@ -217,7 +217,7 @@ class _AgentsApiFormat(Embedder):
             return (content,)
         return ([each["text"] for each in content if isinstance(each, dict) and "text" in each],)
 
-    def missed(self, value: dict[str, Any]) -> list[str]:
+    def unread_members(self, value: dict[str, Any]) -> list[str]:
         metadata = value["metadata"]
         if not isinstance(metadata, dict):
             return ["metadata"] if metadata else []

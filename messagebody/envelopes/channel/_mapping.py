@@ -160,7 +160,7 @@ class _ChannelFormat(Embedder):
         # A placeholder is not a text of the body.
         return (text, "") if isinstance(text, str) else ("",)
 
-    def missed(self, value: dict[str, Any]) -> list[str]:
+    def unread_members(self, value: dict[str, Any]) -> list[str]:
         chat = {name: each for name, each in value["chat"].items() if name not in _FORMAL}
         if not not_taken(chat.get("attachments"), value.get("attachments") or {}):
             chat.pop("attachments", None)
@@ -209,11 +209,11 @@ class _ChannelFormat(Embedder):
             raise EnvelopeError(f"the header of chat {kind} has no member {strange[0]}")
         return {"kind": kind, "chat": dict(header), "placeholder": header.get("message")}
 
-    def again(
+    def from_own_body(
         self, body: MessageBody, left: Any, role: str | None, header: Header
     ) -> Converted[Any]:
         placeholder = {"placeholder": (header or {}).get("message")}
-        return super().again(body, {**placeholder, **left}, role, None)
+        return super().from_own_body(body, {**placeholder, **left}, role, None)
 
     def without_taken(self, left: dict[str, Any], body: MessageBody) -> dict[str, Any]:
         # Texts go back to their places if they are inline.
