@@ -127,7 +127,11 @@ class Reason:
 
     @property
     def rejections(self) -> tuple[Rejection, ...]:
-        """Why each consumer part rejects the message part, nearest first."""
+        """Why each consumer part rejects the message part, nearest first.
+
+        Each has `schema_index`, the `label` of the schema part, and what `differs`: its name, its
+        type, both, or its content.
+        """
         return self.nearest(len(self.sides.consumer))
 
     def nearest(self, count: int) -> tuple[Rejection, ...]:

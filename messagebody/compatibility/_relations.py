@@ -38,6 +38,10 @@ _MODES = {"backward", "forward", "full"}
 def satisfiable(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Relation:
     """Return whether some body is valid; the witness is a valid body.
 
+    Returns:
+        The answer, true only if it is proved: its `value` is True, False, or None if the budget
+        ended first, and its `witness` a body that shows it, if a body can.
+
     Examples:
         >>> from messagebody.schema import MessageBodySchema
         >>> clash = MessageBodySchema([("/a", "text/plain", True), ("/a", "image/png", True)])
@@ -56,6 +60,9 @@ def disjoint(
     one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
 ) -> Relation:
     """Return whether no body is valid for both schemas; the witness is a body that is.
+
+    Returns:
+        The answer, as `satisfiable` gives it.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -78,6 +85,9 @@ def equivalent(
     one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
 ) -> Relation:
     """Return whether the same bodies are valid for both; the witness is valid for only one.
+
+    Returns:
+        The answer, as `satisfiable` gives it.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema

@@ -189,7 +189,9 @@ def suggest(
         steps: the budget, once for deciding the pair and once for all suggestions together.
 
     Returns:
-        Suggestions, each proved; an empty list if the pair fits already or no such change helps.
+        Suggestions, each proved: its `edits`, and the schemas `producer` and `consumer` after them.
+        An edit has a `kind`, such as `rename`, the `side` and `index` of its part, and the part
+        `before` and `after`. An empty list if the pair fits already or no such change helps.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
