@@ -107,7 +107,7 @@ def test_an_alphabet_that_stops_at_the_letters_in_sight_is_noticed(
 ) -> None:
     """As if no character existed but those the patterns mention."""
     without_first_look(monkeypatch)
-    monkeypatch.setattr(Language, "another", lambda _self, _taken: "")
+    monkeypatch.setattr(Language, "new_character", lambda _self, _taken: "")
     rest = schema(*[(f"/{c}*",) for c in FIRST_CHARACTERS if c != "q"])
     assert check(schema(("/*",)), rest)
     assert disagreements() > 10
@@ -118,7 +118,7 @@ def test_an_endless_alphabet_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
     """As if there always were one more character."""
     without_first_look(monkeypatch)
     honest = Language.new_character
-    monkeypatch.setattr(Language, "another", lambda self, taken: honest(self, taken) or "!")
+    monkeypatch.setattr(Language, "new_character", lambda self, taken: honest(self, taken) or "!")
     whole = schema(*[(f"/{c}*",) for c in FIRST_CHARACTERS])
     assert not check(schema(("/*",)), whole)
 
