@@ -47,6 +47,9 @@ def mermaid_labels(text: str) -> Iterator[str]:
             continue
         labels = re.findall(r'"([^"]*)"', line)
         assert all(re.fullmatch(SAFE, label) for label in labels), line
+        # A list of Markdown begins with a number or a sign.
+        words = [word for label in labels for word in label.split("<br/>")]
+        assert all(word[0] == "#" or word[0].isalpha() for word in words), line
         bare = re.sub(r'"[^"]*"', '""', line)
         arrow = r' (?:-->|-\.->|--x)(?:\|""\|)? n\d+(?:\[""\])?'
         assert re.fullmatch(rf'  (?:n\d+(?:\[""\])?(?:{arrow})?|more\[""\])', bare), line
