@@ -1,17 +1,18 @@
 """The policy of gates for A2A: its messages, tasks and events, as JSON of 1.0 or 0.3."""
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Container, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, Final, NoReturn
 
 import attrs
 
 from messagebody._core import MessageBody, Part
 from messagebody.adapters import adapter
-from messagebody.agents import Agreement, negotiate
+from messagebody.agents import Agent, Agreement, negotiate
 from messagebody.errors import EnvelopeError
-from messagebody.frameworks.gate import NotPassed, SchemaGuard
+from messagebody.frameworks.gate import NotPassed, OnOutput, SchemaGuard
 from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.storage import Resolver
 
 AGREEMENT_KEY: Final = "messagebody.agreement"
 REFUSED: Final = "the agent does not take this message"
@@ -34,8 +35,21 @@ _CONTENT_OF_FILE: Final = {"fileWithBytes": "bytes", "fileWithUri": "uri"}
 _ODD_IN_FILE: Final = _SPELT_TWICE | _CONTENT_OF_FILE.keys()
 
 
+class ExtensionMissing(EnvelopeError):
+    """Report a client that does not declare an extension which an agent requires."""
+
+
 class A2AGuard(SchemaGuard):
-    """Decide what may pass to an agent that is served by A2A, and from it."""
+    """Decide what may pass to an agent that is served by A2A, and from it.
+
+    `required` is the URI of an extension that clients have to declare; empty for none.
+    """
+
+    def __init__(
+        self, agent: Agent, resolver: Resolver | None, on_output: OnOutput, required: str
+    ) -> None:
+        super().__init__(agent, resolver, on_output)
+        self._required = required
 
     @cached_property
     def taken(self) -> tuple[SchemaPart, ...]:
@@ -61,6 +75,21 @@ class A2AGuard(SchemaGuard):
         """A schema for each part that an output has to have."""
         return tuple(MessageBodySchema([part]) for part in self.agent.output if part.required)
 
+    def check_declared(self, extensions: Container[str]) -> None:
+        """Raise `ExtensionMissing` unless a client declares what it has to."""
+        if self._required and self._required not in extensions:
+            raise ExtensionMissing(f"this agent requires the extension {self._required}")
+
+    async def enter(
+        self, message: Any, modes: Any, *, size: int = 0
+    ) -> "tuple[Outgoing, Agreement | None]":
+        """Check a message; return the judgment of its answer, and the agreement about its modes."""
+        await self.decide(partial(self.check_message, message), size=size)
+        agreement = None
+        if isinstance(modes, list) and all(isinstance(each, str) for each in modes):
+            agreement = negotiate(self.agent, modes[:_MODES], steps=_STEPS)
+        return Outgoing(self, has_begun=_goes_on(message)), agreement
+
     def check_message(self, message: Any) -> None:
         """Raise an error unless the agent takes a message.
 
@@ -75,13 +104,7 @@ class A2AGuard(SchemaGuard):
         if len(parts) > _MOST_PARTS:
             raise EnvelopeError(f"a message has at most {_MOST_PARTS:,} parts here")
         _require_one_reading(message, parts)
-        self.check_input(_body(parts), may_answer=goes_on(message))
-
-    def agree(self, modes: Any) -> Agreement | None:
-        """Return the agreement about accepted output modes; None if they are not stated."""
-        if isinstance(modes, list) and all(isinstance(each, str) for each in modes):
-            return negotiate(self.agent, modes[:_MODES], steps=_STEPS)
-        return None
+        self.check_input(_body(parts), may_answer=_goes_on(message))
 
 
 class Outgoing:
@@ -178,7 +201,7 @@ class Outgoing:
                 self._guard.check_output(_body(_parts_of(message)), kind)
 
 
-def goes_on(message: Any) -> bool:
+def _goes_on(message: Any) -> bool:
     """Return whether a message names the task that it goes on with."""
     return isinstance(message, Mapping) and bool(message.get("taskId"))
 

@@ -16,9 +16,9 @@ from messagebody.frameworks._a2a_guard import (
     AGREEMENT_KEY,
     REFUSED,
     A2AGuard,
+    ExtensionMissing,
     Outgoing,
     fields_of,
-    goes_on,
     unread,
 )
 from messagebody.frameworks.gate import (
@@ -67,12 +67,11 @@ _PARAMS: Final = _Fault(-32602, 400, "INVALID_ARGUMENT")
 _INTERNAL: Final = _Fault(-32603, 500, "INTERNAL")
 
 
-class _Faulty(EnvelopeError):
-    """Report a request with the fault that the protocol has for it."""
+class _NotParsed(EnvelopeError):
+    """Report a request that is no JSON, or not of the protocol."""
 
-    def __init__(self, fault: _Fault, problem: str) -> None:
-        self.fault = fault
-        super().__init__(problem)
+
+_FAULTS: Final = {NotPassed: _UNSUPPORTED_TYPE, ExtensionMissing: _EXTENSION, _NotParsed: _PARSING}
 
 
 class Gate(BodyGate):
@@ -105,12 +104,11 @@ class Gate(BodyGate):
         on_output: OnOutput = "refuse", required_extension: str = "", most: int = MOST,
     ) -> None:  # fmt: skip
         super().__init__(app, agent, most=most)
-        self._guard: A2AGuard = A2AGuard(agent, resolver, on_output)
-        self._required = required_extension
+        self._guard: A2AGuard = A2AGuard(agent, resolver, on_output, required_extension)
 
     def _call(self, scope: Message) -> BodyCall | None:
         if has_content(scope) or _is_about_tasks(scope):
-            return _A2ACall(self._guard, scope, self._required)
+            return _A2ACall(self._guard, scope)
         return None
 
 
@@ -120,15 +118,13 @@ class _A2ACall(BodyCall):
     Arguments:
         guard: the policy.
         scope: the request's head.
-        required: the URI of an extension that clients have to declare; empty for none.
     """
 
     has_events: ClassVar[bool] = True
 
-    def __init__(self, guard: A2AGuard, scope: Message, required: str) -> None:
+    def __init__(self, guard: A2AGuard, scope: Message) -> None:
         super().__init__(guard, scope)
         self.guard: A2AGuard = guard
-        self._required = required
         self._is_json = is_json(scope["headers"])
         # A server may take a path with a slash or a line break at its end.
         self._is_http = scope["path"].rstrip("/\n").endswith(_PATHS)
@@ -142,7 +138,7 @@ class _A2ACall(BodyCall):
                 self._beginning.look(content)
         except NotPassed:
             self._id = self._beginning.id
-            self._require_extension()
+            self._check_declared()
             raise
 
     async def enter(self, content: bytes) -> bool:
@@ -171,29 +167,25 @@ class _A2ACall(BodyCall):
         except ValueError as error:
             if self._is_json or self._is_http or begins_as_json(content):
                 # A server that reads it more leniently would get what nobody has looked at.
-                raise _Faulty(_PARSING, str(error)) from error
+                raise _NotParsed(str(error)) from error
             value = None
         return value if isinstance(value, Mapping) else {}
 
     async def _enter_message(self, asked: Mapping[str, Any], size: int) -> None:
-        self._require_extension()
+        self._check_declared()
         if not self._is_rpc and "request" in asked:
             raise EnvelopeError("a request has a message, which some servers read as request too")
         params = asked.get("params") if self._is_rpc else asked
         params = params if isinstance(params, Mapping) else {}
         message, wishes = params.get("message"), params.get("configuration")
-        await self.guard.decide(partial(self.guard.check_message, message), size=size)
-        self._outgoing = Outgoing(self.guard, has_begun=goes_on(message))
         modes = wishes.get("acceptedOutputModes") if isinstance(wishes, Mapping) else None
-        agreement = self.guard.agree(modes)
+        self._outgoing, agreement = await self.guard.enter(message, modes, size=size)
         if agreement is not None:
             self._scope[AGREEMENT] = agreement
 
-    def _require_extension(self) -> None:
+    def _check_declared(self) -> None:
         listed = stated(self._scope["headers"], b"a2a-extensions", b"x-a2a-extensions")
-        declared = {uri.strip() for each in listed for uri in each.split(",")}
-        if self._required and self._required not in declared:
-            raise _Faulty(_EXTENSION, f"this agent requires the extension {self._required}")
+        self.guard.check_declared({uri.strip() for each in listed for uri in each.split(",")})
 
     def check_answer(self, content: bytes) -> None:
         try:
@@ -208,13 +200,11 @@ class _A2ACall(BodyCall):
     def refusal(self, problem: MessageBodyError) -> Answer:
         if isinstance(problem, NotRead):
             return problem.status, {"error": {"code": problem.status, "message": str(problem)}}
-        if isinstance(problem, NotPassed):
-            found = [{"field": at, "description": each} for at, each in fields_of(problem)]
-            return self._error(
-                _UNSUPPORTED_TYPE, REFUSED, {"@type": _BAD, "fieldViolations": found}
-            )
-        fault = problem.fault if isinstance(problem, _Faulty) else _PARAMS
-        return self._error(fault, str(problem))
+        fault = _FAULTS.get(type(problem), _PARAMS)
+        if not isinstance(problem, NotPassed):
+            return self._error(fault, str(problem))
+        found = [{"field": at, "description": each} for at, each in fields_of(problem)]
+        return self._error(fault, REFUSED, {"@type": _BAD, "fieldViolations": found})
 
     def failure(self, found: str) -> Answer:
         return self._error(_INTERNAL, f"internal error, id {found}")

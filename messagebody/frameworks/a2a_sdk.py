@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from functools import partial
 from typing import Any, Final
 
 from messagebody.agents import Agent
@@ -11,6 +10,7 @@ from messagebody.frameworks._a2a_guard import (
     AGREEMENT_KEY,
     REFUSED,
     A2AGuard,
+    ExtensionMissing,
     Outgoing,
     fields_of,
     unread,
@@ -82,8 +82,7 @@ class GatedHandler(RequestHandler):  # type: ignore[misc]
         if not isinstance(handler, RequestHandler):
             raise InvalidArgument("a RequestHandler", handler)
         self._inner = handler
-        self._guard = A2AGuard(agent, resolver, on_output)
-        self._required = required_extension
+        self._guard = A2AGuard(agent, resolver, on_output, required_extension)
 
     async def on_message_send(self, params: Any, context: Any) -> Any:
         """Pass a message that the agent takes, and return its answer if it may leave."""
@@ -127,24 +126,22 @@ class GatedHandler(RequestHandler):  # type: ignore[misc]
     on_get_extended_agent_card = _method("on_get_extended_agent_card")
 
     async def _enter(self, params: Any, context: Any) -> Outgoing:
-        if self._required and self._required not in context.requested_extensions:
-            raise ExtensionSupportRequiredError(
-                f"this agent requires the extension {self._required}"
-            )
         try:
+            self._guard.check_declared(context.requested_extensions)
             # What is empty is not written: a message without parts is an empty body.
             message = {"parts": [], **MessageToDict(params.message)}
-            await self._guard.decide(partial(self._guard.check_message, message))
+            modes = [*params.configuration.accepted_output_modes] or None
+            outgoing, agreement = await self._guard.enter(message, modes)
+        except ExtensionMissing as error:
+            raise ExtensionSupportRequiredError(str(error)) from error
         except NotPassed as refused:
             raise ContentTypeNotSupportedError(REFUSED, _details(refused)) from refused
         except (MessageBodyError, SerializeToJsonError) as error:
             # What came by gRPC may hold numbers that JSON has not.
             raise InvalidParamsError(str(error)) from error
-        modes = [*params.configuration.accepted_output_modes]
-        agreement = self._guard.agree(modes) if modes else None
         if agreement is not None:
             context.state[AGREEMENT] = agreement
-        return Outgoing(self._guard, has_begun=bool(params.message.task_id))
+        return outgoing
 
     async def _require(self, outgoing: Outgoing, answer: Any) -> None:
         def check() -> None:
