@@ -70,7 +70,7 @@ def missed_in(difference: dict[str, Any], unmissed: AbstractSet[str] = frozenset
     changed += [
         (pointer, new)
         for pointer, (old, new) in difference.get("turn", {}).items()
-        if isinstance(old, str)
+        if isinstance(old, str | None)
         and isinstance(new, str)
         and _last(pointer) not in _NAMES
         and not (old == _NO_ARGUMENTS and arguments_of(new) == {})

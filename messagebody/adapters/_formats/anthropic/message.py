@@ -34,7 +34,7 @@ _PDF: Final = "application/pdf"
 _FILES: Final = "anthropic-file"
 _BLOCKS: Final = (
     "text", "image", "document", "search_result", "thinking", "redacted_thinking", "tool_use",
-    "tool_result", "server_tool_use", "mcp_tool_use", "container_upload",
+    "tool_result", "server_tool_use", "mcp_tool_use", "container_upload", "compaction",
 )  # fmt: skip
 _CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
 

@@ -123,6 +123,10 @@ class Bedrock(Format):
                 return Text(need(block, "text"))
             if kind == "citationsContent":
                 return _cited(need(block, kind, dict))
+            if kind == "searchResult":
+                return _found(need(block, kind, dict))
+            if kind == "guardContent" and isinstance(need(block, kind, dict).get("text"), dict):
+                return Text(need(value["text"], "text"), form=kind)
             if kind in _FORMATS:
                 return _media(kind, need(block, kind, dict))
             if kind == "json":
@@ -132,12 +136,7 @@ class Bedrock(Format):
                 arguments = arguments_in(use, "input")
                 return Call(need(use, "toolUseId"), need(use, "name"), arguments)
             if kind == "toolResult":
-                result = need(block, kind, dict)
-                status = optional(result, "status")
-                return Result(
-                    need(result, "toolUseId"), is_error=None if status is None else
-                    status == "error", blocks=need(result, "content", list),
-                )  # fmt: skip
+                return _result(need(block, kind, dict))
             if kind == "reasoningContent":
                 text = need(block, kind, dict).get("reasoningText")
                 return None if text is None else Reasoning(need(text, "text"))
@@ -145,6 +144,8 @@ class Bedrock(Format):
 
     def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
         """Return the block of an item."""
+        if isinstance(item, Text) and isinstance(item.form, str):
+            return _written_text(item)
         if isinstance(item, Text):
             said = [each for each in map(_citation, item.citations) if each is not None]
             is_cited = said or isinstance(item.form, list)
@@ -158,7 +159,10 @@ class Bedrock(Format):
             use = {"toolUseId": call_id(item), "name": item.name, "input": arguments}
             return {"toolUse": use}
         if isinstance(item, Result):
-            result = {"toolUseId": call_id(item), "content": blocks}
+            content: Any = blocks
+            if item.form == "string" and len(blocks) == 1 and blocks[0].keys() == {"text"}:
+                content = blocks[0]["text"]
+            result = {"toolUseId": call_id(item), "content": content}
             status = {None: {}, True: {"status": "error"}, False: {"status": "success"}}
             return {"toolResult": {**result, **status[item.is_error]}}
         return None
@@ -271,6 +275,43 @@ def _cited(block: Any) -> Text | None:
     return Text("".join(texts), citations=citations, form=[*map(len, texts)]) if texts else None
 
 
+_BETWEEN: Final = "\n\n"
+"""What stands between the texts of a search result, which are paragraphs of one source."""
+
+
+def _found(block: Any) -> Text | None:
+    """Return the text of a search result; its form has the lengths of its pieces."""
+    texts = [need(each, "text") for each in need(block, "content", list)]
+    form = " ".join(["searchResult", *(str(len(text)) for text in texts)])
+    return Text(_BETWEEN.join(texts), form=form) if texts else None
+
+
+def _written_text(item: Text) -> dict[str, Any]:
+    """Return a text in the block that it came in: of a search, or one that is guarded."""
+    kind, *lengths = item.form.split()
+    if kind == "guardContent":
+        return {"guardContent": {"text": {"text": item.text}}}
+    if kind != "searchResult":
+        return {"text": item.text}
+    texts, start = [], 0
+    for length in map(int, filter(str.isdecimal, lengths)):
+        texts.append(item.text[start : start + length])
+        start += length + len(_BETWEEN)
+    texts = texts if _BETWEEN.join(texts) == item.text else [item.text]
+    return {"searchResult": {"content": [{"text": text} for text in texts]}}
+
+
+def _result(result: Any) -> Result:
+    """Return a result; some programs write its text without a block."""
+    status, content = optional(result, "status"), result.get("content")
+    is_error = None if status is None else status == "error"
+    if isinstance(content, str):
+        blocks = [{"text": content}]
+        return Result(need(result, "toolUseId"), is_error=is_error, blocks=blocks, form="string")
+    blocks = need(result, "content", list)
+    return Result(need(result, "toolUseId"), is_error=is_error, blocks=blocks)
+
+
 def _citation(citation: dict[str, Any]) -> dict[str, Any] | None:
     """Return a citation in Bedrock's form, None if it has nothing that Bedrock can state."""
     if isinstance(sort := citation.get("type"), str) and sort in _TRANSLATED:
@@ -359,6 +400,9 @@ def _media(kind: str, block: Any) -> Media | None:
         return Media(kind, media_type, name, encoded=need(source, "bytes"))
     if "text" in source:
         return Media(kind, media_type, name, text=need(source, "text"), form="text")
+    match source.get("content"):
+        case [{"text": str(text)}]:
+            return Media(kind, media_type, name, text=text, form="content")
     if "s3Location" in source:
         return Media(kind, media_type, name, url=need(need(source, "s3Location", dict), "uri"))
     return None
@@ -384,6 +428,8 @@ def _written(item: Media) -> Any:
         source: dict[str, Any] = {"s3Location": {"uri": item.url}}
     elif item.form == "text" and item.text is not None:
         source = {"text": item.text}
+    elif item.form == "content" and item.text is not None:
+        source = {"content": [{"text": item.text}]}
     else:
         source = {"bytes": item.base64()}
     about = {"format": word, "source": source}

@@ -99,6 +99,8 @@ class Gemini(Format):
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the parts of a content, of a candidate, or of a list of them."""
         content = content_of(message)
+        if content is None and (bare := _bare_parts(message)) is not None:
+            return bare
         if content is None:
             return split_texts(_with_parts(message), "parts")
         blocks, _ = split_texts(_with_parts(content), "parts")
@@ -113,6 +115,12 @@ class Gemini(Format):
         """Return a content, or its parts alone."""
         if form == _CANDIDATE:
             return {"content": {"parts": without_citations(blocks), "role": role}}
+        if form in _OLDER:
+            texts = [each["text"] if each.keys() == {"text"} else each for each in blocks]
+            parts = texts if form == "strings" else blocks
+            is_one = form != "strings" and len(blocks) == 1
+            held = (texts if form == "string" else blocks)[0] if is_one else parts
+            return {"parts": held, "role": role}
         alone = join_texts(blocks, form)
         return {"parts": blocks, "role": role} if alone is None else alone
 
@@ -128,7 +136,7 @@ class Gemini(Format):
         if spelt := _spelt_by_python(block):
             item = self.read_block(_respelt(block, _SPELLINGS))
             if item is not None:
-                item.form = " ".join([_PYTHON, *spelt])
+                item.form = " ".join([_PYTHON, *spelt, *([item.form] if item.form else [])])
             return item
         if isinstance(block.get("text"), str):
             # In Gemini's JSON, a thought is text with a flag.
@@ -199,10 +207,28 @@ class Gemini(Format):
             return False
         if (content := content_of(value)) is not None:
             return self.detect(content)
-        is_role = value.get("role") in (None, "user", "model", "function")
+        is_role = value.get("role") in (None, "user", "model", "function", "system")
+        if is_role and "role" in value and _bare_parts(value) is not None:
+            return True
         parts = _with_parts(value).get("parts") if value.get("role") == "model" else None
         parts = value.get("parts", parts)
         return is_role and some(parts, _is_part, may_be_empty=True)
+
+
+_OLDER: Final = ("strings", "string", "object")
+"""The forms of parts in Google's first SDK: texts among them, one text, and one part."""
+
+
+def _bare_parts(content: Any) -> tuple[list[Any], str] | None:
+    """Return the parts of a content that has texts in their places, and the form of them."""
+    parts = content.get("parts") if isinstance(content, dict) else None
+    if isinstance(parts, str):
+        return [{"text": parts}], "string"
+    if isinstance(parts, dict) and _is_part(parts):
+        return [parts], "object"
+    if isinstance(parts, list) and any(isinstance(each, str) for each in parts):
+        return [{"text": each} if isinstance(each, str) else each for each in parts], "strings"
+    return None
 
 
 def _with_parts(content: Any) -> Any:
@@ -239,15 +265,17 @@ def _respelt(part: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
 
 def _result(response: Any) -> Result:
     """Return a result: it is a text if the member for text is the only one."""
-    said, inner = optional(response, "response", dict), optional(response, "parts", list) or []
-    is_error = None
+    said, inner = response.get("response"), optional(response, "parts", list) or []
+    is_error, form = None, None
     match said:
+        case str() | bool() | int() | float() | list():  # the API takes objects alone
+            first, form = [{"text": said} if isinstance(said, str) else {"response": said}], _BARE
         case {"output": str(text)} if len(said) == 1:
             first = [{"text": text}] if text else []
         case {"error": str(text)} if len(said) == 1:
             first, is_error = [{"text": text}], True
         case {"output": bool() | int() | float() | list() | None} if len(said) == 1:
-            first = [{"response": said["output"]}]  # the API takes objects alone
+            first = [{"response": said["output"]}]
         case None:
             first = []
         case {} if not said and "willContinue" in response:
@@ -257,8 +285,12 @@ def _result(response: Any) -> Result:
     name = optional(response, "name")
     return Result(
         optional(response, "id"), [], name, is_error, blocks=[*first, *inner],
-        is_pending=response.get("willContinue") is True,
+        is_pending=response.get("willContinue") is True, form=form,
     )  # fmt: skip
+
+
+_BARE: Final = "bare"
+"""The form of a response that is no object."""
 
 
 def _response(item: Result, blocks: list[Any]) -> dict[str, Any]:
@@ -269,8 +301,10 @@ def _response(item: Result, blocks: list[Any]) -> dict[str, Any]:
     return {**made, "parts": others} if others else made
 
 
-def _said(item: Result, blocks: list[Any]) -> dict[str, Any]:
+def _said(item: Result, blocks: list[Any]) -> Any:
     """Return the one object that the API takes, with every text and every JSON value in it."""
+    if len(blocks) == 1 and isinstance(item.form, str) and _BARE in item.form.split():
+        return blocks[0].get("text", blocks[0].get("response"))
     texts = [block["text"] for block in blocks if "text" in block]
     values = [block["response"] for block in blocks if "response" in block]
     key = "error" if item.is_error else "output"

@@ -20,6 +20,7 @@ from messagebody.adapters._vocabulary.dialect import (
 )
 from messagebody.adapters._vocabulary.items import (
     Call,
+    Code,
     Item,
     Media,
     NotJson,
@@ -68,6 +69,7 @@ _PROVIDERS: Final = {
 }  # fmt: skip
 _LISTS: Final = ("tool_calls", "invalid_tool_calls")
 _CALLS: Final = ("tool_call", "invalid_tool_call", "tool_use", "function_call")
+_OF_AWS: Final = "reasoning_content block"
 _ADDITIONAL: Final = ("reasoning_content", "refusal", "audio", "function_call")
 """Members of `additional_kwargs` that hold content."""
 
@@ -103,6 +105,7 @@ class LangChain(Format):
           for top_level, names in _OF_PROVIDERS.items() for name in names),
     )  # fmt: skip
     slot = "extras"
+    unmissed = frozenset({"language", "outcome"})
     stores_file_ids = True
     roles = {"user": "human", "assistant": "ai", "tool": "human"}  # noqa: RUF012 - nobody changes it
     speakers = {Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012
@@ -122,7 +125,7 @@ class LangChain(Format):
         if _type_of(message, data) in ("tool", "function"):
             members = ("tool_call_id", "name", "status", "content", "artifact")
             return [{"answer": {key: data[key] for key in members if key in data}}], words[0]
-        content = data["content"]
+        content = [] if data["content"] is None else data["content"]
         if not isinstance(content, str | list):
             raise Misplaced("/content", "expected text or a list")
         words.append("string" if isinstance(content, str) else "blocks")
@@ -189,6 +192,11 @@ class LangChain(Format):
                 return _call(block, kind, "content")
             case "server_tool_result":
                 return _server_result(block)
+            case "reasoning_content":
+                held = need(block, "reasoning_content", dict)
+                return Reasoning(need(held, "text"), form=_OF_AWS)
+            case "executable_code" | "code_execution_result":
+                return _code(block, kind)
             case "json":
                 return Media("json", "application/json", text=strict_json.dumps(block["json"]))
         return _media(block, kind)
@@ -207,6 +215,10 @@ class LangChain(Format):
             return {**block, "annotations": said} if said else block
         if isinstance(item, Media):
             return _written(item)
+        if isinstance(item, Code) and item.form in ("executable_code", "code_execution_result"):
+            return {"type": item.form, item.form: item.text}
+        if isinstance(item, Reasoning) and item.form == _OF_AWS:
+            return {"type": "reasoning_content", "reasoning_content": {"text": item.text}}
         if isinstance(item, Reasoning):
             beside = item.form == "reasoning_content"
             return (
@@ -238,7 +250,7 @@ class LangChain(Format):
         if isinstance(value, list):
             return any(map(_is_telling, value))
         data = _data(value)
-        if data is None or not isinstance(data.get("content"), str | list):
+        if data is None or not isinstance(data.get("content"), str | list | None):
             return False
         said = _type_of(value, data)
         return said in _TYPES or (isinstance(said, str) and said.endswith(_CHUNK))
@@ -493,6 +505,18 @@ def _member(block: Any) -> Item | None:
     return _foreign("openai-chat", block) if len(block) == 1 else None
 
 
+_OUTCOMES: Final = {1: "OUTCOME_OK", 2: "OUTCOME_FAILED", 3: "OUTCOME_DEADLINE_EXCEEDED"}
+"""The words of Gemini for the numbers that LangChain has of them."""
+
+
+def _code(block: Any, kind: str) -> Code:
+    """Return code that Gemini ran, or its output."""
+    if kind == "executable_code":
+        return Code(need(block, kind), "python", form=kind)
+    outcome = _OUTCOMES.get(optional(block, "outcome", int) or 0, "OUTCOME_UNSPECIFIED")
+    return Code(need(block, kind), None, outcome, form=kind)
+
+
 def _call(block: Any, kind: str, form: str | None) -> Call:
     identity, name = optional(block, "id"), optional(block, "name") or ""
     if kind == "invalid_tool_call":
@@ -524,9 +548,8 @@ def _written_call(item: Call) -> Any:
 
 
 def _answer(answer: Any) -> Result:
-    content = answer.get("content")
-    if not isinstance(content, str | list):
-        raise Misplaced("/content", "expected text or a list")
+    content = answer.get("content") or ""
+    is_value = not isinstance(content, str | list)  # some programs forget to write it as text
     is_text = isinstance(content, str)
     status = optional(answer, "status")
     artifact = answer.get("artifact")
@@ -535,9 +558,11 @@ def _answer(answer: Any) -> Result:
         optional(answer, "tool_call_id"), name=optional(answer, "name"),
         is_error=None if status is None else status == "error",
         kind=None if "tool_call_id" in answer else "function",
-        blocks=[*(map(_block, content) if not is_text else [_block(content)] if content else []),
-                *kept],
-        form=None if is_text else "blocks",
+        blocks=[*(
+            [{"type": "json", "json": content}] if is_value
+            else map(_block, content) if not is_text else [_block(content)] if content else []
+        ), *kept],
+        form=None if is_text else "value" if is_value else "blocks",
     )  # fmt: skip
 
 
@@ -565,7 +590,9 @@ def _written_result(item: Result, blocks: list[Any]) -> Any:
     held = [block for block in blocks if "artifact" in block]
     kept = held[-1] if held else {}
     content: Any = [block.get("string", block) for block in blocks if "artifact" not in block]
-    if item.form != "blocks" and len(content) < 2:
+    if item.form == "value" and len(content) == 1 and "json" in content[0]:
+        content = content[0]["json"]
+    elif item.form != "blocks" and len(content) < 2:
         content = _as_string(content)
     status = {} if item.is_error is None else {"status": "error" if item.is_error else "success"}
     if is_of_provider(item):

@@ -5,7 +5,7 @@ from collections import defaultdict
 from itertools import accumulate
 from typing import Any, Final
 
-from messagebody._core import MIB, canonical
+from messagebody._core import JSON, MIB, canonical, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._formats.openai import (
     CITATION,
@@ -30,6 +30,7 @@ from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
     Media,
+    NotJson,
     Reasoning,
     Refusal,
     Result,
@@ -37,6 +38,7 @@ from messagebody.adapters._vocabulary.items import (
     arguments_text,
     call_id,
     renamed,
+    value_of,
 )
 
 _ASSISTANT: Final = frozenset({"assistant"})
@@ -69,12 +71,16 @@ class OpenAIChat(Format):
             roles=_USER,
         ),
         Kind("spoken", ("*/*",), in_messages=False),
-        Kind("file link", (), ("https", "http"), ("*/*",), in_messages=False, name_slot="file"),
+        Kind(
+            "file link", (), ("https", "http", "gs"), ("*/*",), in_messages=False, name_slot="file"
+        ),
         *(
             Kind(kind, ("*/*",), ("*",), in_messages=False, name_slot="file", top_level=top_level)
             for kind, top_level in dialects.KINDS.items()
         ),
         dialects.DOCUMENT,
+        Kind("json", (JSON,), in_messages=False),
+        Kind("audio text", ("*/*",), ("*",), in_messages=False, top_level="audio"),
     )
     speakers = {Call: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012 - nobody changes it
     plain = PlainMessage({"type": "text"}, None, "blocks")
@@ -146,6 +152,8 @@ class OpenAIChat(Format):
         if kind == "text":
             said = optional(block, "annotations", list) or []
             return Text(need(block, "text"), citations=[_cited(each) for each in said])
+        if kind == "json":
+            return Media("json", JSON, text=strict_json.dumps(block["json"]))
         if kind in _MEDIA:
             media: Media | None = _MEDIA[kind](block)
             return media
@@ -175,13 +183,7 @@ class OpenAIChat(Format):
             return {**typed, "refusal": item.text}
         if isinstance(item, Call):
             return _written_call(item)
-        if isinstance(item, Result):
-            is_text = len(blocks) == 1 and blocks[0].keys() == {"type", "text"}
-            content = blocks[0]["text"] if is_text and item.form != "blocks" else blocks
-            if item.form in _NAMED:
-                return {item.form: item.name, "content": content or ""}
-            return {"tool_call_id": call_id(item), "content": content or ""}
-        return None
+        return _written_result(item, blocks) if isinstance(item, Result) else None
 
     def knows(self, block: Any) -> bool:
         """Return whether a block is one of the format."""
@@ -201,6 +203,8 @@ class OpenAIChat(Format):
         if value.get("role") not in _ROLES:
             return False
         content = value.get("content")
+        if "tool_call_id" in value and value["role"] == "tool":
+            return True
         if content is None:
             return bool(_BESIDE & value.keys())
         return isinstance(content, str) or some(content, _is_content, may_be_empty=True)
@@ -374,9 +378,14 @@ def _image(block: Any) -> Media:
 
 
 def _audio(block: Any) -> Media:
+    if isinstance(held := block.get("input_audio"), str):  # Mistral
+        is_url = held.startswith(("https://", "http://", "data:"))
+        said = {"url": held} if is_url else {"encoded": held}
+        return Media("audio text", **said)
     sound = need(block, "input_audio", dict)
-    kind = need(sound, "format")
-    return Media("audio", _AUDIO.get(kind, f"audio/{kind}"), encoded=need(sound, "data"))
+    kind = optional(sound, "format")
+    stated = None if kind is None else _AUDIO.get(kind, f"audio/{kind}")
+    return Media("audio", stated, encoded=need(sound, "data"))
 
 
 def _file(block: Any) -> Media | None:
@@ -390,6 +399,10 @@ def _file(block: Any) -> Media | None:
             "file", name=stated_name(name), form=None if is_url else "base64",
             url=data if is_url else None, encoded=None if is_url else data,
         )  # fmt: skip
+    if known is not None and known.startswith(("https://", "http://", "gs://")):  # LiteLLM
+        stated = optional(file, "format")
+        is_type = stated is not None and "/" in stated
+        return Media("file link", stated if is_type else None, url=known, form="id")
     return None if known is None else Media("file", name=stated_name(name), url=file_url(known))
 
 
@@ -410,20 +423,17 @@ def _call(block: Any, kind: str) -> Call:
 def _member(block: Any) -> Item | None:
     """Return the item of a member beside the content."""
     if "tool_call_id" in block:
-        content = block.get("content")
-        is_list = isinstance(content, list)
-        texts = [{"type": "text", "text": content}] if isinstance(content, str) and content else []
-        result = Result(need(block, "tool_call_id"), form="blocks" if is_list else None)
-        result.blocks = content if isinstance(content, list) else texts
-        return result
+        blocks, form = _told(block.get("content"))
+        return Result(need(block, "tool_call_id"), form=form, blocks=blocks)
     if (item := dialects.read_beside(block)) is not None:
         return item
     if "function" in block:  # Mistral, Ollama
         return _call(block, "function")
     for member in _NAMED:
         if member in block:
-            texts = [{"type": "text", "text": said}] if (said := optional(block, "content")) else []
-            return Result(None, name=need(block, member), form=member, blocks=texts)
+            blocks, form = _told(block.get("content"))
+            form = member if form is None else f"{member} {form}"
+            return Result(None, name=need(block, member), form=form, blocks=blocks)
     if "tool_calls" in block:
         raise Misplaced("/tool_calls", "expected an object")
     if "refusal" in block:
@@ -439,9 +449,38 @@ def _member(block: Any) -> Item | None:
     return None
 
 
+def _told(content: Any) -> tuple[list[Any], str | None]:
+    """Return the blocks of what a tool returned, and the form of it."""
+    if content is None or content == "":
+        return [], None
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}], None
+    if isinstance(content, list):
+        return content, "blocks"
+    return [{"type": "json", "json": content}], "value"  # some programs forget to write it as text
+
+
+def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
+    words = item.form.split() if isinstance(item.form, str) else []
+    content: Any = blocks or ""
+    if len(blocks) == 1 and "value" in words and "json" in blocks[0]:
+        content = blocks[0]["json"]
+    elif len(blocks) == 1 and "blocks" not in words and blocks[0].keys() == {"type", "text"}:
+        content = blocks[0]["text"]
+    for member in _NAMED:
+        if member in words:
+            return {member: item.name, "content": content}
+    return {"tool_call_id": call_id(item), "content": content}
+
+
 def _written(item: Media) -> Any | None:
+    if item.kind == "json":
+        value = value_of(item)
+        return None if value is NotJson else {"type": "json", "json": value}
     if item.kind in (*dialects.KINDS, dialects.DOCUMENT.name):
         return dialects.write_media(item)
+    if item.kind == "file link" and item.form == "id":
+        return {"type": "file", "file": {"file_id": item.url}}
     if item.kind == "file link":
         return {"type": "file", "file": {"filename": file_name(item), "file_data": item.url}}
     if item.kind == "spoken":
@@ -450,6 +489,8 @@ def _written(item: Media) -> Any | None:
         return {"type": "image_url", "image_url": item.url or item.data_url()}
     if item.kind == "image":
         return {"type": "image_url", "image_url": {"url": item.url or item.data_url()}}
+    if item.kind == "audio text":
+        return {"type": "input_audio", "input_audio": item.url or item.base64()}
     if item.kind == "audio":
         kind = "wav" if canonical(item.media_type or "audio/mpeg") == _AUDIO["wav"] else "mp3"
         return {"type": "input_audio", "input_audio": {"data": item.base64(), "format": kind}}

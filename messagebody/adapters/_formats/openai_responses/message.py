@@ -48,6 +48,9 @@ _TOOLS: Final = {
     "computer_call": ("computer", "action"), "apply_patch_call": ("apply_patch", "operation"),
 }  # fmt: skip
 """OpenAI's own tools: the name of each, and the member that holds its arguments."""
+_MANY: Final = "actions"
+"""The member of a call of a computer that holds several."""
+_OUTPUT_OF: Final = {kind: name for name, kind in _OUTPUTS.items()}
 _ITEMS: Final = (
     "reasoning", "function_call", "custom_tool_call", "image_generation_call", "mcp_call",
     "code_interpreter_call", "item_reference", "mcp_list_tools", "mcp_approval_request",
@@ -481,7 +484,9 @@ def _of_tool(block: Any, kind: Any) -> Call | Result | None:
         return _result(block, _OUTPUTS[kind])
     if kind in _TOOLS:
         name, member = _TOOLS[kind]
-        return Call(_tool_id(block), name, arguments_of(block.get(member)), kind, form="item")
+        form = _MANY if member not in block and _MANY in block else "item"
+        said = arguments_of(block.get(_MANY if form == _MANY else member))
+        return Call(_tool_id(block), name, said, kind, form=form)
     if kind == "file_search_results":
         blocks = [{"type": "json", "json": block["results"]}]
         return Result(_tool_id(block), kind="file_search_call", blocks=blocks)
@@ -513,7 +518,7 @@ def _result(block: Any, kind: str | None) -> Result:
         return Result(_tool_id(block), kind=kind, blocks=blocks)
     if kind == "computer_call" and isinstance(output, dict):
         return Result(_tool_id(block), kind=kind, blocks=[output], form="screenshot")
-    if kind in _TOOLS:
+    if kind in _TOOLS or not isinstance(output, list):  # some forget to write a value as text
         blocks = [] if output is None else [{"type": "json", "json": output}]
         return Result(_tool_id(block), kind=kind, blocks=blocks, form="json")
     # Outside of results, contents are always pieces of a message: reading and writing agree.
@@ -528,7 +533,8 @@ def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
     if item.form in ("json", "screenshot") and len(blocks) < 2:
         held = blocks[0].get("json", blocks[0]) if blocks else None
         said = {} if held is None else {"output": held}
-        return {"type": f"{item.kind}_output", "call_id": call_id(item), **said}
+        kind = f"{item.kind}_output" if item.kind in _TOOLS else _OUTPUT_OF.get(item.kind)
+        return {"type": kind or "function_call_output", "call_id": call_id(item), **said}
     if item.kind == "mcp_call" and item.is_error and _is_json(blocks):
         return {"type": "mcp_call_output", "id": call_id(item), "error": blocks[0]["json"]}
     # Inside a result, contents stand alone.
@@ -607,9 +613,10 @@ def _written(item: Media) -> Any:
 
 
 def _written_call(item: Call) -> Any:
-    if item.kind in _TOOLS and item.form == "item":
+    if item.kind in _TOOLS and item.form in ("item", _MANY):
+        member = _MANY if item.form == _MANY else _TOOLS[item.kind][1]
         own = "id" if item.kind in ("web_search_call", "file_search_call") else "call_id"
-        return {"type": item.kind, own: item.id, _TOOLS[item.kind][1]: item.arguments}
+        return {"type": item.kind, own: item.id, member: item.arguments}
     text = arguments_text(item.arguments)
     if item.kind == "custom":
         about = {"call_id": call_id(item), "name": item.name, "input": text}

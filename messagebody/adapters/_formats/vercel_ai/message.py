@@ -40,7 +40,7 @@ class VercelAI(Format):
 
     name = "vercel-ai"
     title = "Vercel AI SDK UI messages (npm ai 7)"
-    telling = frozenset({"parts"})
+    telling = frozenset({"parts", "id", older.ATTACHED, older.INVOKED})
     telling_of_blocks = frozenset({"state", "providerMetadata"})
     place = "parts"
     kinds = (
@@ -87,6 +87,8 @@ class VercelAI(Format):
         content = message.get("content") if isinstance(message, dict) else None
         if isinstance(content, str) and "parts" not in message:
             blocks, form = [_text(content)] if content else [], "content"
+            if invoked := older.invoked(message):
+                blocks, form = [*blocks, *_split(invoked)], older.INVOKED
         else:
             blocks, form = _split(need(message, "parts", list)), None
             form = "both" if isinstance(content, str) and content == _all_text(blocks) else None
@@ -104,6 +106,8 @@ class VercelAI(Format):
         if form == "list":
             return parts
         message = {"role": role, "parts": parts}
+        if form == older.INVOKED:
+            older.put_invoked(message, _all_text(parts))
         if form in ("content", "both"):
             message["content"] = _all_text(parts)
         if form == "content" and len(parts) < 2:
@@ -199,7 +203,7 @@ class VercelAI(Format):
             return value.get("role") in (*_ROLES, "tool")
         if not isinstance(value, dict) or value.get("role") not in _ROLES:
             return False
-        if older.ATTACHED in value:
+        if older.ATTACHED in value or older.INVOKED in value:
             return True
         return "id" in value and some(value.get("parts"), _is_part, may_be_empty=True)
 

@@ -10,8 +10,12 @@ from messagebody.adapters._vocabulary.dialect import arguments_in, need, optiona
 from messagebody.adapters._vocabulary.items import Call, Item, Media, Result, call_id
 
 ATTACHED: Final = "experimental_attachments"
+INVOKED: Final = "toolInvocations"
+"""The members of a message that hold its files and its calls, where it has no parts."""
 _INVOCATION: Final = "tool-invocation"
 _ANSWER: Final = "tool invocation result"
+_ARGS: Final = "tool-call args"
+_RESULT: Final = "tool-result result"
 _MODEL: Final = {
     "tool-call": "toolName", "tool-result": "toolName", "image": "image", "file": "data",
 }  # fmt: skip
@@ -28,6 +32,21 @@ def is_block(block: Any) -> bool:
     """Return whether a block is one that messages for models have."""
     kind = block.get("type") if isinstance(block, dict) else None
     return isinstance(kind, str) and kind in _MODEL and _MODEL[kind] in block
+
+
+def invoked(message: dict[str, Any]) -> list[Any]:
+    """Return the calls beside the content, as the parts that they became in version 4."""
+    held = optional(message, INVOKED, list) or []
+    return [{"type": _INVOCATION, "toolInvocation": each} for each in held]
+
+
+def put_invoked(message: dict[str, Any], text: str) -> None:
+    """Put the parts with calls and the text beside each other: the inverse."""
+    parts = message["parts"]
+    message["content"] = text
+    message[INVOKED] = [each["toolInvocation"] for each in parts if "toolInvocation" in each]
+    if all("toolInvocation" in each or each.get("type") == "text" for each in parts):
+        del message["parts"]
 
 
 def pieces(part: dict[str, Any]) -> list[Any]:
@@ -75,13 +94,22 @@ def read_block(block: Any, kind: Any) -> Item | None:
 
 def _of_model(block: Any, kind: str) -> Item:
     if kind == "tool-call":
-        arguments, name = arguments_in(block, "input"), need(block, "toolName")
+        # Version 4 calls the input its arguments, and the output of a tool its result.
+        member, kind = ("args", _ARGS) if "args" in block else ("input", kind)
+        arguments, name = arguments_in(block, member), need(block, "toolName")
         return Call(need(block, "toolCallId"), name, arguments, form=kind)
     if kind == "tool-result":
-        output = optional(block, "output", dict) or {}
         known, name = need(block, "toolCallId"), need(block, "toolName")
+        if "result" in block:
+            is_error = optional(block, "isError", bool)
+            return Result(known, [], name, is_error, form=_RESULT, blocks=[block["result"]])
+        output = optional(block, "output", dict) or {}
         is_error = True if str(output.get("type")).startswith("error") else None
-        return Result(known, [], name, is_error, form=kind, blocks=[output.get("value")])
+        said = output.get("value")
+        if output.get("type") == "execution-denied":
+            reason = optional(output, "reason")
+            said = "the call was denied" + (f": {reason}" if reason else "")
+        return Result(known, [], name, is_error, form=kind, blocks=[said])
     said, stated = need(block, _MODEL[kind]), optional(block, "mediaType")
     is_url = said.startswith(("http://", "https://", "data:"))
     name, kind = optional(block, "filename"), f"model {kind}"
@@ -93,8 +121,9 @@ def _of_model(block: Any, kind: str) -> Item:
 def write_call(item: Call) -> dict[str, Any]:
     """Return the block of a call that came in such a block."""
     said = {"toolCallId": call_id(item), "toolName": item.name}
-    if item.form == "tool-call":
-        return {"type": "tool-call", **said, "input": item.arguments}
+    if item.form in ("tool-call", _ARGS):
+        return {"type": "tool-call", **said, "args" if item.form == _ARGS else "input":
+                item.arguments}  # fmt: skip
     held = {"state": "call", **said, "args": item.arguments}
     return {"type": _INVOCATION, "toolInvocation": held}
 
@@ -104,6 +133,9 @@ def write_result(item: Result, output: Any) -> dict[str, Any]:
     said = {"toolCallId": call_id(item), "toolName": item.name or "unknown"}
     if item.form == _ANSWER:
         return {"type": _ANSWER, **said, "state": "result", "result": output}
+    if item.form == _RESULT:
+        told = {} if item.is_error is None else {"isError": item.is_error}
+        return {"type": "tool-result", **said, "result": output, **told}
     sort = "text" if isinstance(output, str) else "json"
     kind = f"error-{sort}" if item.is_error else sort
     return {"type": "tool-result", **said, "output": {"type": kind, "value": output}}
@@ -121,6 +153,6 @@ def write_media(item: Media) -> dict[str, Any]:
     return {"type": kind, **said, **named}
 
 
-FORMS: Final = (_INVOCATION, _ANSWER, "tool-call", "tool-result")
+FORMS: Final = (_INVOCATION, _ANSWER, "tool-call", "tool-result", _ARGS, _RESULT)
 """The forms of calls and results that came in such blocks."""
 KINDS: Final = {"attachment": None, "model image": "image", "model file": None}
