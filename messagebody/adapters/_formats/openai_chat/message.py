@@ -380,8 +380,7 @@ def _image(block: Any) -> Media:
 def _audio(block: Any) -> Media:
     if isinstance(held := block.get("input_audio"), str):  # Mistral
         is_url = held.startswith(("https://", "http://", "data:"))
-        said = {"url": held} if is_url else {"encoded": held}
-        return Media("audio text", **said)
+        return Media("audio text", url=held) if is_url else Media("audio text", encoded=held)
     sound = need(block, "input_audio", dict)
     kind = optional(sound, "format")
     stated = None if kind is None else _AUDIO.get(kind, f"audio/{kind}")
