@@ -12,6 +12,7 @@ from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
     Media,
+    NotJson,
     Reasoning,
     Result,
     Text,
@@ -44,6 +45,7 @@ class AgentUserInteraction(Format):
         ),
         Kind("binary", ("*/*",), ("*",), ("*/*",), name_slot="path", in_messages=False),
         Kind("activity", (JSON,), in_messages=False, is_value=True),
+        Kind("value", (JSON,), in_messages=False),
     )
     slot = "metadata"
     own_roles = frozenset({"developer"})
@@ -143,8 +145,10 @@ class AgentUserInteraction(Format):
                 return _result(block)
             case "reasoning":
                 return Reasoning(need(block, "text"))
-            case "activity":
-                return Media("activity", JSON, text=strict_json.dumps(block["value"]))
+            case "activity" | "value" as kind:
+                return Media(kind, JSON, text=strict_json.dumps(block["value"]))
+            case None if "function" in block:
+                return _call(block)
         return None
 
     def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
@@ -184,8 +188,8 @@ class AgentUserInteraction(Format):
         content, role = value.get("content"), value["role"]
         if role == "activity":
             return isinstance(content, dict) and "activityType" in value
-        if role == "tool" and "toolCallId" not in value:
-            return False
+        if role == "tool":
+            return "toolCallId" in value
         if isinstance(content, list):
             # No other format has this member, whatever the content is.
             is_telling = role == "assistant" and "toolCalls" in value
@@ -211,8 +215,8 @@ def _is_part(part: Any) -> bool:
 
 def _spoken(blocks: list[Any], form: Any, role: str) -> dict[str, Any]:
     """Return the message of a user, an assistant or a system."""
-    calls = [block for block in blocks if block.get("type") == "function"]
-    content = [block for block in blocks if block.get("type") != "function"]
+    calls = [block for block in blocks if "function" in block]
+    content = [block for block in blocks if "function" not in block]
     # Only assistants have a place for calls, whatever role the caller asked for.
     if calls or role == "activity":
         role = "assistant"
@@ -262,6 +266,9 @@ def _binary(block: dict[str, Any]) -> Media | None:
 
 
 def _written(item: Media) -> dict[str, Any] | None:
+    if item.kind == "value":
+        value = value_of(item)
+        return None if value is NotJson else {"type": "value", "value": value}
     if item.kind == "activity":
         value = value_of(item)
         return {"type": "activity", "value": value} if isinstance(value, dict) else None
@@ -303,12 +310,11 @@ def _call(block: dict[str, Any]) -> Call:
 
 
 def _result(block: dict[str, Any]) -> Result:
-    content = block.get("content")
-    if not isinstance(content, str | list):
-        raise Misplaced("/content", "expected text or a list of parts")
-    error = optional(block, "error")
+    content, error = block.get("content") or "", optional(block, "error")
     form = None if isinstance(content, str) else "parts"
     blocks: list[Any] = content if isinstance(content, list) else []
+    if not isinstance(content, str | list):  # some programs forget to write it as text
+        form, blocks = "value", [{"type": "value", "value": content}]
     if not content and error:
         # Only the error says what happened, so it is what a model has to read.
         content, form = error, "error"
@@ -323,6 +329,8 @@ def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
     content: Any = blocks
     if item.form != "parts" and is_text and len(blocks) < 2:
         content = blocks[0]["text"] if blocks else ""
+    if item.form == "value" and len(blocks) == 1 and "value" in blocks[0]:
+        content = blocks[0]["value"]
     made = {"type": "tool", "toolCallId": call_id(item), "content": content}
     if item.is_error:
         texts = [block["text"] for block in blocks if block.get("type") == "text"]

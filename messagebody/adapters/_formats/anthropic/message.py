@@ -210,6 +210,8 @@ def _is_block(block: Any) -> bool:
         return isinstance(sort, str) and _SOURCES.get(sort) in source
     if kind in {"text", "thinking"}:
         return isinstance(block.get(kind), str)
+    if kind == "compaction":  # OpenAI's has none that can be read
+        return "content" in block
     return kind != "tool_result" or "tool_use_id" in block
 
 

@@ -68,6 +68,8 @@ class LlamaIndex(Format):
         form = None if "blocks" in message else "content"
         if isinstance(blocks, str):
             blocks, form = [{"block_type": "text", "text": blocks}], "string"
+        if blocks is None and "content" in message:
+            blocks = []
         if not isinstance(blocks, list):
             raise Misplaced("/blocks", "expected a list")
         more = optional(message, "additional_kwargs", dict) or {}
@@ -79,6 +81,9 @@ class LlamaIndex(Format):
         calls = [block for block in blocks if _type_of(block) == "tool_call"]
         if isinstance(raw, list) and calls and len(raw) == len(calls):
             form = f"{form or 'blocks'} raw"
+        elif isinstance(raw, list) and raw and not calls and all(map(_is_raw, raw)):
+            # So were all calls before there were blocks of them.
+            form, blocks = f"{form or 'blocks'} bare", [*blocks, *map(_from_raw, raw)]
         return [*_with_citations(blocks), *refusal], form
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
@@ -94,13 +99,15 @@ class LlamaIndex(Format):
             else:
                 more.update(block)
         word, _, raw = (form or "blocks").partition(" ")
+        if raw:
+            more["tool_calls"] = [_raw(each) for each in content if _type_of(each) == "tool_call"]
         if word == "list":
             return content
+        if raw == "bare":
+            content = [each for each in content if _type_of(each) != "tool_call"]
         is_text = len(content) == 1 and content[0].keys() == {"block_type", "text"}
         if word == "text" and is_text:
             return content[0]["text"]
-        if raw:
-            more["tool_calls"] = [_raw(each) for each in content if _type_of(each) == "tool_call"]
         if role == "function" and "tool_call_id" not in more:
             role = "user"  # only an answer to a call has the role of a tool
         message = {"role": "tool" if "tool_call_id" in more else role, "additional_kwargs": more}
@@ -293,6 +300,17 @@ def _written_call(item: Call) -> Any:
     arguments = arguments_text(item.arguments) if is_text else arguments_object(item.arguments)
     about = {"tool_call_id": item.id, "tool_name": item.name, "tool_kwargs": arguments}
     return {"block_type": "tool_call", **about}
+
+
+def _is_raw(call: Any) -> bool:
+    held = call.get("function") if isinstance(call, dict) else None
+    return isinstance(held, dict) and isinstance(held.get("name"), str)
+
+
+def _from_raw(call: dict[str, Any]) -> dict[str, Any]:
+    """Return the block of a call in OpenAI's form."""
+    about = {"tool_call_id": call.get("id"), "tool_name": call["function"]["name"]}
+    return {"block_type": "tool_call", **about, "tool_kwargs": call["function"].get("arguments")}
 
 
 def _raw(block: Any) -> Any:
