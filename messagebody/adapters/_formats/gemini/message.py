@@ -226,7 +226,10 @@ def _bare_parts(content: Any) -> tuple[list[Any], str] | None:
         return [{"text": parts}], "string"
     if isinstance(parts, dict) and _is_part(parts):
         return [parts], "object"
-    if isinstance(parts, list) and any(isinstance(each, str) for each in parts):
+    is_mixed = isinstance(parts, list) and {"text"} in [
+        each.keys() for each in parts if isinstance(each, dict)
+    ]
+    if isinstance(parts, list) and not is_mixed and any(isinstance(each, str) for each in parts):
         return [{"text": each} if isinstance(each, str) else each for each in parts], "strings"
     return None
 
