@@ -4,7 +4,6 @@ All formats show their losses in this way: a loss is what a reader of the messag
 """
 
 from collections.abc import Container, Iterator
-from functools import cached_property
 from typing import Any
 
 from messagebody._core import (
@@ -40,13 +39,9 @@ class MessageCheck:
         self.items: list[Item | None] = []
         """What was read back of all blocks that were made."""
         self._plan = plan
+        self._may_link = any(map(may_link, plan.positions.parts))
         self._is_carrying = is_carrying
         self._made: BlockReader | None = None
-
-    @cached_property
-    def _may_link(self) -> bool:
-        """Whether a text may link to another part."""
-        return any(map(may_link, self._plan.positions.parts))
 
     @property
     def _reader(self) -> BlockReader:

@@ -47,7 +47,7 @@ def _compare(made: Any, wanted: Any, pointer: str, found: dict[str, Any]) -> Non
             continue
         if isinstance(made, dict) and isinstance(wanted, dict):
             _compare_members(made, wanted, pointer, found)
-            common = [key for key in made if key in wanted]
+            common = [key for key in made if key in wanted and made[key] != wanted[key]]
             pending += [(made[key], wanted[key], _below(pointer, key)) for key in common]
         elif isinstance(made, list) and isinstance(wanted, list) and len(made) == len(wanted):
             pairs = enumerate(zip(made, wanted, strict=True))

@@ -278,8 +278,10 @@ def arguments_object(arguments: Any) -> dict[str, Any]:
 
 def call_id(item: Call | Result) -> str:
     """Return the id of a call, made from its number if none is stated."""
+    if item.id:
+        return item.id
     number = re.search(r"\d+", item.key or "")
-    return item.id or f"call_{number[0] if number else 1}"
+    return f"call_{number[0] if number else 1}"
 
 
 def renamed(members: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:

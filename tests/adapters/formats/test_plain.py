@@ -1,5 +1,7 @@
 """Plain messages take a short way, and it gives what the general way gives."""
 
+import json
+import re
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from messagebody import MessageBody, Part
 from messagebody import adapters as registry
 from messagebody.adapters import _format as core
+from messagebody.adapters._conversion import check
 from messagebody.errors import MessageBodyError
 from tests.adapters.formats.messages import MESSAGES
 from tests.effort import calls
@@ -107,3 +110,75 @@ def test_what_looks_like_a_plain_message(name: str, monkeypatch: pytest.MonkeyPa
     assert adapter(name).plain is not None
     monkeypatch.setattr(core, "read_plain", lambda *_: None)
     assert short == [*map(read, _NEARLY)]
+
+
+# Items that are read back as they were
+
+
+def _call(name: str = "/tool/calls/1.json", **said: Any) -> Part:
+    text = json.dumps({"id": "c", "name": "f", "arguments": {"a": 1}})
+    return Part(text, **{"name": name, "content_type": "application/json", **said})
+
+
+def _result(content: Any = "12", name: str = "/tool/results/1/1", **said: Any) -> Part:
+    more = said.pop("metadata", {})
+    about = {"tool_result": {"id": "c", "name": "f", **said.pop("result", {})}, **more}
+    return Part(content, **{"name": name, "content_type": "text/plain", "metadata": about, **said})
+
+
+_ITEMS = {
+    "call": [_call()],
+    "call of another name": [_call("/tool/calls/1")],
+    "call of a number": [_call("/tool/calls/7.json")],
+    "call with metadata": [_call(metadata={"a": 1})],
+    "call with members": [_call(extra={"note": 1})],
+    "call of a type": [_call(content_type="application/json; charset=utf-8")],
+    "thought": [Part("Hm.", name="/reasoning/1", content_type="text/plain")],
+    "thought in Markdown": [Part("Hm.", name="/reasoning/1", content_type="text/markdown")],
+    "thought of another name": [Part("Hm.", name="/reasoning/1.json", content_type="text/plain")],
+    "refusal": [Part("No.", name="/refusals/1", content_type="text/plain")],
+    "result": [_result()],
+    "result of two texts": [_result(), _result("noon", "/tool/results/1/2")],
+    "result of a name": [_result(name="/tool/results/1/a.txt")],
+    "result of a number": [_result(name="/tool/results/1/4")],
+    "result with metadata": [_result(metadata={"title": "t"})],
+    "result with members": [_result(extra={"note": 1})],
+    "result in JSON": [_result("{}", content_type="application/json")],
+    "result that failed": [_result(result={"error": True})],
+    "result that says more": [_result(result={"cost": 3})],
+    "result without content": [_result("", result={"empty": True})],
+    "linked": [_call(), Part("[a](/tool/calls/1.json)", content_type="text/markdown")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", _ITEMS)
+@pytest.mark.parametrize("name", MESSAGES)
+def test_an_item_that_is_read_back_needs_no_parts(
+    name: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    role = "tool" if what.startswith("result") else "assistant"
+
+    def written() -> Any:
+        done = adapter(name).from_body(MessageBody(_ITEMS[what]), role=role)
+        return re.sub(r"[0-9a-f-]{32,36}", "id", str(done.value)), done.losses
+
+    short = written()
+    monkeypatch.setattr(check, "is_whole", lambda *_: False)
+    assert short == written()
+
+
+def test_tools_in_parallel_go_out_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    function = {"name": "f", "arguments": '{"a": 1}'}
+    asked = [{"id": f"c{each}", "type": "function", "function": function} for each in range(9)]
+    talk = [
+        {"role": "assistant", "content": None, "tool_calls": asked},
+        *({"role": "tool", "tool_call_id": each["id"], "content": "12"} for each in asked),
+    ]
+    there = adapter("openai-chat").to_bodies(talk)
+
+    def written() -> None:
+        adapter("anthropic").from_bodies(there.value, rest=there.rest)
+
+    short = calls(written)
+    monkeypatch.setattr(check, "is_whole", lambda *_: False)
+    assert 10 * short < 9 * calls(written)
