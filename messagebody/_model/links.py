@@ -48,6 +48,7 @@ class Links(list[Link]):
         unread: what would be links if plain texts were Markdown.
 
     Examples:
+        >>> from messagebody import MessageBody
         >>> body = MessageBody(["Cats are [cute](source:1)."])
         >>> body.links()
         [] (1 not read, because text/plain has no links: to '/sources/1' in part 0)
