@@ -171,8 +171,13 @@ def test_tools(shell: Shell) -> None:
                                  "required": ["url"]}}  # fmt: skip
         return json.dumps({"tools": [find, {"name": "fetch", "inputSchema": taken}]})
 
-    Path("a.json").write_text(tools(url={"type": "string"}), "utf-8")
-    Path("b.json").write_text(tools(url={"type": "string"}, depth={"type": "integer"}), "utf-8")
-    done = shell("registry", "diff", "a.json", "b.json")
+    # A directory of lists is a registry; of two files, callers and readers are asked about.
+    for place, text in (
+        ("before", tools(url={"type": "string"})),
+        ("after", tools(url={"type": "string"}, depth={"type": "integer"})),
+    ):
+        Path(place).mkdir()
+        Path(place, "tools.json").write_text(text, "utf-8")
+    done = shell("registry", "diff", "before", "after")
     assert (done.code, done.out.splitlines()[0]) == (1, "- find → fetch")
-    assert shell("registry", "diff", "b.json", "a.json").out == "+ find → fetch\n"
+    assert shell("registry", "diff", "after", "before").out == "+ find → fetch\n"
