@@ -699,7 +699,7 @@ _RANGE: Final = re.compile(rf"({'|'.join(REGISTERED)})(?:/\*)?", re.IGNORECASE)
 
 
 def unspecified(top_level: str) -> str:
-    """Return the content type of a picture, sound or film of which no more is known.
+    """Return the content type of a picture, sound, film or document of which no more is known.
 
     It is a legal type of its own, so that patterns such as `image/*` take it, and `image/png` does
     not.
@@ -711,7 +711,9 @@ def unspecified(top_level: str) -> str:
     return f"{top_level}/x-unknown"
 
 
-_UNSPECIFIED: Final = {unspecified(each): each for each in MEDIA_TOP_LEVELS}
+DOCUMENT_TOP_LEVEL: Final = "application"
+"""The top-level type of a document of which no more is known: it may be of any type."""
+_UNSPECIFIED: Final = {unspecified(each): each for each in (*MEDIA_TOP_LEVELS, DOCUMENT_TOP_LEVEL)}
 
 
 def unspecified_in(text: str) -> str | None:
@@ -722,6 +724,21 @@ def unspecified_in(text: str) -> str | None:
         ('image', None)
     """
     return _UNSPECIFIED.get(essence(text))
+
+
+def may_be(content_type: str | None, top_level: str | None) -> bool:
+    """Return whether a content type says more than a top-level type, or than nothing.
+
+    Examples:
+        >>> may_be("image/png", "image"), may_be("text/html", "image"), may_be("text/html", None)
+        (True, False, True)
+        >>> may_be("text/html", "application"), may_be("application/octet-stream", "application")
+        (True, False)
+    """
+    if not content_type or essence(content_type) == OCTET_STREAM:
+        return False
+    is_any = top_level is None or top_level == DOCUMENT_TOP_LEVEL
+    return is_any or essence(content_type).startswith(f"{top_level}/")
 
 
 def top_level_of_range(text: str) -> str | None:

@@ -28,6 +28,7 @@ from messagebody._base.media_types import (
     TEXT_PLAIN,
     canonical,
     is_text,
+    may_be,
     unspecified_in,
 )
 
@@ -227,8 +228,7 @@ def from_url(url: str, top_level: str | None = None) -> str | None:
         True
     """
     found = from_name("/" + re.split(r"[?#]", url)[0].rpartition("/")[2])
-    is_other = top_level is not None and found is not None and found.split("/")[0] != top_level
-    return None if is_other else found
+    return found if may_be(found, top_level) else None
 
 
 def _expected(name: str) -> tuple[str | None, bool]:
@@ -260,7 +260,7 @@ def agree(declared: str, sniffed: str) -> bool:
     if wanted == found or found in _UNKNOWN or wanted in _UNKNOWN:
         return True
     if (top_level := unspecified_in(wanted)) is not None:
-        return found.startswith(f"{top_level}/")
+        return may_be(found, top_level)
     return _reconcile(found, wanted) == wanted
 
 

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from messagebody._base.limits import CHUNK, DEFAULT_LIMITS, MIB, Limits, parse_size
     from messagebody._base.media_types import (
         COMMON,
+        DOCUMENT_TOP_LEVEL,
         EXTENSIONS,
         JSON,
         MAX_LENGTH,
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
         extension_of,
         is_json,
         is_text,
+        may_be,
         parse_content_type,
         stated_charset,
         top_level_of_range,
@@ -187,9 +189,10 @@ else:
             ".._base.budget": "Budget DEFAULT_STEPS OutOfBudget",
             ".._base.limits": "CHUNK DEFAULT_LIMITS Limits MIB parse_size",
             ".._base.media_types": "COMMON EXTENSIONS JSON MAX_LENGTH OCTET_STREAM "
-            "MEDIA_TOP_LEVELS PLAIN_CHARSETS TEXT_PLAIN WELL_KNOWN by_usual_name canonical "
-            "check_content_type essence extension_of is_json is_text parse_content_type "
-            "stated_charset top_level_of_range unspecified unspecified_in",
+            "DOCUMENT_TOP_LEVEL MEDIA_TOP_LEVELS PLAIN_CHARSETS TEXT_PLAIN WELL_KNOWN "
+            "by_usual_name canonical check_content_type essence extension_of is_json is_text "
+            "may_be parse_content_type stated_charset top_level_of_range unspecified "
+            "unspecified_in",
             ".._base": "plugins sniffing",
             # Text of strangers, made safe to show.
             ".._base.text": "answer_repr count_of did_you_mean escape human_size nearest quote "

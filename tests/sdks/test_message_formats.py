@@ -31,7 +31,7 @@ def parts() -> list[Part]:
     made += [Part(payload(kind), name=f"/files/{kind}.{end}") for kind, end in kinds.items()]
     urls = ["https://example.com/a.png", "https://example.com/a.pdf", "s3://bucket/key/v.mp4",
             "gs://bucket/v.mp4", "https://example.com/page.html"]  # fmt: skip
-    unknown = [f"{each}/x-unknown" for each in ("image", "audio", "video")]
+    unknown = [f"{each}/x-unknown" for each in ("image", "audio", "video", "application")]
     hidden = "https://example.com/8f3a?signature=1"
     return [
         *made,

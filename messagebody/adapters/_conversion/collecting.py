@@ -19,6 +19,7 @@ from messagebody._core import (
     check_content_type,
     check_object,
     data_urls,
+    may_be,
     part_of_text,
     quote,
     redescribed,
@@ -370,10 +371,10 @@ def _guess(
 ) -> tuple[str | None, str]:
     """Return the likely type of a file whose block states none, and what it is guessed from."""
     for guess in (sniffing.from_name(name or ""), sniffing.from_url(item.url or "")):
-        if guess and (top_level is None or guess.startswith(f"{top_level}/")):
+        if may_be(guess, top_level):
             return guess, "name"
-    found = sniffing.content_type(head) if head and top_level else ""
-    return (found, "content") if top_level and found.startswith(f"{top_level}/") else (None, "")
+    found = sniffing.content_type(head) if head and top_level else None
+    return (found, "content") if may_be(found, top_level) else (None, "")
 
 
 def _encoded(text: str, content_type: str) -> str | bytes:

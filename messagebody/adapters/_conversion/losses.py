@@ -12,6 +12,7 @@ from messagebody._core import (
     Part,
     canonical,
     is_text,
+    may_be,
     quote,
     unspecified_in,
 )
@@ -224,7 +225,7 @@ def _is_more_exact(part: Part, back: Part) -> bool:
     """Return whether a picture, sound or film of an unknown type goes out with a type."""
     top_level = unspecified_in(part.content_type)
     is_known = top_level is not None and unspecified_in(back.content_type) is None
-    return is_known and back.content_type.startswith(f"{top_level}/")
+    return is_known and may_be(back.content_type, top_level)
 
 
 def with_reason(problem: str, reason: str) -> str:

@@ -10,6 +10,7 @@ from messagebody._core import (
     Part,
     data_urls,
     human_size,
+    may_be,
     resolver_of,
     sniffing,
     unspecified_in,
@@ -160,7 +161,7 @@ def _with_content(part: Part, data: bytes) -> Part:
     content_type, top_level = part.content_type, unspecified_in(part.content_type)
     if top_level is not None:
         found = sniffing.content_type(data[: sniffing.HEAD])
-        content_type = found if found.startswith(f"{top_level}/") else content_type
+        content_type = found if may_be(found, top_level) else content_type
     return Part(data, name=part.name, content_type=content_type, metadata=part.metadata)
 
 

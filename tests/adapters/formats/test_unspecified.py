@@ -13,7 +13,11 @@ from messagebody.compatibility import check
 from messagebody.envelopes import agents_api, channel, sentient
 
 URL = "https://cdn.example.com/media/8f3a?sig=1"
-FAMILIES = ("image", "audio", "video")
+FAMILIES = {
+    "image": "image/x-unknown", "audio": "audio/x-unknown", "video": "video/x-unknown",
+    "document": "application/x-unknown",
+}  # fmt: skip
+"""What blocks state, and the types of what is behind their URLs."""
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(17)
 
 
@@ -30,12 +34,13 @@ MESSAGES: dict[tuple[str, str], Any] = {
     ("openai-chat", "image"): _user({"type": "image_url", "image_url": {"url": URL}}),
     ("openai-chat", "audio"): _user({"type": "audio_url", "audio_url": {"url": URL}}),
     ("openai-chat", "video"): _user({"type": "video_url", "video_url": {"url": URL}}),
+    ("openai-chat", "document"): _user({"type": "document_url", "document_url": URL}),
+    ("openai-responses", "document"): _user({"type": "input_file", "file_url": URL}),
     ("openai-responses", "image"): _user({"type": "input_image", "image_url": URL}),
     ("anthropic", "image"): _user({"type": "image", "source": {"type": "url", "url": URL}}),
 }
 for _family in FAMILIES:
     MESSAGES |= {
-        ("langchain", _family): {"type": "human", "content": [{"type": _family, "url": URL}]},
         ("llamaindex", _family): {
             "role": "user", "blocks": [{"block_type": _family, "url": URL}],
         },
@@ -44,6 +49,10 @@ for _family in FAMILIES:
             "id": "1", "role": "user",
             "content": [{"type": _family, "source": {"type": "url", "value": URL}}],
         },
+    }  # fmt: skip
+for _family in ("image", "audio", "video"):
+    MESSAGES |= {
+        ("langchain", _family): {"type": "human", "content": [{"type": _family, "url": URL}]},
         ("vercel-ai", _family): {
             "id": "1", "role": "user",
             "parts": [{"type": "file", "mediaType": f"{_family}/*", "url": URL}],
@@ -55,10 +64,17 @@ SAYING = (
     "a2a-0.3", "acp",
 )  # fmt: skip
 """Targets that say what the block said, and lose nothing."""
-GUESSING = {"image": "image/jpeg", "audio": "audio/mpeg", "video": "video/mp4"}
+GUESSING = {
+    "image": "image/jpeg", "audio": "audio/mpeg", "video": "video/mp4",
+    "document": "application/pdf",
+}  # fmt: skip
 """What Gemini is told, which takes no file without an exact type."""
 WITH_PICTURES = ("openai-chat", "openai-responses", "anthropic")
-"""Targets whose messages have links to pictures, and to nothing else."""
+"""Targets whose messages have links to pictures, and to no sound or film."""
+WITH_LINKS = {
+    *((target, "image") for target in WITH_PICTURES),
+    ("openai-responses", "document"),
+}
 WITHOUT_LINKS = ("haystack", "bedrock")
 
 
@@ -83,13 +99,13 @@ def test_what_a_block_says_reaches_every_target(
 ) -> None:
     """A link goes out as a link, in a block that says as much; else the loss says why not."""
     read = adapter(source).to_body(MESSAGES[source, family])
-    assert (read.value[0].content_type, read.losses) == (f"{family}/x-unknown", ())
+    assert (read.value[0].content_type, read.losses) == (FAMILIES[family], ())
     sent = adapter(target).from_body(read.value, rest=read.rest if has_rest else None)
     back = adapter(target).to_body(sent.value).value[0]
     losses = [loss.why for loss in sent.losses if "the name" not in loss.why]
     is_own = source == target and has_rest
-    if target in SAYING or is_own or (target in WITH_PICTURES and family == "image"):
-        assert (URL in _values(sent.value), back.content_type) == (True, f"{family}/x-unknown")
+    if target in SAYING or is_own or (target, family) in WITH_LINKS:
+        assert (URL in _values(sent.value), back.content_type) == (True, FAMILIES[family])
         assert losses == []
     elif target == "gemini":
         assert back.content_type == GUESSING[family]
@@ -153,6 +169,15 @@ def test_reading_the_content_shows_the_type(tmp_path: Path) -> None:
         sent = adapter(target).from_body(body, urls="inline", resolver=Resolver(allow=[tmp_path]))
         assert adapter(target).to_body(sent.value).value[0].content_type == "image/png"
         assert [loss.kind for loss in sent.losses] == ["converted"]
+
+
+@pytest.mark.parametrize(
+    ("end", "kind"),
+    [("a.pdf", "application/pdf"), ("a.html", "text/html"), ("a", "application/x-unknown")],
+)
+def test_a_document_may_be_of_any_type(end: str, kind: str) -> None:
+    read = adapter("pydantic-ai").to_body([{"kind": "document-url", "url": f"https://e.com/{end}"}])
+    assert read.value[0].content_type == kind
 
 
 def test_two_blocks_of_one_url_keep_what_each_says() -> None:

@@ -4,7 +4,7 @@ import uuid
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from messagebody._core import JSON, strict_json
+from messagebody._core import DOCUMENT_TOP_LEVEL, JSON, MEDIA_TOP_LEVELS, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import Misplaced, arguments_in, need, optional, some
@@ -40,8 +40,16 @@ class AgentUserInteraction(Format):
     telling = frozenset({"id", "name", "toolCalls", "toolCallId", "encryptedValue", "activityType"})
     kinds = (
         *(
-            Kind(kind, (types,), ("*",), name_slot="path", in_results=True)
-            for kind, types in zip(_MEDIA, ("image/*", "audio/*", "video/*", "*/*"), strict=True)
+            Kind(kind, (f"{kind}/*",), ("*",), name_slot="path", in_results=True)
+            for kind in MEDIA_TOP_LEVELS
+        ),
+        Kind(
+            "document",
+            ("*/*",),
+            ("*",),
+            name_slot="path",
+            in_results=True,
+            top_level=DOCUMENT_TOP_LEVEL,
         ),
         Kind("binary", ("*/*",), ("*",), ("*/*",), name_slot="path", in_messages=False),
         Kind("activity", (JSON,), in_messages=False, is_value=True),

@@ -6,7 +6,7 @@ Programs in Python write it with underscores, which is read and written as well.
 from collections.abc import Iterable
 from typing import Any, Final
 
-from messagebody._core import JSON, MIB, MessageBody, strict_json
+from messagebody._core import DOCUMENT_TOP_LEVEL, JSON, MIB, MessageBody, strict_json
 from messagebody.adapters._contract import Converted
 from messagebody.adapters._format import Format
 from messagebody.adapters._formats.gemini.grounding import (
@@ -84,7 +84,8 @@ class Gemini(Format):
             "file", ("*/*",), ("gs", "https", "http"), max_bytes=100 * MIB, name_slot="path",
             in_results=True,
             # It takes no file without an exact type, and looks at the content.
-            rough_types={"image": "image/jpeg", "audio": "audio/mpeg", "video": "video/mp4"},
+            rough_types={"image": "image/jpeg", "audio": "audio/mpeg", "video": "video/mp4",
+                         DOCUMENT_TOP_LEVEL: "application/pdf"},
         ),
     )  # fmt: skip
     alternates = answers_calls = True

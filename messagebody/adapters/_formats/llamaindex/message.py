@@ -3,7 +3,7 @@
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from messagebody._core import essence
+from messagebody._core import DOCUMENT_TOP_LEVEL, essence
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some
@@ -49,7 +49,8 @@ class LlamaIndex(Format):
     kinds = (
         *(Kind(name, (f"{name}/*",), ("*",), in_results=True)
           for name in ("image", "audio", "video")),
-        Kind("document", ("*/*",), ("*",), name_slot="path", in_results=True),
+        Kind("document", ("*/*",), ("*",), name_slot="path", in_results=True,
+             top_level=DOCUMENT_TOP_LEVEL),
     )  # fmt: skip
     speakers = {Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012
     own_roles = frozenset({"developer", "model", "chatbot"})

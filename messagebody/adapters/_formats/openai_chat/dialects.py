@@ -7,7 +7,15 @@ with members of its own. A row says where a member is, and what it means.
 from collections.abc import Iterator
 from typing import Any, Final
 
-from messagebody._core import JSON, OCTET_STREAM, TEXT_PLAIN, base64, sniffing, strict_json
+from messagebody._core import (
+    DOCUMENT_TOP_LEVEL,
+    JSON,
+    OCTET_STREAM,
+    TEXT_PLAIN,
+    base64,
+    sniffing,
+    strict_json,
+)
 from messagebody.adapters._formats.openai import cut
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import need, optional
@@ -26,7 +34,8 @@ BESIDE: Final = frozenset({*_TOLD, *_LISTED, "images"})
 _LINKS: Final = ("video_url", "audio_url", "document_url")
 """Blocks with a URL in the member of their name: vLLM, vLLM, Mistral."""
 KINDS: Final = {
-    "images": "image", "video_url": "video", "audio_url": "audio", "document_url": None,
+    "images": "image", "video_url": "video", "audio_url": "audio",
+    "document_url": DOCUMENT_TOP_LEVEL,
 }  # fmt: skip
 """Kinds of file that only such services write, and the top-level types that they state."""
 DOCUMENT: Final = Kind("document", (JSON, "text/*"), in_messages=False)

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from messagebody._core import JSON, MIB, strict_json
+from messagebody._core import DOCUMENT_TOP_LEVEL, JSON, MIB, strict_json
 from messagebody.adapters._conversation.messages import is_item
 from messagebody.adapters._format import Format
 from messagebody.adapters._formats.openai import (
@@ -71,6 +71,7 @@ class OpenAIResponses(Format):
         Kind("image", IMAGES, ("https", "http", "openai-file"), in_results=True, roles=_ASKED),
         Kind(
             "file", DOCUMENTS, ("https", "http"), file_ids="openai-file", max_bytes=50 * MIB,
+            top_level=DOCUMENT_TOP_LEVEL,
             name_slot="file", in_results=True, roles=_ASKED,
         ),
         Kind("code image", (), ("*",), ("*/*",), in_messages=False, top_level="image"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from messagebody._core import JSON, base64, data_urls, strict_json
+from messagebody._core import DOCUMENT_TOP_LEVEL, JSON, base64, data_urls, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some
@@ -55,9 +55,9 @@ _RECORDED: Final = {
 """The member of a tool's result that lists its files, so that plain data can't pass as one."""
 
 
-def _link(kind: str, media_type: str) -> Kind:
+def _link(kind: str, media_type: str, **about: Any) -> Kind:
     return Kind(kind, (), ("*",), (media_type,), name_slot="path", in_results=True,
-                roles=_SPOKEN_TO)  # fmt: skip
+                roles=_SPOKEN_TO, **about)  # fmt: skip
 
 
 class PydanticAI(Format):
@@ -81,7 +81,7 @@ class PydanticAI(Format):
         Kind("uploaded-file", (), tuple(f"{each}-file" for each in _PROVIDERS), ("*/*",),
              name_slot="path", in_results=True, roles=_SPOKEN_TO),
         _link("image-url", "image/*"), _link("audio-url", "audio/*"),
-        _link("video-url", "video/*"), _link("document-url", "*/*"),
+        _link("video-url", "video/*"), _link("document-url", "*/*", top_level=DOCUMENT_TOP_LEVEL),
     )  # fmt: skip
     speakers = {  # noqa: RUF012 - nobody changes it
         Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: frozenset(), Result: _SPOKEN_TO,
