@@ -40,8 +40,8 @@ def run_tasks(queue: deque[Task], executor: Executor, at_once: int) -> Outcomes:
                 suspects |= {id(task)} if error else set()
                 yield task, TaskOutcome.of(error) if error else call.result()
     except (RuntimeError, OSError, CancelledError) as error:  # broken, or shut down
-        kind, advice = type(error).__name__, "run the job again to go on where it ended"
-        raise MessageBodyError(f"the executor failed: {kind}; {advice}") from error
+        problem = f"the executor failed: {type(error).__name__}"
+        raise MessageBodyError(f"{problem}; run the job again to go on where it ended") from error
     finally:
         for call in running:
             call.cancel()
@@ -49,16 +49,6 @@ def run_tasks(queue: deque[Task], executor: Executor, at_once: int) -> Outcomes:
 
 def _call(task: Task, token: str) -> TaskOutcome:  # noqa: ARG001
     return task()
-
-
-class Serial(Executor):
-    """Makes each call at once, in this process."""
-
-    def submit(self, call: Any, /, *arguments: Any, **named: Any) -> Future[Any]:
-        """Make a call."""
-        made: Future[Any] = Future()
-        made.set_result(call(*arguments, **named))
-        return made
 
 
 class Processes(Executor):
@@ -88,10 +78,8 @@ class Processes(Executor):
         pool = ProcessPoolExecutor(1, self._context, _live, (self._theirs,))
         self._first[pool] = self._last[pool] = pool.submit(int)
         if not has_begun and self._first[pool].exception() is not None:
-            raise MessageBodyError(
-                "a worker process ended before it began; a script must start jobs below "
-                '`if __name__ == "__main__":`, since every worker imports the script'
-            )
+            advice = 'start jobs below `if __name__ == "__main__":`, as workers import the script'
+            raise MessageBodyError(f"a worker process ended before it began; {advice}")
         self._last[pool] = pool.submit(call, *arguments, **named)
         return self._last[pool]
 

@@ -29,7 +29,7 @@ from messagebody._core import (
     require_limits,
     strict_json,
 )
-from messagebody.bulk._executors import Outcomes, Processes, Serial, Task, run_tasks
+from messagebody.bulk._executors import Outcomes, Processes, Task, run_tasks
 from messagebody.bulk._jobs import Job, store_of
 from messagebody.bulk._sources import (
     JOB,
@@ -207,12 +207,20 @@ class Options:
         with contextlib.ExitStack() as stack:
             if self.executor is not None:
                 # One in work for each core, and one that waits.
-                executor, at_once = self.executor, self.workers or 2 * _cores()
+                outcomes = run_tasks(queue, self.executor, self.workers or 2 * _cores())
             elif self.workers == 0:
-                executor, at_once = Serial(), 1
+                outcomes = _run_in_turn(queue)
             else:
-                executor, at_once = stack.enter_context(Processes()), self.workers or _cores()
-            yield stack.enter_context(contextlib.closing(run_tasks(queue, executor, at_once)))
+                processes = stack.enter_context(Processes())
+                outcomes = run_tasks(queue, processes, self.workers or _cores())
+            yield stack.enter_context(contextlib.closing(outcomes))
+
+
+def _run_in_turn(queue: deque[Task]) -> Outcomes:
+    """Run tasks in this process, one after another."""
+    while queue:
+        task = queue.popleft()
+        yield task, task()
 
 
 def _cores() -> int:

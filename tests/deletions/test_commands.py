@@ -4,13 +4,13 @@ import io
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from messagebody import MessageBody, Part
 from messagebody._cli.application import run
-from messagebody.bulk._executors import Serial
 from messagebody.s3 import S3Store
 from messagebody.storage import Bytes, open_store
 from messagebody.storage._stores import owners
@@ -60,7 +60,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         body.append(Part(f"cats {number} " * 100, name=f"/links/{number}.plain"))
     write_files(body)
     Path("other.jsonl").write_bytes(body.to_json_bytes() + b"\n")
-    monkeypatch.setattr(sys.modules["messagebody.bulk._run"], "Processes", Serial)
+    monkeypatch.setattr(sys.modules["messagebody.bulk._run"], "Processes", ThreadPoolExecutor)
     visits_instead_of_serving(monkeypatch)
     return tmp_path
 

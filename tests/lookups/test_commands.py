@@ -2,13 +2,13 @@
 
 import io
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from messagebody import MessageBody
 from messagebody._cli.application import application, run
-from messagebody.bulk._executors import Serial
 from tests.commands import CALLS, commands, visits_instead_of_serving, write_files
 from tests.effort import one_in
 from tests.lookups.network import Network
@@ -41,7 +41,7 @@ def test_asks_the_network_nothing(
 ) -> None:
     # The network of other processes is not watched.
     module = sys.modules["messagebody.bulk._run"]
-    monkeypatch.setattr(module, "Processes", Serial)
+    monkeypatch.setattr(module, "Processes", ThreadPoolExecutor)
     visits_instead_of_serving(monkeypatch)
     for given in CALLS[command]:
         said = shown(monkeypatch, *command.split(), *given)
