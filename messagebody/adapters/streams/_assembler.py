@@ -52,6 +52,9 @@ _streams: dict[str, str | type[Accumulator]] = {
 _OWN: Final = "messagebody"
 """The format of `to_stream`, whose message is a body as it is."""
 
+_DONE: Final = "[DONE]"
+"""The last data of server-sent events of OpenAI, and of all who speak its format: no event."""
+
 _BUILT_IN: Final = frozenset(_streams)
 
 _GROUP: Final = "messagebody.streams"
@@ -167,7 +170,8 @@ class Assembler:
         text.
 
         Arguments:
-            event: parsed JSON, JSON as text or bytes, or an event object of the SDK.
+            event: parsed JSON, JSON as text or bytes, or an event object of the SDK. The text
+                "[DONE]", with which many streams end, is none and changes nothing.
 
         Raises:
             EnvelopeError: it is out of order, for an unknown part, after the end, or not an event.
@@ -175,6 +179,8 @@ class Assembler:
         """
         number = len(self._events)
         value = self._value_of(event)
+        if isinstance(value, str) and value.strip() == _DONE:
+            return _SoFar.of(self._made_at(number))
         if not isinstance(value, dict):
             raise _refused(number, value, "it is not an object")
         if self._accumulator.is_over:

@@ -47,6 +47,7 @@ class ResponsesEvents(Accumulator):
         super().__init__(**options)
         self._items: list[dict[str, Any]] = []
         self._number: int | None = None
+        self._is_counted: bool | None = None
         self.role = "assistant"  # a response without items does not say it
         self._places: dict[int, int] = {}
         self._done: set[int] = set()
@@ -74,7 +75,9 @@ class ResponsesEvents(Accumulator):
         number = event.get("sequence_number")
         if type(number) is not int:
             return
-        if self._number is not None and number != self._number + 1:
+        if self._number is not None and self._is_counted is None:
+            self._is_counted = number != self._number  # some services write the same one always
+        if self._number is not None and self._is_counted and number != self._number + 1:
             raise OutOfPlace(f"its number is {number}, where {self._number + 1} is next")
         self._number = number
 
