@@ -48,6 +48,7 @@ class ResponsesEvents(Accumulator):
         self._items: list[dict[str, Any]] = []
         self._number: int | None = None
         self._is_counted: bool | None = None
+        self._first: Any = None
         self.role = "assistant"  # a response without items does not say it
         self._places: dict[int, int] = {}
         self._done: set[int] = set()
@@ -76,10 +77,11 @@ class ResponsesEvents(Accumulator):
         if type(number) is not int:
             return
         if self._number is not None and self._is_counted is None:
-            self._is_counted = number != self._number  # some services write the same one always
+            # Some services write the same number always; the same event again is a mistake.
+            self._is_counted = number != self._number or event.get("type") == self._first
         if self._number is not None and self._is_counted and number != self._number + 1:
             raise OutOfPlace(f"its number is {number}, where {self._number + 1} is next")
-        self._number = number
+        self._number, self._first = number, self._first or event.get("type")
 
     def _of_item(self, kind: str, event: dict[str, Any]) -> None:
         index = member(event, "output_index", int)
