@@ -77,6 +77,15 @@ def test_checks_are_bounded(case: str) -> None:
     calls(lambda: workflow.flows("/**/a*", last, steps=STEPS), most=MOST)
 
 
+def test_questions_about_patterns_take_from_the_budget() -> None:
+    choices = (drop([[f"/a{i}", f"text/t{i}"]]) for i in range(20))
+    workflow = pair(ANY, MessageBodySchema([("/a/**",)]), *choices)
+    # Also those that were asked before.
+    for _ in range(2):
+        assert workflow.check(steps=21_000)["b"].reason == "the budget ended first"
+        assert workflow.check(steps=40_000)["b"].verdict == "sometimes"
+
+
 def test_flows_in_a_crowd_are_bounded() -> None:
     workflow = crowd(12, mount("/m"), unmount("/m/m"))
     calls(lambda: workflow.flows("/private/**", "a3", steps=STEPS), most=MOST)

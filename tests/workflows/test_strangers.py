@@ -176,6 +176,21 @@ MET: dict[str, tuple[list[Any], MessageBodySchema, list[list[Any]], str]] = {
     "what always comes is refused": ([schema(("/a", "*/*", True))], schema(("/a", "text/html")),
                                      [[retype("text/plain", "text/css"),
                                        retype("text/html", "text/css")]], "never"),
+    "a name goes by one type": ([schema(("/a", "*/*", True)), schema(("/a", "text/plain"))], ANY,
+                                [[drop([["/a", "image/*"]])], []], "sometimes"),
+    "a name goes by all types": ([schema(("/{a,b}/*",)), schema(("/b/x",))], ANY,
+                                 [[drop(["/b/**"])], []], "always"),
+    "what has changed does not go": ([schema(("/a", "*/*", True))], schema(("/a", "*/*", True)),
+                                     [[retype("text/plain", "text/html"),
+                                       drop([["/a", "text/plain"]])]], "always"),
+    "a list with a star": ([schema(("/{a/x,b/*}", "*/*", True))], schema(("/c/x",), ("/b/*",)),
+                           [[rename("/a/**", "/c/**")]], "always"),
+    "a directory in braces": ([schema(("/a{/x,/y}", "*/*", True))], schema(("/**", "*/*", False)),
+                              [[unmount("/a")]], "always"),
+    "two types of one list": ([schema(("/{a,b}", "text/plain", True),
+                                      ("/{a,b}", "image/png", True))],
+                              schema(("/b", "text/*", True), ("/c", "*/*", True)),
+                              [[rename("/a", "/c")]], "sometimes"),
     "one of two goes": ([schema(("/{a,b}", "*/*", True))], schema(("/c",)),
                         [[drop("/a"), rename("/b", "/c")]], "always"),
 }  # fmt: skip
@@ -229,6 +244,14 @@ def test_numbered_names_have_all_extensions(case: str) -> None:
     answers = workflow.check()
     assert answers["b"].verdict == "sometimes"
     assert all(breaks(workflow, breach) for breach in answers.breaches)
+
+
+def test_flows_in_a_circle_end() -> None:
+    agents = [Agent("a", ANY, ANY), Agent("b", ANY, ANY)]
+    edges = [("a", "a", [mount("/m")]), ("a", "b", [select("/q/**")])]
+    found = Workflow(agents, edges).flows("/p/**", "b")
+    assert found
+    assert found.arrives is None
 
 
 def test_flows_of_parts_without_an_extension() -> None:
