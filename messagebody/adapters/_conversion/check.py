@@ -102,7 +102,8 @@ class MessageCheck:
         """
         plan = self._plan
         again, _ = plan.dialect.split(message)
-        if len(again) < sum(not plan.dialect.is_blank(each) for each in blocks):
+        is_fewer = len(again) < len(blocks)
+        if is_fewer and len(again) < sum(not plan.dialect.is_blank(each) for each in blocks):
             why = f"a message of {plan.dialect.name} holds one text: there were {len(blocks)}"
             yield Loss(LossKind.CONVERTED, plan.dialect.place, why)
         elif plan.is_own or again == blocks or len(plan.item_types) < 2:

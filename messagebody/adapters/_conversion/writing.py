@@ -97,7 +97,8 @@ def _labels(
     plan: MessagePlan, writer: BlockWriter, check: MessageCheck, losses: list[Loss]
 ) -> list[Any]:
     """Return a text for files that the service takes only beside one, and add the loss."""
-    lonely = [] if plan.is_own else _lonely(plan.dialect, check.items)
+    is_free = plan.is_own or not plan.dialect.lonely
+    lonely = [] if is_free else _lonely(plan.dialect, check.items)
     if not lonely:
         return []
     said = ", ".join(item.name or item.kind for item in lonely)

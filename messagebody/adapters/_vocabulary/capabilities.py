@@ -2,9 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Any, Final
+from functools import wraps
+from typing import Any, Final, TypeVar
 from zlib import crc32
 
 import attrs
@@ -17,6 +18,7 @@ from messagebody._core import (
     unspecified_in,
 )
 
+_T = TypeVar("_T")
 IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
 """The pictures that every model with vision takes."""
 
@@ -31,6 +33,27 @@ def _stated_by(kind: "Kind") -> str | None:
     """Return the top-level type of all types that a block takes, if that says what it holds."""
     found = {each.partition("/")[0] for each in (*kind.types, *(kind.url_types or ()))}
     return next(iter(found)) if len(found) == 1 and found <= {*MEDIA_TOP_LEVELS} else None
+
+
+def _remembered(answer: Callable[["Kind", str], _T]) -> Callable[["Kind", str], _T]:
+    """Remember what a kind says of the first content types: each part asks, and most are alike."""
+
+    @wraps(answer)
+    def said(kind: "Kind", content_type: str) -> _T:
+        known, key = kind._answers, (answer, content_type)
+        if key in known:
+            return known[key]  # type: ignore[no-any-return]
+        found = answer(kind, content_type)
+        # Messages are untrusted: with many types, a sender could fill the memory.
+        if len(known) < _MOST_ANSWERS and len(content_type) <= _LONGEST_TYPE:
+            known[key] = found
+        return found
+
+    return said
+
+
+_MOST_ANSWERS: Final = 256
+_LONGEST_TYPE: Final = 100
 
 
 @attrs.frozen
@@ -92,11 +115,14 @@ class Kind:
     is_source: bool = False
     _types: frozenset[str] = _set_of("types")
     _url_types: frozenset[str] = _set_of("url_types")
+    _answers: dict[Any, Any] = attrs.field(factory=dict, init=False, repr=False, eq=False)
 
+    @_remembered
     def takes(self, content_type: str) -> bool:
         """Return whether content of a type may be in the block."""
         return _is_among(content_type, self._types)
 
+    @_remembered
     def name_of_type(self, content_type: str) -> str:
         """Return the name by which the block takes a type: its usual one, of all that it has.
 
@@ -112,6 +138,7 @@ class Kind:
         is_own = _is_named(essence(usual), self._types)
         return usual if is_own or not self.takes(usual) else canonical(usual)
 
+    @_remembered
     def opens_type(self, content_type: str) -> bool:
         """Return whether the target opens URLs of content of a type."""
         if not self.schemes:

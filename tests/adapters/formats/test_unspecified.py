@@ -9,6 +9,7 @@ import pytest
 
 from messagebody import MessageBody, MessageBodySchema, Part, Resolver, offload
 from messagebody import adapters as registry
+from messagebody.adapters.dialects import Kind
 from messagebody.compatibility import check
 from messagebody.envelopes import agents_api, channel, sentient
 
@@ -238,3 +239,13 @@ def test_films_of_sentient_are_films() -> None:
     message = sentient.build(body, agent="a", reasoning="rule").value
     listed = message["resources"]["source_refs"]
     assert [each["media_type"] for each in listed] == ["video"]
+
+
+def test_a_kind_is_right_about_any_number_of_types() -> None:
+    kind = Kind("image", ("image/*",), ("https",))
+    types = [f"image/x-{number}" for number in range(600)] + [f"image/{'x' * 200}"]
+    for _ in range(2):
+        assert all(map(kind.takes, types))
+        assert all(map(kind.opens_type, types))
+        assert [*map(kind.name_of_type, types)] == types
+        assert not any(kind.takes(f"text/x-{number}") for number in range(600))
