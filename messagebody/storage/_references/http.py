@@ -42,8 +42,8 @@ _HEADERS = {
     "Connection": "close",
     "User-Agent": "messagebody",
 }
-_PIECE = 256 * 1024
-"""The maximum number of bytes to read at a time."""
+_PIECE = 128 * 1024
+"""The maximum number of bytes to read at a time; larger buffers take longer to get and to give."""
 _FLOOR = 4 * 1024
 """The minimum number of bytes to yield at a time, except for the last piece."""
 
