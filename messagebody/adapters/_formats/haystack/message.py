@@ -139,7 +139,7 @@ class Haystack(Format):
 
 def _kind_of(block: Any) -> str | None:
     """Return the kind of a block, None if it is text or unknown."""
-    if not isinstance(block, dict) or "text" in block or "type" in block:
+    if not isinstance(block, dict) or {"text", "type", "role"} & block.keys():
         return None
     for kind, member in _TELLING.items():
         if isinstance(block.get(kind), dict) and member in block[kind]:

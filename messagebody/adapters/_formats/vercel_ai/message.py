@@ -82,9 +82,9 @@ class VercelAI(Format):
             return [{"type": "text", "text": message}], "text"
         if isinstance(message, list):
             return _split(message), "list"
-        if older.is_for_models(message):
-            return message["content"], "model"
         content = message.get("content") if isinstance(message, dict) else None
+        if isinstance(content, list) and "parts" not in message:
+            return content, "model"
         if isinstance(content, str) and "parts" not in message:
             blocks, form = [_text(content)] if content else [], "content"
             if invoked := older.invoked(message):
