@@ -136,7 +136,6 @@ class TestAnswers:
             ["check", "text.json", "wider.json", "--steps", "few"],
             ["evolve", "-", "-"],
             ["evolve", "text.json", "wider.json", "--mode", "sideways"],
-            ["lint", "text.json", "wider.json"],
         ):
             done = shell(*arguments, "--format", form)
             assert (done.code, done.out) == (2, "")
