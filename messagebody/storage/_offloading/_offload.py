@@ -15,7 +15,7 @@ from messagebody._base.hints import guided
 from messagebody._base.limits import parse_size
 from messagebody._base.text import human_size
 from messagebody._base.threads import Stop
-from messagebody._model.access import body_like, body_of, columns, part_of, record_of
+from messagebody._model.access import body_like, body_of, part_of, parts_of, record_of
 from messagebody._model.body import MessageBody
 from messagebody._model.content import LocalFile
 from messagebody._wire import data_urls
@@ -121,7 +121,7 @@ def offload(
         'memory://tests/sha256/'
     """
     require_body(body)
-    records = [*columns(body).records]  # a snapshot, because the caller may go on editing it
+    records = parts_of(body).records()  # a snapshot, because the caller may go on editing it
     opened = _opened(store, storage_options or {})
     selects = Selection(names, content_types, unnamed).chooser()
     most = parse_size(threshold)
