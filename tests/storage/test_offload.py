@@ -6,15 +6,18 @@ import hashlib
 import io
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fsspec.callbacks import Callback
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part, Resolver, inline, migrate, offload, verify
 from messagebody._base.digests import sha256_of
+from messagebody._base.threads import Interrupted, Stop
 from messagebody._model.content import LocalFile
 from messagebody.errors import (
     DigestMismatch,
@@ -26,7 +29,7 @@ from messagebody.errors import (
     StoreError,
     UnsafeReference,
 )
-from messagebody.storage import Bytes, FetchLimits, Store, open_store, parse_size
+from messagebody.storage import Blob, Bytes, FetchLimits, Store, open_store, parse_size
 from messagebody.storage._stores.directory import FileStore
 from messagebody.storage.queues import to_message
 from tests.effort import examples
@@ -500,16 +503,64 @@ class TestErrors:
 
 class TestProgress:
     def test_a_callback_hears_of_every_byte(self, directory: FileStore, tmp_path: Path) -> None:
-        from fsspec.callbacks import Callback
-
         callback = Callback()
         body = mixed(tmp_path)
         offload(body, directory, callback=callback)
         sizes = [part.size or 0 for part in body if (part.size or 0) > 256 * KIB]
         assert (callback.size, callback.value) == (sum(sizes), sum(sizes))
 
+    def test_bytes_that_were_there_count_as_sent(self, tmp_path: Path) -> None:
+        """Those of a part that another one equals, and of one that was stored before."""
+        body = MessageBody([Part(b"a" * 2**21, name="/1"), Part(b"a" * 2**21, name="/2")])
+        for _ in range(2):
+            callback = Callback()
+            offload(body, tmp_path / "store", callback=callback)
+            assert callback.value == callback.size == 2 * 2**21
+
 
 def test_json_lines_of_bodies_offload_one_by_one(directory: FileStore) -> None:
     lines = [json.dumps({"parts": [{"contentType": "text/plain", "content": "x" * 300_000}]})] * 3
     urls = {offload(MessageBody.from_json(line), directory)[0].url for line in lines}
     assert len(urls) == 1
+
+
+class Watching(FileStore):
+    """A directory that counts what is put, and does something before it is read."""
+
+    def __init__(self, root: Path, before: Callable[[], None]) -> None:
+        super().__init__(root)
+        self.count, self.before = 0, before
+
+    def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:
+        self.count += 1
+        self.before()
+        return super().put(key, blob, content_type=content_type, if_absent=if_absent)
+
+
+class TestEqualParts:
+    BODY = MessageBody([Part(b"a" * 1000, name=f"/{each}") for each in range(40)])
+
+    def test_are_sent_once(self, tmp_path: Path) -> None:
+        store = Watching(tmp_path, lambda: None)
+        small = offload(self.BODY, store, threshold=0)
+        assert store.count == 1
+        assert inline(small, resolver=Resolver(allow=[tmp_path])) == self.BODY
+
+    def test_fail_together(self, tmp_path: Path) -> None:
+        def fail() -> None:
+            raise StoreError("it is full", "file://")
+
+        with pytest.raises(PartsFailed, match="40 parts were not offloaded"):
+            offload(self.BODY, Watching(tmp_path, fail), threshold=0)
+        with pytest.raises(StoreError, match="it is full, storing part '/1'"):
+            offload(MessageBody([self.BODY[1]]), Watching(tmp_path, fail), threshold=0)
+
+    def test_a_cancelled_write_leaves_nothing(self, tmp_path: Path) -> None:
+        stop = Stop()
+        with pytest.raises(Interrupted):
+            offload(self.BODY, Watching(tmp_path, stop.set), threshold=0, stop=stop)
+        assert [*FileStore(tmp_path).iter_objects()] == []
+
+    def test_the_result_reads_as_the_body_does(self, tmp_path: Path) -> None:
+        body = self.BODY.with_resolver(Resolver(allow=[tmp_path]))
+        assert offload(body, tmp_path, threshold=0)[0].read_bytes() == b"a" * 1000
