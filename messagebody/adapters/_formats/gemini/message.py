@@ -117,11 +117,7 @@ class Gemini(Format):
         if form == _CANDIDATE:
             return {"content": {"parts": without_citations(blocks), "role": role}}
         if form in _OLDER:
-            texts = [each["text"] if each.keys() == {"text"} else each for each in blocks]
-            parts = texts if form == "strings" else blocks
-            is_one = form != "strings" and len(blocks) == 1
-            held = (texts if form == "string" else blocks)[0] if is_one else parts
-            return {"parts": held, "role": role}
+            return {"parts": _as_older(blocks, form), "role": role}
         alone = join_texts(blocks, form)
         return {"parts": blocks, "role": role} if alone is None else alone
 
@@ -233,6 +229,15 @@ def _bare_parts(content: Any) -> tuple[list[Any], str] | None:
     if isinstance(parts, list) and not is_mixed and any(isinstance(each, str) for each in parts):
         return [{"text": each} if isinstance(each, str) else each for each in parts], "strings"
     return None
+
+
+def _as_older(blocks: list[Any], form: str) -> Any:
+    """Return parts in one of the older forms: the inverse."""
+    texts = [each["text"] if each.keys() == {"text"} else each for each in blocks]
+    if form == "strings":
+        return texts
+    held = texts if form == "string" else blocks
+    return held[0] if len(held) == 1 else blocks
 
 
 def _with_parts(content: Any) -> Any:
