@@ -215,7 +215,7 @@ class EdgeSender:
             for image in each.gone:
                 yield from self._sampled(image, image.part)
             for pair in each.clashes:
-                yield from self.namesakes(pair.one, pair.other)
+                yield from self._namesakes(pair.one, pair.other)
         if self.is_numbered:
             for part in self.schema:
                 yield from self._of_other_types(part)
@@ -237,7 +237,7 @@ class EdgeSender:
             if sample is not None:
                 yield sample
 
-    def namesakes(self, one: Image, other: Image) -> Iterator[WitnessPart]:
+    def _namesakes(self, one: Image, other: Image) -> Iterator[WitnessPart]:
         """Yield parts to send that get one name."""
         name = common_name(one, other, self._budget)
         for image in (one, other) if name else ():

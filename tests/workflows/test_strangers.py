@@ -191,6 +191,8 @@ MET: dict[str, tuple[list[Any], MessageBodySchema, list[list[Any]], str]] = {
                                       ("/{a,b}", "image/png", True))],
                               schema(("/b", "text/*", True), ("/c", "*/*", True)),
                               [[rename("/a", "/c")]], "sometimes"),
+    "what is required may go": ([schema(("/{b,a}", "*/*", True))], schema(("/b", "*/*", True)),
+                                [[drop("/a")]], "sometimes"),
     "one of two goes": ([schema(("/{a,b}", "*/*", True))], schema(("/c",)),
                         [[drop("/a"), rename("/b", "/c")]], "always"),
 }  # fmt: skip
