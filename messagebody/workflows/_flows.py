@@ -81,7 +81,6 @@ def flow(
     is_open = False
     try:
         for journey in _journeys(agents, edges, names, budget):
-            is_open |= any(step.rules is None for step in journey.steps)
             if len(journey.edges) > _LONGEST * len(agents):
                 is_open = True
                 break

@@ -181,18 +181,17 @@ class _Inspection:
         if proved is Verdict.ALWAYS:
             self.example = _messages(leg, [each.example for each in search.senders])
             return proved
+        kept: list[bool] = []
         try:
-            kept = [self._keep(leg, each) for each in search.breaks()]
+            kept.extend(self._keep(leg, each) for each in search.breaks())
             valid = None if proved is Verdict.NEVER else search.valid()
         except OutOfBudget:
-            if proved is not Verdict.NEVER:
-                raise
-            return proved  # what was found shows it, and there may be more
-        if proved is Verdict.NEVER:
-            return proved
+            if proved is Verdict.NEVER and any(kept):
+                return proved  # what was kept before shows it
+            raise
         self.example = None if valid is None else _messages(leg, valid)
-        if any(kept) and self.example is not None:
-            return Verdict.SOMETIMES
+        if any(kept) and (proved is Verdict.NEVER or self.example is not None):
+            return Verdict.NEVER if self.example is None else Verdict.SOMETIMES
         kind = "gets through" if any(kept) else "breaks"
         self.reason = f"no message was found that {kind}, and no proof that there is none"
         if any(each.is_open for each in search.traces):

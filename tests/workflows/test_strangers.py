@@ -261,6 +261,25 @@ def test_flows_of_parts_without_an_extension() -> None:
     assert workflow.flows(None, "b").arrives is True
 
 
+def test_what_is_never_valid_is_so_within_a_small_budget() -> None:
+    sent = schema(*((f"/p{at}/*", "text/*", True) for at in range(30)))
+    taken = schema(*((f"/p{at}/*", "text/*", True) for at in range(1, 31)))
+    workflow = pair(sent, taken, [drop(["/q/*"])])
+    found = {steps: workflow.check(steps=steps)["b"] for steps in (500, 4_000, 16_000, 10**6)}
+    assert found[500].verdict == "undecided"
+    assert found[10**6].verdict == "never"
+    for answer in found.values():
+        # It never goes without a message that shows it.
+        assert (answer.verdict == "never") is bool(answer.breaches)
+        assert all(breaks(workflow, breach) for breach in answer.breaches)
+
+
+def test_flows_behind_a_message_format_are_those_that_are_let_through() -> None:
+    agents = [Agent("a", ANY, ANY), Agent("b", schema(("/public/**",)), ANY)]
+    steps = [through("openai-chat"), select("/private/**")]
+    assert Workflow(agents, [("a", "b", steps)]).flows("/private/**", "b").arrives is False
+
+
 @pytest.mark.slow
 def test_numbers_with_many_digits() -> None:
     sent = schema(("/" + "1" * 4_400 + ".txt", "text/plain", True), (None, "text/plain", True))
