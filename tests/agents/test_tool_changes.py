@@ -83,6 +83,8 @@ SAFE = [
     ("less that was optional", tool(None, members("u", u=TEXT, t=TEXT)),
      tool(None, members("u", u=TEXT))),
     ("a first promise", tool(), tool(None, members("u", u=TEXT))),
+    ("anything in other words", tool(True), tool({})),
+    ("a member of any kind", tool(members(q=True)), tool(members(q={}))),
     ("other words", tool(members(q=TEXT)), {**tool(members(q=TEXT)), "description": "Find."}),
     ("the same in another way", tool(members(q={"enum": ["a"]})), tool(members(q={"const": "a"}))),
     ("arguments of a shared kind",
