@@ -216,7 +216,13 @@ class EdgeSender:
                 yield from self._sampled(image, image.part)
             for pair in each.clashes:
                 yield from self._namesakes(pair.one, pair.other)
-        if self.is_numbered:
+        is_open = any(each.is_open for each in self.traces)
+        for image in images_of(self.schema) if is_open else ():
+            # Nothing is known of what arrives, so what is sent is tried.
+            yield from self._sampled(image, image.part)
+            for wanted in self._taker:
+                yield from self._sampled(image, wanted)
+        if self.is_numbered or is_open:
             for part in self.schema:
                 yield from self._of_other_types(part)
 

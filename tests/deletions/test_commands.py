@@ -1,5 +1,6 @@
 """Commands of the shell, run among files of somebody else: none of these is touched."""
 
+import importlib
 import io
 import sys
 import time
@@ -60,7 +61,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         body.append(Part(f"cats {number} " * 100, name=f"/links/{number}.plain"))
     write_files(body)
     Path("other.jsonl").write_bytes(body.to_json_bytes() + b"\n")
-    monkeypatch.setattr(sys.modules["messagebody.bulk._run"], "Processes", ThreadPoolExecutor)
+    monkeypatch.setattr(
+        importlib.import_module("messagebody.bulk._run"), "Processes", ThreadPoolExecutor
+    )
     visits_instead_of_serving(monkeypatch)
     return tmp_path
 

@@ -1,5 +1,6 @@
 """No command of the shell asks the network about a body, unless an option opens its links."""
 
+import importlib
 import io
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -40,7 +41,7 @@ def test_asks_the_network_nothing(
     command: str, files: Path, network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The network of other processes is not watched.
-    module = sys.modules["messagebody.bulk._run"]
+    module = importlib.import_module("messagebody.bulk._run")
     monkeypatch.setattr(module, "Processes", ThreadPoolExecutor)
     visits_instead_of_serving(monkeypatch)
     for given in CALLS[command]:

@@ -42,6 +42,7 @@ from messagebody.adapters import (
     write,
 )
 from messagebody.adapters._formats.gemini.message import FORMAT
+from messagebody.adapters.dialects import rests_for
 from messagebody.adapters.streams import part_lines, patch_events, sent_events, sse, to_stream
 from messagebody.agents import negotiate
 from messagebody.archives import directory, mime, tar, zip  # noqa: A004 - what it is called
@@ -54,7 +55,7 @@ from messagebody.frameworks.values import to_values
 from messagebody.links import each_link, unmount
 from messagebody.patches import AddedPart, ChangedPart, diff, to_json_patch
 from messagebody.prompts import Draft, Reader, line_of, to_prompt
-from messagebody.rendering import listing, page, run_page, tree
+from messagebody.rendering import PageLimits, compared, draw, listing, page, run_page, tree
 from messagebody.storage import Bodies, queues
 from messagebody.views import path_into
 from tests.lookups.network import Network
@@ -269,6 +270,7 @@ BY_PATH = [
 CALLS: dict[str, Call] = {
     "Adapter.from_body": through_formats,
     "Envelope.from_body": through_formats,
+    "Envelope.from_bodies": lambda body: agents_api.from_bodies([body]),
     "MessageFormat.from_body": through_formats,
     "MessageFormat.from_bodies": lambda body: FORMAT.from_bodies([body]),
     "Archive.from_body": archived(zip),
@@ -358,11 +360,20 @@ CALLS: dict[str, Call] = {
     "archives.zip.from_body": archived(zip),
     "archives.zip.write": written(zip),
     "adapters.places.is_withheld": for_parts(is_withheld),
+    "adapters.matching.rests_for": lambda body: rests_for([body], [None]),
     "adapters.write": lambda body: each(
         lambda name: write(name, Converted(body, ())), adapter_names()
     ),
     "bulk.map": bulk_map,
     "envelopes.agents_api.from_body": agents_api.from_body,
+    "envelopes.agents_api.from_bodies": lambda body: agents_api.from_bodies([body]),
+    "envelopes.channel.from_bodies": lambda body: channel.from_bodies([body]),
+    "envelopes.olympus.from_bodies": lambda body: olympus.from_bodies(
+        [body], header=olympus.build(body, **ENVELOPE).value
+    ),
+    "envelopes.sentient.from_bodies": lambda body: sentient.from_bodies(
+        [body], header=sentient.build(body, agent="a", reasoning="so").value
+    ),
     "envelopes.channel.body_chat": lambda body: channel.body_chat(lambda _: body),
     "envelopes.channel.from_body": channel.from_body,
     "envelopes.olympus.build": lambda body: olympus.build(body, **ENVELOPE),
@@ -419,6 +430,16 @@ CALLS: dict[str, Call] = {
         run_page([body, body]),
         run_page(body, resolver=CLOSED),
     ],
+    "rendering.draw": lambda body: draw(
+        body,
+        schema=SCHEMA,
+        against=body,
+        resolver=CLOSED,
+        title="m",
+        limits=PageLimits(),
+        sort=None,
+    ),
+    "rendering.compared": lambda body: compared([*enumerate(body)], []),
     "rendering.listing": lambda body: [*listing(body)],
     "rendering.tree": lambda body: [*tree(body)],
     "Format.from_body": FORMAT.from_body,

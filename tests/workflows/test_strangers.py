@@ -321,6 +321,15 @@ def test_agents_do_not_see_what_others_do_with_a_message() -> None:
     assert len(asked) == 1
 
 
+@pytest.mark.parametrize("kind", ["text/plain", "*/*"])
+def test_what_comes_through_a_message_format_is_tried(kind: str) -> None:
+    """Although nothing is required, so that an empty message gets through."""
+    answer = pair(schema(("/links/*", kind)), schema(("/x/**",)), [through("a2a")]).check()["b"]
+    assert answer.verdict == "sometimes"
+    [breach] = answer.breaches
+    assert breach.messages["a"].names() == ["/links/a"]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
