@@ -21,7 +21,7 @@ from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversation.turn import Turn
 from messagebody.adapters._vocabulary.capabilities import Spelling
 from messagebody.adapters._vocabulary.dialect import Dialect
-from messagebody.adapters._vocabulary.items import Call, Result, call_id, is_of_provider
+from messagebody.adapters._vocabulary.items import CUSTOM, Call, Result, call_id, is_of_provider
 from messagebody.adapters._vocabulary.places import RESULT
 
 
@@ -54,7 +54,7 @@ def state_ids(turns: list[Turn]) -> list[Loss]:
             elif isinstance(item, Result):
                 found = _call_for(item, waiting)
                 if found is not None and found.given != item.id and not turn.is_own:
-                    _say_of_result(turn, parts, "id", found.given)
+                    _say_of_result(turn, parts, {"id": found.given})
         waiting = [calls for calls in waiting if calls]
     return losses
 
@@ -91,16 +91,18 @@ def _call_for(item: Result, waiting: list[list[_Waiting]]) -> _Waiting | None:
 
 
 def state_names(turns: list[Turn]) -> None:
-    """Give results the name of their tool: some formats state only the id."""
-    names: dict[str, str] = {}
+    """Give results the name and the kind of their tool: some formats state only the id."""
+    calls: dict[str, Call] = {}
     for turn in turns:
         for item, parts in turn.items():
             if isinstance(item, Call) and item.id:
-                names[item.id] = item.name
-            elif turn.is_own or not isinstance(item, Result):
-                continue
-            elif not item.name and item.id in names:
-                _say_of_result(turn, parts, "name", names[item.id])
+                calls[item.id] = item
+            elif isinstance(item, Result) and not turn.is_own and item.id in calls:
+                call = calls[item.id]
+                said = {} if item.name else {"name": call.name}
+                if call.kind == CUSTOM and item.kind is None:
+                    said["type"] = CUSTOM  # OpenAI refuses a result of another kind than the call
+                _say_of_result(turn, parts, said)
 
 
 # Ids and names that a service refuses
@@ -133,8 +135,8 @@ def respell(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
             continue
         new = {"id": ids.get(item.id or ""), "name": names.get(item.name)}
         changed = {member: said for member, said in new.items() if said is not None}
-        for member, said in changed.items() if isinstance(item, Result) else ():
-            _say_of_result(turn, [turn.body[str(part.name)] for part in parts], member, said)
+        if changed and isinstance(item, Result):
+            _say_of_result(turn, [turn.body[str(part.name)] for part in parts], changed)
         if changed and isinstance(item, Call):
             text = strict_json.dumps({**parts[0].read_json(), **changed})
             _replace(turn, parts[0], parts[0].evolve(content=text))
@@ -176,10 +178,11 @@ def _numbered(text: str, number: int, spelling: Spelling) -> str:
     return text[: spelling.longest - len(end)] + end
 
 
-def _say_of_result(turn: Turn, parts: Iterable[Part], member: str, value: str) -> None:
-    for part in parts:
+def _say_of_result(turn: Turn, parts: Iterable[Part], said: dict[str, str]) -> None:
+    """Add members to what a result's parts say of it."""
+    for part in parts if said else ():
         metadata = dict(part.metadata or {})
-        metadata[RESULT] = {**metadata[RESULT], **check_object({member: value})}
+        metadata[RESULT] = {**metadata[RESULT], **check_object(said)}
         _replace(turn, part, redescribed(part, metadata=metadata))
 
 

@@ -23,6 +23,9 @@ from messagebody.errors import MessageBodyError
 KEEP: Final = frozenset({"calls", "results", "reasoning", "refusals", "citations", "code"})
 """The items beyond text and files: the values of the option `keep`."""
 
+CUSTOM: Final = "custom"
+"""The kind of a tool that takes a text and not JSON."""
+
 
 @attrs.define
 class Item:

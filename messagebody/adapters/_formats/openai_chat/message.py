@@ -27,6 +27,7 @@ from messagebody.adapters._vocabulary.dialect import (
     some,
 )
 from messagebody.adapters._vocabulary.items import (
+    CUSTOM,
     Call,
     Item,
     Media,
@@ -411,7 +412,7 @@ _MEDIA: Final[dict[Any, Any]] = {"image_url": _image, "input_audio": _audio, "fi
 def _call(block: Any, kind: str) -> Call:
     about = need(block, kind, dict)
     if kind == "custom":
-        return Call(optional(block, "id"), need(about, "name"), need(about, "input"), "custom")
+        return Call(optional(block, "id"), need(about, "name"), need(about, "input"), CUSTOM)
     arguments, form = arguments_in(about, "arguments"), None
     if "type" not in block or isinstance(about.get("arguments"), dict):
         words = {"untyped": "type" not in block, "object": isinstance(about.get("arguments"), dict)}
@@ -503,7 +504,7 @@ def _written_call(item: Call) -> Any:
     if item.form == "function_call":
         about = {"name": item.name, "arguments": arguments_text(item.arguments)}
         return {"function_call": about}
-    if item.kind == "custom":
+    if item.kind == CUSTOM:
         about = {"name": item.name, "input": arguments_text(item.arguments)}
         return {"id": call_id(item), "type": "custom", "custom": about}
     about = {"name": item.name, "arguments": arguments_text(item.arguments)}

@@ -18,6 +18,7 @@ from messagebody.adapters._formats.openai import (
 from messagebody.adapters._vocabulary.capabilities import IMAGES, Kind, Spelling
 from messagebody.adapters._vocabulary.dialect import Misplaced, arguments_in, need, optional, some
 from messagebody.adapters._vocabulary.items import (
+    CUSTOM,
     Call,
     Code,
     Item,
@@ -38,7 +39,7 @@ _ASKED: Final = frozenset({"user", "system", "tool"})
 _CITATION_OUT: Final = {ours: theirs for theirs, ours in CITATION.items()}
 _CONTENT: Final = ("input_text", "output_text", "refusal", "input_image", "input_file")
 _OUTPUTS: Final = {
-    "function_call_output": None, "custom_tool_call_output": "custom",
+    "function_call_output": None, "custom_tool_call_output": CUSTOM,
     **{f"{kind}_output": kind for kind in
        ("shell_call", "local_shell_call", "computer_call", "apply_patch_call")},
 }  # fmt: skip
@@ -480,7 +481,7 @@ def _of_tool(block: Any, kind: Any) -> Call | Result | None:
         arguments = arguments_in(block, "arguments")
         return Call(identity, need(block, "name"), arguments, sort, form=form)
     if kind == "custom_tool_call":
-        return Call(need(block, "call_id"), need(block, "name"), need(block, "input"), "custom")
+        return Call(need(block, "call_id"), need(block, "name"), need(block, "input"), CUSTOM)
     if kind in _OUTPUTS:
         return _result(block, _OUTPUTS[kind])
     if kind in _TOOLS:
@@ -546,7 +547,7 @@ def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
     if item.kind == "mcp_call" and isinstance(output, str):
         member = "error" if item.is_error else "output"
         return {"type": "mcp_call_output", "id": call_id(item), member: output}
-    kind = "custom_tool_call_output" if item.kind == "custom" else "function_call_output"
+    kind = "custom_tool_call_output" if item.kind == CUSTOM else "function_call_output"
     if item.kind == "local_shell_call" and item.form != "blocks" and isinstance(output, str):
         kind = "local_shell_call_output"
     return {"type": kind, "call_id": call_id(item), "output": output}
@@ -619,7 +620,7 @@ def _written_call(item: Call) -> Any:
         own = "id" if item.kind in ("web_search_call", "file_search_call") else "call_id"
         return {"type": item.kind, own: item.id, member: item.arguments}
     text = arguments_text(item.arguments)
-    if item.kind == "custom":
+    if item.kind == CUSTOM:
         about = {"call_id": call_id(item), "name": item.name, "input": text}
         return {"type": "custom_tool_call", **about}
     about = {"name": item.name, "arguments": item.arguments if item.form == "object" else text}
