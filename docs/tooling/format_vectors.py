@@ -66,12 +66,19 @@ _ANSWERS = {
 }
 
 
+def _answered(line: Line, answer: Line) -> Line:
+    """Return a line with its answer; what is refused matches nothing."""
+    if "refused" in answer:
+        line = {name: line[name] for name in line if name not in ("matches", "others", "valid")}
+    return line | answer
+
+
 def files() -> dict[str, str]:
     """Return the text of each file, by name."""
     texts = {}
     for name, answer in _ANSWERS.items():
         lines = (PLACE / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        answered = [line | answer(line) for line in map(json.loads, lines)]
+        answered = [_answered(line, answer(line)) for line in map(json.loads, lines)]
         texts[f"{name}.jsonl"] = "".join(f"{json.dumps(line)}\n" for line in answered)
     for name, schema in (("body", body_json_schema()), ("schema", schema_json_schema())):
         texts[f"{name}.schema.json"] = json.dumps(schema, indent=2) + "\n"
