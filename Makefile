@@ -120,7 +120,7 @@ RUN.recordings = $(BIN)/python -m tests.adapters.recordings \
 NEEDS.view := .test .integrations
 RUN.view := $(PYTEST) -n 0 -rs tests/viewer
 
-## npm          messages of Vercel's AI SDK and AG-UI against their packages; needs npm
+## npm          messages against packages of Vercel and AG-UI; the standard in TypeScript; needs npm
 NEEDS.npm := .test npm/package-lock.json
 RUN.npm := $(PYTEST) -n 0 -rs tests/npm
 
