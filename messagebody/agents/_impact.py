@@ -1,11 +1,13 @@
 """Impact of a change: the pairs and the exchanges that a fleet of agents would lose and gain."""
 
-from collections.abc import Callable  # noqa: TC003 - for the annotations
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 import messagebody
+from messagebody.agents._exchanges import Direction, KindAnswer
+from messagebody.compatibility import Verdict
 from messagebody.errors import AgentNotFound
 
 if TYPE_CHECKING:
@@ -23,7 +25,8 @@ Kinds = tuple[tuple[str, str, str], ...]
 class Impact:
     """The effects of a change of agents; true only if it is certain that no pair is lost.
 
-    Pairs of an agent that is removed are not lost: nobody sends or takes what does not fit.
+    Pairs of an agent that is removed are not lost: nobody sends or takes what does not fit. Neither
+    is an exchange that its speaker no longer starts.
 
     Arguments:
         lost: pairs (sender, taker) that fitted and would no longer fit.
@@ -57,12 +60,18 @@ class Impact:
     def explain(self, sender: str, taker: str) -> "messagebody.agents.AgentCompatibility":
         """Return the full answer for two agents after the change, with bodies and reasons.
 
+        Each exchange of theirs that is lost has an answer, also if the taker states none any more.
+
         Raises:
             AgentNotFound: there would be no such agent.
         """
         if self._after is None:
             raise AgentNotFound(sender)
-        return self._after(sender, taker)
+        answer = self._after(sender, taker)
+        untaken = Direction(sender, taker, None, None, Verdict.NEVER)
+        kinds = [kind for *pair, kind in self.lost_exchanges if pair == [sender, taker]]
+        dropped = {kind: KindAnswer(kind, (untaken,)) for kind in kinds}
+        return attrs.evolve(answer, exchanges={**dropped, **answer.exchanges})
 
 
 @attrs.frozen
@@ -78,16 +87,18 @@ class PairsFound:
             (self.undecided if fits is None else self.fitting).add(pair)
 
 
-def compare_pairs(was: PairsFound, will: PairsFound, left: set[str]) -> Changes:
+def compare_pairs(
+    was: PairsFound, will: PairsFound, is_left: Callable[[tuple[str, ...]], bool]
+) -> Changes:
     """Return what is lost, what is gained, and what is undecided.
 
     Arguments:
         was: pairs as they are.
         will: pairs as they would be.
-        left: the agents that would be there.
+        is_left: whether somebody would still speak to somebody in a pair.
     """
-    undecided = {each for each in was.undecided if left.issuperset(each[:2])} | will.undecided
+    undecided = {*filter(is_left, was.undecided)} | will.undecided
     # Where the budget ended, a pair is neither lost nor gained.
-    lost = {each for each in was.fitting if left.issuperset(each[:2])} - will.fitting - undecided
+    lost = {*filter(is_left, was.fitting)} - will.fitting - undecided
     gained = will.fitting - was.fitting - undecided
     return tuple(sorted(lost)), tuple(sorted(gained)), tuple(sorted(undecided))

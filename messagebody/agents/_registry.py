@@ -441,9 +441,10 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         before, then = self._entries, after._entries
         names = {**before, **then}
         changed = {name for name in names if self.get(name) != after.get(name)}
-        left = set(then)
         ours, theirs = self._pairs_of(before, changed), after._pairs_of(then, changed)
-        pairs, exchanges = (compare_pairs(*each, left) for each in zip(ours, theirs, strict=True))
+        pairs, exchanges = (
+            compare_pairs(*each, after._is_left) for each in zip(ours, theirs, strict=True)
+        )
         return Impact(
             *pairs,
             *exchanges,
@@ -452,6 +453,13 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             tuple(name for name in before if name not in then),
             after=after.check,
         )
+
+    def _is_left(self, pair: tuple[str, ...]) -> bool:
+        """Return whether both agents of a pair are there, and the first speaks of its kind."""
+        entries = self._entries
+        is_there = entries.keys() >= {*pair[:2]}
+        kinds = entries[pair[0]].agent.exchanges if is_there else {}
+        return is_there and all(kinds.get(kind, Exchange()).sends is not None for kind in pair[2:])
 
     def _with_agents(self, change: Agent | Iterable[Agent]) -> "Registry":
         agents = _agents_in([change] if isinstance(change, Agent) else change)

@@ -121,6 +121,22 @@ class TestRegistry:
         assert impact.gained_exchanges == (("asks", "eyes", "interrupt"),)
         assert registry.impact(self.ASKS)
 
+    @pytest.mark.parametrize("rest", [{}, {"review": Exchange(takes=TEXT)}])
+    def test_a_taker_that_drops_a_kind(self, rest: dict[str, Exchange]) -> None:
+        """Somebody still asks and nobody answers, whatever else the taker states."""
+        impact = Registry([self.ASKS, self.DESK]).impact(agent("desk", **rest))
+        assert impact.lost_exchanges == (("asks", "desk", "interrupt"),)
+        answer = impact.explain("asks", "desk").exchanges["interrupt"]
+        assert str(answer) == "interrupt: never\n'desk' does not take it from 'asks'"
+        assert "interrupt" not in impact.explain("desk", "desk").exchanges
+
+    @pytest.mark.parametrize("after", [[agent("asks")], [agent("asks"), agent("desk")],
+        [agent("asks", interrupt=Exchange(takes=TEXT)), agent("desk")]])  # fmt: skip
+    def test_what_nobody_asks_is_not_lost(self, after: list[Agent]) -> None:
+        impact = Registry([self.ASKS, self.DESK]).impact(after)
+        assert impact
+        assert impact.lost_exchanges == ()
+
     def test_who_can_answer(self) -> None:
         registry = Registry([self.ASKS, self.DESK, self.EYES])
         assert registry.answerers("asks") == ["desk"]

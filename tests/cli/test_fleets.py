@@ -124,6 +124,20 @@ def test_exchanges(shell: Shell) -> None:
     assert (done.code, done.out) == (0, "+ scout → writer: interrupt\n")
 
 
+@pytest.mark.parametrize("form", ["text", "github", "json"])
+def test_exchanges_that_a_side_drops(shell: Shell, form: str) -> None:
+    for side in ("old", "new"):
+        write(f"{side}/scout.json", [TEXT], [TEXT], **ASKS)
+    write("old/writer.json", [TEXT], [TEXT], **TAKES)
+    done = shell("registry", "diff", "old", "new", "--format", form)
+    assert done.code == 1
+    if form != "json":
+        assert "'writer' does not take it from 'scout'" in done.out
+    write("new/scout.json", [TEXT], [TEXT])
+    done = shell("registry", "diff", "old", "new")
+    assert (done.code, done.out) == (0, "")
+
+
 def test_undecided_pairs_are_neither_lost_nor_mended(shell: Shell) -> None:
     hard = [{"name": f"/*{c}{'{a,b}' * n}{c}*"} for n in (11, 23) for c in "ab"]
     write("new/knot.json", hard, [TEXT])
