@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from itertools import count
+from itertools import count, islice
 from typing import Any, Final, NamedTuple
 
 import attrs
@@ -42,7 +42,7 @@ def state_ids(turns: list[Turn]) -> list[Loss]:
             if isinstance(item, Call):
                 new = str(item.id) if turn.is_own and item.id else _unused(item.id, given, stated)
                 given.add(new)
-                waiting[0].append(_Waiting(item.id or None, item.name, new))
+                waiting[0].append(_Waiting(item.id or None, item.name, new, is_of_provider(item)))
                 if item.id and new != item.id and not turn.is_own:
                     said = f"its id {quote(item.id)} is that of another call"
                     why = f"{said}: it goes out as {quote(new)}"
@@ -65,6 +65,7 @@ class _Waiting(NamedTuple):
     stated: str | None
     name: str
     given: str
+    is_provided: bool
 
 
 def _unused(wanted: str | None, given: set[str], stated: set[str]) -> str:
@@ -78,16 +79,29 @@ def _unused(wanted: str | None, given: set[str], stated: set[str]) -> str:
 
 def _call_for(item: Result, waiting: list[list[_Waiting]]) -> _Waiting | None:
     """Remove and return the call that a result answers: of its id, or of its tool without one."""
+    for calls in waiting:
+        for call in calls:
+            if item.id and call.stated == item.id:
+                return _taken(call, calls, item)
     # The format of the call may state no id where that of the result does: then the name decides.
-    unnamed = None if not item.id else ""
-    for stated in dict.fromkeys((item.id or None, None)):
-        for calls in waiting:
-            for call in calls:
-                if call.stated == stated and (stated or item.name in (call.name, unnamed)):
-                    if not item.is_pending:
-                        calls.remove(call)
-                    return call
+    is_any = item.name == "" or not (item.id or item.name)
+    for calls in waiting:
+        fitting = (call for call in calls if is_any or call.name == item.name)
+        ready = (call for call in fitting if not call.is_provided)
+        found = [*islice((call for call in ready if not (item.id and call.stated)), 2)]
+        # Several without an id are answered in their order; one with an id is, if it is the only.
+        if found and (found[0].stated is None or len(found) == 1):
+            return _taken(found[0], calls, item)
+        if found:
+            return None  # it may be the result of either
     return None
+
+
+def _taken(call: _Waiting, calls: list[_Waiting], item: Result) -> _Waiting:
+    """Return a call, and remove it unless its result is still to come."""
+    if not item.is_pending:
+        calls.remove(call)
+    return call
 
 
 def state_names(turns: list[Turn]) -> None:

@@ -20,7 +20,8 @@ def read_plain(dialect: Dialect, message: Any) -> Converted[MessageBody] | None:
     found = None if dialect.plain is None else dialect.plain.text_in(message)
     if found is not None and (role := dialect.role_of(message)) is not None:
         text, form = found
-        if dialect.roles.get(role, role) == message["role"]:
+        # What a tool says is most often the result of a call, which its format tells.
+        if role != "tool" and dialect.roles.get(role, role) == message["role"]:
             rest = {"format": dialect.name, "role": role}
             return Converted(body_of_text(text), (), {**rest, "form": form} if form else rest)
     try:

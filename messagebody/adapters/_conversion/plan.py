@@ -137,7 +137,7 @@ def plan_of(
         losses += _missed(dialect, positions, items, rest)
     form: str | None = talk or member_of(own, "form", str)
     stated = role or member_of(rest, "role", str)
-    who = role_of(dialect, stated or inferred_role(items), form, own)
+    who = role_of(dialect, stated or inferred_role(items), form, own, items)
     losses += unsaid(dialect, who, own, items, is_stated=bool(stated))
     if dialect.takes_files:
         # In the order of the body, because the parts of a result need not be neighbours.

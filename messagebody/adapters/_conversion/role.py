@@ -1,6 +1,6 @@
 """The role of a message: who says it, in our words and in those of its format."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from messagebody.adapters._contract import Affected, Loss, LossKind
@@ -35,7 +35,9 @@ def inferred_role(items: list[Found]) -> str:
     return "tool" if Result in kinds else "user"
 
 
-def role_of(dialect: Dialect, said: str, form: str | None, own: dict[str, Any]) -> Role:
+def role_of(
+    dialect: Dialect, said: str, form: str | None, own: dict[str, Any], items: Sequence[Found] = ()
+) -> Role:
     """Return the role of a message.
 
     Arguments:
@@ -43,12 +45,16 @@ def role_of(dialect: Dialect, said: str, form: str | None, own: dict[str, Any]) 
         said: the role as the caller or `rest` states it.
         form: the form of the message.
         own: the rest of the message of the format that the body came from.
+        items: what it says.
     """
     name = KIN.get(said, said if said in ROLES else "user")
     is_kept = own.get("role") == said and said not in ROLES
     if is_kept or said in dialect.own_roles:
         return Role(said, name, said)
     word = dialect.roles.get(name, name)
+    if name == "tool" and not any(isinstance(item, Result) for item, _ in items):
+        # Where results belong to their calls, the assistant has still not said what a tool says.
+        word = "user" if word == "assistant" else word
     return Role(said, name, word, name, dialect.speaker_in(form, name))
 
 

@@ -98,3 +98,66 @@ def test_what_is_lost_of_one_turn_is_told_by_the_numbers_of_its_calls() -> None:
         (2, "part 0 /tool/calls/2.json", "'later'"),
         (3, "part 0 /tool/results/2/1", "'pinned'"),
     ]
+
+
+CHAT: Any = adapter("openai-chat")
+
+
+def asked(calls: dict[str, str | None], *answers: dict[str, Any]) -> list[Any]:
+    """Return a talk with calls of tools by their names, each with an id or none, and answers."""
+    made = [
+        {"function": {"name": name, "arguments": {}}, **({} if known is None else {"id": known})}
+        for name, known in calls.items()
+    ]
+    said = [{"role": "tool", **each} for each in answers]
+    return [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": "", "tool_calls": made},
+        *said,
+        {"role": "assistant", "content": "End"},
+    ]
+
+
+R1, R2 = {"content": "R1"}, {"content": "R2"}
+
+
+@pytest.mark.parametrize(
+    ("talk", "found"),
+    [
+        (asked({"sun": None}, R1), {"call_1": "R1"}),
+        (asked({"sun": None, "moon": None}, R1, R2), {"call_1": "R1", "call_2": "R2"}),
+        (asked({"sun": "a"}, R1), {"a": "R1"}),
+        (asked({"sun": "a"}, {"name": "sun", **R1}), {"a": "R1"}),
+        (asked({"sun": "a", "moon": "b"}, {"name": "moon", **R2}, R1), {"b": "R2", "a": "R1"}),
+        (asked({"sun": None}, {"content": [{"type": "text", "text": "R1"}]}), {"call_1": "R1"}),
+    ],
+    ids=["no ids", "in order", "id", "name", "name and what is left", "blocks"],
+)
+def test_a_result_without_an_id_answers_the_open_call(talk: Any, found: dict[str, str]) -> None:
+    there = CHAT.to_bodies(talk)
+    assert CHAT.from_bodies(there.value, rest=there.rest).value == talk
+    done = CLAUDE.from_bodies(there.value, rest=there.rest)
+    assert pairs(done.value) == (sorted(found), found)
+    assert not [loss for loss in done.losses if "name" not in loss.where]
+
+
+@pytest.mark.parametrize("calls", [{}, {"sun": "a", "moon": "b"}], ids=["none", "either"])
+@pytest.mark.parametrize("name", ["anthropic", "bedrock", "gemini", "openai-responses"])
+def test_a_result_that_may_answer_no_call_is_nobodys_word(
+    name: str, calls: dict[str, str | None]
+) -> None:
+    there = CHAT.to_bodies(asked(calls, R1) if calls else [{"role": "tool", **R1}])
+    target: Any = adapter(name)
+    done = target.from_bodies(there.value, rest=there.rest)
+    assert "[result of a call]" in json.dumps(done.value)
+    assert any("the call that it answers is not here" in loss.why for loss in done.losses)
+
+
+@pytest.mark.parametrize("name", ["haystack", "llamaindex"])
+def test_the_assistant_never_says_what_a_tool_says(name: str) -> None:
+    body = MessageBody(["R1"])
+    source, target = adapter(name), adapter("vercel-ai")
+    rest = {**source.to_body(source.from_body(body).value).rest, "role": "tool"}
+    done = target.from_body(body, rest=rest)
+    assert done.value["role"] == "user"
+    assert [loss.why for loss in done.losses] == ["tool goes out as user"]

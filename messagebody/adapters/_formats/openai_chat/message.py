@@ -101,15 +101,18 @@ class OpenAIChat(Format):
             return message, "list"
         if not isinstance(message, dict) or "role" not in message:
             raise Misplaced("", "expected an object with role and content")
-        if len(message) == 2 and isinstance(message.get("content"), str):
+        is_answer = message["role"] in _ANSWERING
+        if len(message) == 2 and isinstance(message.get("content"), str) and not is_answer:
             return [{"type": "text", "text": message["content"]}], None  # most messages
         if "content" not in message and _BESIDE.isdisjoint(message):
             raise Misplaced("/content", "expected text, a list or null")
         if "tool_call_id" in message:
             members = {key: message[key] for key in ("tool_call_id", "content") if key in message}
             return [members], None
-        if message["role"] in _ANSWERING and (member := _tool_in(message)) is not None:
-            return [{member: message[member], "content": message.get("content")}], None
+        if is_answer:
+            member = _tool_in(message)
+            about = {} if member is None else {member: message[member]}
+            return [{**about, "content": message.get("content")}], None
         content = message.get("content")
         if content is not None and not isinstance(content, str | list):
             raise Misplaced("/content", "expected text, a list or null")
@@ -143,7 +146,7 @@ class OpenAIChat(Format):
             message["role"] = "tool"
         elif "name" in message:
             message["role"] = "function"
-        else:
+        elif message["content"] is None:
             _put_content(message, content, form)
         return message
 
@@ -434,6 +437,9 @@ def _member(block: Any) -> Item | None:
             blocks, form = _told(block.get("content"))
             form = member if form is None else f"{member} {form}"
             return Result(None, name=need(block, member), form=form, blocks=blocks)
+    if block.keys() == {"content"}:  # older Ollama
+        blocks, form = _told(block["content"])
+        return Result(None, form=f"bare {form or ''}", blocks=blocks)
     if "tool_calls" in block:
         raise Misplaced("/tool_calls", "expected an object")
     if "refusal" in block:
@@ -470,6 +476,8 @@ def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
     for member in _NAMED:
         if member in words:
             return {member: item.name, "content": content}
+    if "bare" in words and not item.name:
+        return {"content": content}
     return {"tool_call_id": call_id(item), "content": content}
 
 
