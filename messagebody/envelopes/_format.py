@@ -30,7 +30,7 @@ from messagebody.adapters import (
     is_withheld,
     left_behind,
 )
-from messagebody.adapters.dialects import one_of, rests_for
+from messagebody.adapters.dialects import marked, one_of, rests_for
 from messagebody.envelopes._values import DEPTH
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument
 
@@ -205,7 +205,7 @@ def bodies_of(
     """Return `to_bodies` for a function that returns the body of a message."""
 
     def to_bodies(messages: Iterable[Any], /, **options: Any) -> Converted[list[MessageBody]]:
-        """Return the body of each message; `rest` is the list of their rests.
+        """Return the body of each message; `rest` is the list of their rests, which find them.
 
         Arguments:
             messages: the messages, each as `to_body` takes it.
@@ -214,7 +214,8 @@ def bodies_of(
         Raises:
             EnvelopeError, DecodeError: a message can't be read; the text says which.
         """
-        return converted_each(messages, partial(to_body, **options))
+        made = converted_each(messages, partial(to_body, **options))
+        return Converted(made.value, made.losses, [*map(marked, made.rest, made.value)])
 
     # For help, and so that another process can load it.
     to_bodies.__module__, to_bodies.__qualname__ = to_body.__module__, "to_bodies"

@@ -121,3 +121,87 @@ def test_what_is_wrong_is_said(name: str, message: Any) -> None:
     body.append(Part("{}", name=f"/meta/{name}.json"))
     with pytest.raises(EnvelopeError, match="already"):
         format_.from_body(body, rest=rest)
+
+
+def chat(agent: str, text: str, session: str) -> dict[str, Any]:
+    return {"agent": agent, "message": text, "session_id": session}
+
+
+TALKS: dict[str, list[Any]] = {
+    "agents-api": [
+        agents_api.build_text(role, text, {"k": number})
+        for number, (role, text) in enumerate([("user", "q"), ("assistant", "a"), ("user", "r")])
+    ],
+    "channel": [chat("looker", "Look!", "s-1"), chat("other", "Two", "s-2"), chat("x", "3", "")],
+    "olympus": [
+        {**ENVELOPE, "persona": name, "protocol_message": {
+            **ENVELOPE["protocol_message"], "payload": {"task": name}}}
+        for name in "abc"
+    ],
+    "sentient": MESSAGES["full4"][:3],
+}  # fmt: skip
+all_talks = pytest.mark.parametrize(("name", "talk"), TALKS.items())
+
+
+@all_talks
+@pytest.mark.parametrize("order", [[2, 1, 0], [1, 0, 2], [1, 2], [0, 2], [2], [2, 0], []])
+def test_bodies_find_their_rests(name: str, talk: list[Any], order: list[int]) -> None:
+    """Whatever has been moved or left out, no message goes out under another name."""
+    format_: Any = adapter(name)
+    read = format_.to_bodies(talk)
+    rests = json.loads(json.dumps(read.rest))
+    made = format_.from_bodies([read.value[each] for each in order], rest=rests).value
+    assert made == [talk[each] for each in order]
+
+
+@pytest.mark.parametrize("target", ["anthropic", "openai-chat", "langchain", "agents-api"])
+def test_bodies_find_their_rests_in_other_formats(target: str) -> None:
+    talk = TALKS["agents-api"][:2]
+    read, writer = agents_api.to_bodies(talk), adapter(target)
+    there: Any = writer
+    expected = [
+        there.from_bodies([body], rest=[rest]).value
+        for body, rest in zip(read.value, read.rest, strict=True)
+    ]
+    made = there.from_bodies(read.value[::-1], rest=read.rest).value
+    assert made == [message for each in expected[::-1] for message in each]
+
+
+@all_talks
+def test_a_new_or_changed_body_between_others(name: str, talk: list[Any]) -> None:
+    format_: Any = adapter(name)
+    read = format_.to_bodies(talk[:1] + talk[2:])
+    added = format_.to_bodies(talk[1:2])
+    bodies = [read.value[0], added.value[0], read.value[1]]
+    given = format_.from_bodies(bodies, rest=[read.rest[0], *added.rest, read.rest[1]])
+    assert given.value == talk
+    if name in ("agents-api", "channel"):  # the others need a header for a new body
+        made = format_.from_bodies(bodies, rest=read.rest).value
+        assert [made[0], made[2]] == [talk[0], talk[2]]
+        assert made[1] == format_.from_body(added.value[0]).value
+
+
+def test_a_repeated_body_whose_message_is_unclear_is_refused() -> None:
+    channel: Any = adapter("channel")
+    read = channel.to_bodies([chat("a", "Yes", "s-1"), chat("b", "No", "s"), chat("c", "Yes", "t")])
+    yes, no, _ = read.value
+    with pytest.raises(EnvelopeError, match="rest does not say whose words these are"):
+        channel.from_bodies([yes], rest=read.rest)
+    with pytest.raises(EnvelopeError, match="rest does not say whose words these are"):
+        channel.from_bodies([yes, yes, yes, no], rest=read.rest)
+
+
+def test_a_body_moved_beside_the_place_of_one_without_a_rest() -> None:
+    """A message that carries a whole body may leave nothing beside it."""
+    whole = agents_api.from_body(MessageBody([Part("One"), Part(b"GIF89a")])).value
+    other = agents_api.build_text("user", "q", {"k": 1})
+    read = agents_api.to_bodies([whole, other])
+    assert (read.rest[0], agents_api.from_bodies(read.value, rest=read.rest).value) == (
+        None, [whole, other],
+    )  # fmt: skip
+    with pytest.raises(EnvelopeError, match="2 bodies, and some of them have moved"):
+        agents_api.from_bodies(read.value[::-1], rest=read.rest)
+    new = MessageBody(read.value[1])
+    assert agents_api.from_bodies([new, read.value[1]], rest=read.rest).value == [
+        agents_api.from_body(new).value, other,
+    ]  # fmt: skip

@@ -42,7 +42,7 @@ from messagebody.adapters import (
     write,
 )
 from messagebody.adapters._formats.gemini.message import FORMAT
-from messagebody.adapters.dialects import rests_for
+from messagebody.adapters.dialects import marked, rests_for
 from messagebody.adapters.streams import part_lines, patch_events, sent_events, sse, to_stream
 from messagebody.agents import negotiate
 from messagebody.archives import directory, mime, tar, zip  # noqa: A004 - what it is called
@@ -360,6 +360,7 @@ CALLS: dict[str, Call] = {
     "archives.zip.from_body": archived(zip),
     "archives.zip.write": written(zip),
     "adapters.places.is_withheld": for_parts(is_withheld),
+    "adapters.matching.marked": lambda body: marked({}, body),
     "adapters.matching.rests_for": lambda body: rests_for([body], [None]),
     "adapters.write": lambda body: each(
         lambda name: write(name, Converted(body, ())), adapter_names()

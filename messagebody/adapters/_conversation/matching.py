@@ -51,8 +51,9 @@ def rests_for(bodies: Sequence[MessageBody], rests: Sequence[Any]) -> list[Any]:
     if len(bodies) == len(rests) and _are_in_place(made, stated):
         return [*rests]
     if None in stated:
+        moved = ", and some of them have moved" if len(bodies) == len(rests) else ""
         raise EnvelopeError(
-            f"got {len(rests):,} rests for {len(bodies):,} bodies; give one for each body, "
+            f"got {len(rests):,} rests for {len(bodies):,} bodies{moved}; give one for each body, "
             "None for a new one"
         )
     found = _unchanged(_without_new(made, stated), stated, rests)
@@ -62,9 +63,12 @@ def rests_for(bodies: Sequence[MessageBody], rests: Sequence[Any]) -> list[Any]:
 
 def _are_in_place(made: list[str | None], stated: list[Any]) -> bool:
     """Return whether each body is that of the rest in its place, or has changed there."""
-    known = {*stated}
-    pairs = zip(made, stated, strict=True)
-    return all(mark == other or other is None or mark not in known for mark, other in pairs)
+    known, pairs = {*stated}, [*zip(made, stated, strict=True)]
+    # Beside a rest without a mark is a new body, unless its own rest is beside another one.
+    missing = {other for mark, other in pairs if mark != other}
+    return all(
+        mark == other or mark not in (missing if other is None else known) for mark, other in pairs
+    )
 
 
 def _without_new(made: list[str | None], stated: list[Any]) -> list[str | None]:

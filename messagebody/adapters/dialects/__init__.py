@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from messagebody._core import face
 
 if TYPE_CHECKING:
-    from messagebody.adapters._conversation.matching import rests_for
+    from messagebody.adapters._conversation.matching import marked, rests_for
     from messagebody.adapters._conversation.messages import messages_of, refuse_conversation
     from messagebody.adapters._conversion.missed import is_missed
     from messagebody.adapters._format import Format
@@ -51,6 +51,7 @@ __all__ = [
     "call_id",
     "check_length",
     "is_missed",
+    "marked",
     "messages_of",
     "need",
     "one_of",
@@ -64,7 +65,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
     __getattr__, __dir__ = face(
         __name__,
         {
-            ".._conversation.matching": "rests_for",
+            ".._conversation.matching": "marked rests_for",
             ".._conversation.messages": "messages_of refuse_conversation",
             ".._conversion.missed": "is_missed",
             ".._format": "Format",
