@@ -5,6 +5,7 @@ in a body, and `places` finds them there.
 """
 
 import re
+from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
@@ -303,6 +304,28 @@ def value_of(item: Media) -> Any:
         return strict_json.loads(content, depth=DEFAULT_LIMITS.depth - 2)
     except strict_json.InvalidJson:
         return NotJson
+
+
+def is_value(content: Any, is_block: Callable[[Any], bool] | None = None) -> bool:
+    """Return whether what a tool returned is one JSON value: no text, and no list with a block.
+
+    Arguments:
+        content: what stands in the place of the content.
+        is_block: tells the blocks of a format; by default, they have a type, also the new ones.
+
+    Examples:
+        >>> is_value([{"city": "Oslo"}]), is_value([1, "a"]), is_value(0), is_value({})
+        (True, True, True, True)
+        >>> is_value([{"type": "text", "text": "Oslo"}]), is_value("Oslo"), is_value([])
+        (False, False, False)
+    """
+    if isinstance(content, list):
+        return bool(content) and not any(map(is_block or _is_typed, content))
+    return not isinstance(content, str | None)
+
+
+def _is_typed(block: Any) -> bool:
+    return isinstance(block, dict) and isinstance(block.get("type"), str)
 
 
 def states_text(stated: str | None) -> bool:

@@ -204,7 +204,7 @@ def _step(metadata: dict[str, Any]) -> Item | None:
     if isinstance(metadata.get("message"), str):
         return Reasoning(metadata["message"])
     name = optional(metadata, "tool_name")
-    output = optional(metadata, "tool_output", dict)
+    output = metadata.get("tool_output")
     if name is None:
         return None
     if output is None:
@@ -212,25 +212,30 @@ def _step(metadata: dict[str, Any]) -> Item | None:
     match output:
         # Only if it is the only member: a text would lose the other members, so they make a value.
         case {"output": str(text)} if len(output) == 1:
-            return Result(None, [], name, blocks=[_plain(text)])
+            return Result(None, [], name, blocks=[_plain(text)] if text else [])
+        case str():  # the schema wants an object, and some programs write what there is
+            return Result(None, [], name, blocks=[_plain(output)], form="bare")
         case {"error": str(text)} if len(output) == 1:
             return Result(None, [], name, is_error=True, blocks=[_plain(text)])
         case {"content": [*parts]} if len(output) == 1 and parts and all(map(_is_part, parts)):
             return Result(None, [], name, blocks=parts)
-    return Result(None, [], name, blocks=[{"value": output}] if output else [])
+    form = None if isinstance(output, dict) else "bare"
+    return Result(None, [], name, blocks=[{"value": output}], form=form)
 
 
 def _plain(text: str) -> dict[str, Any]:
     return {"content_type": TEXT_PLAIN, "content": text}
 
 
-def _output(item: Result, blocks: list[Any]) -> dict[str, Any]:
+def _output(item: Result, blocks: list[Any]) -> Any:
     """Return the object that holds the output of a tool."""
     if not blocks:
-        return {}
+        return {"output": ""}
     block = blocks[0]
+    if len(blocks) == 1 and item.form == "bare":
+        return block.get("value", block.get("content"))
     if len(blocks) == 1 and isinstance(block.get("value"), dict):
-        return block["value"]  # type: ignore[no-any-return]
+        return block["value"]
     if len(blocks) == 1 and block == _plain(block.get("content", "")):
         return {"error" if item.is_error else "output": block["content"]}
     return {"content": [_as_part(each) for each in blocks]}

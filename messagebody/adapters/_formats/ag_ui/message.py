@@ -18,6 +18,7 @@ from messagebody.adapters._vocabulary.items import (
     Text,
     arguments_text,
     call_id,
+    is_value,
     value_of,
 )
 
@@ -318,12 +319,12 @@ def _call(block: dict[str, Any]) -> Call:
 
 
 def _result(block: dict[str, Any]) -> Result:
-    content, error = block.get("content") or "", optional(block, "error")
-    form = None if isinstance(content, str) else "parts"
+    content, error = block.get("content"), optional(block, "error")
+    form = "parts" if isinstance(content, list) else None
     blocks: list[Any] = content if isinstance(content, list) else []
-    if not isinstance(content, str | list):  # some programs forget to write it as text
+    if is_value(content):  # some programs forget to write it as text
         form, blocks = "value", [{"type": "value", "value": content}]
-    if not content and error:
+    if content in (None, "", []) and error:
         # Only the error says what happened, so it is what a model has to read.
         content, form = error, "error"
     if isinstance(content, str) and content:

@@ -26,6 +26,7 @@ from messagebody.adapters._vocabulary.items import (
     arguments_text,
     call_id,
     form_of_arguments,
+    is_value,
     renamed,
     value_of,
 )
@@ -342,18 +343,14 @@ def _result(block: Any, kind: str) -> Result:
     if isinstance(content, str):
         blocks: list[Any] = [{"type": "text", "text": content}] if content else []
         form: str | None = "string"
-    elif isinstance(content, list):
-        blocks, form = _all_pieces(content), None
     elif isinstance(content, dict) and _is_document(content.get("content")):
         # A fetched page: what it says about the document, and the document.
         about = {key: value for key, value in content.items() if key != "content"}
         blocks, form = [{"type": "json", "json": about}, *_pieces(content["content"])], "fetched"
-    elif isinstance(content, dict):
+    elif is_value(content):
         blocks, form = [{"type": "json", "json": content}], "object"
-    elif content is None:
-        blocks, form = [], None
     else:
-        raise Misplaced("/content", "expected text, a list of blocks or an object")
+        blocks, form = _all_pieces(content or []), None
     return Result(
         need(block, "tool_use_id"), is_error=optional(block, "is_error", bool), form=form,
         kind=None if kind == "tool_result" else kind, blocks=blocks,

@@ -29,6 +29,7 @@ from messagebody.adapters._vocabulary.items import (
     Text,
     arguments_object,
     call_id,
+    is_value,
     renamed,
     value_of,
 )
@@ -162,6 +163,8 @@ class Bedrock(Format):
             content: Any = blocks
             if item.form == "string" and len(blocks) == 1 and blocks[0].keys() == {"text"}:
                 content = blocks[0]["text"]
+            if item.form == "value" and len(blocks) == 1 and blocks[0].keys() == {"json"}:
+                content = _out_of_object(blocks[0]["json"])
             result = {"toolUseId": call_id(item), "content": content}
             status = {None: {}, True: {"status": "error"}, False: {"status": "success"}}
             return {"toolResult": {**result, **status[item.is_error]}}
@@ -238,6 +241,14 @@ def _is_block(block: Any) -> bool:
     return image is None or (isinstance(image, dict) and "source" in image)
 
 
+def _may_be_block(block: Any) -> bool:
+    """Return whether an object is a block, or may be one of a new kind: an object in a member."""
+    if not isinstance(block, dict):
+        return False
+    is_new = [type(each) for each in block.values()] == [dict]
+    return is_new or bool({"json", *_MEMBERS} & block.keys())
+
+
 _COUNTS: Final = {"document": "documentIndex", "searchResult": "searchResultIndex"}
 """The blocks that citations count, and the members with their numbers."""
 
@@ -302,13 +313,16 @@ def _written_text(item: Text) -> dict[str, Any]:
 
 
 def _result(result: Any) -> Result:
-    """Return a result; some programs write its text without a block."""
+    """Return a result; some programs write its text or its value without a block."""
     status, content = optional(result, "status"), result.get("content")
     is_error = None if status is None else status == "error"
     if isinstance(content, str):
-        blocks = [{"text": content}]
+        blocks: list[Any] = [{"text": content}]
         return Result(need(result, "toolUseId"), is_error=is_error, blocks=blocks, form="string")
-    blocks = need(result, "content", list)
+    if is_value(content, _may_be_block):
+        blocks = [{"json": _in_object(content)}]
+        return Result(need(result, "toolUseId"), is_error=is_error, blocks=blocks, form="value")
+    blocks = [] if content is None and "content" in result else need(result, "content", list)
     return Result(need(result, "toolUseId"), is_error=is_error, blocks=blocks)
 
 
@@ -408,8 +422,13 @@ def _media(kind: str, block: Any) -> Media | None:
     return None
 
 
+def _in_object(value: Any) -> dict[str, Any]:
+    """Return a JSON value, in an object if it is none: Converse takes objects only."""
+    return value if isinstance(value, dict) else {"output": value}
+
+
 def _out_of_object(value: Any) -> Any:
-    """Return a JSON value without the object around it, which `_written` makes."""
+    """Return a JSON value without the object around it: the inverse of `_in_object`."""
     match value:
         case {"output": bool() | int() | float() | list() | None as inner} if len(value) == 1:
             return inner
@@ -421,8 +440,7 @@ def _written(item: Media) -> Any:
         value = value_of(item)
         if value is NotJson:
             return None
-        # Converse takes objects only.
-        return {"json": value if isinstance(value, dict) else {"output": value}}
+        return {"json": _in_object(value)}
     word = _WORD_OF[item.kind].get(essence(item.media_type or ""), "txt")
     if item.url is not None:
         source: dict[str, Any] = {"s3Location": {"uri": item.url}}

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from messagebody._core import JSON, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import Misplaced, arguments_in, need, optional, some
@@ -9,11 +10,14 @@ from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
     Media,
+    NotJson,
     Reasoning,
     Refusal,
     Result,
     Text,
     arguments_object,
+    is_value,
+    value_of,
 )
 
 _ASSISTANT: Final = frozenset({"assistant"})
@@ -42,6 +46,7 @@ class Haystack(Format):
     kinds = (
         Kind("image", _IMAGES, in_results=True),
         Kind("file", ("*/*",), name_slot="path", in_results=True),
+        Kind("value", (JSON,), in_messages=False),
     )
     speakers = {  # noqa: RUF012 - nobody changes it
         Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: frozenset(),
@@ -97,6 +102,8 @@ class Haystack(Format):
     def read_block(self, block: Any) -> Item | None:
         """Return the item of a block; today's dumps of pydantic leave out its one member."""
         kind = _kind_of(block)
+        if kind is None and _is_value(block):
+            return Media("value", JSON, text=strict_json.dumps(block["value"]))
         if kind is None:
             return Text(need(block, "text")) if "text" in block else None
         form = None if kind in block else "flat"
@@ -167,18 +174,30 @@ def _call(call: Any) -> Call:
     return Call(optional(call, "id"), need(call, "tool_name"), arguments)
 
 
+def _is_value(block: Any) -> bool:
+    """Return whether a block stands for a result that is one value."""
+    return isinstance(block, dict) and block.keys() == {"value"}
+
+
+def _may_be_block(block: Any) -> bool:
+    """Return whether an object is a block, or may be one of a new kind: an object in a member."""
+    is_new = (
+        isinstance(block, dict) and len(block) == 1 and isinstance(next(iter(block.values())), dict)
+    )
+    return is_new or _is_block(block)
+
+
 def _result(about: Any) -> Result:
     result, origin = about.get("result"), need(about, "origin", dict)
-    if not isinstance(result, str | list):
-        raise Misplaced("/result", "expected text or a list")
-    is_text = isinstance(result, str)
-    blocks: Any = result
-    if is_text:
-        blocks = [{"text": result}] if result else []
+    form, blocks = None, [{"text": result}] if result else []
+    if is_value(result, _may_be_block):
+        form, blocks = "value", [{"value": result}]
+    elif isinstance(result, list):
+        form, blocks = "list", result
     return Result(
         optional(origin, "id"), name=need(origin, "tool_name"),
         is_error=optional(about, "error", bool), blocks=blocks,
-        form=None if is_text else "list",
+        form=form,
     )  # fmt: skip
 
 
@@ -188,8 +207,11 @@ _ITEMS: Final[dict[str, Any]] = {
 }  # fmt: skip
 
 
-def _written(item: Item, blocks: list[Any]) -> tuple[str, dict[str, Any]] | None:
+def _written(item: Item, blocks: list[Any]) -> tuple[str, Any] | None:
     """Return the kind of an item, and the object that expresses it."""
+    if isinstance(item, Media) and item.kind == "value":
+        value = value_of(item)
+        return None if value is NotJson else ("value", value)
     if isinstance(item, Media) and item.kind == "image":
         return "image", {"base64_image": item.base64(), "mime_type": item.media_type}
     if isinstance(item, Media):
@@ -206,7 +228,10 @@ def _written(item: Item, blocks: list[Any]) -> tuple[str, dict[str, Any]] | None
         # The call of the tool is in another message.
         name = item.name or item.id or "unknown"
         origin: dict[str, Any] = {"tool_name": name, "arguments": {}, "id": item.id}
-        said = {"result": "\n".join(texts) if is_text else blocks, "origin": origin}
+        result: Any = "\n".join(texts) if is_text else blocks
+        if item.form == "value" and len(blocks) == 1 and _is_value(blocks[0]):
+            result = blocks[0]["value"]
+        said = {"result": result, "origin": origin}
         return "tool_call_result", {**said, "error": item.is_error is True}
     return None
 

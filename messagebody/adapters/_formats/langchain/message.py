@@ -33,6 +33,7 @@ from messagebody.adapters._vocabulary.items import (
     arguments_text,
     call_id,
     is_of_provider,
+    is_value,
     renamed,
     value_of,
 )
@@ -548,9 +549,12 @@ def _written_call(item: Call) -> Any:
 
 
 def _answer(answer: Any) -> Result:
-    content = answer.get("content") or ""
-    is_value = not isinstance(content, str | list)  # some programs forget to write it as text
-    is_text = isinstance(content, str)
+    content = answer.get("content")
+    form, blocks = None, [_block(content)] if content else []
+    if is_value(content) and not _are_texts(content):  # some forget to write it as text
+        form, blocks = "value", [{"type": "json", "json": content}]
+    elif isinstance(content, list):
+        form, blocks = "blocks", [*map(_block, content)]
     status = optional(answer, "status")
     artifact = answer.get("artifact")
     kept = [] if artifact is None else [{"artifact": artifact}]
@@ -558,12 +562,13 @@ def _answer(answer: Any) -> Result:
         optional(answer, "tool_call_id"), name=optional(answer, "name"),
         is_error=None if status is None else status == "error",
         kind=None if "tool_call_id" in answer else "function",
-        blocks=[*(
-            [{"type": "json", "json": content}] if is_value
-            else map(_block, content) if not is_text else [_block(content)] if content else []
-        ), *kept],
-        form=None if is_text else "value" if is_value else "blocks",
+        blocks=[*blocks, *kept], form=form,
     )  # fmt: skip
+
+
+def _are_texts(content: Any) -> bool:
+    """Return whether content is a list of texts, which are blocks here."""
+    return isinstance(content, list) and all(isinstance(each, str) for each in content)
 
 
 def _server_result(block: Any) -> Result:

@@ -11,10 +11,12 @@ from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
     Media,
+    NotJson,
     Result,
     Text,
     arguments_object,
     call_id,
+    is_value,
     value_of,
 )
 
@@ -36,6 +38,7 @@ class ModelContextProtocol(Format):
         Kind("audio", ("audio/*",), in_results=True),
         Kind("resource", ("*/*",), name_slot="path", in_results=True),
         Kind("structured", (JSON,), in_messages=False, is_value=True),
+        Kind("value", (JSON,), in_messages=False),
         Kind("resource_link", (), ("*",), ("*/*",), name_slot="path", in_results=True),
     )
     slot = "_meta"
@@ -67,7 +70,7 @@ class ModelContextProtocol(Format):
         content = message.get("content")
         if "role" in message:
             return ([content], "one") if isinstance(content, dict) else (_list(content), "prompt")
-        return _with_structure(_list(content), message), None
+        return _with_structure(_contents(content), message), None
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
         """Return a result, or the other kind of message that `form` names."""
@@ -112,6 +115,8 @@ class ModelContextProtocol(Format):
                 text = block.get("text") or strict_json.dumps(value)
                 form = "with text" if "text" in block else None
                 return Media("structured", JSON, text=text, form=form)
+            case "value":
+                return Media("value", JSON, text=strict_json.dumps(block["value"]))
             case "tool_use":
                 # Calls and results only occur in messages that a server asks a model to continue.
                 arguments = arguments_in(block, "input")
@@ -119,7 +124,7 @@ class ModelContextProtocol(Format):
             case "tool_result":
                 return Result(
                     need(block, "toolUseId"), is_error=optional(block, "isError", bool),
-                    blocks=_with_structure(_list(block.get("content")), block),
+                    blocks=_with_structure(_contents(block.get("content")), block),
                     form="sampling",
                 )  # fmt: skip
         return read_content(block)
@@ -191,6 +196,11 @@ def _is_block(block: Any) -> bool:
     return wanted is not None and wanted <= block.keys()
 
 
+def _contents(content: Any) -> list[Any]:
+    """Return the blocks of a result; some servers write the value that a tool has returned."""
+    return [{"type": "value", "value": content}] if is_value(content) else _list(content)
+
+
 def _list(content: Any) -> list[Any]:
     if content is None:
         return []
@@ -224,7 +234,9 @@ def _says(block: Any, value: Any) -> bool:
 
 
 def _tool_result(blocks: list[Any]) -> dict[str, Any]:
-    content, structured = [], {}
+    content: Any = []
+    structured: dict[str, Any] = {}
+    values = [block["value"] for block in blocks if block.get("type") == "value"]
     for block in blocks:
         if block.get("type") != "structured":
             content.append(block)
@@ -233,15 +245,16 @@ def _tool_result(blocks: list[Any]) -> dict[str, Any]:
         if "text" in block:
             others = {key: block[key] for key in block if key not in {"value", "type"}}
             content.append({"type": "text", **others})
-    return {"content": content, **structured}
+    is_alone = len(values) == len(content) == 1
+    return {"content": values[0] if is_alone else content, **structured}
 
 
 def _written(item: Media) -> Any | None:
-    if item.kind == "structured":
+    if item.kind in ("structured", "value"):
         value = value_of(item)
-        if not isinstance(value, dict | list):
+        if value is NotJson or (item.kind != "value" and not isinstance(value, dict | list)):
             return None
-        made = {"type": "structured", "value": value}
+        made = {"type": item.kind, "value": value}
         return {**made, "text": item.text} if item.form == "with text" else made
     return write_content(item)
 

@@ -38,6 +38,7 @@ from messagebody.adapters._vocabulary.items import (
     Text,
     arguments_text,
     call_id,
+    is_value,
     renamed,
     value_of,
 )
@@ -457,13 +458,11 @@ def _member(block: Any) -> Item | None:
 
 def _told(content: Any) -> tuple[list[Any], str | None]:
     """Return the blocks of what a tool returned, and the form of it."""
-    if content is None or content == "":
-        return [], None
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}], None
+    if is_value(content):  # some programs forget to write it as text
+        return [{"type": "json", "json": content}], "value"
     if isinstance(content, list):
         return content, "blocks"
-    return [{"type": "json", "json": content}], "value"  # some programs forget to write it as text
+    return [{"type": "text", "text": content}] if content else [], None
 
 
 def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from messagebody.adapters._vocabulary.items import (
     arguments_of,
     arguments_text,
     call_id,
+    is_value,
     renamed,
     value_of,
 )
@@ -520,7 +521,7 @@ def _result(block: Any, kind: str | None) -> Result:
         return Result(_tool_id(block), kind=kind, blocks=blocks)
     if kind == "computer_call" and isinstance(output, dict):
         return Result(_tool_id(block), kind=kind, blocks=[output], form="screenshot")
-    if kind in _TOOLS or not isinstance(output, list):  # some forget to write a value as text
+    if kind in _TOOLS or output is None or is_value(output):  # some forget to write it as text
         blocks = [] if output is None else [{"type": "json", "json": output}]
         return Result(_tool_id(block), kind=kind, blocks=blocks, form="json")
     # Outside of results, contents are always pieces of a message: reading and writing agree.
