@@ -310,7 +310,7 @@ export function readBody(text: string | Uint8Array): Body {
 function readParts<T>(document: string | Uint8Array, read: (members: JsonObject, complain: Complain) => T): T[] {
   const { value, faults } = parse(document);
   const items = itemsOf(value);
-  if (items === null) faults.push({ part: null, message: 'a document is an array of parts, or an object with parts alone' });
+  if (items === null) faults.push({ part: null, message: 'a document is an array, or an object with parts alone' });
   const parts = (items ?? []).flatMap((item, number) => {
     const complain: Complain = (message) => faults.push({ part: number, message });
     if (isObject(item)) return [read(item, complain)];
@@ -553,8 +553,9 @@ const PLAIN = 0;
 const BEHIND_SLASH = 1; // the symbol before was a slash
 const IN_GLOBSTAR = 2; // at a `**` that takes whole segments
 const BEHIND_GLOBSTAR = 3; // such a `**` has ended, and a slash must come that it has taken already
+const LAST = 4; // such a `**` has ended, and nothing must come
 
-const stateOf = (at: number, mode: number): number => 4 * at + mode;
+const stateOf = (at: number, mode: number): number => 8 * at + mode;
 
 /**
  * Reads words that have no empty segment, and no segment `.` or `..`. For such words an expansion that
@@ -564,19 +565,17 @@ const stateOf = (at: number, mode: number): number => 4 * at + mode;
 class Automaton {
   readonly #text: string;
   readonly #jumps: Jumps;
-  readonly #ends: Set<number>;
 
   constructor(text: string, jumps: Jumps) {
     this.#text = text;
     this.#jumps = jumps;
-    this.#ends = endsOf(text, jumps);
   }
 
   /** Whether the word, behind what led to the states, is read to an end. */
   takes(word: string, states: Iterable<number> = this.#start()): boolean {
     let reached = [...states];
     for (const character of word) reached = this.#step(reached, character);
-    return reached.some((state) => this.#accepts(state));
+    return [PLAIN, LAST].some((mode) => reached.includes(stateOf(this.#text.length, mode)));
   }
 
   /** Whether a content type that ends in `+json` is taken. */
@@ -601,26 +600,14 @@ class Automaton {
     const seeds = [...states].flatMap((state) => [...characters].flatMap((one) => read(state, one, this.#text)));
     return [...closure(seeds, this.#text, this.#jumps)];
   }
-
-  #accepts(state: number): boolean {
-    if (state === stateOf(this.#text.length, PLAIN)) return true;
-    return state % 4 === IN_GLOBSTAR && this.#ends.has((state >> 2) + 2);
-  }
-}
-
-/** The offsets behind which nothing need come. */
-function endsOf(text: string, jumps: Jumps): Set<number> {
-  const ends = new Set([text.length]);
-  for (let at = text.length - 1; at >= 0; at--) if (jumps.get(at)?.some((next) => ends.has(next))) ends.add(at);
-  return ends;
 }
 
 /** The states behind one character of the word. */
 function read(state: number, character: string, text: string): number[] {
-  const at = state >> 2;
-  const mode = state % 4;
+  const at = state >> 3;
+  const mode = state % 8;
   if (mode === IN_GLOBSTAR) return character === '/' ? [state, stateOf(at + 2, BEHIND_GLOBSTAR)] : [state];
-  if (mode === BEHIND_GLOBSTAR) return [];
+  if (mode === BEHIND_GLOBSTAR || mode === LAST) return [];
   if (text[at] === '*') return character === '/' ? [] : [stateOf(at, PLAIN)];
   return text[at] === character ? [stateOf(at + 1, character === '/' ? BEHIND_SLASH : PLAIN)] : [];
 }
@@ -628,19 +615,19 @@ function read(state: number, character: string, text: string): number[] {
 /** The states, and those that are reached from them without a character. */
 function closure(seeds: readonly number[], text: string, jumps: Jumps): Set<number> {
   const states = new Set(seeds);
-  for (const state of states) for (const next of free(state, text, jumps)) states.add(next); // comes to the new ones too
+  for (const state of states) for (const next of free(state, text, jumps)) states.add(next); // new ones too
   return states;
 }
 
 /** The states that are one step away without a character. */
 function free(state: number, text: string, jumps: Jumps): number[] {
-  const at = state >> 2;
-  const mode = state % 4;
+  const at = state >> 3;
+  const mode = state % 8;
   const targets = jumps.get(at);
   if (targets !== undefined) return targets.map((next) => stateOf(next, mode));
-  if (mode === IN_GLOBSTAR) return [];
+  if (mode === IN_GLOBSTAR) return [stateOf(at + 2, LAST)];
   if (mode === BEHIND_GLOBSTAR) return text[at] === '/' ? [stateOf(at + 1, BEHIND_SLASH)] : [];
-  if (text[at] !== '*') return [];
+  if (mode === LAST || text[at] !== '*') return [];
   const globstar = mode === BEHIND_SLASH && text[at + 1] === '*' && text[at + 2] !== '*';
   return [stateOf(at + 1, PLAIN), ...(globstar ? [stateOf(at, IN_GLOBSTAR), stateOf(at + 2, BEHIND_GLOBSTAR)] : [])];
 }
