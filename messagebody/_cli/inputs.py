@@ -29,8 +29,14 @@ from messagebody._core import (
     sha256_of,
     strict_json,
 )
-from messagebody.adapters import detect, values_of_lines
-from messagebody.errors import DecodeError, InvalidArgument, InvalidSchema, MessageBodyError
+from messagebody.adapters import detect, refuse_answer, values_of_lines
+from messagebody.errors import (
+    DecodeError,
+    EnvelopeError,
+    InvalidArgument,
+    InvalidSchema,
+    MessageBodyError,
+)
 from messagebody.findings import iter_strangers
 from messagebody.schema import MessageBodySchema
 from messagebody.storage import Resolver
@@ -185,12 +191,33 @@ def _no_body(data: bytes, path: str, error: DecodeError) -> str:
     if _is_schema(data):
         return f"{source_name(path)} is a schema, not a body; messagebody schema describes it"
     if values_of_lines(data, limits()) is not None:
-        each = "convert --lines reads one message per line, bulk the messages of many files"
-        return f"{source_name(path)} is not a valid body: {error}; each line is JSON: {each}"
+        return f"{source_name(path)} is not a valid body: {error}; {_for_lines(data)}"
     found = formats_of(data)
     # What helps comes first: a long chat has a problem in each message, and texts are cut.
     hint = f" it looks like {found[0]}; {_for_format(data, path, found[0])}:" if found else ""
-    return f"{source_name(path)} is not a valid body:{hint} {error}"
+    told = "" if found else _told_of_answer(data)
+    return f"{source_name(path)} is not a valid body:{hint} {error}{told}"
+
+
+def _for_lines(data: bytes) -> str:
+    """Return what reads lines of JSON, or the events of a stream."""
+    if is_sent(data):
+        return "it has server-sent events: messagebody convert makes a body of them"
+    return (
+        "each line is JSON: convert --lines reads one message per line, convert --stream the "
+        "events of one message, bulk the messages of many files"
+    )
+
+
+def _told_of_answer(data: bytes) -> str:
+    """Return the place of the message if the data are the whole answer of a service, or ""."""
+    try:
+        refuse_answer(strict_json.loads(data, depth=limits().depth))
+    except EnvelopeError as error:
+        return f"; {error}"
+    except strict_json.InvalidJson:
+        return ""
+    return ""
 
 
 def _for_format(data: bytes, path: str, name: str) -> str:
@@ -283,6 +310,15 @@ def decode_json(data: bytes, called: str) -> Any:
     except strict_json.InvalidJson as error:
         problem = str(error).removeprefix("not JSON: ")
         raise click.UsageError(f"{called} is not valid JSON: {problem}") from error
+
+
+_SENT = (b"data:", b"event:", b"id:", b"retry:", b":")
+"""The beginnings of server-sent events."""
+
+
+def is_sent(data: bytes) -> bool:
+    """Return whether some bytes begin as server-sent events do."""
+    return data.lstrip().startswith(_SENT)
 
 
 def formats_of(data: bytes) -> list[str]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         converted_each,
         left_behind,
     )
-    from messagebody.adapters._conversation.messages import USUAL
+    from messagebody.adapters._conversation.messages import USUAL, refuse_answer
     from messagebody.adapters._conversion.reaching import WAYS
     from messagebody.adapters._format import Format, format_of, messages_in
     from messagebody.adapters._registry import (
@@ -77,6 +77,7 @@ __all__ = [
     "messages_in",
     "read_transcript",
     "read_within",
+    "refuse_answer",
     "register",
     "stream_in",
     "values_of_lines",
@@ -90,7 +91,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
         {
             "._contract": "Adapter Affected Archive Converted Envelope Loss LossKind MessageFormat "
             "converted_each left_behind",
-            "._conversation.messages": "USUAL",
+            "._conversation.messages": "USUAL refuse_answer",
             "._conversion.reaching": "WAYS",
             "._format": "Format format_of messages_in",
             "._registry": "adapter adapter_names detect each_adapter evidence_of meant_by "

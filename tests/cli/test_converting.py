@@ -360,6 +360,67 @@ def test_what_is_no_stream_is_refused_with_the_event(shell: Shell) -> None:
     assert (empty.code, "its events make no content" in empty.err) == (2, True)
 
 
+def test_a_stream_of_json_rpc_is_read(shell: Shell) -> None:
+    piece = {"kind": "artifact-update", "taskId": "t", "contextId": "c"}
+    updates: list[dict[str, Any]] = [
+        {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "working"}},
+        {**piece, "artifact": {"artifactId": "a", "parts": [{"kind": "text", "text": "It is "}]}},
+        {**piece, "append": True, "lastChunk": True,
+         "artifact": {"artifactId": "a", "parts": [{"kind": "text", "text": "sunny."}]}},
+        {"kind": "status-update", "taskId": "t", "contextId": "c", "final": True,
+         "status": {"state": "completed"}},
+    ]  # fmt: skip
+    events = [{"jsonrpc": "2.0", "id": 1, "result": each} for each in updates]
+    for recorded in (_sse(events), _lines(events), json.dumps(events).encode()):
+        for how in ((), ("--from", "a2a"), ("--from", "a2a-0.3", "--stream")):
+            done = shell("convert", *how, stdin=recorded)
+            assert (done.code, MessageBody.from_json(done.out)[0].text) == (0, "It is sunny.")
+
+
+def test_server_sent_events_of_no_known_format_are_a_stream_still(shell: Shell) -> None:
+    recorded = _sse([{"a": 1}, {"b": 2}])
+    done = shell("convert", stdin=recorded)
+    assert (done.code, "has no events of one message in a known format" in done.err) == (2, True)
+    assert "say which with --from" in done.err
+    assert "--lines" not in done.err
+    named = shell("convert", "--from", "gemini", stdin=recorded)
+    assert (named.code, "is no stream of gemini: none of 2 events" in named.err) == (2, True)
+    done = shell("tree", stdin=recorded)
+    assert (done.code, "messagebody convert makes a body of them" in done.err) == (2, True)
+    lines = shell("convert", stdin=_lines([{"a": 1}, {"b": 2}]))
+    assert (lines.code, "convert --stream the events of one message" in lines.err) == (2, True)
+
+
+def test_a_list_of_events_is_a_stream_where_it_can_be_nothing_else(shell: Shell) -> None:
+    said = [{"role": "model", "parts": [{"text": each}]} for each in ("It is ", "sunny.")]
+    chunks: list[dict[str, Any]] = [{"candidates": [{"content": each}]} for each in said]
+    chunks[-1]["candidates"][0]["finishReason"] = "STOP"
+    for chosen in (chunks, chunks[1:]):
+        recorded = json.dumps(chosen, indent=1).encode()
+        for how in ((), ("--from", "gemini"), ("--stream",)):
+            done = shell("convert", *how, stdin=recorded)
+            text = MessageBody.from_json(done.out)[0].text
+            assert (done.code, done.err, text) == (0, "", "It is sunny."[-6 * len(chosen) :]), how
+    parts = MessageBody([Part("a"), Part("b", name="/b.txt")])
+    done = shell("convert", stdin=parts.to_json().encode())
+    assert MessageBody.from_json(done.out) == parts
+
+
+def test_a_whole_answer_is_refused_with_the_place_of_its_message(shell: Shell) -> None:
+    said = {"role": "assistant", "content": "Hi."}
+    answer = {"object": "chat.completion", "choices": [{"index": 0, "message": said}]}
+    content = {"role": "model", "parts": [{"functionCall": {"name": "f"}}]}
+    for whole, name, place in (
+        (answer, "openai-chat", "give its choices[0].message"),
+        ({"candidates": [{"content": content}]}, "gemini", "give its candidates[0]"),
+        ([answer, answer], "openai-chat", "give the choices[0].message of one"),
+    ):
+        for how in (("convert",), ("convert", "--from", name), ("tree",)):
+            done = shell(*how, stdin=json.dumps(whole).encode())
+            assert (done.code, place in done.err) == (2, True), how
+    assert "whole answer" not in shell("convert", stdin=b'{"a": 1}').err
+
+
 def test_the_events_of_a_body_are_a_stream(shell: Shell) -> None:
     body = MessageBody([Part("a"), Part("b", name="/b.txt")])
     for recorded in (_lines([*to_stream(body)]), _sse([*to_stream(body)])):

@@ -16,6 +16,7 @@ from messagebody._cli.inputs import (
     decode_body,
     decode_json,
     formats_of,
+    is_sent,
     read_bytes,
     read_json,
     source_name,
@@ -146,7 +147,7 @@ def _capabilities(row: dict[str, Any]) -> Iterable[str]:
 @click.option(
     "--stream", is_flag=True,
     help="Read the recorded events of one answer, as server-sent events, in lines of JSON or in a "
-    "list. Events in lines are recognised, unless each line may be a message of its own.",
+    "list. They are recognised, unless each of them may be a message of its own.",
 )  # fmt: skip
 @urls_option
 @resolver_options
@@ -240,19 +241,18 @@ def _streamed(
     data: bytes, message: str, source: str | None, how: _How, losses: list[Loss], *, is_asked: bool
 ) -> Converted[MessageBody] | None:
     """Return the body of a recorded stream; None if there is none, and nobody says so."""
-    is_sent = data.lstrip().startswith(_SENT)
-    values = values_of_lines(data, limits()) if is_asked or is_sent or _has_lines(data) else None
-    if is_asked and values is None:
-        held = _json_in(data)
-        values = held if isinstance(held, list) else [held]
+    is_meant = is_asked or is_sent(data)
+    values = values_of_lines(data, limits()) if is_meant or _has_lines(data) else None
+    if values is None:
+        values = _listed(data, is_asked=is_asked)
     # Each line may be a message, or a body.
-    if values is None or not (is_asked or is_sent or messages_in(values) is None):
+    if values is None or not (is_meant or messages_in(values) is None):
         return None
     broken = [each for each in values if isinstance(each, Broken)]
     events = [each for each in values if not isinstance(each, Broken)]
     found = stream_in(events, _OWN if source == BODY else source, limits())
     if found is None:
-        if is_asked:
+        if is_meant:
             raise click.UsageError(_no_stream(events, message, source))
         return None
     for each in broken:
@@ -262,14 +262,22 @@ def _streamed(
     return _read_again(found.format, found.made, how, losses)
 
 
+def _listed(data: bytes, *, is_asked: bool) -> list[Any] | None:
+    """Return the events in a list of JSON; None if it may be something else, and nobody asks."""
+    # A list of parts, messages or blocks is what most files are.
+    is_list = data.lstrip().startswith(b"[")
+    if not is_asked and (not is_list or formats_of(data)):
+        return None
+    held = _json_in(data)
+    return held if isinstance(held, list) else [held]
+
+
 def _has_lines(data: bytes) -> bool:
     """Return whether the first of several lines is a JSON object."""
     first, _, others = data.strip().partition(b"\n")
     return bool(others) and isinstance(_json_in(first), dict)
 
 
-_SENT = (b"data:", b"event:", b"id:", b"retry:", b":")
-"""The beginnings of server-sent events."""
 _OWN = "messagebody"
 """The format of the events of a body."""
 

@@ -108,15 +108,23 @@ def refuse_answer(value: Any) -> None:
     """Refuse the whole answer of a service where its message is expected, and name the message.
 
     Arguments:
-        value: parsed JSON, such as `{"choices": […], "usage": …}`.
+        value: parsed JSON, such as `{"choices": […], "usage": …}`, or a list of whole answers.
 
     Raises:
         EnvelopeError: it is a whole answer.
     """
-    found = answer_of(value)
-    if found is not None:
-        raise EnvelopeError(f"expected a message, got the whole answer of a service; "
-                            f"give its {found[0]}")  # fmt: skip
+    answers = value if isinstance(value, list) else [value]
+    places = [None if (found := answer_of(each)) is None else found[0] for each in answers]
+    if not places or None in places:
+        return
+    if isinstance(value, list):
+        raise EnvelopeError(
+            "expected a message, got a list of whole answers of a service; give the "
+            f"{places[0]} of one, or the events of a stream to an Assembler"
+        )
+    raise EnvelopeError(
+        f"expected a message, got the whole answer of a service; give its {places[0]}"
+    )
 
 
 def answer_of(value: Any) -> tuple[str, Any] | None:

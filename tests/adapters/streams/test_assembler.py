@@ -240,6 +240,24 @@ class TestJoin:
         assert [part.text for part in body] == ["a", "bc"]
 
 
+@pytest.mark.parametrize("version", ["a2a", "a2a-0.3"])
+def test_responses_may_be_results_of_json_rpc(version: str) -> None:
+    sent = STREAMS["a2a"][0]
+    bare = [next(iter(event.values())) for event in sent]
+    for events in (sent, bare):
+        assembler = Assembler(version)
+        for event in events:
+            assembler.feed({"jsonrpc": "2.0", "id": 1, "result": event})
+        plain = Assembler(version)
+        for event in events:
+            plain.feed(event)
+        assert (assembler.finish(), assembler.unknown) == (plain.finish(), [])
+    assembler = Assembler(version)
+    assembler.feed({"jsonrpc": "2.0", "id": 1, "method": "message/stream", "params": {}})
+    assembler.feed({"jsonrpc": "2.0", "id": 1, "result": {}})
+    assert len(assembler.unknown) == 2
+
+
 class TestSchema:
     """Verdicts while a message arrives."""
 

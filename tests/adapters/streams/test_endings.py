@@ -99,6 +99,8 @@ UNUSUAL: list[tuple[str, Events, str]] = [
     ("a2a", a2a("TASK_STATE_FAILED"), "failed"),
     ("a2a", a2a("rejected"), "rejected"),
     ("a2a", a2a("TASK_STATE_CANCELED"), "canceled"),
+    ("a2a", told("a2a", {"jsonrpc": "2.0", "id": 1, "error": {
+        "code": -32603, "message": "boom"}}), "error: -32603: boom"),
     ("acp", told("acp", {"type": "error", "error": {"code": "server_error", "message": "boom"}}),
      "server_error: boom"),
     ("acp", told("acp", {"type": "run.failed", "run": {"status": "failed", "error": {

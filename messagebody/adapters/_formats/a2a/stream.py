@@ -31,7 +31,9 @@ class ArtifactUpdates(Accumulator):
         self._message: dict[str, Any] | None = None
 
     def feed(self, event: dict[str, Any]) -> None:
-        """Take a response of a stream, or its content."""
+        """Take a response of a stream, its content, or the error that ends it."""
+        # A server that speaks JSON-RPC sends each response as a result.
+        event = event["result"] if isinstance(event.get("result"), dict) else event
         # 1.0 wraps each response in a member for its kind; 0.3 sends only the content.
         event = next((event[key] for key in _WRAPPERS if isinstance(event.get(key), dict)), event)
         if "artifact" in event:
@@ -42,6 +44,8 @@ class ArtifactUpdates(Accumulator):
             self.end()
         elif "status" in event:
             self._status(event)
+        elif event.get("error") is not None:
+            self.fail(event)
         else:
             raise UnknownEvent
 
