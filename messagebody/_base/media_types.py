@@ -695,7 +695,7 @@ def is_shown_inline(text: str) -> bool:
 
 MEDIA_TOP_LEVELS: Final = ("image", "audio", "video")
 """The top-level types that a block may state without a subtype: a picture, a sound, a film."""
-_RANGE: Final = re.compile(rf"({'|'.join(REGISTERED)})(?:/\*)?", re.IGNORECASE)
+_RANGE: Final = re.compile(rf"({'|'.join(REGISTERED)}|\*)(?:/\*)?", re.IGNORECASE)
 
 
 def unspecified(top_level: str) -> str:
@@ -747,6 +747,8 @@ def top_level_of_range(text: str) -> str | None:
     Examples:
         >>> top_level_of_range("image/*"), top_level_of_range("text"), top_level_of_range("a/b")
         ('image', 'text', None)
+        >>> top_level_of_range("*/*")
+        '*'
     """
     found = _RANGE.fullmatch(text)
     return None if found is None else found[1].lower()

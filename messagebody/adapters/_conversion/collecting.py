@@ -6,6 +6,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from messagebody._core import (
+    DOCUMENT_TOP_LEVEL,
     JSON,
     MEDIA_TOP_LEVELS,
     OCTET_STREAM,
@@ -282,6 +283,8 @@ class Collector:
         """Return the type of a part: the stated one, or a guess, which is a loss."""
         family = top_level_of_range(stated) if stated else None
         top_level = family if family in MEDIA_TOP_LEVELS else item.top_level
+        if family is not None and top_level is None:
+            top_level = DOCUMENT_TOP_LEVEL  # some text, some application, or anything
         if stated and family is None:
             try:
                 # Services and programs write names that no schema asks for, such as image/jpg.

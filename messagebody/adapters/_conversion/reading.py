@@ -280,7 +280,7 @@ def item_of(dialect: Dialect, block: Any, spot: Spot | None = None) -> Item | No
 def _with_top_level(dialect: Dialect, item: Item | None) -> Item | None:
     """Return an item that knows what its kind of block states."""
     if type(item) is Media and (kind := dialect.kind(item.kind)) is not None:
-        item.top_level = kind.top_level
+        item.top_level = kind.top_level or item.top_level
     return item
 
 

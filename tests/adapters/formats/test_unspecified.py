@@ -60,6 +60,20 @@ for _family in ("image", "audio", "video"):
         },
     }  # fmt: skip
 
+MESSAGES |= {
+    ("openai-chat", "file"): _user({"type": "file", "file": {"file_data": URL}}),
+    ("langchain", "document"): {"type": "human", "content": [{"type": "file", "url": URL}]},
+}
+for _range in ("text", "application", "text/*", "application/*", "*/*"):
+    MESSAGES |= {
+        ("vercel-ai", _range): {
+            "id": "1", "role": "user", "parts": [{"type": "file", "mediaType": _range, "url": URL}],
+        },
+        ("vercel-ai", f"{_range} model"): {
+            "role": "user", "content": [{"type": "file", "mediaType": _range, "data": URL}],
+        },
+    }  # fmt: skip
+
 SAYING = (
     "langchain", "pydantic-ai", "llamaindex", "vercel-ai", "ag-ui", "agent-client", "mcp", "a2a",
     "a2a-0.3", "acp",
@@ -93,13 +107,18 @@ def _values(value: Any) -> Iterator[Any]:
         yield value
 
 
+def _family_of(said: str) -> str:
+    """Return the family of a message: what is no picture, sound or film is a document."""
+    return said if said in FAMILIES else "document"
+
+
 @pytest.mark.parametrize(("source", "family", "target"), _pairs())
 @pytest.mark.parametrize("has_rest", [True, False])
 def test_what_a_block_says_reaches_every_target(
     source: str, family: str, target: str, has_rest: bool
 ) -> None:
     """A link goes out as a link, in a block that says as much; else the loss says why not."""
-    read = adapter(source).to_body(MESSAGES[source, family])
+    read, family = adapter(source).to_body(MESSAGES[source, family]), _family_of(family)
     assert (read.value[0].content_type, read.losses) == (FAMILIES[family], ())
     sent = adapter(target).from_body(read.value, rest=read.rest if has_rest else None)
     back = adapter(target).to_body(sent.value).value[0]
@@ -179,6 +198,27 @@ def test_reading_the_content_shows_the_type(tmp_path: Path) -> None:
 def test_a_document_may_be_of_any_type(end: str, kind: str) -> None:
     read = adapter("pydantic-ai").to_body([{"kind": "document-url", "url": f"https://e.com/{end}"}])
     assert read.value[0].content_type == kind
+
+
+FILES: dict[str, Any] = {
+    "anthropic": _user({"type": "document", "source": {"type": "file", "file_id": "f-1"}}),
+    "langchain": {"type": "human", "content": [{"type": "file", "file_id": "f-1"}]},
+    "openai-chat": _user({"type": "file", "file": {"file_id": "file-1"}}),
+    "openai-responses": _user({"type": "input_file", "file_id": "file-1"}),
+}
+
+
+@pytest.mark.parametrize(("name", "message"), FILES.items())
+def test_a_document_that_a_provider_stores_is_a_document(name: str, message: Any) -> None:
+    read = adapter(name).to_body(message)
+    assert (read.value[0].content_type, read.losses) == ("application/x-unknown", ())
+    assert adapter(name).from_body(read.value, rest=read.rest).value == message
+
+
+def test_the_title_of_a_stored_document_tells_its_type() -> None:
+    source = {"type": "file", "file_id": "f-1"}
+    message = _user({"type": "document", "source": source, "title": "a.csv"})
+    assert adapter("anthropic").to_body(message).value[0].content_type == "text/csv"
 
 
 def test_two_blocks_of_one_url_keep_what_each_says() -> None:

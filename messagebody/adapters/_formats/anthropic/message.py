@@ -3,7 +3,7 @@
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from messagebody._core import JSON, MIB, essence, strict_json
+from messagebody._core import DOCUMENT_TOP_LEVEL, JSON, MIB, essence, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import IMAGES, Kind, Spelling
 from messagebody.adapters._vocabulary.dialect import (
@@ -63,7 +63,7 @@ class Anthropic(Format):
             "document", (_PDF, "text/*", JSON), ("https", _FILES), (_PDF,), max_bytes=32 * MIB,
             name_slot="path", in_results=True, roles=_SEEN,
         ),
-        Kind("file", (), (_FILES,), ("*/*",), roles=_SEEN),
+        Kind("file", (), (_FILES,), ("*/*",), roles=_SEEN, top_level=DOCUMENT_TOP_LEVEL),
         Kind("web_search_result", (), ("*",), in_messages=False),
         # What documents and search results are built of.
         Kind("document image", IMAGES, ("https", _FILES), in_messages=False),
@@ -263,7 +263,9 @@ def _media(block: Any, kind: str) -> Media | None:
             stated = _PDF if kind == "document" else None
             return Media(kind, stated, title, url=need(source, "url"))
         case "file":
-            return Media(kind, None, title, url=_file_url(need(source, "file_id")))
+            item = Media(kind, None, title, url=_file_url(need(source, "file_id")))
+            item.top_level = DOCUMENT_TOP_LEVEL
+            return item
         case "content":
             return _built(source.get("content"), kind, title)
     return None

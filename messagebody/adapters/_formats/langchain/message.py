@@ -6,7 +6,7 @@ from urllib.parse import quote, unquote
 
 import attrs
 
-from messagebody._core import JSON, strict_json
+from messagebody._core import DOCUMENT_TOP_LEVEL, JSON, strict_json
 from messagebody.adapters._conversation.messages import is_constructor
 from messagebody.adapters._format import Format
 from messagebody.adapters._registry import adapter
@@ -78,12 +78,8 @@ _ADDITIONAL: Final = ("reasoning_content", "refusal", "audio", "function_call")
 _OF_PROVIDERS: Final = {
     "image": ("anthropic:image", "openai-chat:image", "openai-responses:generated"),
     "audio": ("openai-chat:audio", "openai-chat:spoken"),
-    None: (
-        "anthropic:document",
-        "anthropic:web_search_result",
-        "anthropic:json",
-        "openai-chat:file",
-    ),
+    DOCUMENT_TOP_LEVEL: ("anthropic:document", "openai-chat:file"),
+    None: ("anthropic:web_search_result", "anthropic:json"),
 }
 """The kinds of file in the words of providers, by the top-level type that they state."""
 
@@ -98,7 +94,8 @@ class LangChain(Format):
     kinds = (
         *(Kind(name, (f"{name}/*",), ("*",), name_slot="path", in_results=True)
           for name in ("image", "audio", "video")),
-        Kind("file", ("*/*",), ("*",), name_slot="path", in_results=True),
+        Kind("file", ("*/*",), ("*",), name_slot="path", in_results=True,
+             top_level=DOCUMENT_TOP_LEVEL),
         Kind("text-plain", ("text/*",), name_slot="path", in_messages=False),
         Kind("json", ("*/*",), in_messages=False),
         Kind("artifact", (JSON,), in_messages=False),

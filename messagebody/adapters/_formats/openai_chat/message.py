@@ -5,7 +5,7 @@ from collections import defaultdict
 from itertools import accumulate
 from typing import Any, Final
 
-from messagebody._core import JSON, MIB, canonical, strict_json
+from messagebody._core import DOCUMENT_TOP_LEVEL, JSON, MIB, canonical, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._formats.openai import (
     CITATION,
@@ -71,10 +71,17 @@ class OpenAIChat(Format):
             max_bytes=50 * MIB,
             name_slot="file",
             roles=_USER,
+            top_level=DOCUMENT_TOP_LEVEL,
         ),
         Kind("spoken", ("*/*",), in_messages=False),
         Kind(
-            "file link", (), ("https", "http", "gs"), ("*/*",), in_messages=False, name_slot="file"
+            "file link",
+            (),
+            ("https", "http", "gs"),
+            ("*/*",),
+            in_messages=False,
+            name_slot="file",
+            top_level=DOCUMENT_TOP_LEVEL,
         ),
         *(
             Kind(kind, ("*/*",), ("*",), in_messages=False, name_slot="file", top_level=top_level)
