@@ -17,7 +17,7 @@ from messagebody.errors import DecodeError, LimitExceeded
 
 # No media type has nearly 1,000 characters. Without the bound, a URL without a comma would be
 # scanned to its end.
-_HEAD = re.compile(r"data:([^,\s]{0,1000}),", re.IGNORECASE)
+_HEAD = re.compile(r"data:([^,]{0,1000}),", re.IGNORECASE)
 # Runs of escapes and not single ones, so that one call decodes a long run. Possessive, so that the
 # engine keeps no state for each escape.
 _ESCAPES = re.compile(rb"(?:%[0-9A-Fa-f]{2})++")
@@ -30,6 +30,11 @@ _DEFAULT = "text/plain;charset=US-ASCII"
 def is_data_url(url: str) -> bool:
     """Return whether a URL contains its content."""
     return url[:5].lower() == "data:"
+
+
+def states_type(url: str) -> bool:
+    """Return whether a `data:` URL states the type of its content."""
+    return url[len("data:") :][:1000].lstrip()[:1] not in (",", ";", "")
 
 
 def decode(url: str, *, max_bytes: int = DEFAULT_LIMITS.part_bytes) -> tuple[str, bytes]:
@@ -48,11 +53,14 @@ def decode(url: str, *, max_bytes: int = DEFAULT_LIMITS.part_bytes) -> tuple[str
         ('text/plain', b'hello')
         >>> decode("data:,a%20b")
         ('text/plain;charset=US-ASCII', b'a b')
+        >>> decode("data:image/gif; base64,R0lGODlh")
+        ('image/gif', b'GIF89a')
     """
     head = _HEAD.match(url)
     if head is None:
         raise DecodeError("a data URL is data:[type][;base64],content")
-    content_type, is_base64 = _media_type(head[1])
+    # Many make the head of a Content-Type header; white space has no meaning in it.
+    content_type, is_base64 = _media_type("".join(head[1].split()))
     content = _quickly(url[head.end() :], max_bytes) if is_base64 else None
     if content is not None:
         return content_type, content

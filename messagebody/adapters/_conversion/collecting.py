@@ -262,9 +262,12 @@ class Collector:
         """Return the content of a data URL, and the stated type."""
         known = self._known(url)
         if known is not None:
-            return known, item.media_type or url[5 : url.index(";base64,")]
+            head = url[len("data:") : url.index(";base64,")]
+            return known, item.media_type or "".join(head.split())
         kind, data = data_urls.decode(url, max_bytes=self._limits.part_bytes)
-        return data, item.media_type or kind
+        # Where a block says what it holds, a URL without a type adds nothing to it.
+        is_said = data_urls.states_type(url) or item.top_level is None
+        return data, item.media_type or (kind if is_said else None)
 
     def _known(self, spelled: str) -> bytes | None:
         """Return the content of base64, or of a URL that contains it, if it was just written."""

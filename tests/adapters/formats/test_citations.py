@@ -399,6 +399,15 @@ def test_grounding_is_of_the_text_and_goes_out_with_its_candidate_only() -> None
     assert GEMINI.detect(message)
 
 
+@pytest.mark.parametrize("rest", ["beside", "part"])
+def test_candidates_alone_come_back_as_they_were(rest: str) -> None:
+    answers = [candidate("aé", support(1, 3, 0)), {**candidate("b"), "finishReason": "MAX_TOKENS"}]
+    there = GEMINI.to_bodies(answers, rest=rest)
+    rests = there.rest if rest == "beside" else ()
+    done = GEMINI.from_bodies(there.value, rest=rests)
+    assert (done.value, done.losses) == (answers, ())
+
+
 @pytest.mark.parametrize(
     "message",
     [

@@ -132,3 +132,17 @@ def test_a_result_of_nothing_answers_its_call(name: str) -> None:
     assert (done.value, done.losses) == (ANSWERED[name](None), ())
     chat = named("openai-chat").from_bodies(there.value, rest=there.rest).value
     assert [bool(each.get("tool_calls")) for each in chat][:2] == [True, False][: len(chat)]
+
+
+def test_null_pairs_as_a_missing_id() -> None:
+    call = {**OPENAI_CALL, "id": None}
+    result = {"tool_call_id": None, "content": "R1"}
+    talk = answers({"content": None, "tool_calls": [call]}, result)
+    there = named("openai-chat").to_bodies(talk)
+    assert there.losses == ()
+    assert named("openai-chat").from_bodies(there.value, rest=there.rest).value == talk
+    for name in ("gemini", "anthropic", "llamaindex"):
+        made = named(name).from_bodies(there.value, rest=there.rest).value
+        parts = [part for body in named(name).to_bodies(made).value for part in body]
+        assert [str(part.name)[:14] for part in parts] == ["/tool/calls/1.", "/tool/results/"]
+        assert parts[1].text == "R1"

@@ -1,6 +1,7 @@
 """Pictures, sounds and films behind URLs that do not tell their type."""
 
 import base64
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -289,3 +290,36 @@ def test_a_kind_is_right_about_any_number_of_types() -> None:
         assert all(map(kind.opens_type, types))
         assert [*map(kind.name_of_type, types)] == types
         assert not any(kind.takes(f"text/x-{number}") for number in range(600))
+
+
+HELD = base64.b64encode(b"any bytes").decode()
+
+
+@pytest.mark.parametrize("head", ["", ";charset=utf-8", " "])
+@pytest.mark.parametrize(("name", "family"), [
+    key for key in MESSAGES if key[0] not in ("vercel-ai", "pydantic-ai") and key[1] != "document"
+])  # fmt: skip
+def test_a_url_with_content_and_no_type_is_what_its_block_says(
+    name: str, family: str, head: str
+) -> None:
+    text = json.dumps(MESSAGES[name, family]).replace(URL, f"data:{head};base64,{HELD}")
+    there = adapter(name).to_body(json.loads(text))
+    done = adapter(name).from_body(there.value, rest=there.rest)
+    assert done.value == json.loads(text)
+    assert there.value[0].read_bytes() == b"any bytes"
+    assert there.value[0].content_type == FAMILIES[family]
+    assert (there.losses, done.losses) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "head", ["image/png; ", " image/png ;", "image/png\t;\n", "image/png;x=1; "]
+)
+@pytest.mark.parametrize("name", ["openai-chat", "openai-responses", "langchain", "ag-ui"])
+def test_white_space_in_the_head_of_a_url_means_nothing(name: str, head: str) -> None:
+    url = f"data:{head}base64,{base64.b64encode(PNG).decode()}"
+    message = json.loads(json.dumps(MESSAGES[name, "image"]).replace(URL, json.dumps(url)[1:-1]))
+    there = adapter(name).to_body(message)
+    assert there.value[0].content_type.replace(" ", "").partition(";")[0] == "image/png"
+    assert (there.value[0].read_bytes(), there.losses) == (PNG, ())
+    done = adapter(name).from_body(there.value, rest=there.rest)
+    assert (done.value, done.losses) == (message, ())

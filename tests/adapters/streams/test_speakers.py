@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from messagebody import MessageBody, Part
 from messagebody.adapters import adapter
 from messagebody.adapters.streams import Assembler
 from messagebody.errors import EnvelopeError
@@ -259,8 +260,12 @@ def test_what_a_text_of_gemini_stands_on_is_cited() -> None:
     assert (text.text, text.metadata["citations"][0]["end"]) == ("Spain won.", 5)
     assert done.value["/sources/1"].url == "https://e.com/a"
     # A request has contents, and no candidates.
-    [content] = messages("gemini").from_bodies([done.value], rest=[done.rest]).value
-    assert [part["text"] for part in content["parts"]] == ["Hm.", "Spain won."]
+    bodies, rests = [MessageBody([Part("Who?")]), done.value], [{"role": "user"}, done.rest]
+    request = messages("gemini").from_bodies(bodies, rest=rests)
+    assert [part["text"] for part in request.value[1]["parts"]] == ["Hm.", "Spain won."]
+    assert [(loss.where, str(loss.affects), loss.message) for loss in request.losses] == [
+        ("groundingMetadata", "labels", 1)
+    ]
 
 
 ASIDE: list[tuple[str, list[Event], str]] = [

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from messagebody._core import DOCUMENT_TOP_LEVEL, JSON, MIB, MessageBody, strict_json
-from messagebody.adapters._contract import Converted
+from messagebody.adapters._contract import Affected, Converted, Loss, LossKind
+from messagebody.adapters._conversion.missed import missed_in
 from messagebody.adapters._format import Format
 from messagebody.adapters._formats.gemini.grounding import (
     content_of,
@@ -24,6 +25,7 @@ from messagebody.adapters._vocabulary.dialect import (
     some,
     split_texts,
 )
+from messagebody.adapters._vocabulary.differences import difference
 from messagebody.adapters._vocabulary.items import (
     Call,
     Code,
@@ -122,11 +124,25 @@ class Gemini(Format):
         return {"parts": blocks, "role": role} if alone is None else alone
 
     def from_bodies(self, bodies: Iterable[MessageBody], /, **options: Any) -> Converted[list[Any]]:
-        """Return the contents of a conversation; the service takes no candidates in a request."""
+        """Return the contents of a conversation: the service takes no candidates in a request.
+
+        Candidates alone are no request, and come back as they were.
+        """
+        bodies = [*bodies]
         done = super().from_bodies(bodies, **options)
-        contents = (content_of(each) for each in done.value)
-        pairs = zip(done.value, contents, strict=True)
-        return Converted([each if held is None else held for each, held in pairs], done.losses)
+        held = [content_of(each) for each in done.value]
+        if None not in held:
+            return done
+        why, is_each = "a request has contents and no candidates", len(held) == len(bodies)
+        losses = [
+            Loss(LossKind.OMITTED, name, why, affects=Affected.LABELS,
+                 message=number if is_each else None)
+            for number, content in enumerate(held) if content is not None
+            for name in missed_in(difference({"content": content}, done.value[number]))
+        ]  # fmt: skip
+        pairs = zip(done.value, held, strict=True)
+        contents = [each if content is None else content for each, content in pairs]
+        return Converted(contents, (*done.losses, *losses))
 
     def read_block(self, block: Any) -> Item | None:
         """Return the item of a part."""

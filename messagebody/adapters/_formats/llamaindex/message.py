@@ -135,7 +135,7 @@ class LlamaIndex(Format):
         if "tool_call_id" in block:
             name = optional(block, "name")
             return Result(
-                need(block, "tool_call_id"), name=name, blocks=need(block, "blocks", list)
+                optional(block, "tool_call_id"), name=name, blocks=need(block, "blocks", list)
             )
         return None
 

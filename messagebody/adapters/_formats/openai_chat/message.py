@@ -435,7 +435,7 @@ def _member(block: Any) -> Item | None:
     """Return the item of a member beside the content."""
     if "tool_call_id" in block:
         blocks, form = _told(block.get("content"))
-        return Result(need(block, "tool_call_id"), form=form, blocks=blocks)
+        return Result(optional(block, "tool_call_id"), form=form, blocks=blocks)
     if (item := dialects.read_beside(block)) is not None:
         return item
     if "function" in block:  # Mistral, Ollama
