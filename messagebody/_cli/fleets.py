@@ -144,18 +144,21 @@ def change_lines(
         yield f"  {escape(name)} is removed"
 
 
-def report_tools(found: ToolsDifference, title: str, path: str) -> CommandReport:
+def report_tools(
+    found: ToolsDifference, title: str, path_of: Callable[[str], str]
+) -> CommandReport:
     """Return the effects of a change of tools as a report.
 
     Arguments:
         found: the effects.
         title: the question.
-        path: the file of the new tools.
+        path_of: the file of each tool.
     """
 
     def problem(code: str, each: ToolBreak, *, is_error: bool) -> FileProblem:
         text = escape(str(each), limit=_LONGEST)
-        return FileProblem(code, _RULES[code], text, path, is_error, (each.tool, each.side))
+        return FileProblem(code, _RULES[code], text, path_of(each.tool), is_error,
+                           (each.tool, each.side))  # fmt: skip
 
     problems = [problem(_SIDES[each.side], each, is_error=True) for each in found.breaks]
     problems += [problem("undecided", each, is_error=False) for each in found.undecided]

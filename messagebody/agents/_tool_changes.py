@@ -3,14 +3,14 @@
 Arguments are taken and results are sent, so the two are compared in opposite directions.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final, Literal
 
 import attrs
 
 from messagebody._core import DEFAULT_STEPS, answer_repr, quote, require_iterable, strict_json
-from messagebody.agents._tools import Tool, is_tool, read_tool, tools_in
+from messagebody.agents._tools import Tool, flatten_tools, is_tool, read_whole_tool, tools_in
 from messagebody.compatibility import Reason, Verdict, check
 from messagebody.errors import InvalidSchema
 from messagebody.schema import MessageBodySchema, SchemaPart
@@ -77,7 +77,7 @@ class ToolsDifference:
 
     Arguments:
         breaks: what breaks, in the order of the old tools.
-        undecided: sides of tools for which the budget ended, or whose schema can't be read.
+        undecided: sides of tools for which the budget ended, or whose old schema can't be read.
         added: the names of new tools.
         removed: the names of tools that are gone; each is among the breaks.
     """
@@ -119,7 +119,8 @@ def diff_tools(
         steps: the budget for each schema.
 
     Raises:
-        InvalidSchema: a tool has no name, or two tools of a list have the same one.
+        InvalidSchema: a tool has no name or states no schema of its arguments, a new schema is not
+            legal, two tools of a list have the same name, or a list is a page of several.
         InvalidArgument: there are no tools.
 
     Examples:
@@ -131,6 +132,7 @@ def diff_tools(
         'find': a caller may no longer leave out '/q': such as {}
     """
     mine, theirs = _named(old, "old"), _named(new, "new")
+    _require_legal(mine, theirs)
     breaks, undecided = list[ToolBreak](), list[ToolBreak]()
     for name, tool in mine.items():
         if name not in theirs:
@@ -144,30 +146,59 @@ def diff_tools(
 
 
 def holds_tools(value: Any) -> bool:
-    """Return whether a JSON value is a list of tools, or an answer that holds one."""
-    if not isinstance(value, list):
-        return tools_in(value) is not None
-    return bool(value) and all(isinstance(each, Mapping) and is_tool(each) for each in value)
+    """Return whether a JSON value is a tool, a list of tools, or an answer that holds one."""
+    if isinstance(value, list):
+        return any(isinstance(each, Mapping) and holds_tools(each) for each in value)
+    return tools_in(value) is not None or (isinstance(value, Mapping) and is_tool(value))
 
 
 def _named(tools: Any, whose: str) -> dict[str, Tool]:
     """Return tools by their names."""
-    held = getattr(tools, "tools", tools)  # the answer of an SDK
-    listed = tools_in(held) if isinstance(held, Mapping) else None
-    if listed is None:
-        hint = "an answer to tools/list has them as 'tools'"
-        values: Iterable[Any] = require_iterable(held, "tools in a list", hint=hint)
-        listed = ((f"/{index}", each) for index, each in enumerate(values))
+    if _next_page(tools) is not None:
+        problem = "a list with nextCursor is a page of several; all are needed in one list"
+        raise InvalidSchema(f"{whose} tools: {problem}")
     found: dict[str, Tool] = {}
-    for where, each in listed:
+    for where, each in _listed(getattr(tools, "tools", tools)):  # the answer of an SDK
         try:
-            tool = read_tool(each)
+            tool = read_whole_tool(each)
         except InvalidSchema as error:
             raise InvalidSchema(f"{whose} tools: {where}: {error}") from error
         if tool.name in found:
             raise InvalidSchema(f"{whose} tools: {where}: {quote(tool.name)} is there twice")
         found[tool.name] = tool
     return found
+
+
+def _listed(held: Any) -> Iterator[tuple[str, Any]]:
+    """Return tools, each with its place."""
+    if isinstance(held, Mapping):
+        listed = tools_in(held)
+        if listed is not None:
+            return listed
+        if is_tool(held):
+            return iter([("/", held)])
+    hint = "an answer to tools/list has them as 'tools'"
+    return flatten_tools(require_iterable(held, "tools in a list", hint=hint), "")
+
+
+def _next_page(held: Any) -> Any:
+    """Return the cursor of the next page of a list of tools; None if there is none."""
+    if not isinstance(held, Mapping):
+        return getattr(held, "nextCursor", getattr(held, "next_cursor", None))
+    result = held.get("result")
+    return held.get("nextCursor") if result is None else _next_page(result)
+
+
+def _require_legal(old: Mapping[str, Tool], new: Mapping[str, Tool]) -> None:
+    """Require that what is new of the new schemas can be read."""
+    for name, tool in new.items():
+        was = old.get(name)
+        for content, before in ((tool.taken, was and was.taken), (tool.sent, was and was.sent)):
+            if content is not None and content != before:
+                try:
+                    _schema_of(content)
+                except InvalidSchema as error:
+                    raise InvalidSchema(f"new tools: tool {quote(name)}: {error}") from error
 
 
 def _compared(

@@ -4,12 +4,12 @@ The tools of MCP servers, the functions of OpenAI, Anthropic and Gemini, and the
 and pydantic-ai, as JSON or as objects; no library is imported.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import attrs
 
-from messagebody._core import quote
+from messagebody._core import nearest, quote
 from messagebody.errors import InvalidSchema
 from messagebody.findings import pointer
 from messagebody.schema import MessageBodySchema, SchemaPart
@@ -38,6 +38,11 @@ _OUTPUT_MEMBERS: Final = (
 """Members with the schema of results."""
 _OPENAPI_MEMBERS: Final = ("parameters", "response")
 """Members that Gemini writes in words of OpenAPI: types in capitals, and `nullable`."""
+
+_LIKE: Final = 0.75
+"""How much a misspelt member is like one of these."""
+_LONGEST: Final = 40
+"""Characters of a member that may be a misspelt one."""
 
 
 @attrs.frozen
@@ -79,11 +84,12 @@ def tools_in(data: Any) -> Iterator[tuple[str, Any]] | None:
         return found and ((f"/result{where}", each) for where, each in found)
     for member in _LISTS:
         if isinstance(data.get(member), list):
-            return _flatten(data[member], pointer(member))
+            return flatten_tools(data[member], pointer(member))
     return None
 
 
-def _flatten(tools: list[Any], place: str) -> Iterator[tuple[str, Any]]:
+def flatten_tools(tools: Iterable[Any], place: str) -> Iterator[tuple[str, Any]]:
+    """Yield the tools of a list, and of the lists in it, each with its place."""
     for at, each in enumerate(tools):
         where = f"{place}/{at}"
         inner = tools_in(each)
@@ -99,6 +105,36 @@ def is_tool(data: Mapping[str, Any]) -> bool:
     return data.get("type") == "function" or isinstance(function, Mapping) or (
         "name" in data and any(member in data for member in _INPUT_MEMBERS)
     )  # fmt: skip
+
+
+def read_whole_tool(tool: Any) -> Tool:
+    """Read a tool, and require the schema of its arguments where its form has to state it.
+
+    Raises:
+        InvalidSchema: it is none, has no name, or a schema is missing or its member misspelt.
+    """
+    found = read_tool(tool)
+    data = found.members
+    for members in (_INPUT_MEMBERS, _OUTPUT_MEMBERS):
+        if all(data.get(member) is None for member in members):
+            for key in (key for key in data if key not in _INPUT_MEMBERS + _OUTPUT_MEMBERS):
+                if near := _nearest_member(key, members):
+                    raise InvalidSchema(f"tool {quote(found.name)} has {quote(key)}; "
+                                        f"did you mean {quote(near)}?")  # fmt: skip
+    # Functions may have no arguments, and those that a service runs have none to state.
+    is_typed = isinstance(tool, Mapping) and tool.get("type", "custom") != "custom"
+    if not is_typed and all(data.get(member) is None for member in _INPUT_MEMBERS):
+        raise InvalidSchema(f"tool {quote(found.name)} states no inputSchema")
+    return found
+
+
+def _nearest_member(key: Any, members: tuple[str, ...]) -> str:
+    """Return the member that a key is a misspelling of, or ""."""
+    if not isinstance(key, str) or len(key) > _LONGEST:
+        return ""
+    plain = {each.replace("_", "").lower(): each for each in reversed(members)}
+    near = nearest(key.replace("_", "").replace("-", "").lower(), plain, _LIKE)
+    return plain.get(near, "")
 
 
 def read_tool(tool: Any) -> Tool:

@@ -185,9 +185,47 @@ def test_what_is_no_list_of_tools() -> None:
         diff_tools([tool(), tool()], [])
     with pytest.raises(InvalidSchema, match=r"new tools: /tools/0: a tool's name is text"):
         diff_tools([], {"tools": [{"inputSchema": {}}]})
+    cursor = {"tools": [tool()], "nextCursor": "b"}
+    pages = [cursor, {"result": cursor}, SimpleNamespace(**cursor),
+             SimpleNamespace(tools=[], next_cursor="b")]  # fmt: skip
+    for page in pages:
+        with pytest.raises(InvalidSchema, match="new tools: a list with nextCursor is a page"):
+            diff_tools([], page)
     for wrong in ("tools.json", {"name": "find"}, 5, None):
         with pytest.raises(InvalidArgument, match="an answer to tools/list"):
             diff_tools(wrong, [])
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        ({"name": "a"}, "tool 'a' states no inputSchema"),
+        ({"name": "a", "inputSchema": None}, "tool 'a' states no inputSchema"),
+        ({"name": "a", "input": {}}, "tool 'a' states no inputSchema"),
+        ({"name": "a", "type": "custom"}, "tool 'a' states no inputSchema"),
+        ({"name": "a", "inputschema": {}}, "did you mean 'inputSchema'"),
+        ({"name": "a", "inputShema": {}}, "did you mean 'inputSchema'"),
+        ({**tool(name="a"), "outputschema": {}}, "did you mean 'outputSchema'"),
+        ({"type": "function", "function": {"name": "a", "params": {}}}, "mean 'parameters'"),
+        (tool({"type": "strin"}), "new tools: tool 'find': contentSchema /type"),
+        (tool(None, {"properties": []}), "new tools: tool 'find': contentSchema /properties"),
+    ],
+)
+def test_what_states_no_legal_schema(entry: dict[str, Any], why: str) -> None:
+    """It would be taken for a tool that takes anything, and nothing would break."""
+    for old in ([], [tool(name="a"), tool()]):
+        with pytest.raises(InvalidSchema, match=why):
+            diff_tools(old, [entry])
+
+
+def test_functions_need_no_arguments() -> None:
+    search = {"type": "web_search_20250305", "name": "b", "input_examples": [], "": 1, "x" * 99: 1}
+    functions = [{"type": "function", "function": {"name": "a"}}, search]
+    assert diff_tools(functions, functions)
+    assert diff_tools([{"functionDeclarations": [tool()]}], [tool()])
+    assert diff_tools(tool(), tool())
+    odd = tool({"pattern": "(?!a)"})
+    assert diff_tools([odd], [odd])  # it is as it was, and can't break
 
 
 def test_texts_are_short_and_data_is_whole() -> None:
@@ -231,7 +269,8 @@ class TestTheShell:
         odd = tmp_path / "odd.json"
         tools = [tool({"$ref": "https://e.com/a"}), tool(name="b")]
         odd.write_text(json.dumps({"tools": tools}))
-        assert run(["registry", "diff", places[0], str(odd)]) == 3
+        assert run(["registry", "diff", str(odd), places[0]]) == 3
+        assert run(["registry", "diff", places[0], str(odd)]) == 2
         assert run(["registry", "diff", places[0], "--strict", str(tmp_path / "none.json")]) == 2
 
     def test_writes_reports(self, tmp_path: Path, places: tuple[str, str]) -> None:

@@ -13,6 +13,8 @@ PAGE = {"contentType": "text/html", "required": True}
 ASKS = {"exchanges": {"interrupt": {"sends": [TEXT]}}}
 TAKES = {"exchanges": {"interrupt": {"takes": [TEXT]}}}
 
+LOOK = {"name": "look", "inputSchema": {"type": "object"}}
+
 
 def write(path: str, takes: Any, sends: Any, **more: Any) -> None:
     Path(path).parent.mkdir(exist_ok=True)
@@ -185,13 +187,67 @@ def test_tools(shell: Shell) -> None:
                                  "required": ["url"]}}  # fmt: skip
         return json.dumps({"tools": [find, {"name": "fetch", "inputSchema": taken}]})
 
-    # A directory of lists is a registry; of two files, callers and readers are asked about.
     for place, text in (
         ("before", tools(url={"type": "string"})),
         ("after", tools(url={"type": "string"}, depth={"type": "integer"})),
     ):
         Path(place).mkdir()
         Path(place, "tools.json").write_text(text, "utf-8")
+    before, after = "before/tools.json", "after/tools.json"
+    for old, new in ((before, after), ("before", "after"), ("before", after), (before, "after")):
+        done = shell("registry", "diff", old, new)
+        lost = "- 'fetch': a caller may no longer leave out '/depth': such as {\"url\":\"\"}\n"
+        assert (done.code, done.out) == (1, lost)
+        assert shell("registry", "diff", new, old).code == 0
+    out = shell("registry", "diff", "before", "after", "--format", "github").out
+    assert out.startswith("::error file=after/tools.json,line=1,title=messagebody tool-input")
+    Path("before/more.json").write_text(json.dumps({"tools": [LOOK]}), "utf-8")
     done = shell("registry", "diff", "before", "after")
-    assert (done.code, done.out.splitlines()[0]) == (1, "- find → fetch")
-    assert shell("registry", "diff", "after", "before").out == "+ find → fetch\n"
+    assert "- 'look': a caller may no longer call it: it is gone" in done.out
+    Path("after/more.json").write_text(json.dumps(LOOK), "utf-8")
+    assert "'look'" not in shell("registry", "diff", "before", "after").out
+
+
+def test_a_tool_that_is_gone_is_a_break_wherever_it_was(shell: Shell) -> None:
+    places: dict[str, Any] = {"list": {"tools": [LOOK]}, "one": LOOK, "none": None}
+    empty: dict[str, Any] = {"empty.json": [], "tools.json": {"tools": []}}
+    for place, held in places.items():
+        Path(place).mkdir()
+        if held is not None:
+            Path(place, "t.json").write_text(json.dumps(held), "utf-8")
+    for name, held in empty.items():
+        Path(name).write_text(json.dumps(held), "utf-8")
+    for old in ("list", "list/t.json", "one", "one/t.json"):
+        for new in ("none", "empty.json", "tools.json"):
+            done = shell("registry", "diff", old, new)
+            assert (done.code, done.out) == (
+                1, "- 'look': a caller may no longer call it: it is gone\n"
+            )  # fmt: skip
+    assert shell("registry", "diff", "none", "none").code == 0
+
+
+def test_tools_that_can_not_be_compared(shell: Shell) -> None:
+    """A gate that can't tell stays closed."""
+    Path("tools").mkdir()
+    Path("mixed").mkdir()
+    for name, held in {
+        "tools/t.json": {"tools": [LOOK]},
+        "page.json": {"tools": [LOOK], "nextCursor": "b"},
+        "wrong.json": {"tools": [{"name": "look", "inputschema": {}}]},
+        "illegal.json": {"tools": [{**LOOK, "inputSchema": {"type": "strin"}}]},
+        "mixed/a.json": {"tools": [LOOK]},
+        "mixed/b.json": {"name": "x", "input": []},
+    }.items():
+        Path(name).write_text(json.dumps(held), "utf-8")
+    for one, other in (("tools", "old"), ("tools/t.json", "old/scout.json"), ("tools", "mixed"),
+                       ("tools/t.json", "old"), ("tools", "old/scout.json")):  # fmt: skip
+        for pair in ((one, other), (other, one)):
+            done = shell("registry", "diff", *pair)
+            assert (done.code, done.out) == (2, "")
+    for new in ("page.json", "wrong.json", "illegal.json"):
+        done = shell("registry", "diff", "tools", new)
+        assert (done.code, new in done.err) == (2, True)
+    for text, why in ((json.dumps(LOOK), "is in two files"), ("{", "is not valid JSON")):
+        Path("tools/u.json").write_text(text, "utf-8")
+        done = shell("registry", "diff", "mixed/a.json", "tools")
+        assert (done.code, why in done.err) == (2, True)

@@ -8,7 +8,12 @@ import click
 
 from messagebody._cli.application import ExitCode
 from messagebody._cli.fleets import change_lines, report_change, report_tools, tool_lines
-from messagebody._cli.inputs import read_json, read_schema
+from messagebody._cli.inputs import (
+    decode_json,
+    read_bytes,
+    read_file_of_directory,
+    read_schema,
+)
 from messagebody._cli.options import json_option, lenient_option
 from messagebody._cli.reports import (
     FORMATS,
@@ -19,8 +24,9 @@ from messagebody._cli.reports import (
     show,
 )
 from messagebody._cli.terminal import Terminal, limits, pass_terminal
-from messagebody._core import count_of, escape
-from messagebody.agents import Registry, ToolsDifference, diff_tools, holds_tools
+from messagebody._core import count_of, escape, quote
+from messagebody.agents import Registry, diff_tools, holds_tools
+from messagebody.errors import InvalidSchema
 from messagebody.findings import Finding, Severity
 from messagebody.rendering import registry_page
 
@@ -236,9 +242,10 @@ def diff(
     code 1: a pair or an exchange would be lost, or there are mistakes. 3: some are undecided. Pairs
     of agents that are removed are not lost.
 
-    If OLD and NEW are files with the tools of an MCP server, callers and readers are asked about:
-    what may no longer be sent to each tool, and what it may no longer return, with a value that
-    shows it. A tool that is gone breaks its callers.
+    If OLD and NEW are files with the tools of an MCP server, or directories of them, callers and
+    readers are asked about: what may no longer be sent to each tool, and what it may no longer
+    return, with a value that shows it. A tool that is gone breaks its callers. Agents and tools
+    can't be compared with each other.
 
     \b
       messagebody registry diff main/agents agents
@@ -247,8 +254,10 @@ def diff(
       messagebody registry diff main/agents agents --format github --report sarif agents.sarif
     """
     tools = _tools_in(old), _tools_in(new)
-    if None not in tools:
-        report, lines = _change_of_tools(old, new, diff_tools(*tools, strict=strict), terminal)
+    if _are_tools(*tools):
+        before, after = (each or {} for each in tools)
+        title = f"{new} breaks no caller or reader of {old}"
+        report, lines = _change_of_tools(new, before, after, title, terminal, strict=strict)
     else:
         report, lines = _change_of_agents(old, new, terminal, lenient=lenient)
     for name, file in reports:
@@ -260,17 +269,72 @@ def diff(
     return exit_code(report)
 
 
-def _tools_in(place: str) -> Any:
-    """Return what a file holds if that are the tools of a server, None otherwise."""
-    held = None if Path(place).is_dir() else read_json(place)
-    return held if holds_tools(held) else None
+_Lists = dict[str, Any]
+"""What files hold that are tools, by file."""
+
+
+def _tools_in(place: str) -> _Lists | None:
+    """Return the tools of a file or of a directory; None if it holds something else.
+
+    Raises:
+        UsageError: it holds tools beside something else.
+    """
+    is_directory = Path(place).is_dir()
+    read = read_file_of_directory if is_directory else read_bytes
+    lists, others = _Lists(), dict[str, str]()
+    for file in [*map(str, sorted(Path(place).glob("*.json")))] if is_directory else [place]:
+        try:
+            held = decode_json(read(file), quote(file))
+        except (click.UsageError, OSError) as error:
+            if not is_directory:
+                raise
+            others[file] = str(error)
+            continue
+        if holds_tools(held):
+            lists[file] = {"tools": held} if isinstance(held, list) else held
+        elif held != []:
+            others[file] = f"{quote(file)} has no tools"
+    if lists and others:
+        first, problem = next(iter(lists)), next(iter(others.values()))
+        raise click.UsageError(f"{quote(first)} has tools, which are compared apart; {problem}")
+    return None if others else lists
+
+
+def _are_tools(old: _Lists | None, new: _Lists | None) -> bool:
+    """Return whether two places hold tools; agents can't be compared with them."""
+    if (old is None or new is None) and (old or new):
+        raise click.UsageError("OLD and NEW are both agents or both tools; here is one of each")
+    return bool(old or new)
 
 
 def _change_of_tools(
-    old: str, new: str, found: ToolsDifference, terminal: Terminal
+    place: str, old: _Lists, new: _Lists, title: str, terminal: Terminal, *, strict: bool
 ) -> tuple[CommandReport, Iterator[str]]:
-    title = f"{new} breaks no caller or reader of {old}"
-    return report_tools(found, title, from_here(new)), tool_lines(found, terminal.palette)
+    _files_of(old)
+    files = _files_of(new)
+    try:
+        found = diff_tools([*old.values()], [*new.values()], strict=strict)
+    except InvalidSchema as error:
+        raise click.UsageError(f"{quote(place)}: {error}") from error
+    report = report_tools(found, title, lambda name: from_here(files.get(name, place)))
+    return report, tool_lines(found, terminal.palette)
+
+
+def _files_of(lists: _Lists) -> dict[str, str]:
+    """Return the file of each tool, by its name."""
+    found: dict[str, str] = {}
+    for file, held in lists.items():
+        try:
+            names = diff_tools(held, []).removed
+        except InvalidSchema as error:
+            problem = str(error).removeprefix("old tools: ")
+            raise click.UsageError(f"{quote(file)}: {problem}") from error
+        for name in names:
+            if name in found:
+                both = f"{quote(found[name])} and {quote(file)}"
+                raise click.UsageError(f"the tool {quote(name)} is in two files, {both}")
+            found[name] = file
+    return found
 
 
 def _change_of_agents(
