@@ -26,7 +26,7 @@ from messagebody.adapters._conversation.messages import (
     refuse_conversation,
 )
 from messagebody.adapters._conversation.turn import Turn, with_rest
-from messagebody.adapters._conversation.turns import at_the_ends, joined, turns_of
+from messagebody.adapters._conversation.turns import at_the_end, joined, refused_places, turns_of
 from messagebody.adapters._conversion.citing import marks_of, renumbered, uncounted, with_documents
 from messagebody.adapters._conversion.collecting import Collector
 from messagebody.adapters._conversion.plain import read_plain, write_plain
@@ -34,7 +34,7 @@ from messagebody.adapters._conversion.reaching import Reach, WriteOptions
 from messagebody.adapters._conversion.reading import BlockReader
 from messagebody.adapters._conversion.writing import write
 from messagebody.adapters._registry import adapter, detect
-from messagebody.adapters._vocabulary.dialect import KIN, ROLES, Dialect, Misplaced
+from messagebody.adapters._vocabulary.dialect import ANYBODY, KIN, ROLES, Dialect, Misplaced
 from messagebody.adapters._vocabulary.items import KEEP
 from messagebody.adapters._vocabulary.values import check_text_type, json_value, one_of
 from messagebody.errors import EnvelopeError, MessageBodyError
@@ -126,7 +126,7 @@ class Format(Dialect):
         if not isinstance(value, list):
             return self.detect(value)
         said = {self.turn_in(each) for each in value}
-        return len(said) == 1 and None not in said
+        return None not in said and len(said - {ANYBODY} or said) == 1
 
     def from_body(
         self, body: MessageBody, /, *, rest: Any = None, role: str | None = None,
@@ -267,9 +267,12 @@ class Format(Dialect):
         how = WriteOptions.of(**options)
         turns, losses = turns_of(self, bodies, rest, results)
         # A conversation that is as it came has ends that its service has taken.
-        if len(turns) != len(rest) or not all(turn.is_own for turn in turns):
-            losses += at_the_ends(self, turns)
+        is_new = len(turns) != len(rest) or not all(turn.is_own for turn in turns)
+        if is_new:
+            losses += at_the_end(self, turns)
         messages, sent = self._written_each(turns, role, how, losses)
+        if is_new:
+            losses += refused_places(self, sent, messages)
         if any("documents" in (turn.rest or ()) for turn in sent):
             messages, found = self._renumbered(messages, sent)
             losses += found

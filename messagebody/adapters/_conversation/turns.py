@@ -312,16 +312,45 @@ def _pieces(dialect: Dialect, turn: Turn) -> list[Turn]:
 # Services with rules for the first and the last message
 
 
-def at_the_ends(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
-    """Mend the last turn for the service, and return losses of the first and the last one."""
-    losses = []
+def refused_places(dialect: Dialect, turns: list[Turn], messages: list[Any]) -> Iterator[Loss]:
+    """Yield a loss for each message that the service may refuse for its place.
+
+    Arguments:
+        dialect: the format.
+        turns: those of which a message goes out.
+        messages: the message of each turn.
+    """
     first = next((turn for turn in turns if _role_of(turn) not in {"system", "developer"}), None)
     if first is not None and _role_of(first) == "assistant":
         kinds = {type(item) if item is not None else Item for item, _ in first.items()}
         if any(issubclass(kind, dialect.never_first) for kind in kinds):
             begun = "the assistant" if Item in dialect.never_first else "a call of a tool"
             why = f"{dialect.name} may refuse a conversation that begins with {begun}"
-            losses.append(first.loss(LossKind.DOWNGRADED, "role", why, Affected.CONTENT))
+            yield first.loss(LossKind.DOWNGRADED, "role", why, Affected.CONTENT)
+    if dialect.takes_system is not None:
+        yield from _system_amid(dialect, turns, messages)
+
+
+def _system_amid(dialect: Dialect, turns: list[Turn], messages: list[Any]) -> Iterator[Loss]:
+    """Yield a loss for each message of the system behind others, where the service takes none."""
+    told = [message.get("role") if isinstance(message, dict) else None for message in messages]
+    follows: list[Any] = ["assistant"]  # the answer to the last message
+    for role in reversed(told):
+        follows.append(role if role != "system" else follows[-1])
+    before: Any = "system"
+    for turn, role, after in zip(turns, told, reversed(follows[1:]), strict=True):
+        if role != "system":
+            before = role
+        elif before != "system" and (
+            (before, after) != ("user", "assistant") or dialect.takes_system == "first"
+        ):
+            why = f"{dialect.name} may refuse what the system says here, and takes it first"
+            yield turn.loss(LossKind.DOWNGRADED, "role", why, Affected.CONTENT)
+
+
+def at_the_end(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
+    """Mend the last turn for the service, and return what is lost of it."""
+    losses: list[Loss] = []
     last = turns[-1] if turns else None
     if last is None or last.is_own or dialect.takes_spaces_last or _role_of(last) != "assistant":
         return losses

@@ -177,6 +177,9 @@ class PlainMessage(NamedTuple):
 
 NEVER: Final = "never"
 
+ANYBODY: Final = "anybody"
+"""Whose turn a message belongs to that nobody says: that of the message before it, or behind it."""
+
 
 class Dialect:
     """State what is special about the messages of one format.
@@ -235,6 +238,11 @@ class Dialect:
     """Kinds of block that the service takes only beside a text."""
     never_first: ClassVar[tuple[type[Item], ...]] = ()
     """What the assistant can't begin a conversation with: a kind of item, or `Item` for all."""
+    takes_system: ClassVar[str | None] = None
+    """Where messages of the system may stand: "first"; also "between" the user and an answer.
+
+    None is anywhere.
+    """
     answers_calls: ClassVar[bool] = False
     """Whether the service takes no call without its result in the next message."""
     ids: ClassVar[Spelling | None] = None
@@ -336,8 +344,10 @@ class Dialect:
         speaker: str | None = None
         for message in messages:
             said = self.turn_in(message)
-            if said is not None and said == speaker:
+            is_next = said is not None and speaker is not None
+            if is_next and (said == speaker or ANYBODY in (said, speaker)):
                 made[-1].append(message)
+                said = speaker if said == ANYBODY else said
             else:
                 made.append(message if said is None else [message])
             speaker = said

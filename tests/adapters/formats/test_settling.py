@@ -1,8 +1,11 @@
 """Updates of an editor's agent tell of a call bit by bit: services get one call, one result."""
 
+import json
 from typing import Any
 
-from messagebody.adapters import adapter
+import pytest
+
+from messagebody.adapters import adapter, detect
 
 EDITOR: Any = adapter("agent-client")
 CLAUDE: Any = adapter("anthropic")
@@ -124,3 +127,51 @@ def test_a_preliminary_output_of_vercel_is_no_result() -> None:
     done = CLAUDE.from_bodies(there.value, rest=there.rest)
     assert "half" not in str(done.value)
     assert [loss.kind for loss in done.losses] == ["omitted"]
+
+
+PLAN = {"sessionUpdate": "plan", "entries": []}
+OTHERS = [
+    PLAN,
+    {"sessionUpdate": "available_commands_update", "availableCommands": []},
+    {"sessionUpdate": "current_mode_update", "currentModeId": "ask"},
+    {"sessionUpdate": "usage_update", "used": 5, "size": 9},
+    {"sessionUpdate": "of_next_year", "a": [1]},
+]
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=lambda each: each["sessionUpdate"])
+@pytest.mark.parametrize("place", range(4))
+def test_an_update_that_is_no_message_refuses_no_other(place: int, other: Any) -> None:
+    again = {**ASKED, "content": {"type": "text", "text": "on"}}
+    updates = [ASKED, again, SAID, update(rawInput={}, status="completed")]
+    talk = [*updates[:place], other, *updates[place:]]
+    assert "agent-client" in detect(talk)
+    there = EDITOR.to_bodies(talk)
+    alone = EDITOR.to_bodies(updates)
+    assert there.value == alone.value
+    assert EDITOR.from_bodies(there.value, rest=json.loads(json.dumps(there.rest))).value == talk
+    assert len(there.losses) == len(alone.losses) + (other in (PLAN, OTHERS[-1]))
+    for name in ("anthropic", "vercel-ai"):
+        target: Any = adapter(name)
+        done, before = (target.from_bodies(each.value, rest=each.rest) for each in (there, alone))
+        assert [each["role"] for each in done.value] == [each["role"] for each in before.value]
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=lambda each: each["sessionUpdate"])
+def test_a_session_may_tell_of_no_message(other: Any) -> None:
+    there = EDITOR.to_bodies([other, {"update": other}])
+    assert [len(body) for body in there.value] == [0]
+    assert EDITOR.from_bodies(there.value, rest=there.rest).value == [other, {"update": other}]
+    assert CLAUDE.from_bodies(there.value, rest=there.rest).value == []
+    one = EDITOR.to_body(other)
+    assert EDITOR.from_body(one.value, rest=one.rest).value == other
+
+
+def test_a_block_that_looks_like_another_update_is_none() -> None:
+    for held in ({}, {"update": 5}, {"update": {}}, {"update": {"sessionUpdate": []}}):
+        block = {"type": "session_update", **held}
+        chunk = {"sessionUpdate": "user_message_chunk", "content": block}
+        for message in ({"prompt": [block]}, chunk, [chunk, ASKED]):
+            there = EDITOR.to_body(message)
+            assert len(there.losses) == 1
+            assert EDITOR.from_body(there.value, rest=there.rest).value == message

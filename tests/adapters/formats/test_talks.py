@@ -225,6 +225,28 @@ class TestWhatServicesRefuse:
             assert f"{name} may refuse a conversation that begins with the assistant" in loss
         assert losses_of(name, [system, TALK[0]]) == []
 
+    @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
+    def test_what_falls_away_begins_no_conversation(self, name: str) -> None:
+        losses = losses_of(name, [{"role": "user", "content": ""}, TALK[-1], TALK[0]])
+        assert any("may refuse a conversation that begins with the assistant" in each
+                   for each in losses)  # fmt: skip
+
+    @pytest.mark.parametrize("role", ["system", "developer"])
+    def test_what_the_system_says_amid_a_conversation(self, role: str) -> None:
+        ask, answer = {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}
+        said = {"role": role, "content": "Be kind."}
+        refused = [[ask, said, ask], [ask, answer, said, ask], [ask, answer, said],
+                   [said, ask, answer, said, said, ask]]  # fmt: skip
+        taken = [[ask, said], [ask, said, said, answer, ask], [said, said, ask, answer], [said]]
+        for name, wrong in (("anthropic", refused), ("bedrock", [*refused, *taken[:2]])):
+            why = f"{name} may refuse what the system says here, and takes it first"
+            for talk in [*refused, *taken]:
+                losses = [each for each in losses_of(name, talk) if "may refuse" in each]
+                assert bool(losses) == (talk in wrong), (name, talk)
+                assert all(why in each for each in losses)
+                assert len(losses) == (talk[1:].count(said) if losses else 0)
+        assert not [each for each in losses_of("langchain", refused[0]) if "refuse" in each]
+
     def test_gemini_begins_with_no_call(self) -> None:
         (loss,) = losses_of("gemini", a_call("c", "f")[1:])
         assert "gemini may refuse a conversation that begins with a call of a tool" in loss

@@ -6,7 +6,7 @@ from messagebody._core import JSON, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._formats.mcp.blocks import WANTED, read_content, uri_of, write_content
 from messagebody.adapters._vocabulary.capabilities import Kind
-from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some
+from messagebody.adapters._vocabulary.dialect import ANYBODY, Misplaced, need, optional, some
 from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
@@ -25,6 +25,13 @@ _CHUNKS: Final = {
     "agent_thought_chunk": "assistant",
 }  # fmt: skip
 _TOOLS: Final = ("tool_call", "tool_call_update")
+_ASIDE: Final = "session_update"
+"""The type of a block made here: an update that is about no message, such as a plan."""
+OTHERS: Final = (
+    "plan", "available_commands_update", "current_mode_update", "config_option_update",
+    "session_info_update", "usage_update",
+)  # fmt: skip
+"""Updates of a session that are about no message."""
 
 
 class AgentClient(Format):
@@ -92,7 +99,8 @@ class AgentClient(Format):
     def role_of(self, message: Any) -> str | None:
         """Return who speaks: a prompt comes from the user."""
         if isinstance(message, list) and message and all(map(self.turn_of, message)):
-            message = message[0]
+            spoken = (each for each in message if self.turn_of(each) != ANYBODY)
+            message = next(spoken, message[0])
         if isinstance(message, dict) and "update" in message:
             message = message["update"]
         kind = message.get("sessionUpdate") if isinstance(message, dict) else None
@@ -114,7 +122,7 @@ class AgentClient(Format):
                 return "assistant" if len(_of_tool(update or {})) == 1 else None
             except Misplaced:
                 return None  # reading it says what is wrong
-        return _CHUNKS.get(kind) if isinstance(kind, str) else None
+        return _CHUNKS.get(kind, ANYBODY) if isinstance(kind, str) else None
 
     def read_block(self, block: Any) -> Item | None:
         """Return the item of a block."""
@@ -171,6 +179,11 @@ class AgentClient(Format):
         is_wrapped = isinstance(block, dict) and block.get("type") == "content"
         return ("content", "_meta") if is_wrapped else super().slot_of(block, role)
 
+    def is_blank(self, block: Any) -> bool:
+        """Return whether a block is an update that nobody reads, unlike a plan."""
+        kind = (_aside(block) or {}).get("sessionUpdate")
+        return kind in OTHERS and kind != "plan"
+
     def knows(self, block: Any) -> bool:
         """Return whether a block is one of the format."""
         return _is_block(block)
@@ -190,7 +203,7 @@ class AgentClient(Format):
             return "sessionId" in value and some(prompt, _is_block, may_be_empty=True)
         update = value.get("update", value)
         if isinstance(update, dict) and "sessionUpdate" in update:
-            return update["sessionUpdate"] in (*_CHUNKS, *_TOOLS)
+            return isinstance(update["sessionUpdate"], str)
         # A single text block looks the same in several formats.
         return _is_block(value) and value.get("type") != "text"
 
@@ -234,12 +247,18 @@ def _of_update(update: dict[str, Any]) -> tuple[list[Any], str]:
     if kind in _TOOLS:
         return _of_tool(update), kind
     if kind not in _CHUNKS:
-        raise Misplaced("/sessionUpdate", "expected an update that has content")
+        return [{"type": _ASIDE, "update": update}], kind
     block = need(update, "content", dict)
     # Only the update states that it is a thought, so the block gets a copy of that.
     if kind == "agent_thought_chunk" and block.get("type") == "text":
         block = {**block, "type": "thought"}
     return [block], kind
+
+
+def _aside(block: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the update in a block that is about no message, None for another block."""
+    update = block.get("update") if block.get("type") == _ASIDE else None
+    return update if isinstance(update, dict) else None
 
 
 def _of_tool(update: dict[str, Any]) -> list[Any]:
@@ -288,6 +307,8 @@ def _update(blocks: list[Any], kind: str) -> Any:
     if len(blocks) != 1:
         return blocks
     block = blocks[0]
+    if (other := _aside(block)) is not None:
+        return {**other}
     # Only the update states that it is a thought, whatever it held before.
     if block.get("type") == "thought":
         return {"sessionUpdate": "agent_thought_chunk", "content": {**block, "type": "text"}}

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from messagebody.adapters._formats.agent_client.message import RESULTS, is_shown
+from messagebody.adapters._formats.agent_client.message import OTHERS, RESULTS, is_shown
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
@@ -11,11 +11,6 @@ from messagebody.adapters.streams._accumulator import (
     member,
 )
 
-_OTHERS: Final = (
-    "plan", "available_commands_update", "current_mode_update", "config_option_update",
-    "session_info_update", "usage_update",
-)  # fmt: skip
-"""Updates of a session that are about no message."""
 _OF_RPC: Final = ("method", "result")
 _CHUNKS: Final = {
     "agent_message_chunk": "assistant", "agent_thought_chunk": "assistant",
@@ -53,7 +48,7 @@ class SessionUpdates(Accumulator):
             self._tool(member(update, "toolCallId"), kind, update)
         elif kind == "plan":
             self.aside["the plan of the agent"] += 1
-        elif kind not in _OTHERS:
+        elif kind not in OTHERS:
             raise UnknownEvent
 
     def _takes_end(self, event: dict[str, Any]) -> bool:
@@ -84,7 +79,7 @@ class SessionUpdates(Accumulator):
         """Return whether an event is about the session, which goes on after a message."""
         update = _object(event.get("params", event))
         kind = _object(update.get("update", update)).get("sessionUpdate")
-        return kind in _OTHERS and kind != "plan"
+        return kind in OTHERS and kind != "plan"
 
     def message(self) -> Any:
         """Return the updates of the message so far, in which each block is whole."""

@@ -74,6 +74,7 @@ class Anthropic(Format):
     alternates = answers_calls = True
     takes_blank = takes_spaces_last = False
     never_first = (Item,)
+    takes_system = "between"
     # Thoughts carry a signature that only Anthropic can make; thoughts without it are refused.
     signs_reasoning = True
     # Results of tools come from the user.

@@ -98,6 +98,7 @@ class Bedrock(Format):
     takes_blank = False
     lonely = frozenset({"document"})
     never_first = (Item,)
+    takes_system = "first"
     # Converse has two roles; results of tools come from the user.
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
     speakers = {  # noqa: RUF012 - nobody changes it
