@@ -84,7 +84,9 @@ class MessageCheck:
             else:
                 why = f"{self._plan.dialect.name} has no place of its own for it"
                 why = with_reason(why, reason)
-                yield self._loss(LossKind.OMITTED, part, why, Affected.CONTENT)
+                is_empty = part.url is None and not part.read_bytes()
+                affects = Affected.FORM if is_empty else Affected.CONTENT  # nobody reads nothing
+                yield self._loss(LossKind.OMITTED, part, why, affects)
 
     def compared(
         self, part: Part, back: Part, reason: str = "", *, is_said: bool = False

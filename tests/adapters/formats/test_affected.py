@@ -101,3 +101,13 @@ def test_content_that_is_not_there_is_never_a_label(source: str, target: str) ->
                 assert (loss.kind, str(loss.affects)) == (LossKind.OMITTED, "content")
             if "no place for its size" in loss.why or "place for its name" in loss.why:
                 assert str(loss.affects) == "labels"
+
+
+@pytest.mark.parametrize("target", ["anthropic", "bedrock", "gemini"])
+def test_an_empty_text_is_no_content(target: str) -> None:
+    chat = adapter("openai-chat")
+    blocks = [{"type": "text", "text": ""}, {"type": "text", "text": "Hello!"}]
+    there = chat.to_bodies([{"role": "user", "content": blocks}])
+    to = adapter(target)
+    losses = to.from_bodies(there.value, rest=there.rest).losses
+    assert [(loss.where, str(loss.affects)) for loss in losses] == [("part 0", "form")]
