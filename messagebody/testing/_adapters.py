@@ -367,9 +367,13 @@ class AdapterContract(abc.ABC):
             mine = evidence_of(self.adapter, message)
             better = [name for name, each in others.items() if evidence_of(each, message) > mine]
             assert better == [], f"formats that know {message!r:.200} better"
-        for theirs, message in _messages_of_others():
+        for theirs, messages in _messages_of_others():
             if theirs in others.values():
-                assert evidence_of(self.adapter, message) < evidence_of(theirs, message)
+                mine, all_of_it = (
+                    sum(evidence_of(each, message) for message in messages)
+                    for each in (self.adapter, theirs)
+                )
+                assert mine < all_of_it
 
 
 def _try(holds: Callable[[Any], None], values: st.SearchStrategy[Any]) -> None:
@@ -378,13 +382,18 @@ def _try(holds: Callable[[Any], None], values: st.SearchStrategy[Any]) -> None:
     patient(given(values)(holds))()
 
 
-def _messages_of_others() -> Iterator[tuple[Adapter, Any]]:
-    """Yield a message of each format of messages that is registered, with the format."""
-    body = MessageBody([Part("Look."), Part(_PNG, content_type="image/png")])
-    body.add(json={"id": "c1", "name": "f", "arguments": {"a": 1}}, name="/tool/calls/1.json")
+def _messages_of_others() -> Iterator[tuple[Adapter, list[Any]]]:
+    """Yield a question and a call in each format of messages that is registered, with the format.
+
+    Some formats have the same blocks for calls.
+    """
+    asked = MessageBody([Part("Look."), Part(_PNG, content_type="image/png")])
+    called = MessageBody([Part("Look.")])
+    called.add(json={"id": "c1", "name": "f", "arguments": {"a": 1}}, name="/tool/calls/1.json")
     for _, found in each_adapter():
         if isinstance(found, MessageFormat):
-            yield found, found.from_body(body, role="assistant").value
+            said = {"user": asked, "assistant": called}
+            yield found, [found.from_body(said[role], role=role).value for role in said]
 
 
 def _are_answered_in_order(facts: list[tuple[Any, ...]]) -> bool:

@@ -145,12 +145,19 @@ class BlockWriter(NamedTuple):
     def _of_item(self, item: Item, step: PlanStep) -> Written:
         inner = joined([self.of(each) for each in step.inner])
         if self._is_said(item, step.entry):
-            block = self.dialect.write_block(item, [*inner.blocks])
+            blocks = inner.blocks or self._in_place_of_nothing(item)
+            block = self.dialect.write_block(item, [*blocks])
             if block is not None:
                 return inner._replace(blocks=[block])
         text, is_said = stand_ins.of_item(item, step.parts, self.role)
         stand_in = self._in_place_of(step.part, text, is_supported=is_said)
         return joined([inner._replace(blocks=()), stand_in])
+
+    def _in_place_of_nothing(self, item: Item) -> list[Any]:
+        """Return the text in a failed result without content, if the service wants some."""
+        is_bare = isinstance(item, Result) and item.is_error
+        is_refused = is_bare and not (self.plan.is_own or self.dialect.takes_bare_errors)
+        return self.texts(stand_ins.FAILED) if is_refused else []
 
     def _is_said(self, item: Item, entry: Mapping[str, Any]) -> bool:
         """Return whether the message may hold an item and the target takes it."""

@@ -14,6 +14,7 @@ from messagebody._core import (
     is_text,
     may_be,
     quote,
+    sniffing,
     unspecified_in,
 )
 from messagebody.adapters._contract import Affected, Loss, LossKind
@@ -26,7 +27,7 @@ from messagebody.adapters._conversion.likeness import (
     same_name,
 )
 from messagebody.adapters._conversion.missed import is_unmissed
-from messagebody.adapters._conversion.stand_ins import text_of
+from messagebody.adapters._conversion.stand_ins import FAILED, text_of
 from messagebody.adapters._vocabulary.places import RESULT
 
 
@@ -117,6 +118,8 @@ class Comparison(NamedTuple):
             why = "it goes out as content"
         elif back.is_reference or (part.size and not back.size):
             kind, why = LossKind.OMITTED, "there is no place for it"
+        elif not part.size and back.text == FAILED:
+            why = "a text says that the call failed: no failed result goes out without content"
         elif part.read_bytes() in back.read_bytes():
             starts = (f"{part.name}:", f"{str(part.name).rpartition('/')[2]}:")
             is_named = (back.text or "").startswith(starts)
@@ -132,7 +135,7 @@ class Comparison(NamedTuple):
         # The response to a signed URL states the type.
         is_signed = part.is_reference and back.is_reference and part.url != back.url
         if _is_more_exact(part, back):
-            if back.is_reference:
+            if back.is_reference or not _shows_type(back):
                 why = f"its exact type is not known: {back.content_type} is a guess"
                 yield LossKind.CONVERTED, why, Affected.LABELS
         elif not _same_type(part.content_type, back.content_type) and not is_signed:
@@ -226,6 +229,11 @@ def _is_more_exact(part: Part, back: Part) -> bool:
     top_level = unspecified_in(part.content_type)
     is_known = top_level is not None and unspecified_in(back.content_type) is None
     return is_known and may_be(back.content_type, top_level)
+
+
+def _shows_type(part: Part) -> bool:
+    """Return whether the content of a part shows that it is of its type."""
+    return sniffing.content_type(part.read_bytes()[: sniffing.HEAD]) == part.content_type
 
 
 def with_reason(problem: str, reason: str) -> str:

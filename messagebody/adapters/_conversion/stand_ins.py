@@ -1,10 +1,14 @@
 """Stand-ins: texts in place of parts and items that a format has no block for."""
 
 import json
+from typing import Final
 
 from messagebody._core import Part, human_size, is_text, redact_places, redact_url
 from messagebody.adapters._vocabulary.items import Call, Code, Item, Refusal, Result
 from messagebody.errors import DecodeError
+
+FAILED: Final = "[failed without a message]"
+"""The text in a failed result without content."""
 
 
 def text_of(part: Part) -> str | None:

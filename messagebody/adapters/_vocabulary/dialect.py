@@ -234,6 +234,8 @@ class Dialect:
     """Whether the service takes a text of nothing but spaces and line ends."""
     takes_spaces_last: ClassVar[bool] = True
     """Whether the assistant's message may end in a space, if it is the last of a conversation."""
+    takes_bare_errors: ClassVar[bool] = True
+    """Whether the service takes a failed result without content."""
     lonely: ClassVar[frozenset[str]] = frozenset()
     """Kinds of block that the service takes only beside a text."""
     never_first: ClassVar[tuple[type[Item], ...]] = ()

@@ -162,7 +162,7 @@ def test_the_resolver_of_a_body_counts(store: Signing) -> None:
 
 def test_the_assistant_is_told_why_too(store: Signing) -> None:
     done = written(
-        "anthropic",
+        "gemini",
         MessageBody([sent(store)[3]]),
         role="assistant",
         urls="auto",

@@ -69,7 +69,8 @@ def test_a_call_without_arguments_and_a_failure_without_content_are_told() -> No
     begun = {key: value for key, value in BEGUN.items() if key != "rawInput"}
     call, result, losses = crossed(begun, update(status="failed"))
     assert (call["name"], call["input"], result["is_error"]) == ("Read", {}, True)
-    assert losses == []
+    assert result["content"] == [{"type": "text", "text": "[failed without a message]"}]
+    assert len(losses) == 1
 
 
 def test_what_a_call_that_never_ended_has_shown_answers_nothing() -> None:

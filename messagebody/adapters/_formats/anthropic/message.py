@@ -40,8 +40,8 @@ _BLOCKS: Final = (
 _CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 _ASSISTANT: Final = frozenset({"assistant"})
-_SEEN: Final = frozenset({"user", "assistant", "tool"})
-"""Whose messages may hold more than text."""
+_SEEN: Final = frozenset({"user", "tool"})
+"""Whose messages may hold files: those of the assistant are refused with one."""
 
 
 class Anthropic(Format):
@@ -72,7 +72,7 @@ class Anthropic(Format):
     plain = PlainMessage({"type": "text"}, "string", None)
     unmissed = frozenset({"more"})
     alternates = answers_calls = True
-    takes_blank = takes_spaces_last = False
+    takes_blank = takes_spaces_last = takes_bare_errors = False
     never_first = (Item,)
     takes_system = "between"
     # Thoughts carry a signature that only Anthropic can make; thoughts without it are refused.

@@ -67,8 +67,13 @@ _WORD_OF: Final = {
 _UNNAMED: Final = "unnamed"
 
 
+_SEEN: Final = frozenset({"user", "tool"})
+"""Whose messages may hold files: those of the assistant are refused with one."""
+
+
 def _kind(name: str, **about: Any) -> Kind:
-    return Kind(name, tuple(_WORD_OF[name]), ("s3",), in_results=True, is_exact=True, **about)
+    types = tuple(_WORD_OF[name])
+    return Kind(name, types, ("s3",), is_exact=True, roles=_SEEN, **about)
 
 
 _ASSISTANT: Final = frozenset({"assistant"})
@@ -85,17 +90,18 @@ class Bedrock(Format):
     cites_in_results = False
     kinds = (
         Kind("json", (JSON,), in_results=True, in_messages=False, is_value=True),
-        _kind("image", max_bytes=3_750_000),
-        _kind("video"),
-        Kind("audio", tuple(_WORD_OF["audio"]), ("s3",), is_exact=True),
+        _kind("image", max_bytes=3_750_000, in_results=True),
+        _kind("video", in_results=True),
+        _kind("audio"),
         Kind(
             "document", (*_WORD_OF["document"], JSON, "text/*"), ("s3",),
             tuple(_WORD_OF["document"]), max_bytes=4_500_000, name_slot="file", in_results=True,
+            roles=_SEEN,
         ),
     )  # fmt: skip
     alternates = answers_calls = True
     plain = PlainMessage({}, NEVER, None)
-    takes_blank = False
+    takes_blank = takes_bare_errors = False
     lonely = frozenset({"document"})
     never_first = (Item,)
     takes_system = "first"

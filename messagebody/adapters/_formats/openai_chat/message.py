@@ -73,7 +73,7 @@ class OpenAIChat(Format):
             roles=_USER,
             top_level=DOCUMENT_TOP_LEVEL,
         ),
-        Kind("spoken", ("*/*",), in_messages=False),
+        Kind("spoken", ("*/*",), in_messages=False, top_level="audio"),
         Kind(
             "file link",
             (),
@@ -116,6 +116,8 @@ class OpenAIChat(Format):
             raise Misplaced("/content", "expected text, a list or null")
         if "tool_call_id" in message:
             members = {key: message[key] for key in ("tool_call_id", "content") if key in message}
+            if isinstance(name := message.get("name"), str) and name:  # LiteLLM, LangChain
+                members["name"] = name
             return [members], None
         if is_answer:
             member = _tool_in(message)
@@ -435,7 +437,9 @@ def _member(block: Any) -> Item | None:
     """Return the item of a member beside the content."""
     if "tool_call_id" in block:
         blocks, form = _told(block.get("content"))
-        return Result(optional(block, "tool_call_id"), form=form, blocks=blocks)
+        if (name := optional(block, "name")) is not None:
+            form = " ".join(filter(None, ["named", form]))
+        return Result(optional(block, "tool_call_id"), name=name, form=form, blocks=blocks)
     if (item := dialects.read_beside(block)) is not None:
         return item
     if "function" in block:  # Mistral, Ollama
@@ -484,7 +488,8 @@ def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
             return {member: item.name, "content": content}
     if "bare" in words and not item.name:
         return {"content": content}
-    return {"tool_call_id": call_id(item), "content": content}
+    named = {"name": item.name} if "named" in words and item.name else {}
+    return {"tool_call_id": call_id(item), **named, "content": content}
 
 
 def _written(item: Media) -> Any | None:
