@@ -62,7 +62,7 @@ CASES: list[tuple[str, Any, list[Any]]] = [
        "type": "apply_patch_call"}, "ok"]),
     ("openai-chat", {"role": "assistant", "content": None, "audio": {
         "id": "a", "data": "UklGRg==", "transcript": "Hello there", "expires_at": 1}},
-     ["application/octet-stream", "Hello there"]),
+     ["audio/x-unknown", "Hello there"]),
     ("mcp", {"content": [{"type": "text", "text": "[1, 2]"}], "structuredContent": [1, 2]},
      [[1, 2]]),
     ("langchain", {"type": "tool", "data": {"content": "x", "tool_call_id": "c", "type": "tool",
