@@ -106,9 +106,9 @@ class Comparison(NamedTuple):
         """Return the loss of another content; "omitted" if none of the content goes out."""
         part, back = self.part, self.back
         kind, why = LossKind.CONVERTED, "its content goes out in another form"
-        if part.is_reference and back.is_reference:
-            why = "its URL goes out as a signed one"
-        elif holds_url_content(part, back):
+        if part.url is not None and back.url is not None:
+            return _of_url(part.url, back.url)
+        if holds_url_content(part, back):
             why = "it goes out as content"
         elif part.is_reference and back.size != part.size and back.content_type == JSON:
             pass  # a value is spelt in another way
@@ -234,6 +234,15 @@ def _is_more_exact(part: Part, back: Part) -> bool:
 def _shows_type(part: Part) -> bool:
     """Return whether the content of a part shows that it is of its type."""
     return sniffing.content_type(part.read_bytes()[: sniffing.HEAD]) == part.content_type
+
+
+def _of_url(mine: str, theirs: str) -> Why:
+    """Return the loss of another URL: a signed one, or the id of a file without its provider."""
+    scheme, _, known = mine.partition(":")
+    if scheme.endswith("-file") and theirs.partition(":")[2] == known:
+        why = f"the id of its file goes out, and not that {scheme.removesuffix('-file')} stores it"
+        return LossKind.DOWNGRADED, why, Affected.LABELS
+    return LossKind.CONVERTED, "its URL goes out as a signed one", Affected.FORM
 
 
 def with_reason(problem: str, reason: str) -> str:

@@ -5,6 +5,7 @@ reader misses: ids, signatures, usage, times, the model, and what the content it
 """
 
 import re
+from collections.abc import Collection
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
@@ -54,18 +55,28 @@ _MARKS: Final = frozenset({"cache_control", "cacheControl", "cachePoint"})
 """Members that mean something by being there, whatever they hold."""
 
 
-def missed_in(difference: dict[str, Any], unmissed: AbstractSet[str] = frozenset()) -> list[str]:
+def missed_in(
+    difference: dict[str, Any],
+    unmissed: AbstractSet[str] = frozenset(),
+    names: Collection[str | None] = (),
+) -> list[str]:
     """Return the names of the members in a difference that a reader misses, sorted.
 
     Arguments:
         difference: what `difference` returned for a message or a block.
         unmissed: more names of members that no reader misses.
+        names: the names that the part of the block has; a target reports whether it has a place for
+            them.
 
     Examples:
         >>> missed_in({"set": {"/id": "m", "/isError": True, "/status": "completed"}})
         ['isError']
     """
-    changed = [*difference.get("set", {}).items()]
+    changed = [
+        (pointer, value)
+        for pointer, value in difference.get("set", {}).items()
+        if not (_last(pointer) in _NAMES and isinstance(value, str) and value in names)
+    ]
     # A member that was written in another way, such as the detail "auto" for "high".
     changed += [
         (pointer, new)

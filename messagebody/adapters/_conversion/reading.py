@@ -243,8 +243,9 @@ class BlockReader:
             entry["linked"] = linked
         if difference:
             entry["patch"] = difference
-            if names := missed_in(difference, self.dialect.unmissed):
-                entry["missed"] = names
+            names = (item.name, item.title) if isinstance(item, Media) else ()
+            if missed := missed_in(difference, self.dialect.unmissed, names):
+                entry["missed"] = missed
         return entry
 
     def _lose(self, spot: Spot, why: str) -> None:

@@ -111,3 +111,58 @@ def test_an_empty_text_is_no_content(target: str) -> None:
     to = adapter(target)
     losses = to.from_bodies(there.value, rest=there.rest).losses
     assert [(loss.where, str(loss.affects)) for loss in losses] == [("part 0", "form")]
+
+
+NAMED_FILES: dict[str, Any] = {
+    "openai-responses": [
+        {"role": "user", "content": [{"type": "input_file", "filename": "r.pdf", **file}]}
+        for file in ({"file_url": URL}, {"file_id": "file-3"})
+    ],
+    "openai-chat": [
+        {"role": "user", "content": [
+            {"type": "file", "file": {"filename": "r.pdf", "file_id": "file-3"}}]}
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("target", [
+    "anthropic", "vercel-ai", "langchain", "gemini", "pydantic-ai", "openai-chat",
+    "openai-responses",
+])  # fmt: skip
+@pytest.mark.parametrize("source", NAMED_FILES)
+def test_a_file_name_that_its_part_has_is_no_content(source: str, target: str) -> None:
+    """It goes out as the name of the part; a target without a place for it says just that."""
+    for message in NAMED_FILES[source]:
+        read = adapter(source).to_body(message)
+        assert read.value.names() == ["/r.pdf"]
+        assert adapter(source).from_body(read.value, rest=read.rest).value == message
+        sent = adapter(target).from_body(read.value, rest=read.rest)
+        assert not [each for each in sent.losses if "filename" in each.why]
+        has_name = "r.pdf" in str(sent.value)
+        is_told = any("its name" in each.why for each in sent.losses)
+        assert has_name != is_told
+
+
+def test_the_members_of_a_named_file_are_still_content() -> None:
+    message = {"role": "user", "content": [
+        {"type": "input_file", "filename": "r.pdf", "file_url": URL, "mood": "r.pdf"}]}  # fmt: skip
+    read = adapter("openai-responses").to_body(message)
+    losses = adapter("anthropic").from_body(read.value, rest=read.rest).losses
+    assert ["'content.mood'" in each.why for each in losses] == [True]
+
+
+@pytest.mark.parametrize(("store", "file_id", "back"), [
+    ("anthropic", "f1", "langchain-file:f1"), ("openai", "a%20b", "langchain-file:a%20b"),
+    ("anthropic", "file-1", "openai-file:file-1"),
+])  # fmt: skip
+def test_an_id_without_its_provider(store: str, file_id: str, back: str) -> None:
+    """LangChain has no word for who stores a file: the id may say it."""
+    url = f"{store}-file:{file_id}"
+    body = MessageBody([Part(url=url, content_type="application/pdf")])
+    sent = adapter("langchain").from_body(body)
+    assert [(str(each.kind), str(each.affects), each.why) for each in sent.losses] == [
+        ("downgraded", "labels", f"the id of its file goes out, and not that {store} stores it"),
+    ]  # fmt: skip
+    assert adapter("langchain").to_body(sent.value).value[0].url == back
+    known = MessageBody([Part(url="anthropic-file:file_1", content_type="application/pdf")])
+    assert adapter("langchain").from_body(known).losses == ()
