@@ -422,7 +422,8 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
     def impact(self, change: "Agent | Iterable[Agent] | Registry") -> Impact:
         """Return which pairs would be lost and gained if agents changed, several at once.
 
-        Pairs without a changed agent stay as they are. Pairs of an agent with itself don't count.
+        Pairs without a changed agent stay as they are. A pair of an agent with itself is one, as in
+        `pairs`.
 
         Arguments:
             change: an agent as it is to be, or several, each in the place of the one of its name;
@@ -431,10 +432,10 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         Examples:
             >>> text = MessageBodySchema([(None, "text/plain", True)])
             >>> html = MessageBodySchema([(None, "text/html", True)])
-            >>> fleet = Registry([Agent("scout", text, text), Agent("writer", text, text)])
-            >>> fleet.impact(Agent("scout", text, html)).lost
+            >>> fleet = Registry([Agent("scout", html, text), Agent("writer", text, html)])
+            >>> fleet.impact(Agent("scout", html, html)).lost
             (('scout', 'writer'),)
-            >>> bool(fleet.impact([Agent("scout", text, html), Agent("writer", html, text)]))
+            >>> bool(fleet.impact([Agent("scout", html, html), Agent("writer", html, html)]))
             True
         """
         after = change if isinstance(change, Registry) else self._with_agents(change)
@@ -475,9 +476,9 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         here = [name for name in entries if name in names]
         for sender, entry in entries.items():
             for taker in entries if sender in names else here:
+                other = entries[taker]
+                pairs.add((sender, taker), self._fits(entry.output, other.input))
                 if sender != taker:
-                    other = entries[taker]
-                    pairs.add((sender, taker), self._fits(entry.output, other.input))
                     self._add_exchanges(exchanges, entry.agent, other.agent)
         return pairs, exchanges
 

@@ -281,11 +281,21 @@ class TestImpact:
         assert not impact
 
     def test_a_wider_input_and_another_output(self, studio: Registry) -> None:
-        """Pairs are won and lost on both sides; that of an agent with itself does not count."""
+        """Pairs are won and lost on both sides, and of an agent with itself."""
         impact = studio.impact(Agent("speaker", ANY_TEXT, TEXT))
         assert impact.lost == ()
-        assert impact.gained == (("critic", "speaker"), ("speaker", "painter"))
+        assert impact.gained == (
+            ("critic", "speaker"),
+            ("speaker", "painter"),
+            ("speaker", "speaker"),
+        )
         assert impact
+
+    def test_an_agent_that_no_longer_takes_what_it_sends(self) -> None:
+        impact = Registry([Agent("a", TEXT, TEXT)]).impact(Agent("a", TEXT, IMAGE))
+        assert (bool(impact), impact.lost) == (False, (("a", "a"),))
+        assert Registry([Agent("a", TEXT, IMAGE)]).impact(Agent("a", TEXT, AUDIO))
+        assert Registry([Agent("a", TEXT, TEXT)]).impact(Registry([]))
 
     def test_a_new_agent(self, studio: Registry) -> None:
         """It can only gain."""
@@ -332,8 +342,8 @@ class TestImpact:
         ] + [attrs.evolve(before[0], name="new")]  # fmt: skip
         impact = Registry(before).impact(Registry(after))
         names = {each.name for each in after}
-        was = {p for p in Registry(before).pairs() if names.issuperset(p) and p[0] != p[1]}
-        will = {p for p in Registry(after).pairs() if p[0] != p[1]}
+        was = {p for p in Registry(before).pairs() if names.issuperset(p)}
+        will = {*Registry(after).pairs()}
         assert impact.lost == tuple(sorted(was - will))
         assert impact.gained == tuple(sorted(will - was))
 
@@ -465,7 +475,6 @@ class RegistryAndCheck(RuleBasedStateMachine):
         was, undecided = set(registry.pairs()), {*registry.undecided()}
         registry.put(agent)
         now, undecided = set(registry.pairs()), undecided | {*registry.undecided()}
-        was, now = ({pair for pair in each if pair[0] != pair[1]} for each in (was, now))
         assert set(impact.lost) == was - now - undecided
         assert set(impact.gained) == now - was - undecided
 

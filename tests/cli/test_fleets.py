@@ -45,12 +45,13 @@ def test_each_broken_pair_has_its_reason_and_a_message(shell: Shell) -> None:
     done = shell("registry", "diff", "old", "new")
     assert done.code == 1
     lines = done.out.splitlines()
-    assert [line for line in lines if line[0] != " "] == ["- scout → critic", "- scout → writer"]
+    found = [line for line in lines if line[0] != " "]
+    assert found == [f"- scout → {taker}" for taker in ("critic", "scout", "writer")]
     assert lines[1].strip() == "sometimes"
     assert lines[lines.index("- scout → writer") - 1].endswith("/a.html")
     data = json.loads(shell("registry", "diff", "old", "new", "--json").out)
-    assert data["lost"] == [["scout", "critic"], ["scout", "writer"]]
-    broken = data["broken"][1]
+    assert data["lost"] == [["scout", "critic"], ["scout", "scout"], ["scout", "writer"]]
+    broken = data["broken"][2]
     assert (broken["taker"], broken["verdict"]) == ("writer", "sometimes")
     assert "'/a.html' text/html" in broken["reasons"][0]
     assert [part.get("name") for part in broken["counterexample"]] == [None, "/a.html"]
@@ -63,13 +64,24 @@ def test_a_pair_that_changes_on_both_sides_is_whole(shell: Shell) -> None:
     done = shell("registry", "diff", "old", "new")
     assert done.code == 1
     found = [line for line in done.out.splitlines() if line[0] != " "]
-    assert found == ["- critic → writer", "- scout → critic"]
+    both = ["- critic → writer", "- scout → critic"]
+    assert found == [*both, "- scout → scout", "- writer → writer"]
     write("new/critic.json", [PAGE], [PAGE])
     done = shell("registry", "diff", "old", "new")
     assert (done.code, done.out) == (1, done.out)
     write("old/critic.json", [PAGE], [TEXT])
     done = shell("registry", "diff", "old", "new")
     assert "+ scout → critic\n" in done.out
+
+
+def test_an_agent_that_no_longer_takes_what_it_sends(shell: Shell) -> None:
+    """It is a pair of its own, as in the list of pairs."""
+    for place, sent in (("one", TEXT), ("other", PAGE)):
+        write(f"{place}/poet.json", [TEXT], [sent])
+    assert shell("registry", "pairs", "one").out == "poet → poet\n"
+    done = shell("registry", "diff", "one", "other")
+    assert (done.code, done.out.splitlines()[0]) == (1, "- poet → poet")
+    assert shell("registry", "diff", "other", "one").out == "+ poet → poet\n"
 
 
 def test_only_the_agents_that_change(shell: Shell) -> None:
