@@ -132,6 +132,25 @@ def join_texts(blocks: list[Any], form: Any) -> Any | None:
     return blocks if form == "list" else None
 
 
+_BETWEEN: Final = "\n\n"
+"""What stands between the texts of one source, which are its paragraphs."""
+
+
+def joined_pieces(texts: list[str], kind: str) -> tuple[str, str]:
+    """Return the texts of one source as one, and a form that keeps where each ends."""
+    lengths = [] if len(texts) == 1 else [str(len(text)) for text in texts]
+    return _BETWEEN.join(texts), " ".join([kind, *lengths])
+
+
+def pieces_in(text: str, form: str) -> list[str]:
+    """Return the texts that `joined_pieces` got; one text if it has changed since."""
+    pieces, start = [], 0
+    for length in map(int, filter(str.isdecimal, form.split()[1:])):
+        pieces.append(text[start : start + length])
+        start += length + len(_BETWEEN)
+    return pieces if _BETWEEN.join(pieces) == text else [text]
+
+
 class PlainMessage(NamedTuple):
     """How a message says just a text, beside its role, and how a block does: most do.
 

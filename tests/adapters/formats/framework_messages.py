@@ -126,7 +126,9 @@ MESSAGES: dict[str, list[Any]] = {
             {"block_type": "document", "data": PDF, "path": None, "url": None, "title": "input_document", "document_mimetype": "application/pdf"},
             {"block_type": "document", "data": PDF, "path": None, "url": None, "title": "Q3 report.pdf", "document_mimetype": "application/pdf"},
             {"block_type": "cache", "cache_control": {"type": "ephemeral", "ttl": "5m"}},
-            {"block_type": "citable", "title": "KB", "source": "https://example.com/kb", "content": [{"block_type": "text", "text": "Cats eat."}]}]},
+            {"block_type": "citable", "title": "KB", "source": "https://example.com/kb", "content": [{"block_type": "text", "text": "Cats eat."}]},
+            {"block_type": "citable", "title": "KB", "source": "https://example.com/kb", "content": [
+                {"block_type": "text", "text": "Cats eat."}, {"block_type": "text", "text": "Cats sleep."}]}]},
         {"role": "assistant", "additional_kwargs": {"tool_calls": [
             {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}]}, "blocks": [
             {"block_type": "thinking", "content": "Hm, cats.", "num_tokens": 5, "additional_information": {"signature": "Eu"}},
@@ -134,6 +136,9 @@ MESSAGES: dict[str, list[Any]] = {
             {"block_type": "text", "text": "Here it is."},
             {"block_type": "citation", "cited_content": {"block_type": "text", "text": "c"}, "source": "https://example.com/c",
              "title": "C", "additional_location_info": {"start": 1}},
+            {"block_type": "text", "text": "See it."},
+            {"block_type": "citation", "cited_content": {"block_type": "image", "url": "https://example.com/p.png"},
+             "source": "https://example.com/p", "title": "P", "additional_location_info": {}},
             {"block_type": "tool_call", "tool_call_id": "a", "tool_name": "f", "tool_kwargs": {"a": 1}}]},
         {"role": "assistant", "additional_kwargs": {"refusal": "No, I will not."}, "blocks": [
             {"block_type": "tool_call", "tool_call_id": None, "tool_name": "f", "tool_kwargs": '{"a": '}]},

@@ -113,6 +113,7 @@ MESSAGES: dict[str, list[Any]] = {
             {"text": "Look."},
             {"image": {"format": "png", "source": {"bytes": PNG}}},
             {"document": {"format": "md", "name": "Notes", "source": {"text": "Cats purr."}}},
+            {"document": {"name": "Chunks", "source": {"content": [{"text": "Cats eat."}, {"text": "Cats sleep."}]}}},
             {"document": {"format": "docx", "name": "Q3 report", "source": {"bytes": PDF}}},
             {"audio": {"format": "wav", "source": {"bytes": WAV}}},
             {"video": {"format": "three_gp", "source": {"s3Location": {"uri": "s3://b/v.3gp"}}}},

@@ -59,3 +59,23 @@ def test_boto3_gets_bytes() -> None:
     assert arguments == {"bytes": "AAAA", "source": {"bytes": "AAAA"}}
     (message,) = bedrock.from_bodies([MessageBody([body[0]])], boto3=True).value
     assert bedrock.to_body(message).value == MessageBody([body[0]])
+
+
+DOCUMENT = {"document": {"name": "Cats", "format": "txt", "source": {
+    "content": [{"text": "Cats eat."}, {"text": ""}, {"text": "Cats\n\nsleep."}]}}}  # fmt: skip
+
+
+def test_the_chunks_of_a_document_are_one_file() -> None:
+    message = {"role": "user", "content": [DOCUMENT, {"text": "So?"}]}
+    read = bedrock.to_body(message)
+    assert (read.value[0].text, read.losses) == ("Cats eat.\n\n\n\nCats\n\nsleep.", ())
+    assert bedrock.from_body(read.value, rest=read.rest).value == message
+    read.value[0] = Part("Dogs.", name="/Cats")
+    (document, _) = bedrock.from_body(read.value, rest=read.rest).value["content"]
+    assert document["document"]["source"] == {"content": [{"text": "Dogs."}]}
+    sources: list[Any] = [{"content": []}, {"content": [{"text": "a"}, {"image": {}}]}]
+    for source in sources:
+        odd = {"role": "user", "content": [{"document": {"name": "a", "source": source}}]}
+        found = bedrock.to_body(odd)
+        assert (len(found.value), len(found.losses)) == (0, 1)
+        assert bedrock.from_body(found.value, rest=found.rest).value == odd

@@ -14,8 +14,10 @@ from messagebody.adapters._vocabulary.dialect import (
     PlainMessage,
     arguments_in,
     join_texts,
+    joined_pieces,
     need,
     optional,
+    pieces_in,
     some,
     split_texts,
 )
@@ -293,29 +295,21 @@ def _cited(block: Any) -> Text | None:
     return Text("".join(texts), citations=citations, form=[*map(len, texts)]) if texts else None
 
 
-_BETWEEN: Final = "\n\n"
-"""What stands between the texts of a search result, which are paragraphs of one source."""
-
-
 def _found(block: Any) -> Text | None:
     """Return the text of a search result; its form has the lengths of its pieces."""
     texts = [need(each, "text") for each in need(block, "content", list)]
-    form = " ".join(["searchResult", *(str(len(text)) for text in texts)])
-    return Text(_BETWEEN.join(texts), form=form) if texts else None
+    text, form = joined_pieces(texts, "searchResult")
+    return Text(text, form=form) if texts else None
 
 
 def _written_text(item: Text) -> dict[str, Any]:
     """Return a text in the block that it came in: of a search, or one that is guarded."""
-    kind, *lengths = item.form.split()
+    kind = item.form.partition(" ")[0]
     if kind == "guardContent":
         return {"guardContent": {"text": {"text": item.text}}}
     if kind != "searchResult":
         return {"text": item.text}
-    texts, start = [], 0
-    for length in map(int, filter(str.isdecimal, lengths)):
-        texts.append(item.text[start : start + length])
-        start += length + len(_BETWEEN)
-    texts = texts if _BETWEEN.join(texts) == item.text else [item.text]
+    texts = pieces_in(item.text, item.form)
     return {"searchResult": {"content": [{"text": text} for text in texts]}}
 
 
@@ -422,8 +416,9 @@ def _media(kind: str, block: Any) -> Media | None:
     if "text" in source:
         return Media(kind, media_type, name, text=need(source, "text"), form="text")
     match source.get("content"):
-        case [{"text": str(text)}]:
-            return Media(kind, media_type, name, text=text, form="content")
+        case [{"text": str()}, *_] as chunks if all(_is_text(each.get("text")) for each in chunks):
+            text, form = joined_pieces([each["text"] for each in chunks], "content")
+            return Media(kind, media_type, name, text=text, form=form)
     if "s3Location" in source:
         return Media(kind, media_type, name, url=need(need(source, "s3Location", dict), "uri"))
     return None
@@ -453,8 +448,8 @@ def _written(item: Media) -> Any:
         source: dict[str, Any] = {"s3Location": {"uri": item.url}}
     elif item.form == "text" and item.text is not None:
         source = {"text": item.text}
-    elif item.form == "content" and item.text is not None:
-        source = {"content": [{"text": item.text}]}
+    elif _is_text(item.form) and item.form.startswith("content") and item.text is not None:
+        source = {"content": [{"text": text} for text in pieces_in(item.text, item.form)]}
     else:
         source = {"bytes": item.base64()}
     about = {"format": word, "source": source}

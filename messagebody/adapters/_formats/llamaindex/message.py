@@ -6,7 +6,14 @@ from urllib.parse import quote, unquote
 from messagebody._core import DOCUMENT_TOP_LEVEL, essence
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind
-from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some
+from messagebody.adapters._vocabulary.dialect import (
+    Misplaced,
+    joined_pieces,
+    need,
+    optional,
+    pieces_in,
+    some,
+)
 from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
@@ -143,8 +150,8 @@ class LlamaIndex(Format):
         """Return the block of an item."""
         if isinstance(item, Text):
             made: dict[str, Any] = {"block_type": "text", "text": item.text}
-            if item.form == "citable":
-                return _written_citable(made, item)
+            if isinstance(item.form, str) and item.form.startswith("citable"):
+                return _written_citable(item.text, item.form, item.citations)
             said = [_citation(each) for each in item.citations if isinstance(each.get("url"), str)]
             return {**made, "citations": said} if said else made
         if isinstance(item, Media):
@@ -194,7 +201,7 @@ def _with_citations(blocks: list[Any]) -> list[Any]:
     for block in blocks:
         is_text = bool(found) and _type_of(found[-1]) == "text"
         quoted = block.get("cited_content") if _type_of(block) == "citation" else None
-        if not is_text or _type_of(quoted) != "text":
+        if not is_text or _type_of(quoted) is None:
             found.append(block)
             said = []
         elif said:
@@ -215,7 +222,8 @@ def _without_citations(block: Any) -> list[Any]:
 
 def _cited(block: Any) -> dict[str, Any]:
     where = optional(block, "additional_location_info", dict) or {}
-    quoted = need(need(block, "cited_content", dict), "text")
+    cited = need(block, "cited_content", dict)
+    quoted = need(cited, "text") if _type_of(cited) == "text" else None  # or a picture
     said = {"cited_text": quoted} if quoted else {}
     return {"type": "citation", "url": need(block, "source"), "title": optional(block, "title"),
             **said, **where}  # fmt: skip
@@ -235,17 +243,19 @@ def _citation(citation: dict[str, Any]) -> dict[str, Any]:
 
 def _citable(block: Any) -> Text | None:
     """Return the content of a citable block if it is one text."""
-    match block.get("content"):
-        case [{"block_type": "text", "text": str(text)}]:
-            about = {"type": "citable", "url": need(block, "source"), "title": need(block, "title")}
-            return Text(text, citations=[about], form="citable")
-    return None
+    content = block.get("content")
+    if not isinstance(content, list) or {*map(_type_of, content)} != {"text"}:
+        return None
+    about = {"type": "citable", "url": need(block, "source"), "title": need(block, "title")}
+    text, form = joined_pieces([need(each, "text") for each in content], "citable")
+    return Text(text, citations=[about], form=form)
 
 
-def _written_citable(text: dict[str, Any], item: Text) -> dict[str, Any]:
-    about = next((each for each in item.citations if each.get("type") == "citable"), {})
+def _written_citable(text: str, form: str, citations: list[dict[str, Any]]) -> dict[str, Any]:
+    about = next((each for each in citations if each.get("type") == "citable"), {})
     said = {"title": about.get("title", ""), "source": about.get("url", "")}
-    return {"block_type": "citable", **said, "content": [text]}
+    content = [{"block_type": "text", "text": each} for each in pieces_in(text, form)]
+    return {"block_type": "citable", **said, "content": content}
 
 
 # Files
