@@ -70,7 +70,7 @@ class ModelContextProtocol(Format):
         content = message.get("content")
         if "role" in message:
             return ([content], "one") if isinstance(content, dict) else (_list(content), "prompt")
-        return _with_structure(_contents(content), message), None
+        return _with_structure(_contents(message), message), None
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
         """Return a result, or the other kind of message that `form` names."""
@@ -124,7 +124,7 @@ class ModelContextProtocol(Format):
             case "tool_result":
                 return Result(
                     need(block, "toolUseId"), is_error=optional(block, "isError", bool),
-                    blocks=_with_structure(_contents(block.get("content")), block),
+                    blocks=_with_structure(_contents(block), block),
                     form="sampling",
                 )  # fmt: skip
         return read_content(block)
@@ -196,9 +196,11 @@ def _is_block(block: Any) -> bool:
     return wanted is not None and wanted <= block.keys()
 
 
-def _contents(content: Any) -> list[Any]:
+def _contents(result: dict[str, Any]) -> list[Any]:
     """Return the blocks of a result; some servers write the value that a tool has returned."""
-    return [{"type": "value", "value": content}] if is_value(content) else _list(content)
+    content = result.get("content")
+    is_alone = "structuredContent" not in result and is_value(content)
+    return [{"type": "value", "value": content}] if is_alone else _list(content)
 
 
 def _list(content: Any) -> list[Any]:
