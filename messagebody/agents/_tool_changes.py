@@ -30,6 +30,8 @@ _COMPOSED: Final = frozenset(
      "minProperties", "maxContains", "$dynamicRef", "$recursiveRef"}
 )  # fmt: skip
 """Words that look at the members of an object from another place."""
+_NO_MEMBERS: Final = frozenset({"type", "$schema", "$id", "title", "description", "required"})
+"""Words of a schema that declares no members."""
 _SHOWN: Final = 400
 """Characters of a value in a text."""
 
@@ -207,7 +209,8 @@ def _compared(
     """Yield what breaks of a tool, and whether that is certain."""
     said: Callable[[Any], Any] = _as_stated if strict else _declared
     if old.taken != new.taken:
-        yield from _broken(old.name, "input", said(old.taken), new.taken, steps)
+        sent = _arguments(old.taken, strict=strict)
+        yield from _broken(old.name, "input", said(sent), new.taken, steps)
     if old.sent is None or old.sent == new.sent:
         return
     if new.sent is None:
@@ -239,6 +242,19 @@ def _broken(
     value = _NOTHING if body is None else body[0].read_json()
     has_value = value is not _NOTHING
     yield ToolBreak(tool, side, reasons, value if has_value else None, has_value), True
+
+
+def _arguments(schema: Any, *, strict: bool) -> Any:
+    """Return a schema of arguments, which are always an object, also where it does not say so.
+
+    Who states no members declares none.
+    """
+    made = {} if schema is True else schema
+    if not isinstance(made, Mapping) or made.get("type", "object") != "object":
+        return schema
+    made = {**made, "type": "object"}
+    declares_any = strict or made.keys() - _NO_MEMBERS
+    return made if declares_any else {**made, "properties": {}}
 
 
 def _as_stated(schema: Any) -> Any:

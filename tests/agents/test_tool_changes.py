@@ -87,6 +87,11 @@ SAFE = [
     ("a member of any kind", tool(members(q=True)), tool(members(q={}))),
     ("other words", tool(members(q=TEXT)), {**tool(members(q=TEXT)), "description": "Find."}),
     ("the same in another way", tool(members(q={"enum": ["a"]})), tool(members(q={"const": "a"}))),
+    ("a first argument", tool({"type": "object"}), tool(members(q=TEXT))),
+    ("a first argument where anything went", tool({}), tool(members(q=TEXT))),
+    ("arguments are an object", tool({}), tool({"type": "object"})),
+    ("whatever was true", tool(True), tool({"type": "object", "title": "A"})),
+    ("an object without a word", tool({"properties": {"q": TEXT}}), tool(members(q=TEXT))),
     ("arguments of a shared kind",
      tool({**members(a={"$ref": "#/$defs/A"}), "$defs": {"A": members(x=TEXT)}}),
      tool({**members(a={"$ref": "#/$defs/A"}), "$defs": {"A": members(x=TEXT, y=TEXT)}})),
@@ -130,6 +135,12 @@ def test_members_that_several_places_declare(composed: Any) -> None:
     assert compared(tool(composed), tool({**composed, "title": "Again"}))
     (broken,) = compared(tool(composed), tool(members("z", z=TEXT))).breaks
     assert jsonschema_rs.is_valid(composed, broken.value)
+
+
+def test_strict_counts_anything_in_an_object() -> None:
+    (broken,) = compared(tool({}), tool(members(q=TEXT)), strict=True).breaks
+    assert "q" in broken.value
+    assert compared(tool({}), tool({"type": "object"}), strict=True)
 
 
 def test_tools_come_and_go() -> None:
