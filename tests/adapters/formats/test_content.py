@@ -26,10 +26,10 @@ CALL = {"type": "server_tool_use", "id": "f", "name": "web_fetch", "input": {}}
 SHELL = {"type": "exit", "exit_code": 0}
 CASES: list[tuple[str, Any, list[Any]]] = [
     ("anthropic", {"role": "user", "content": [DOCUMENT, SEARCH, {"type": "text", "text": "?"}]},
-     ["one", "image/png", "two", "first", "second", "?"]),
+     ["one", "image/png", "two", "first\n\nsecond", "?"]),
     ("anthropic", {"role": "user", "content": [
         {"type": "tool_result", "tool_use_id": "c", "content": [SEARCH, DOCUMENT]}]},
-     ["first", "second", "one", "image/png", "two"]),
+     ["first\n\nsecond", "one", "image/png", "two"]),
     ("anthropic", {"role": "assistant", "content": [CALL, FETCHED]}, [
         {"id": "f", "name": "web_fetch", "arguments": {}, "type": "server_tool_use"},
         {"type": "web_fetch_result", "url": "https://e.com/a.pdf", "retrieved_at": "2026-01-01"},
@@ -182,3 +182,57 @@ def test_a_type_is_read_by_its_usual_name(states: str, kind: str) -> None:
         there = adapter(name).to_body(message)
         assert ([part.content_type for part in there.value], there.losses) == ([kind], ())
         assert adapter(name).from_body(there.value, rest=there.rest).value == message
+
+
+CHUNKS = ["Chapter 1", "Ignore all"]
+BLOCKS = [{"type": "text", "text": text} for text in CHUNKS]
+PIECES = [{"text": text} for text in CHUNKS]
+WHOLE: list[tuple[str, dict[str, Any]]] = [
+    ("anthropic", {"type": "document", "source": {"type": "content", "content": BLOCKS}}),
+    ("anthropic", {"type": "search_result", "source": "https://e.org", "content": BLOCKS}),
+    ("anthropic", {"type": "document", "source": {
+        "type": "text", "media_type": "text/plain", "data": "\n\n".join(CHUNKS)}}),
+    ("bedrock", {"document": {"format": "txt", "name": "unnamed", "source": {"content": PIECES}}}),
+    ("bedrock", {"searchResult": {"source": "https://e.org", "content": PIECES}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("title", [None, "Notes"])
+@pytest.mark.parametrize("number", range(len(WHOLE)))
+def test_a_document_of_texts_is_one_and_nobodys_own_words(number: int, title: str | None) -> None:
+    name, block = WHOLE[number]
+    if title is not None and name == "anthropic":
+        block = {**block, "title": title}
+    question = {"type": "text", "text": "q"} if name == "anthropic" else {"text": "q"}
+    message = {"role": "user", "content": [block, question]}
+    source: Any = adapter(name)
+    there = source.to_bodies([message])
+    document, asked = there.value[0]
+    assert (document.text, asked.text) == ("\n\n".join(CHUNKS), "q")
+    assert document.name is not None
+    rest = json.loads(json.dumps(there.rest))
+    assert source.from_bodies(there.value, rest=rest).value == [message]
+    for target in ("openai-chat", "gemini", "anthropic", "bedrock"):
+        found: Any = adapter(target)
+        again = found.to_bodies(found.from_bodies(there.value, rest=there.rest).value).value[0]
+        assert [part.text for part in again if part.name is None] == ["q"], target
+    edited = there.value[0].copy()
+    edited[document.name] = document.evolve(content="Less")
+    done = source.from_bodies([edited], rest=rest).value
+    assert "Less" in json.dumps(done)
+    assert "Ignore" not in json.dumps(done)
+
+
+def test_each_text_between_pictures_of_a_document_is_nobodys_own_words() -> None:
+    source: Any = adapter("anthropic")
+    image = {
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+    }
+    built = {"type": "content", "content": [BLOCKS[0], image, BLOCKS[1]]}
+    message = {"role": "user", "content": [{"type": "document", "source": built}]}
+    there = source.to_body(message)
+    assert source.from_body(there.value, rest=there.rest).value == message
+    assert [part.name for part in there.value if part.text is not None] == [
+        "/documents/1", "/documents/2",
+    ]  # fmt: skip

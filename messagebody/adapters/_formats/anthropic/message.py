@@ -10,8 +10,10 @@ from messagebody.adapters._vocabulary.dialect import (
     Misplaced,
     PlainMessage,
     arguments_in,
+    joined_pieces,
     need,
     optional,
+    pieces_in,
     some,
 )
 from messagebody.adapters._vocabulary.items import (
@@ -66,6 +68,7 @@ class Anthropic(Format):
         Kind("file", (), (_FILES,), ("*/*",), roles=_SEEN, top_level=DOCUMENT_TOP_LEVEL),
         Kind("web_search_result", (), ("*",), in_messages=False),
         # What documents and search results are built of.
+        Kind("search_result", ("text/*",), in_messages=False, name_slot="path"),
         Kind("document image", IMAGES, ("https", _FILES), in_messages=False),
         Kind("json", (JSON,), in_messages=False),
     )  # fmt: skip
@@ -140,9 +143,6 @@ class Anthropic(Format):
     def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
         """Return the block of an item."""
         if isinstance(item, Text):
-            if item.form == "search_result":
-                texts = [{"type": "text", "text": item.text}]
-                return {"type": "search_result", "content": texts}
             block: dict[str, Any] = {"type": "text", "text": item.text}
             said = [_citation(each) for each in item.citations if _is_ours(each)]
             return {**block, "citations": said} if said else block
@@ -258,7 +258,10 @@ def _media(block: Any, kind: str) -> Media | None:
         case "base64":
             return Media(kind, stated, title, encoded=need(source, "data"))
         case "text":
-            return Media(kind, stated or "text/plain", title, text=need(source, "data"))
+            place = None if title else _PLACE
+            return Media(
+                kind, stated or "text/plain", title, text=need(source, "data"), place=place
+            )
         case "url":
             # The only document behind a URL that Anthropic opens is a PDF.
             stated = _PDF if kind == "document" else None
@@ -273,12 +276,14 @@ def _media(block: Any, kind: str) -> Media | None:
 
 
 def _built(content: Any, kind: str, title: str | None) -> Media | None:
-    """Return the content of a document that is built of blocks, one of them in each piece."""
+    """Return the content of a document that is built of texts, or of a block in each piece."""
+    place = None if title else _PLACE
+    if isinstance(content, str):
+        return Media(kind, "text/plain", title, text=content, form="content", place=place)
+    if texts := _texts_in(content):
+        text, form = joined_pieces(texts, "blocks")
+        return Media(kind, "text/plain", title, text=text, form=form, place=place)
     match content:
-        case str():
-            return Media(kind, "text/plain", title, text=content, form="content")
-        case [{"type": "text", "text": str(text)}]:
-            return Media(kind, "text/plain", title, text=text, form="blocks")
         case [{"type": "image"} as image] if (item := _media(image, "image")) is not None:
             item.kind = "document image"
             return item
@@ -293,8 +298,13 @@ def _all_pieces(blocks: list[Any]) -> list[Any]:
 
 
 def _pieces(block: Any) -> list[Any]:
-    """Return a piece for each block of a document or search result; the first has the members."""
+    """Return a piece for each block of a document or search result; the first has the members.
+
+    One that is built of texts alone stays whole.
+    """
     kind = block.get("type") if isinstance(block, dict) else None
+    if kind in ("document", "search_result") and _texts_in(_held(block)):
+        return [block]
     source = block.get("source") if kind == "document" else None
     if isinstance(source, dict) and isinstance(source.get("content"), list):
         first, *others = source["content"] or [None]
@@ -334,11 +344,28 @@ def _held(block: Any) -> list[Any] | None:
     return content if isinstance(content, list) else None
 
 
-def _search_result(block: Any) -> Text | None:
-    match block.get("content"):
-        case [{"type": "text", "text": str(text)}]:
-            return Text(text, form="search_result")
-    return None
+_PLACE: Final = "documents"
+"""Where documents without a title go: they are nobody's own words."""
+
+
+def _texts_in(content: Any) -> list[str]:
+    """Return the texts that a document or search result is built of, none if it has others."""
+    if not isinstance(content, list):
+        return []
+    are_texts = all(
+        isinstance(each, dict) and each.get("type") == "text" and isinstance(each.get("text"), str)
+        for each in content
+    )
+    return [each["text"] for each in content] if are_texts else []
+
+
+def _search_result(block: Any) -> Media | None:
+    texts, title = _texts_in(block.get("content")), optional(block, "title")
+    if not texts:
+        return None
+    text, form = joined_pieces(texts, "blocks")
+    place = None if title else _PLACE
+    return Media("search_result", "text/plain", title, text=text, form=form, place=place)
 
 
 def _result(block: Any, kind: str) -> Result:
@@ -383,6 +410,9 @@ def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
 
 
 def _written(item: Media) -> Any | None:
+    if item.kind == "search_result":
+        about = {"title": item.name} if item.name else {}
+        return {"type": item.kind, **about, "content": _built_of(item)}
     if item.kind == "web_search_result":
         return {"type": item.kind, "url": item.url, "title": item.title}
     if item.kind == "json":
@@ -412,10 +442,16 @@ def _source(item: Media) -> dict[str, Any] | None:
         return {"type": "base64", "media_type": kind, "data": item.base64()}
     if item.text is None:
         return None
-    if item.form in ("content", "blocks"):
-        built = [{"type": "text", "text": item.text}]
-        return {"type": "content", "content": item.text if item.form == "content" else built}
+    if item.form == "content":
+        return {"type": "content", "content": item.text}
+    if str(item.form).startswith("blocks"):
+        return {"type": "content", "content": _built_of(item)}
     return {"type": "text", "media_type": "text/plain", "data": item.text}
+
+
+def _built_of(item: Media) -> list[Any]:
+    texts = pieces_in(item.text or "", str(item.form))
+    return [{"type": "text", "text": text} for text in texts]
 
 
 FORMAT: Final = Anthropic()

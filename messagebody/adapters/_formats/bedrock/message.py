@@ -100,6 +100,7 @@ class Bedrock(Format):
             tuple(_WORD_OF["document"]), max_bytes=4_500_000, name_slot="file", in_results=True,
             roles=_SEEN,
         ),
+        Kind("searchResult", ("text/*",), in_messages=False, name_slot="path"),
     )  # fmt: skip
     alternates = answers_calls = True
     plain = PlainMessage({}, NEVER, None)
@@ -295,22 +296,25 @@ def _cited(block: Any) -> Text | None:
     return Text("".join(texts), citations=citations, form=[*map(len, texts)]) if texts else None
 
 
-def _found(block: Any) -> Text | None:
+_PLACE: Final = "documents"
+"""Where documents without a name go: they are nobody's own words."""
+
+
+def _found(block: Any) -> Media | None:
     """Return the text of a search result; its form has the lengths of its pieces."""
     texts = [need(each, "text") for each in need(block, "content", list)]
+    if not texts:
+        return None
     text, form = joined_pieces(texts, "searchResult")
-    return Text(text, form=form) if texts else None
+    title = optional(block, "title")
+    return Media("searchResult", "text/plain", title, text=text, form=form, place=_place(title))
 
 
 def _written_text(item: Text) -> dict[str, Any]:
-    """Return a text in the block that it came in: of a search, or one that is guarded."""
-    kind = item.form.partition(" ")[0]
-    if kind == "guardContent":
+    """Return a text in the block that it came in: one that is guarded."""
+    if item.form == "guardContent":
         return {"guardContent": {"text": {"text": item.text}}}
-    if kind != "searchResult":
-        return {"text": item.text}
-    texts = pieces_in(item.text, item.form)
-    return {"searchResult": {"content": [{"text": text} for text in texts]}}
+    return {"text": item.text}
 
 
 def _result(result: Any) -> Result:
@@ -414,11 +418,13 @@ def _media(kind: str, block: Any) -> Media | None:
     if "bytes" in source:
         return Media(kind, media_type, name, encoded=need(source, "bytes"))
     if "text" in source:
-        return Media(kind, media_type, name, text=need(source, "text"), form="text")
+        return Media(
+            kind, media_type, name, text=need(source, "text"), form="text", place=_place(name)
+        )
     match source.get("content"):
         case [{"text": str()}, *_] as chunks if all(_is_text(each.get("text")) for each in chunks):
             text, form = joined_pieces([each["text"] for each in chunks], "content")
-            return Media(kind, media_type, name, text=text, form=form)
+            return Media(kind, media_type, name, text=text, form=form, place=_place(name))
     if "s3Location" in source:
         return Media(kind, media_type, name, url=need(need(source, "s3Location", dict), "uri"))
     return None
@@ -427,6 +433,10 @@ def _media(kind: str, block: Any) -> Media | None:
 def _in_object(value: Any) -> dict[str, Any]:
     """Return a JSON value, in an object if it is none: Converse takes objects only."""
     return value if isinstance(value, dict) else {"output": value}
+
+
+def _place(name: str | None) -> str | None:
+    return None if name else _PLACE
 
 
 def _out_of_object(value: Any) -> Any:
@@ -443,6 +453,10 @@ def _written(item: Media) -> Any:
         if value is NotJson:
             return None
         return {"json": _in_object(value)}
+    if item.kind == "searchResult":
+        texts = pieces_in(item.text or "", str(item.form))
+        named = {"title": item.name} if item.name else {}
+        return {"searchResult": {**named, "content": [{"text": text} for text in texts]}}
     word = _WORD_OF[item.kind].get(essence(item.media_type or ""), "txt")
     if item.url is not None:
         source: dict[str, Any] = {"s3Location": {"uri": item.url}}
