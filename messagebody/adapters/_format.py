@@ -255,9 +255,10 @@ class Format(Dialect):
         Arguments:
             bodies: the bodies, in order.
             rest: what `to_bodies` returned as `rest`.
-            results: what becomes of the files in the result of a tool that the format takes from
-                users alone, such as pictures in OpenAI's chat: they "follow" in a message of the
-                user right behind the results, which say so, or a "text" only names them.
+            results: what becomes of the files in the result of a tool, or in an answer, that the
+                format takes from users alone, such as pictures in OpenAI's chat: they "follow" in a
+                message of the user right behind the results, which say so, or the answer; with
+                "text", a text only names those of results, and those of answers are left out.
             **options: others of `from_body`.
         """
         one_of("results", results, WAYS)

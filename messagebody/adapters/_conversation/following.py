@@ -1,20 +1,28 @@
-"""Following: files of results that a target takes only in a message of the user.
+"""Following: files that a target takes only in a message of the user.
 
-The tools of some services return text alone. A picture then goes out right behind the results, as
-the model must see it, and the result says so.
+The tools of some services return text alone, and so do their assistants. A picture then goes out
+right behind the results or the answer, as the model must see it, and the result says so.
 """
 
 from collections.abc import Iterator
 from itertools import count
 from typing import Final
 
-from messagebody._core import TEXT_PLAIN, MessageBody, Part, PartRecord, is_text, parts_of
+from messagebody._core import (
+    TEXT_PLAIN,
+    MessageBody,
+    Part,
+    PartRecord,
+    is_text,
+    parts_of,
+    record_of,
+)
 from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversation.turn import Turn
 from messagebody.adapters._conversion.kinds import fits, kinds_at, own_name
 from messagebody.adapters._conversion.stand_ins import note_of, text_of
 from messagebody.adapters._vocabulary.dialect import Dialect
-from messagebody.adapters._vocabulary.items import Result, is_of_provider
+from messagebody.adapters._vocabulary.items import Call, Result, is_of_provider
 from messagebody.adapters._vocabulary.places import RESULT
 
 WAYS: Final = ("follow", "text")
@@ -23,7 +31,7 @@ _NEXT: Final = "it follows in the next message"
 
 
 def followed(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> Iterator[Turn]:
-    """Yield turns, those of results followed by one with the files that they can't hold."""
+    """Yield turns, those of results and answers followed by one with files they can't hold."""
     if not any(_may_move(record) for turn in turns for record in parts_of(turn.body)):
         yield from turns
         return
@@ -41,15 +49,46 @@ def followed(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> Iterato
             if moved:
                 turn, last = _without(dialect, turn, item, moved, losses), turn.number  # noqa: PLW2901
                 waiting += _told(item, moved)
+        # A last call may still be answered: nothing may follow it but its result.
+        is_open = turn is turns[-1] and any(isinstance(item, Call) for item, _ in turn.items())
+        if not are_results and not is_open and (moved := _said(dialect, turn)):
+            turn, last = _spoken(dialect, turn, moved, losses), turn.number  # noqa: PLW2901
+            waiting = [Part("[from the assistant]"), *moved]
         yield turn
     if waiting:
         yield _sent(last, waiting)
 
 
 def _may_move(record: PartRecord) -> bool:
-    """Return whether a part is a file in a result."""
-    is_inner = record.name is not None and record.name.startswith("/tool/results/")
-    return is_inner and (record.url is not None or not is_text(record.content_type))
+    """Return whether a part is a file, and no source of a text."""
+    is_source = record.name is not None and record.name.startswith("/sources/")
+    return not is_source and (record.url is not None or not is_text(record.content_type))
+
+
+def _said(dialect: Dialect, turn: Turn) -> list[Part]:
+    """Return the files of an answer that its message can't hold and one of the user can."""
+    role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
+    if turn.is_own or role != "assistant" or not any(map(_may_move, parts_of(turn.body))):
+        return []
+    inside = kinds_at(dialect, dialect.kinds_of("assistant"), {}, "/")
+    outside = kinds_at(dialect, dialect.kinds_of("user"), {}, "/")
+    return [
+        part for item, parts in turn.items() for part in parts
+        if item is None and _may_move(record_of(part)) and text_of(part) is None
+        and not any(fits(part, kind) for kind in inside)
+        and any(fits(part, kind) for kind in outside)
+    ]  # fmt: skip
+
+
+def _spoken(dialect: Dialect, turn: Turn, moved: list[Part], losses: list[Loss]) -> Turn:
+    """Return an answer without files, and add a loss for each."""
+    positions = turn.contents().parts
+    for part in moved:
+        number = next(n for n, each in enumerate(positions) if each is part)
+        where = f"part {number}" + (f" {part.name}" if part.name else "")
+        why = f"{dialect.name} takes it from the user alone: {_NEXT}, as the user's"
+        losses.append(turn.loss(LossKind.CONVERTED, where, why, Affected.FORM))
+    return turn.evolve(part for part in positions if not any(part is each for each in moved))
 
 
 def _to_move(dialect: Dialect, item: Result, parts: list[Part]) -> list[Part]:

@@ -39,7 +39,9 @@ def turns_of(
     if not dialect.says_speakers and any(record.metadata for record in records):
         turns = [piece for turn in turns for piece in _by_speaker(turn)]
     if all(record.name is None for record in records):
-        return turns, losses  # calls, results and thoughts have names
+        # Calls, results and thoughts have names.
+        is_moving = dialect.answers_calls and results == "follow"
+        return [*followed(dialect, turns, losses)] if is_moving else turns, losses
     turns = _in_agreement(dialect, settled(turns, losses), losses)
     if dialect.joins_results:
         turns = _with_answers(turns, losses)
