@@ -114,6 +114,9 @@ def test_reports(shell: Shell) -> None:
     [result] = json.loads(Path("a.sarif").read_text("utf-8"))["runs"][0]["results"]
     assert result["ruleId"] == "pair-lost"
     assert 'failures="1"' in Path("a.xml").read_text("utf-8")
+    before = Path("new/writer.json").read_bytes()
+    done = shell("registry", "diff", "old", "new", "--report", "sarif", "new/writer.json")
+    assert (done.code, Path("new/writer.json").read_bytes()) == (2, before)
 
 
 def test_a_sender_of_nothing_breaks_a_pair_with_an_empty_message(shell: Shell) -> None:

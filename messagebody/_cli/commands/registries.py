@@ -15,6 +15,7 @@ from messagebody._cli.inputs import (
     read_schema,
 )
 from messagebody._cli.options import json_option, lenient_option
+from messagebody._cli.outputs import write_document
 from messagebody._cli.reports import (
     FORMATS,
     CommandReport,
@@ -261,7 +262,7 @@ def diff(
     else:
         report, lines = _change_of_agents(old, new, terminal, lenient=lenient)
     for name, file in reports:
-        Path(file).write_text(FORMATS[name](report) + "\n", "utf-8")
+        write_document(f"{FORMATS[name](report)}\n".encode(), file)
     if form == "text":
         terminal.say(lines)
     else:

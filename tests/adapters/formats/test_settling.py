@@ -169,7 +169,10 @@ def test_a_session_may_tell_of_no_message(other: Any) -> None:
 
 
 def test_a_block_that_looks_like_another_update_is_none() -> None:
-    for held in ({}, {"update": 5}, {"update": {}}, {"update": {"sessionUpdate": []}}):
+    looks: list[dict[str, Any]] = [
+        {}, {"update": 5}, {"update": {}}, {"update": {"sessionUpdate": []}},
+    ]  # fmt: skip
+    for held in looks:
         block = {"type": "session_update", **held}
         chunk = {"sessionUpdate": "user_message_chunk", "content": block}
         for message in ({"prompt": [block]}, chunk, [chunk, ASKED]):
