@@ -113,7 +113,11 @@ class Said:
             return Html()  # it is among the sources of its text
         if part.url is not None and _SOURCE.fullmatch(part.name or "") and not self._reads:
             return self._sources(number, [{"part": part.name}])
-        return self._card(number, part)
+        card = self._card(number, part)
+        if not isinstance(step.about.get("source"), str):
+            return card
+        # What a search found has its source beside the content.
+        return joined(card, self._sources(number, [{**(part.metadata or {}), **step.about}]))
 
     def result(self, number: int, step: Step) -> Iterator[Html]:
         """Yield the parts of a result."""

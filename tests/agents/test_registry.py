@@ -213,7 +213,7 @@ class TestPairs:
         registry.put(Agent("y", narrow, TEXT))
         impact = registry.impact(Agent("x", TEXT, many))
         assert (impact.lost, impact.gained) == ((), (("y", "x"),))
-        assert impact.undecided == (("x", "y"),)
+        assert impact.undecided == (("x", "x"), ("x", "y"))
         assert not impact
 
     def test_a_sender_of_whom_it_is_not_known_that_it_can_send(self) -> None:
