@@ -112,7 +112,8 @@ def diff_tools(
 
     Old calls have to be taken by the new tools, and new results have to be what the old tools
     promised. A result whose tool states no schema promises nothing. A new member that may be left
-    out breaks nothing: callers and tools send the members that their schema declares.
+    out breaks nothing: callers and tools send the members that their schema declares. Where several
+    places of a schema declare them (`oneOf`, `allOf`, `if`, …), all that it allows counts.
 
     Arguments:
         old: the tools before the change: a list of them, or what a server answers to `tools/list`.
