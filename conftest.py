@@ -10,6 +10,7 @@ import re
 import subprocess
 from collections import defaultdict
 from collections.abc import Generator, Iterator
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -162,11 +163,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--sample`, which runs some of the cases of each test that has many."""
     parser.addoption("--sample", type=int, metavar="N", help="run N cases of each test")
-    parser.addoption(
-        "--sample-seed", metavar="TEXT", default=_commit(), help="draws the cases; the commit"
-    )
+    parser.addoption("--sample-seed", metavar="TEXT", help="draws the cases; by default the commit")
 
 
+def _sample_seed(config: pytest.Config) -> str:
+    """Return what draws the cases."""
+    return config.option.sample_seed or _commit()
+
+
+@cache
 def _commit() -> str:
     """Return the commit that is tested, so that each commit runs other cases."""
     command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
@@ -183,9 +188,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         cases[item.nodeid.partition("[")[0]].append(item)
+    seed = _sample_seed(config)
     drawn: set[pytest.Item] = set()
     for test, group in cases.items():
-        draw = random.Random(f"{config.option.sample_seed} {test}")  # noqa: S311 - not a secret
+        draw = random.Random(f"{seed} {test}")  # noqa: S311 - not a secret
         drawn.update(draw.sample(group, min(config.option.sample, len(group))))
     config.hook.pytest_deselected(items=[item for item in items if item not in drawn])
     items[:] = [item for item in items if item in drawn]
@@ -196,7 +202,7 @@ def pytest_terminal_summary(
 ) -> None:
     """State how to draw the same cases again."""
     if config.option.sample is not None:
-        sample, seed = config.option.sample, config.option.sample_seed
+        sample, seed = config.option.sample, _sample_seed(config)
         terminalreporter.write_line(
             f"at most {sample} cases of each test: --sample {sample} --sample-seed {seed}"
         )

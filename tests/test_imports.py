@@ -319,25 +319,27 @@ def test_modules_of_one_kind_import_no_other_one(package: str) -> None:
                 assert other in {mine, *SHARED[package]}, f"{module} imports {target}"
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
-    """Within packages, too, and when functions are called."""
-    graph = {
+def _graph(*moments: When) -> dict[str, set[str]]:
+    """Return the modules that each module imports at some moments."""
+    return {
         module: {
             target
             for target, when in imports(module)
-            if target in MODULES and when is not When.TYPES and target not in {module, ROOT.name}
+            if target in MODULES and when in moments and target not in {module, ROOT.name}
         }
         for module in MODULES
     }
-    graphlib.TopologicalSorter(graph).prepare()  # a CycleError names the circle
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """Within packages, too, and when functions are called."""
+    # A CycleError names the circle.
+    graphlib.TopologicalSorter(_graph(When.IMPORT, When.CALL)).prepare()
 
 
 def test_modules_that_name_each_other_in_types_are_few() -> None:
     """What many modules name of each other is understood whole, or not at all."""
-    graph = {
-        module: {target for target, _ in imports(module) if target in MODULES} - {module, ROOT.name}
-        for module in MODULES
-    }
+    graph = _graph(*When)
     reached = {module: _reached(graph, module) for module in graph}
     circles = {
         module: sorted(other for other in reached[module] if module in reached[other])
@@ -358,14 +360,7 @@ def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
 
 def test_imports_are_not_deep() -> None:
     """So many modules are read, one below the other, before the last one is understood."""
-    graph = {
-        module: {
-            target
-            for target, when in imports(module)
-            if target in MODULES and when is When.IMPORT and target not in {module, ROOT.name}
-        }
-        for module in MODULES
-    }
+    graph = _graph(When.IMPORT)
     depth: dict[str, int] = {}
     for module in graphlib.TopologicalSorter(graph).static_order():
         depth[module] = 1 + max((depth[target] for target in graph[module]), default=0)

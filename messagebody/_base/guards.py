@@ -135,6 +135,11 @@ def is_url(text: str) -> bool:
     return _URL.match(text) is not None
 
 
+def schema_of_parts(value: _T) -> _T:
+    """Return the schema that `MessageBodySchema(…)` makes of a list or tuple; else the value."""
+    return leaf("MessageBodySchema")(value) if isinstance(value, list | tuple) else value
+
+
 def require_schema(value: _T) -> _T:
     """Return a schema.
 

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         require_resolver,
         require_schema,
         require_token,
+        schema_of_parts,
     )
     from messagebody._base.hints import Guided, GuidedABC, guided, missing_attribute
     from messagebody._base.leaves import FoundTuple
@@ -201,7 +202,8 @@ else:
             # What arguments must be, and what wrong ones are told.
             ".._base.guards": "is_store_url is_url is_web_url require_body require_executor "
             "require_iterable require_limits require_parts require_path "
-            "require_resolver require_schema require_token",
+            "require_resolver require_schema require_token "
+            "schema_of_parts",
             ".._base.hints": "Guided GuidedABC guided missing_attribute",
             ".._base.leaves": "FoundTuple",
             # Digests, files, threads, and packages that add something.

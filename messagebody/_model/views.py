@@ -1,4 +1,7 @@
-"""Views of a body as types: the rooms above build them, and the model's annotations name them."""
+"""Views of a body as types: the rooms above build them, and the model's annotations name them.
+
+Apart from `links`, because only who uses the filesystem loads fsspec.
+"""
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING

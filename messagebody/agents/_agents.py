@@ -20,6 +20,7 @@ from messagebody._core import (
     require_iterable,
     require_resolver,
     require_schema,
+    schema_of_parts,
 )
 from messagebody.agents._cards import is_card, read_card
 from messagebody.agents._exchanges import Exchange, exchanges_of, require_exchanges
@@ -53,7 +54,7 @@ def _with_short(given: Any, agent: "Agent") -> dict[str, Exchange]:
 
 def _schema(value: Any) -> MessageBodySchema:
     """Return a schema, or the one that `MessageBodySchema(…)` makes of parts."""
-    return MessageBodySchema(value) if isinstance(value, list | tuple) else require_schema(value)
+    return require_schema(schema_of_parts(value))  # type: ignore[no-any-return]
 
 
 def _optional_schema(value: Any) -> MessageBodySchema | None:

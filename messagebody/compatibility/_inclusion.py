@@ -8,7 +8,7 @@ import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.budget import DEFAULT_STEPS, Budget, OutOfBudget
-from messagebody._base.guards import require_schema
+from messagebody._base.guards import require_schema, schema_of_parts
 from messagebody._base.hints import guided
 from messagebody._base.leaves import leaf
 from messagebody._base.text import answer_repr
@@ -209,7 +209,7 @@ def check(
         >>> bool(check(agent, reader, lenient=True))
         True
     """
-    producer, consumer = _schema_of_parts(producer), _schema_of_parts(consumer)
+    producer, consumer = schema_of_parts(producer), schema_of_parts(consumer)
     if not isinstance(producer, MessageBodySchema) or not isinstance(consumer, MessageBodySchema):
         settings = {"lenient": lenient, "steps": steps}
         return _check_agents(producer, consumer, settings)
@@ -224,10 +224,6 @@ def check(
     types = None if body is None else tuple(body)
     taken = steps - max(decision.budget.left, 0)
     return Compatibility(producer, consumer, verdict, types, steps, taken, decision=decision)
-
-
-def _schema_of_parts(value: Any) -> Any:
-    return MessageBodySchema(value) if isinstance(value, list | tuple) else value
 
 
 def _check_agents(producer: Any, consumer: Any, settings: dict[str, Any]) -> Compatibility:

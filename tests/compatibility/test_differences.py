@@ -186,11 +186,11 @@ class TestUnions:
 class TestPlaces:
     def test_two_places_of_one_definition_are_one_difference(self) -> None:
         address = {"$defs": {"address": record(zip=TEXT)}}
-        sent = {**record(home={"$ref": "#/$defs/address"}, work={"$ref": "#/$defs/address"}),
+        sent = {**record(home={"$ref": "#/$defs/address"}, post={"$ref": "#/$defs/address"}),
                 **address}  # fmt: skip
-        taken = record(home=record("zip", zip=TEXT), work=record("zip", zip=TEXT))
+        taken = record(home=record("zip", zip=TEXT), post=record("zip", zip=TEXT))
         assert told(sent, taken) == [
-            "the consumer requires '/home/zip' and '/work/zip', which the producer may leave out"
+            "the consumer requires '/home/zip' and '/post/zip', which the producer may leave out"
         ]
 
     def test_one_change_of_a_shared_model_is_one_difference(self) -> None:

@@ -1,18 +1,16 @@
 """The reader in TypeScript, which was written from the page of the standard alone."""
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.npm.test_packages import NODE
+
 ROOT = Path(__file__).parents[2]
 VECTORS = ROOT / "docs" / "reference" / "format" / "v1"
-INSTALLED = Path(os.environ.get("MESSAGEBODY_NPM") or Path(sys.prefix) / "npm")
-NODE = INSTALLED / "node_modules" / ".bin" / "node"
 pytestmark = pytest.mark.skipif(not NODE.exists(), reason="npm's packages are not installed")
 
 
