@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from messagebody._model.part import Part
     from messagebody.agents import Agent, Exchange
     from messagebody.compatibility import Compatibility, Verdict, check
-    from messagebody.errors import MessageBodyError
+    from messagebody.errors import MessageBodyError, UnsafeReference
     from messagebody.patches import Patch, diff
+    from messagebody.samples import sample
     from messagebody.schema import MessageBodySchema, SchemaPart, Violation
     from messagebody.storage import (
         Resolver,
@@ -48,6 +49,7 @@ __all__ = [
     "Patch",
     "Resolver",
     "SchemaPart",
+    "UnsafeReference",
     "Verdict",
     "Violation",
     "ainline",
@@ -62,6 +64,7 @@ __all__ = [
     "present",
     "put_content",
     "register_content",
+    "sample",
     "sweep",
     "verify",
 ]
@@ -78,8 +81,9 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             "._model.part": "Part",
             ".agents": "Agent Exchange",
             ".compatibility": "Compatibility Verdict check",
-            ".errors": "MessageBodyError",
+            ".errors": "MessageBodyError UnsafeReference",
             ".patches": "Patch diff",
+            ".samples": "sample",
             ".schema": "MessageBodySchema SchemaPart Violation",
             ".storage": "Resolver ainline aoffload apresent fetch inline migrate offload present "
             "put_content sweep verify",
