@@ -114,7 +114,8 @@ class OpenAIChat(Format):
             return [{"type": "text", "text": message["content"]}], None  # most messages
         if "content" not in message and _BESIDE.isdisjoint(message):
             raise Misplaced("/content", "expected text, a list or null")
-        if "tool_call_id" in message:
+        # Libraries write the member as null into messages of everybody.
+        if "tool_call_id" in message and (is_answer or message["tool_call_id"] is not None):
             members = {key: message[key] for key in ("tool_call_id", "content") if key in message}
             if isinstance(name := message.get("name"), str) and name:  # LiteLLM, LangChain
                 members["name"] = name
