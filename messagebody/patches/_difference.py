@@ -1,8 +1,8 @@
 """Which old part each new part comes from, and what changed in it."""
 
-from collections import defaultdict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import attrs
 
@@ -59,29 +59,15 @@ class _Compared:
         return "contentUrl" in self.entries[index]
 
 
-class BodyDifference(NamedTuple):
-    """What makes the parts of one body of those of another one.
-
-    Arguments:
-        base: the digest of the state of the old body.
-        target: that of the new one.
-        operations: the operations, in the order of the new parts.
-    """
-
-    base: str
-    target: str
-    operations: tuple[Operation, ...]
-
-
-def difference(old: MessageBody, new: MessageBody) -> BodyDifference:
-    """Return the difference between two bodies.
+def difference(old: MessageBody, new: MessageBody) -> tuple[str, str, tuple[Operation, ...]]:
+    """Return the state digests of two bodies, and what makes the parts of the new one in order.
 
     Raises:
         LocalFileNotSent: a part is still a local file.
     """
     mine, theirs = _Compared.from_body(old), _Compared.from_body(new)
     operations = joined(_operations(mine, theirs, _origins(mine, theirs)))
-    return BodyDifference(mine.digest, theirs.digest, operations)
+    return mine.digest, theirs.digest, operations
 
 
 def _operations(
@@ -119,8 +105,8 @@ def _change(mine: _Compared, origin: int, theirs: _Compared, index: int) -> Oper
 def _origins(mine: _Compared, theirs: _Compared) -> list[int | None]:
     """Return for each new part the old part that it is made of, if there is one."""
     found = _same(mine, theirs)
-    for key_of in (_by_long_content, _by_name, _by_content, _by_place):
-        _match(mine, theirs, found, key_of)
+    _match(mine, theirs, found, _by_content)
+    _match(mine, theirs, found, _by_name)
     _match_alike(mine, theirs, found)
     return found
 
@@ -128,24 +114,19 @@ def _origins(mine: _Compared, theirs: _Compared) -> list[int | None]:
 def _same(mine: _Compared, theirs: _Compared) -> list[int | None]:
     """Return the old parts that stay as they are, in as long runs as they have."""
     keys = mine.keys
-    free: dict[bytes, deque[int]] = defaultdict(deque)
+    # Ordered, because the first of a plain dict is found slowly after many deletions.
+    free: dict[bytes, OrderedDict[int, None]] = defaultdict(OrderedDict)
     for index, key in enumerate(keys):
-        free[key].append(index)
+        free[key][index] = None
     found: list[int | None] = []
-    used: set[int] = set()
     following = 0
     for key in theirs.keys:
-        if following < len(keys) and following not in used and keys[following] == key:
-            origin: int | None = following
-        else:
-            waiting = free[key]
-            while waiting and waiting[0] in used:
-                waiting.popleft()
-            origin = waiting.popleft() if waiting else None
-        found.append(origin)
+        waiting = free[key]
+        origin = following if following in waiting else next(iter(waiting), None)
         if origin is not None:
-            used.add(origin)
-        following = following + 1 if origin is None else origin + 1
+            del waiting[origin]
+        found.append(origin)
+        following = (following if origin is None else origin) + 1
     return found
 
 
@@ -167,27 +148,16 @@ def _match(
             found[index] = free[key].popleft()
 
 
-def _by_long_content(side: _Compared, index: int) -> Hashable:
-    size = side.entries[index].get("size")
-    return _by_content(side, index) if size is not None and size >= _TELLING else None
-
-
 def _by_content(side: _Compared, index: int) -> Hashable:
     entry = side.entries[index]
     if side.is_reference(index):
         return True, entry["contentUrl"]
-    return (False, entry["digest"]) if entry["size"] else None
+    return (False, entry["digest"]) if entry["size"] >= _TELLING else None
 
 
 def _by_name(side: _Compared, index: int) -> Hashable:
     name = side.entries[index].get("name")
     return None if name is None else (side.is_reference(index), name)
-
-
-def _by_place(side: _Compared, index: int) -> Hashable:
-    """Return the key of references, which have no content that could be alike."""
-    entry = side.entries[index]
-    return None if not side.is_reference(index) else (entry["contentType"], entry.get("name"))
 
 
 def _match_alike(mine: _Compared, theirs: _Compared, found: list[int | None]) -> None:

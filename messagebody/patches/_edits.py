@@ -1,7 +1,9 @@
 """Edits of bytes: places where something is cut and something else is put in."""
 
 import itertools
+import sys
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 import attrs
 
@@ -56,27 +58,10 @@ def edited(old: bytes, edits: Iterable[Splice]) -> bytes:
     return b"".join([*pieces, view[place:]])
 
 
-@attrs.frozen
-class _Fragment:
-    """A piece of the content in the middle: copied from the old one, or new.
-
-    Arguments:
-        size: its bytes; None for all that is left of the old content.
-        at: where it is in the old content; None if it is new.
-        data: the new bytes.
-    """
-
-    size: int | None
-    at: int | None = None
-    data: bytes = b""
-
-    def after(self, start: int, end: int | None) -> "_Fragment":
-        """Return a piece of the piece."""
-        stop = self.size if end is None else end
-        size = None if stop is None else stop - start
-        if self.at is not None:
-            return _Fragment(size, self.at + start)
-        return _Fragment(size, None, self.data[start:stop])
+_REST: Final = sys.maxsize
+"""The end of a content of unknown size."""
+_Piece = range | memoryview
+"""A piece of a content after edits: bytes of the old one, by their places, or new bytes."""
 
 
 def composed(first: Sequence[Splice], second: Sequence[Splice]) -> list[Splice]:
@@ -86,50 +71,43 @@ def composed(first: Sequence[Splice], second: Sequence[Splice]) -> list[Splice]:
         >>> composed([Splice(0, 1, b"ab")], [Splice(1, 2, b"")])
         [Splice(at=0, cut=2, data=b'a')]
     """
-    return _as_edits(_apply_splices(_pieces(first), second))
+    return [*_as_edits(_spliced(_pieces(first), second))]
 
 
-def _pieces(edits: Iterable[Splice]) -> Iterator[_Fragment]:
+def _pieces(edits: Iterable[Splice]) -> Iterator[_Piece]:
     place = 0
     for edit in edits:
-        if edit.at > place:
-            yield _Fragment(edit.at - place, place)
-        if edit.data:
-            yield _Fragment(len(edit.data), None, edit.data)
+        yield range(place, edit.at)
+        yield memoryview(edit.data)
         place = edit.at + edit.cut
-    yield _Fragment(None, place)
+    yield range(place, _REST)
 
 
-def _apply_splices(pieces: Iterator[_Fragment], edits: Iterable[Splice]) -> Iterator[_Fragment]:
+def _spliced(pieces: Iterator[_Piece], edits: Iterable[Splice]) -> Iterator[_Piece]:
     """Yield pieces after edits of the content that they are."""
-    left: _Fragment | None = next(pieces, None)
-    place = 0
+    left, place = next(pieces), 0
     for edit in edits:
         for is_kept, end in ((True, edit.at), (False, edit.at + edit.cut)):
-            while left is not None and place < end:
-                taken = end - place if left.size is None else min(end - place, left.size)
+            while place < end:
+                taken = left[: end - place]
+                left, place = left[len(taken) :], place + len(taken)
                 if is_kept:
-                    yield left.after(0, taken)
-                place += taken
-                is_whole = left.size is not None and taken == left.size
-                left = next(pieces, None) if is_whole else left.after(taken, None)
-        if edit.data:
-            yield _Fragment(len(edit.data), None, edit.data)
-    if left is not None:
-        yield left
-        yield from pieces
+                    yield taken
+                if not left:
+                    left = next(pieces)
+        yield memoryview(edit.data)
+    yield left
+    yield from pieces
 
 
-def _as_edits(pieces: Iterable[_Fragment]) -> list[Splice]:
-    edits: list[Splice] = []
-    data: list[bytes] = []
+def _as_edits(pieces: Iterable[_Piece]) -> Iterator[Splice]:
+    data: list[memoryview] = []
     place = 0
     for piece in pieces:
-        if piece.at is None:
-            data.append(piece.data)
-            continue
-        if data or piece.at != place:
-            edits.append(Splice(place, piece.at - place, b"".join(data)))
-            data = []
-        place = piece.at + (piece.size or 0)
-    return edits
+        if isinstance(piece, memoryview):
+            data.append(piece)
+        elif piece:
+            new = b"".join(data)
+            if new or piece.start != place:
+                yield Splice(place, piece.start - place, new)
+            data, place = [], piece.stop

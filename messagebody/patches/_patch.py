@@ -1,8 +1,8 @@
 """The patch: a document that makes exactly one body of exactly one other."""
 
 import itertools
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeVar
 
 import attrs
 
@@ -12,7 +12,6 @@ from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.text import quote
 from messagebody._model.access import edit
 from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
 from messagebody._wire import strict_json
 from messagebody.errors import DigestMismatch, InvalidArgument, InvalidPatch, OtherBase
 from messagebody.patches._difference import difference
@@ -29,6 +28,7 @@ from messagebody.patches._operations import (
 MEDIA_TYPE: Final = "application/vnd.messagebody.patch+json"
 """The media type of a patch."""
 _VERSION: Final = 1
+_Old = TypeVar("_Old")
 _MEMBERS: Final = frozenset({"messagebodyPatch", "base", "target", "parts"})
 
 
@@ -143,26 +143,18 @@ class Patch:
         new = MessageBody()
         try:
             with edit(new):
-                new.extend(self._new_parts(list(old), limits))
+                parts = _made(
+                    self.parts,
+                    list(old),
+                    lambda added: added.part,
+                    lambda part, change: change.apply(part, limits),
+                )
+                new.extend(parts)
         except FileExistsError as error:
             raise InvalidPatch(str(error)) from error
         if (digest := new.state_digest) != self.target:
             raise DigestMismatch("the body that the patch makes", self.target, digest)
         return new
-
-    def _new_parts(self, old: Sequence[Part], limits: Limits) -> Iterator[Part]:
-        for operation in self.parts:
-            match operation:
-                case KeptParts(first, count):
-                    if first + count > len(old):
-                        raise InvalidPatch(_nowhere(first + count - 1, len(old)))
-                    yield from old[first : first + count]
-                case AddedPart(part):
-                    yield part
-                case ChangedPart(index):
-                    if index >= len(old):
-                        raise InvalidPatch(_nowhere(index, len(old)))
-                    yield operation.apply(old[index], limits)
 
     def invert(self, old: MessageBody | None = None) -> "Patch":
         """Return the patch that makes the old body of the new one.
@@ -197,8 +189,7 @@ class Patch:
             return NotImplemented
         if self.target != other.base:
             raise OtherBase(other.base, self.target)
-        middle = [*_singly(self.parts)]
-        operations = joined(each for after in other.parts for each in _through(after, middle))
+        operations = joined(_made(other.parts, [*_singly(self.parts)], lambda added: added, _both))
         return Patch(self.base, other.target, operations, old=self._old)
 
 
@@ -234,19 +225,32 @@ def _singly(operations: Sequence[Operation]) -> Iterator[Operation]:
             yield each
 
 
-def _through(after: Operation, middle: Sequence[Operation]) -> Iterator[Operation]:
-    """Yield what an operation on the body in the middle is on the old one."""
-    match after:
-        case AddedPart():
-            yield after
-        case KeptParts(first, count):
-            if first + count > len(middle):
-                raise InvalidPatch(_nowhere(first + count - 1, len(middle)))
-            yield from middle[first : first + count]
-        case ChangedPart(index):
-            if index >= len(middle):
-                raise InvalidPatch(_nowhere(index, len(middle)))
-            yield _both(middle[index], after)
+def _made(
+    operations: Sequence[Operation],
+    old: Sequence[_Old],
+    add: Callable[[AddedPart], _Old],
+    change: Callable[[_Old, ChangedPart], _Old],
+) -> Iterator[_Old]:
+    """Yield what operations make of old parts, or of the operations that made these.
+
+    Raises:
+        InvalidPatch: one names a part that is not there.
+    """
+    for each in operations:
+        match each:
+            case AddedPart():
+                yield add(each)
+            case KeptParts(first, count):
+                _check_place(first + count - 1, old)
+                yield from old[first : first + count]
+            case ChangedPart(index):
+                _check_place(index, old)
+                yield change(old[index], each)
+
+
+def _check_place(index: int, old: Sequence[object]) -> None:
+    if index >= len(old):
+        raise InvalidPatch(f"it names old part {index:,}, and there are {len(old):,}")
 
 
 def _both(before: Operation, after: ChangedPart) -> Operation:
@@ -277,7 +281,3 @@ def _check_used(operations: Sequence[Operation], limits: Limits) -> None:
     for (first, size), (second, _) in itertools.pairwise(spans):
         if first + size > second:
             raise InvalidPatch(f"it uses old part {second:,} twice")
-
-
-def _nowhere(index: int, count: int) -> str:
-    return f"it names old part {index:,}, and there are {count:,}"
