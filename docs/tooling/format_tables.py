@@ -57,7 +57,8 @@ def capabilities() -> str:
 
 
 def _files(each: Format) -> str:
-    types = {kind: None for block in each.kinds if block.in_messages for kind in block.types}
+    blocks = [block for block in each.kinds if block.in_messages and block.described_by is None]
+    types = {kind: None for block in blocks for kind in block.types}
     if "*/*" in types:
         return "any"
     said = [kind[:-2] if kind.endswith("/*") else extension_of(kind)[1:] for kind in types]

@@ -44,7 +44,7 @@ from messagebody.adapters._vocabulary.items import (
     Result,
     Text,
 )
-from messagebody.adapters._vocabulary.places import RESERVED, RESULT
+from messagebody.adapters._vocabulary.places import FOUND, RESERVED, RESULT
 from messagebody.errors import DecodeError, InvalidPart, MessageBodyError
 from messagebody.names import is_name, safe_name
 
@@ -222,6 +222,8 @@ class Collector:
             name = self._place(item)
         if item.title is not None:
             metadata["title"] = item.title
+        if item.found is not None:
+            metadata[FOUND] = check_object(item.found)
         head = content[: sniffing.HEAD] if isinstance(content, bytes) else None
         kind = self._type(stated, item, name, where, head)
         about = {"name": name, "content_type": kind, "metadata": metadata or None}

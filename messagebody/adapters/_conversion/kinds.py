@@ -56,6 +56,8 @@ def fits(part: Part, kind: Kind) -> bool:
     """Return whether a block of a kind may hold a part."""
     if kind.is_source and not (part.name or "").startswith("/sources/"):
         return False
+    if not _describes(part, kind):
+        return False
     if part.url is not None:
         return kind.opens(part.url, part.content_type)
     if kind.max_bytes is not None and (part.size or 0) > kind.max_bytes:
@@ -68,9 +70,17 @@ def _fits_again(part: Part, kind: Kind, entry: dict[str, Any]) -> bool:
 
     The type of content behind a URL is often a guess, so any type is allowed.
     """
+    if not _describes(part, kind):
+        return False
     if part.url is not None:
         return kind.opens(part.url)
     return kind.takes(part.content_type) or part.content_type == entry.get("type")
+
+
+def _describes(part: Part, kind: Kind) -> bool:
+    """Return whether the metadata of a part says what a block of a kind needs."""
+    member = kind.described_by
+    return member is None or isinstance((part.metadata or {}).get(member), dict)
 
 
 def media_of(
@@ -84,6 +94,8 @@ def media_of(
     item = Media(kind, media_type, form=form, key=part.name, url=part.url, size=part.size)
     item.title = title if isinstance(title, str) else None
     item.name = _spoken_name(part, known, directory)
+    if known is not None and known.described_by is not None:
+        item.found = said.get(known.described_by)
     if part.url is None:
         item.text = part.text
         item.data = part.read_bytes() if part.text is None else None

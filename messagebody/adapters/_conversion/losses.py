@@ -28,7 +28,7 @@ from messagebody.adapters._conversion.likeness import (
 )
 from messagebody.adapters._conversion.missed import is_unmissed
 from messagebody.adapters._conversion.stand_ins import FAILED, text_of
-from messagebody.adapters._vocabulary.places import RESULT
+from messagebody.adapters._vocabulary.places import FOUND, RESULT
 
 
 class Positions:
@@ -170,6 +170,9 @@ class Comparison(NamedTuple):
         if RESULT in lost:
             lost.remove(RESULT)
             yield from _of_result(mine[RESULT], theirs.get(RESULT))
+        if FOUND in lost:
+            lost.remove(FOUND)
+            yield from _of_found(mine[FOUND], theirs.get(FOUND))
         if "role" in lost and part.name is None:
             lost.remove("role")
             why = f"it is said by {quote(mine['role'])}, and goes out as said by another"
@@ -268,6 +271,15 @@ def _of_result(mine: Any, theirs: Any) -> Iterator[Why]:
     if others := sorted(unlike - {"id", "name", "type", "error", "empty", "pending"}):
         said = ", ".join(map(quote, others))
         yield LossKind.OMITTED, f"there is no place for its result's {said}", Affected.LABELS
+
+
+def _of_found(mine: Any, theirs: Any) -> Iterator[Why]:
+    """Yield what a search result no longer says of the place where it was found."""
+    mine, theirs = (each if isinstance(each, dict) else {} for each in (mine, theirs))
+    # The lengths of its texts are those of a text that may have changed.
+    if gone := [key for key in _differing(mine, theirs) if key != "lengths"]:
+        why = f"there is no place for its search result's {', '.join(map(quote, gone))}"
+        yield LossKind.OMITTED, why, Affected.CONTENT
 
 
 def _differing(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ from messagebody._core import Part
 from messagebody.adapters._conversion.reading import item_of
 from messagebody.adapters._format import format_of
 from messagebody.adapters._vocabulary.items import Media
+from messagebody.adapters._vocabulary.places import FOUND
 from messagebody.errors import MessageBodyError
 
 _RESULT: Final = re.compile(r"/tool/results/\d+")
@@ -47,6 +48,10 @@ def remains_of(rest: Any, parts: Sequence[Part]) -> Remains:
     """
     found = Remains()
     entries = rest.get("blocks") if isinstance(rest, dict) else None
+    for part in parts:
+        place = (part.metadata or {}).get(FOUND)
+        if isinstance(place, dict) and isinstance(place.get("source"), str):
+            found.add(part, {"source": place["source"]})
     if isinstance(entries, list) and isinstance(rest.get("format"), str):
         _Entries(rest["format"], parts, found).take(entries)
     return found

@@ -82,6 +82,7 @@ class Kind:
         is_generated: whether a model made its content: such pictures have a place in the body.
         is_value: whether it holds a JSON value and not its text; many systems respell a value.
         is_source: whether it only holds the sources of a text: references below `/sources/`.
+        described_by: a member that the metadata of a part must have to go into the block.
 
     Examples:
         >>> picture = Kind("image", IMAGES, schemes=("https",))
@@ -113,6 +114,7 @@ class Kind:
     is_generated: bool = False
     is_value: bool = False
     is_source: bool = False
+    described_by: str | None = None
     _types: frozenset[str] = _set_of("types")
     _url_types: frozenset[str] = _set_of("url_types")
     _answers: dict[Any, Any] = attrs.field(factory=dict, init=False, repr=False, eq=False)

@@ -3,12 +3,12 @@
 A dialect is a subclass of `Dialect` of some tens of lines. The core does the rest.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Final, NamedTuple
 
 from messagebody._core import quote
 from messagebody.adapters._vocabulary.capabilities import Kind, Spelling
-from messagebody.adapters._vocabulary.items import Call, Item, Result, arguments_of
+from messagebody.adapters._vocabulary.items import Call, Item, Media, Result, arguments_of
 from messagebody.errors import EnvelopeError
 from messagebody.findings import Finding
 
@@ -144,11 +144,50 @@ def joined_pieces(texts: list[str], kind: str) -> tuple[str, str]:
 
 def pieces_in(text: str, form: str) -> list[str]:
     """Return the texts that `joined_pieces` got; one text if it has changed since."""
+    return _cut(text, map(int, filter(str.isdecimal, form.split()[1:])))
+
+
+def _cut(text: str, lengths: Iterable[int]) -> list[str]:
     pieces, start = [], 0
-    for length in map(int, filter(str.isdecimal, form.split()[1:])):
+    for length in lengths:
         pieces.append(text[start : start + length])
         start += length + len(_BETWEEN)
     return pieces if _BETWEEN.join(pieces) == text else [text]
+
+
+def search_result(kind: str, block: Any, texts: list[str]) -> Media | None:
+    """Return a search result: its texts as one, and where it was found; None without a text."""
+    if not texts:
+        return None
+    found: dict[str, Any] = {}
+    if (source := optional(block, "source")) is not None:
+        found["source"] = source
+    if (cited := optional(block, "citations", dict)) is not None:
+        found["citations"] = cited
+    if len(texts) > 1:
+        found["lengths"] = [*map(len, texts)]
+    # Services ask for a title, so a result without one has its source there.
+    name = optional(block, "title") or source
+    place = None if name else DOCUMENTS
+    text = _BETWEEN.join(texts)
+    return Media(kind, "text/plain", name, text=text, place=place, found=found)
+
+
+def search_result_members(item: Media) -> tuple[dict[str, Any], list[str]]:
+    """Return the members of the block of a search result, and its texts."""
+    said = item.found or {}
+    source, cited, lengths = (said.get(key) for key in ("source", "citations", "lengths"))
+    source = source if isinstance(source, str) else ""
+    title = (item.name or "").removeprefix("/")
+    made: dict[str, Any] = {"source": source, "title": title or source}
+    if isinstance(cited, dict):
+        made["citations"] = cited
+    known = lengths if isinstance(lengths, list) else []
+    return made, _cut(item.text or "", [each for each in known if type(each) is int])
+
+
+DOCUMENTS: Final = "documents"
+"""Where documents and search results without a title go: they are nobody's own words."""
 
 
 class PlainMessage(NamedTuple):

@@ -81,6 +81,7 @@ class Media(Item):
         title: a title for people, if the format has both a name and a title.
         place: "images" if a model made it, "sources" if it is a source of a text. Its name is then
             `/images/<n>` or `/sources/<n>`.
+        found: where a search has found it, if it is a search result.
     """
 
     kind: str = "file"
@@ -93,6 +94,7 @@ class Media(Item):
     size: int | None = None
     title: str | None = None
     place: str | None = None
+    found: dict[str, Any] | None = None
     top_level: str | None = attrs.field(default=None, init=False, eq=False)
     """The top-level type that the block itself states, such as "image"."""
     safely_encoded: str | None = attrs.field(default=None, init=False, eq=False)

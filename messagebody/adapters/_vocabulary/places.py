@@ -22,6 +22,9 @@ from messagebody.errors import DecodeError
 RESULT: Final = "tool_result"
 """The member of the metadata of a result's parts that says whose result it is."""
 
+FOUND: Final = "search_result"
+"""The member of the metadata of a search result that says where it was found."""
+
 RESERVED: Final = re.compile(
     r"/(?:tool/(?:calls/\d+\.json|results/\d+/.+)|(?:reasoning|refusals|code)/\d+|meta/[^/]+\.json)"
 )

@@ -197,6 +197,69 @@ WHOLE: list[tuple[str, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
+def _found(name: str, **about: Any) -> dict[str, Any]:
+    """Return a search result in the words of a service."""
+    if name == "anthropic":
+        return {"type": "search_result", **about, "content": BLOCKS}
+    return {"searchResult": {**about, "content": PIECES}}
+
+
+@pytest.mark.parametrize("is_in_result", [False, True])
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"source": "https://e.org", "title": "Notes", "citations": {"enabled": True}},
+        {"source": "https://e.org", "title": "Notes: A"},
+        {"source": "kb-7", "title": "kb-7"},
+    ],
+)
+@pytest.mark.parametrize(("name", "target"), [("anthropic", "bedrock"), ("bedrock", "anthropic")])
+def test_a_search_result_goes_out_as_one(
+    name: str, target: str, about: dict[str, Any], *, is_in_result: bool
+) -> None:
+    talks = [
+        [{"role": "user", "content": [_found(each, **about), *(
+            [{"type": "text", "text": "q"}] if each == "anthropic" else [{"text": "q"}])]}]
+        for each in (name, target)
+    ]  # fmt: skip
+    if is_in_result:
+        talks = [_answered(each, _found(each, **about)) for each in (name, target)]
+    source: Any = adapter(name)
+    found: Any = adapter(target)
+    there = source.to_bodies(talks[0])
+    done = found.from_bodies(there.value, rest=there.rest)
+    assert (done.value, done.losses) == (talks[1], ())
+    assert source.from_bodies(there.value, rest=there.rest).value == talks[0]
+
+
+def _answered(name: str, block: dict[str, Any]) -> list[Any]:
+    """Return a talk in which a tool returns a block."""
+    if name == "anthropic":
+        call: Any = {"type": "tool_use", "id": "a", "name": "find", "input": {}}
+        result: Any = {"type": "tool_result", "tool_use_id": "a", "content": [block]}
+    else:
+        call = {"toolUse": {"toolUseId": "a", "name": "find", "input": {}}}
+        result = {"toolResult": {"toolUseId": "a", "content": [block]}}
+    asked = {"type": "text", "text": "q"} if name == "anthropic" else {"text": "q"}
+    turns = [[asked], [call], [result]]
+    roles = ["user", "assistant", "user"]
+    return [{"role": role, "content": said} for role, said in zip(roles, turns, strict=True)]
+
+
+def test_where_a_search_result_was_found_is_content() -> None:
+    there = adapter("anthropic").to_body(
+        {"role": "user", "content": [_found("anthropic", source="https://e.org", title="N")]}
+    )
+    for target in ("gemini", "openai-chat", "a2a", "langchain"):
+        [loss] = adapter(target).from_body(there.value, rest=there.rest).losses
+        assert ("'source'" in loss.why, loss.affects) == (True, "content")
+    part = there.value[0].evolve(content="Less", metadata=None)
+    for target in ("bedrock", "anthropic"):
+        done = adapter(target).from_body(MessageBody([part]), rest=there.rest).value
+        [*_, block] = done["content"]
+        assert "document" in (*block, block.get("type")), block
+
+
 @pytest.mark.parametrize("title", [None, "Notes"])
 @pytest.mark.parametrize("number", range(len(WHOLE)))
 def test_a_document_of_texts_is_one_and_nobodys_own_words(number: int, title: str | None) -> None:

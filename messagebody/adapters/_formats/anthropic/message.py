@@ -7,6 +7,7 @@ from messagebody._core import DOCUMENT_TOP_LEVEL, JSON, MIB, essence, strict_jso
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import IMAGES, Kind, Spelling
 from messagebody.adapters._vocabulary.dialect import (
+    DOCUMENTS,
     Misplaced,
     PlainMessage,
     arguments_in,
@@ -14,6 +15,8 @@ from messagebody.adapters._vocabulary.dialect import (
     need,
     optional,
     pieces_in,
+    search_result,
+    search_result_members,
     some,
 )
 from messagebody.adapters._vocabulary.items import (
@@ -32,6 +35,7 @@ from messagebody.adapters._vocabulary.items import (
     renamed,
     value_of,
 )
+from messagebody.adapters._vocabulary.places import FOUND
 
 _PDF: Final = "application/pdf"
 _FILES: Final = "anthropic-file"
@@ -62,13 +66,16 @@ class Anthropic(Format):
             in_results=True, roles=_SEEN,
         ),
         Kind(
+            "search_result", ("text/*",), in_results=True, roles=_SEEN, name_slot="path",
+            described_by=FOUND,
+        ),
+        Kind(
             "document", (_PDF, "text/*", JSON), ("https", _FILES), (_PDF,), max_bytes=32 * MIB,
             name_slot="path", in_results=True, roles=_SEEN,
         ),
         Kind("file", (), (_FILES,), ("*/*",), roles=_SEEN, top_level=DOCUMENT_TOP_LEVEL),
         Kind("web_search_result", (), ("*",), in_messages=False),
-        # What documents and search results are built of.
-        Kind("search_result", ("text/*",), in_messages=False, name_slot="path"),
+        # What documents are built of.
         Kind("document image", IMAGES, ("https", _FILES), in_messages=False),
         Kind("json", (JSON,), in_messages=False),
     )  # fmt: skip
@@ -138,7 +145,9 @@ class Anthropic(Format):
             return Media(kind, JSON, text=strict_json.dumps(block["json"]))
         if kind == "container_upload":
             return Media("file", url=_file_url(need(block, "file_id")))
-        return _search_result(block) if kind == "search_result" else None
+        if kind == "search_result":
+            return search_result(kind, block, _texts_in(block.get("content")))
+        return None
 
     def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
         """Return the block of an item."""
@@ -258,7 +267,7 @@ def _media(block: Any, kind: str) -> Media | None:
         case "base64":
             return Media(kind, stated, title, encoded=need(source, "data"))
         case "text":
-            place = None if title else _PLACE
+            place = None if title else DOCUMENTS
             return Media(
                 kind, stated or "text/plain", title, text=need(source, "data"), place=place
             )
@@ -277,7 +286,7 @@ def _media(block: Any, kind: str) -> Media | None:
 
 def _built(content: Any, kind: str, title: str | None) -> Media | None:
     """Return the content of a document that is built of texts, or of a block in each piece."""
-    place = None if title else _PLACE
+    place = None if title else DOCUMENTS
     if isinstance(content, str):
         return Media(kind, "text/plain", title, text=content, form="content", place=place)
     if texts := _texts_in(content):
@@ -344,10 +353,6 @@ def _held(block: Any) -> list[Any] | None:
     return content if isinstance(content, list) else None
 
 
-_PLACE: Final = "documents"
-"""Where documents without a title go: they are nobody's own words."""
-
-
 def _texts_in(content: Any) -> list[str]:
     """Return the texts that a document or search result is built of, none if it has others."""
     if not isinstance(content, list):
@@ -357,15 +362,6 @@ def _texts_in(content: Any) -> list[str]:
         for each in content
     )
     return [each["text"] for each in content] if are_texts else []
-
-
-def _search_result(block: Any) -> Media | None:
-    texts, title = _texts_in(block.get("content")), optional(block, "title")
-    if not texts:
-        return None
-    text, form = joined_pieces(texts, "blocks")
-    place = None if title else _PLACE
-    return Media("search_result", "text/plain", title, text=text, form=form, place=place)
 
 
 def _result(block: Any, kind: str) -> Result:
@@ -411,8 +407,8 @@ def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
 
 def _written(item: Media) -> Any | None:
     if item.kind == "search_result":
-        about = {"title": item.name} if item.name else {}
-        return {"type": item.kind, **about, "content": _built_of(item)}
+        about, texts = search_result_members(item)
+        return {"type": item.kind, **about, "content": _blocks_of(texts)}
     if item.kind == "web_search_result":
         return {"type": item.kind, "url": item.url, "title": item.title}
     if item.kind == "json":
@@ -450,7 +446,10 @@ def _source(item: Media) -> dict[str, Any] | None:
 
 
 def _built_of(item: Media) -> list[Any]:
-    texts = pieces_in(item.text or "", str(item.form))
+    return _blocks_of(pieces_in(item.text or "", str(item.form)))
+
+
+def _blocks_of(texts: list[str]) -> list[Any]:
     return [{"type": "text", "text": text} for text in texts]
 
 

@@ -10,6 +10,7 @@ from messagebody.adapters._conversion.citations import translated
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind, Spelling
 from messagebody.adapters._vocabulary.dialect import (
+    DOCUMENTS,
     NEVER,
     PlainMessage,
     arguments_in,
@@ -18,6 +19,8 @@ from messagebody.adapters._vocabulary.dialect import (
     need,
     optional,
     pieces_in,
+    search_result,
+    search_result_members,
     some,
     split_texts,
 )
@@ -35,6 +38,7 @@ from messagebody.adapters._vocabulary.items import (
     renamed,
     value_of,
 )
+from messagebody.adapters._vocabulary.places import FOUND
 
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."
 _FORMATS: Final = {
@@ -96,11 +100,14 @@ class Bedrock(Format):
         _kind("video", in_results=True),
         _kind("audio"),
         Kind(
+            "searchResult", ("text/*",), in_results=True, roles=_SEEN, name_slot="path",
+            described_by=FOUND,
+        ),
+        Kind(
             "document", (*_WORD_OF["document"], JSON, "text/*"), ("s3",),
             tuple(_WORD_OF["document"]), max_bytes=4_500_000, name_slot="file", in_results=True,
             roles=_SEEN,
         ),
-        Kind("searchResult", ("text/*",), in_messages=False, name_slot="path"),
     )  # fmt: skip
     alternates = answers_calls = True
     plain = PlainMessage({}, NEVER, None)
@@ -135,7 +142,9 @@ class Bedrock(Format):
             if kind == "citationsContent":
                 return _cited(need(block, kind, dict))
             if kind == "searchResult":
-                return _found(need(block, kind, dict))
+                found = need(block, kind, dict)
+                texts = [need(each, "text") for each in need(found, "content", list)]
+                return search_result(kind, found, texts)
             if kind == "guardContent" and isinstance(need(block, kind, dict).get("text"), dict):
                 return Text(need(value["text"], "text"), form=kind)
             if kind in _FORMATS:
@@ -296,20 +305,6 @@ def _cited(block: Any) -> Text | None:
     return Text("".join(texts), citations=citations, form=[*map(len, texts)]) if texts else None
 
 
-_PLACE: Final = "documents"
-"""Where documents without a name go: they are nobody's own words."""
-
-
-def _found(block: Any) -> Media | None:
-    """Return the text of a search result; its form has the lengths of its pieces."""
-    texts = [need(each, "text") for each in need(block, "content", list)]
-    if not texts:
-        return None
-    text, form = joined_pieces(texts, "searchResult")
-    title = optional(block, "title")
-    return Media("searchResult", "text/plain", title, text=text, form=form, place=_place(title))
-
-
 def _written_text(item: Text) -> dict[str, Any]:
     """Return a text in the block that it came in: one that is guarded."""
     if item.form == "guardContent":
@@ -436,7 +431,7 @@ def _in_object(value: Any) -> dict[str, Any]:
 
 
 def _place(name: str | None) -> str | None:
-    return None if name else _PLACE
+    return None if name else DOCUMENTS
 
 
 def _out_of_object(value: Any) -> Any:
@@ -454,9 +449,8 @@ def _written(item: Media) -> Any:
             return None
         return {"json": _in_object(value)}
     if item.kind == "searchResult":
-        texts = pieces_in(item.text or "", str(item.form))
-        named = {"title": item.name} if item.name else {}
-        return {"searchResult": {**named, "content": [{"text": text} for text in texts]}}
+        about, texts = search_result_members(item)
+        return {"searchResult": {**about, "content": [{"text": text} for text in texts]}}
     word = _WORD_OF[item.kind].get(essence(item.media_type or ""), "txt")
     if item.url is not None:
         source: dict[str, Any] = {"s3Location": {"uri": item.url}}
