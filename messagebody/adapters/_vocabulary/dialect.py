@@ -74,6 +74,17 @@ def _object(block: Any) -> dict[str, Any]:
     return block
 
 
+def stated(block: dict[str, Any]) -> dict[str, Any]:
+    """Return what a block has, where a member tells its kind: not what is null.
+
+    Libraries write null for each member that a block of theirs could have. A block that has no
+    other member stays as it is.
+    """
+    if None not in block.values():
+        return block
+    return {key: value for key, value in block.items() if value is not None} or block
+
+
 def arguments_in(block: Any, key: str) -> Any:
     """Return the arguments of a call in a member: of a text, an object, or none.
 

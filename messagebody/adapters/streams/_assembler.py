@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.metadata import EntryPoint
 from pkgutil import resolve_name
-from typing import Any, Final, cast
+from typing import Any, AnyStr, Final, cast
 
 from messagebody._core import (
     DEFAULT_LIMITS,
@@ -52,8 +52,9 @@ _streams: dict[str, str | type[Accumulator]] = {
 _OWN: Final = "messagebody"
 """The format of `to_stream`, whose message is a body as it is."""
 
-_DONE: Final = "[DONE]"
-"""The last data of server-sent events of OpenAI, and of all who speak its format: no event."""
+_SENT: Final[Any] = b"data:", (b"event:", b"id:", b"retry:", b":"), b"[DONE]"
+"""Server-sent events: what begins their data, their other lines, and what is sent last."""
+_SENT_TEXT: Final[Any] = "data:", ("event:", "id:", "retry:", ":"), "[DONE]"
 
 _BUILT_IN: Final = frozenset(_streams)
 
@@ -123,6 +124,13 @@ def stream_names() -> tuple[str, ...]:
     return tuple(sorted({*_streams, *_installed()}))
 
 
+def _data_in(line: AnyStr) -> AnyStr | None:
+    """Return the text of an event, also in a line of server-sent events; None if it has none."""
+    name, others, done = _SENT_TEXT if isinstance(line, str) else _SENT
+    data = line.removeprefix(name).strip()
+    return None if not data or data == done or data.startswith(others) else data
+
+
 class Assembler:
     """Make the body of a message from the events that its format streams.
 
@@ -170,20 +178,23 @@ class Assembler:
         text.
 
         Arguments:
-            event: parsed JSON, JSON as text or bytes, or an event object of the SDK. The text
-                "[DONE]", with which many streams end, is none and changes nothing.
+            event: parsed JSON, JSON as text or bytes, a line of server-sent events, or an event
+                object of the SDK. Lines without data, and the text "[DONE]", with which many
+                streams end, change nothing.
 
         Raises:
             EnvelopeError: it is out of order, for an unknown part, after the end, or not an event.
             DecodeError: the message grows beyond a limit.
         """
         number = len(self._events)
-        value = self._value_of(event)
-        if isinstance(value, str) and value.strip() == _DONE:
+        if isinstance(event, str | bytes):
+            event = _data_in(event)
+        if event is None:
             return _SoFar.of(self._made_at(number))
+        value = self._value_of(event)
         if not isinstance(value, dict):
             raise _refused(number, value, "it is not an object")
-        if self._accumulator.is_over:
+        if self._accumulator.is_over and not self._is_unknown(value):
             if not self._accumulator.may_follow(value):
                 raise _refused(number, value, "it comes after the end")
             self._accumulator.follow(value)
@@ -195,6 +206,13 @@ class Assembler:
             raise _refused(number, value, str(error)) from error
         self._events.append(value)
         return _SoFar.of(self._made_at(len(self._events)))
+
+    def _is_unknown(self, event: dict[str, Any]) -> bool:
+        """Return whether an event is of a type that is not known, wherever it stands."""
+        try:
+            return not _take(type(self._accumulator).of(self._accumulator), event)
+        except OutOfPlace:
+            return False
 
     def _value_of(self, event: Any) -> Any:
         """Return an event as parsed JSON; a text in it may have half of a character."""

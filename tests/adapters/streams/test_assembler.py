@@ -169,7 +169,6 @@ ODD = [
     ("a2a", [2], "artifact 1 has not begun"),
     ("a2a", [1, 3, 2], "artifact 1 had its last chunk"),
     ("agent-client", [4], "tool call c has not begun"),
-    ("gemini", [4, 0], "the candidate has finished"),
     ("pydantic-ai", [1], "part 0 has not begun"),
     ("pydantic-ai", [0, 5], "part 1 has not begun"),
     ("pydantic-ai", [0, 2, 1], "part 0 has ended"),

@@ -173,7 +173,9 @@ def _content_of(part: Any) -> str | None:
         return kind if isinstance(part.get("file"), dict) else None
     if kind is not None and kind not in ("text", "data"):
         return None
-    held = [each for each in _CONTENT if each in part]
+    # Libraries write null for what a part does not have, and null is a value as well.
+    held = [each for each in _CONTENT if part.get(each) is not None]
+    held = held or [each for each in _CONTENT if each in part]
     return held[0] if len(held) == 1 and kind in {None, held[0]} else None
 
 

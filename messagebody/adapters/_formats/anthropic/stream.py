@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from messagebody.adapters._vocabulary.dialect import stated
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
@@ -16,6 +17,12 @@ from messagebody.adapters.streams._accumulator import (
 )
 
 _TEXTS: Final = {"text_delta": "text", "thinking_delta": "thinking"}
+_EMPTY: Final[dict[str, dict[str, Any]]] = {
+    "text": {"text": ""},
+    "thinking": {"thinking": ""},
+    **{kind: {"input": {}} for kind in ("tool_use", "server_tool_use", "mcp_tool_use")},
+}
+"""Blocks before their first delta."""
 _DELTAS: Final = (*_TEXTS, "signature_delta", "input_json_delta", "citations_delta")
 _EVENTS: Final = (
     "content_block_start", "content_block_delta", "content_block_stop", "message_delta",
@@ -74,7 +81,7 @@ class AnthropicEvents(Accumulator):
                 self._open = None
             case "message_delta":
                 delta = member(event, "delta", dict)
-                usage = member({"usage": {}, **event}, "usage", dict)
+                usage = {} if event.get("usage") is None else member(event, "usage", dict)
                 message |= delta
                 self.note_end(delta)
                 before = message.get("usage") if isinstance(message.get("usage"), dict) else {}
@@ -95,6 +102,10 @@ class AnthropicEvents(Accumulator):
         return index
 
     def _add(self, block: dict[str, Any]) -> None:
+        kind = block.get("type")
+        # Services that only speak the format leave out what is empty.
+        empty = _EMPTY.get(kind if isinstance(kind, str) else "", {})
+        block = {**empty, **stated(block)}
         grows = {key: Pieces(block[key]) for key in ("text", "thinking", "signature")
                  if isinstance(block.get(key), str)}  # fmt: skip
         if block.get("type") == "compaction":

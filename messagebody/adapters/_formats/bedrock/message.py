@@ -23,6 +23,7 @@ from messagebody.adapters._vocabulary.dialect import (
     search_result_members,
     some,
     split_texts,
+    stated,
 )
 from messagebody.adapters._vocabulary.items import (
     Call,
@@ -136,6 +137,7 @@ class Bedrock(Format):
     def read_block(self, block: Any) -> Item | None:
         """Return the item of a block."""
         # The first known member decides the kind of the block; there may be other members.
+        block = stated(block)
         for kind, value in block.items():
             if kind == "text":
                 return Text(need(block, "text"))
@@ -253,7 +255,7 @@ def _is_block(block: Any) -> bool:
     # Blocks of other formats have a type as well.
     if not isinstance(block, dict) or {"type", "role"} & block.keys():
         return False
-    if len(block.keys() & _MEMBERS) != 1:
+    if len(stated(block).keys() & _MEMBERS) != 1:
         return False
     # Pictures of Haystack have the same member.
     image = block.get("image")

@@ -24,6 +24,7 @@ from messagebody.adapters._vocabulary.dialect import (
     optional,
     some,
     split_texts,
+    stated,
 )
 from messagebody.adapters._vocabulary.differences import difference
 from messagebody.adapters._vocabulary.items import (
@@ -49,6 +50,7 @@ _INSIDE: Final = ("mimeType", "displayName", "fileUri", "willContinue", "partial
 """Members inside of parts."""
 _SPELLINGS: Final = {in_python(name): name for name in (*_PARTS, *_INSIDE) if name != "text"}
 """Members as Python writes them, and as JSON has them; the service takes both, and mixed ones."""
+_BESIDE: Final = {in_python(name): name for name in ("thoughtSignature", "partMetadata")}
 _UNDERSCORED: Final = frozenset(map(in_python, _PARTS - {"text"}))
 _PYTHON: Final = "underscores"
 """The form of a part with members that Python has written: the word, and their names."""
@@ -146,6 +148,7 @@ class Gemini(Format):
 
     def read_block(self, block: Any) -> Item | None:
         """Return the item of a part."""
+        block = stated(block)
         if spelt := _spelt_by_python(block):
             item = self.read_block(_respelt(block, _SPELLINGS))
             if item is not None:
@@ -267,7 +270,7 @@ def _with_parts(content: Any) -> Any:
 def _is_part(part: Any) -> bool:
     if not isinstance(part, dict):
         return False
-    if len(_PARTS.intersection(_SPELLINGS.get(key, key) for key in part)) != 1:
+    if len(_PARTS.intersection(_SPELLINGS.get(key, key) for key in stated(part))) != 1:
         return False
     return not {"type", "kind", "part_kind", "role"} & part.keys()
 
@@ -277,6 +280,11 @@ def _spelt_by_python(part: dict[str, Any]) -> list[str]:
     held = next((part[key] for key in part if _SPELLINGS.get(key, key) in _PARTS), None)
     inner = held.keys() if isinstance(held, dict) else ()
     return [key for key in (*part, *inner) if key in _SPELLINGS]
+
+
+def in_json(part: dict[str, Any]) -> dict[str, Any]:
+    """Return what a part has, in the spelling of JSON."""
+    return _respelt(stated(part), _SPELLINGS | _BESIDE)
 
 
 def _respelt(part: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:

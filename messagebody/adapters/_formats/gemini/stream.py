@@ -4,6 +4,8 @@ import re
 from typing import Any, Final
 
 from messagebody._core import DEFAULT_LIMITS, quote
+from messagebody.adapters._formats.gemini.grounding import in_python
+from messagebody.adapters._formats.gemini.message import in_json
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
@@ -51,7 +53,7 @@ class GeminiChunks(Accumulator):
         contents = [event] if "parts" in event else [
             member(each, "content", dict) for each in candidates if each.get("content") is not None
         ]  # fmt: skip
-        parts = [part for content in contents for part in objects(content, "parts")]
+        parts = [in_json(part) for content in contents for part in objects(content, "parts")]
         for content in contents:
             role = content.get("role")
             if isinstance(role, str):
@@ -67,7 +69,8 @@ class GeminiChunks(Accumulator):
 
     def _note(self, candidate: dict[str, Any]) -> None:
         """Note what a candidate states beside its content."""
-        self._sources |= {name: candidate[name] for name in _SOURCES if candidate.get(name)}
+        told = {name: _either(candidate, name) for name in _SOURCES}
+        self._sources |= {name: about for name, about in told.items() if about}
         if candidate.get("finishReason") or candidate.get("finish_reason"):
             self._is_finished = True
             self.note_end(candidate)
@@ -84,12 +87,13 @@ class GeminiChunks(Accumulator):
             self.ending = self.ending or "error"
 
     def _take(self, part: dict[str, Any]) -> None:
-        said = None if "text" in part else _either(part, "functionCall")
+        said = None if "text" in part else part.get("functionCall")
         call = said if isinstance(said, dict) else None
         if call is not None and self._call is None and _is_nothing(call):
             self._sign(part)  # it ends a call that has ended before
             return
-        if self._is_finished:
+        # Older models state the usual end in each chunk.
+        if self._is_finished and self.ending is not None:
             raise OutOfPlace("the candidate has finished")
         if call is not None and self._call is not None and _goes_on(self._call, call):
             self._grow_call(self._call, call)
@@ -102,7 +106,7 @@ class GeminiChunks(Accumulator):
 
     def _sign(self, part: dict[str, Any]) -> None:
         """Keep what stands beside a later piece of a call, such as its signature."""
-        beside = {name: part[name] for name in part if name not in _CALLS}
+        beside = {name: part[name] for name in part if name != "functionCall"}
         if beside and self._parts and "functionCall" in self._parts[-1]:
             self._parts[-1] = {**self._parts[-1], **beside}
 
@@ -115,7 +119,7 @@ class GeminiChunks(Accumulator):
         args = _either(call, "args")
         if isinstance(args, dict):
             made["args"] = _growing(args)
-        others = {name: part[name] for name in part if name not in _CALLS}
+        others = {name: part[name] for name in part if name != "functionCall"}
         pieces = _pieces_of(call)
         self.begin(self._parts, {"functionCall": made, **others})
         self._call = made
@@ -173,21 +177,13 @@ class GeminiChunks(Accumulator):
 
 
 _SILENT: Final = frozenset({"text", "thought"})
-_CALLS: Final = ("functionCall", "function_call")
-_SPELLED: Final = {
-    "functionCall": "function_call", "promptFeedback": "prompt_feedback",
-    "blockReason": "block_reason", "willContinue": "will_continue", "partialArgs": "partial_args",
-    "jsonPath": "json_path", "stringValue": "string_value", "numberValue": "number_value",
-    "boolValue": "bool_value", "nullValue": "null_value",
-}  # fmt: skip
-"""Members as programs in Python write them."""
 
 
 def _either(holder: Any, name: str) -> Any:
     """Return a member in either spelling, None if it is missing."""
     if not isinstance(holder, dict):
         return None
-    return holder[name] if name in holder else holder.get(_SPELLED.get(name, name))
+    return holder[name] if name in holder else holder.get(in_python(name))
 
 
 def _placed(sources: dict[str, Any], parts: list[Any]) -> dict[str, Any]:

@@ -21,6 +21,8 @@ _REPLACED: Final = frozenset(
 """Texts that are stated again; joined, they would have no meaning."""
 _LISTS: Final = frozenset({"citations", "search_results"})
 """Members of chunks with what the answer stands on, which Perplexity has."""
+_UNFINISHED: Final = (None, "", "null")
+"""How services say that a choice goes on."""
 _GROWING: Final = frozenset({"text", "thinking", "summary"})
 """Members of blocks that arrive in pieces."""
 
@@ -43,7 +45,7 @@ class ChatChunks(Accumulator):
         if event.get("error") or event.get("object") == "error":
             self._fail(event)
             return
-        if "choices" not in event:
+        if "choices" not in event and event.get("object") != "chat.completion.chunk":
             raise UnknownEvent
         choices = objects(event, "choices")
         # Some services state no reason why the choice is finished; their usage comes last.
@@ -60,7 +62,7 @@ class ChatChunks(Accumulator):
             if self._is_finished and any(map(delta.get, delta.keys() - {"role"})):
                 raise OutOfPlace("the choice has finished")
             self._delta(delta)
-            if choice.get("finish_reason"):
+            if choice.get("finish_reason") not in _UNFINISHED:
                 self._is_finished = True
                 self.note_end(choice)
 
