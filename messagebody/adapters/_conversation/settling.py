@@ -1,16 +1,49 @@
-"""Settling: what calls and results of a conversation are, where updates tell of them bit by bit.
+"""Settling: what calls and results of a conversation are, where its messages say less than that.
 
 A client shows a call while it runs. Its updates repeat the arguments, and replace what the call has
 shown before. A service wants one call and one result.
 """
+
+from collections.abc import Iterator
+from itertools import count
 
 import attrs
 
 from messagebody._core import Part, strict_json
 from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversation.turn import Turn, left_of
+from messagebody.adapters._conversion.rest import entries_of, matched
+from messagebody.adapters._vocabulary.dialect import KIN
 from messagebody.adapters._vocabulary.items import Call, Result
 from messagebody.adapters._vocabulary.places import RESULT
+
+
+def told_by_tools(turns: list[Turn]) -> Iterator[Turn]:
+    """Yield turns in which what a tool says without naming a call is the result of some call."""
+    for turn in turns:
+        role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
+        is_tools = KIN.get(str(role), role) == "tool" and not turn.is_own
+        yield _as_result(turn) if is_tools and len(turn.body) else turn
+
+
+def _as_result(turn: Turn) -> Turn:
+    """Return a turn whose plain parts are the result of a call, unless it has results."""
+    items, entries = turn.items(), entries_of(turn.rest, "blocks")
+    if any(item is not None for item, _ in items):
+        return turn
+    made, inner, numbers = [], [*entries], count(1)
+    for (_, [part]), index in zip(items, matched(items, entries), strict=True):
+        name = f"{_PLACE}{part.name or f'/{next(numbers)}'}"
+        made.append(part.evolve(name=name, metadata={**(part.metadata or {}), RESULT: {}}))
+        if index is not None:
+            inner[index] = {**inner[index], "name": name}
+    told = turn.evolve(made)
+    if entries:
+        told.rest = {**turn.rest, "blocks": [{"name": _PLACE, "inner": inner}]}
+    return told
+
+
+_PLACE = "/tool/results/1"
 
 _Shown = tuple[Turn, Result, list[Part]]
 

@@ -12,7 +12,7 @@ from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversation.following import followed
 from messagebody.adapters._conversation.ids import number_apart, respell, state_ids, state_names
 from messagebody.adapters._conversation.matching import rests_for
-from messagebody.adapters._conversation.settling import settled
+from messagebody.adapters._conversation.settling import settled, told_by_tools
 from messagebody.adapters._conversation.turn import Turn, left_of, with_rest
 from messagebody.adapters._vocabulary.dialect import ROLES, SHOWN, Dialect
 from messagebody.adapters._vocabulary.items import Call, Item, Result, is_of_provider
@@ -32,7 +32,7 @@ def turns_of(
         results: what becomes of files in results that only users may send: one of `WAYS`.
     """
     losses: list[Loss] = []
-    turns = _numbered(dialect, [*bodies], rests)
+    turns = [*told_by_tools(_numbered(dialect, [*bodies], rests))]
     if dialect.answers_calls:
         turns = [*_of_speakers(turns, losses)]
     records = [record for turn in turns for record in parts_of(turn.body)]

@@ -52,7 +52,8 @@ def role_of(
     if is_kept or said in dialect.own_roles:
         return Role(said, name, said)
     word = dialect.roles.get(name, name)
-    if name == "tool" and not any(isinstance(item, Result) for item, _ in items):
+    is_own = own.get("role") == said
+    if name == "tool" and not is_own and not any(isinstance(item, Result) for item, _ in items):
         # Where results belong to their calls, the assistant has still not said what a tool says.
         word = "user" if word == "assistant" else word
     return Role(said, name, word, name, dialect.speaker_in(form, name))

@@ -153,6 +153,89 @@ def test_a_result_that_may_answer_no_call_is_nobodys_word(
     assert any("the call that it answers is not here" in loss.why for loss in done.losses)
 
 
+_IDS = {"id", "call_id", "tool_call_id", "tool_use_id", "toolCallId", "toolUseId"}
+
+
+def without_ids(value: Any, *, kept: bool) -> Any:
+    """Return a value without the ids in results, and in calls unless those are kept."""
+    if isinstance(value, list):
+        return [without_ids(each, kept=kept) for each in value]
+    if not isinstance(value, dict):
+        return value
+    known = {each for each in _IDS if value.get(each) == "a"}
+    is_call = "arguments" in value or "input" in value or "args" in value or "function" in value
+    gone = set() if kept and is_call and "result" not in value else known
+    return {
+        key: without_ids(each, kept=kept and key != "tool_call_result")
+        for key, each in value.items() if key not in gone
+    }  # fmt: skip
+
+
+def by_claude(name: str, read: Any) -> tuple[Any, list[Any]]:
+    """Return the messages of Claude for what was read from another format, or from its own."""
+    losses = [*read.losses]
+    if name == "anthropic":
+        sent = CHAT.from_bodies(read.value, rest=read.rest)
+        read = CHAT.to_bodies(sent.value)
+        losses += [*sent.losses, *read.losses]
+    done = CLAUDE.from_bodies(read.value, rest=read.rest)
+    return done.value, [*losses, *done.losses]
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["the call has an id", "no ids"])
+@pytest.mark.parametrize(
+    "name",
+    ["openai-chat", "openai-responses", "anthropic", "bedrock", "gemini", "langchain", "ag-ui",
+     "haystack", "llamaindex", "pydantic-ai", "vercel-ai"],
+)  # fmt: skip
+def test_no_format_needs_the_id_of_a_call_in_its_result(name: str, *, kept: bool) -> None:
+    source: Any = adapter(name)
+    there = CHAT.to_bodies(asked({"sun": "a"}, {"tool_call_id": "a", **R1}))
+    talk = source.from_bodies(there.value, rest=there.rest).value
+    bare = without_ids(talk, kept=kept)
+    assert name == "gemini" or bare != talk or (name == "vercel-ai" and kept)
+    read = source.to_bodies(bare)
+    assert source.from_bodies(read.value, rest=read.rest).value == bare
+    done, losses = by_claude(name, read)
+    [(_, said)] = pairs(done)[1].items()
+    assert said == "R1"
+    assert not [loss for loss in losses if loss.affects == "content"]
+
+
+@pytest.mark.parametrize("role", ["tool", "function"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("haystack", {"content": [{"text": "R1"}], "meta": {}, "name": None}),
+        ("haystack", {"content": [{"tool_call_result": {"result": "R1"}}], "meta": {}}),
+        ("llamaindex", {"blocks": [{"block_type": "text", "text": "R1"}]}),
+        ("llamaindex", {"content": "R1", "additional_kwargs": {"name": "sun"}}),
+        ("gemini", {"parts": [{"text": "R1"}]}),
+        ("anthropic", {"content": "R1"}),
+        ("bedrock", {"content": [{"text": "R1"}]}),
+        ("openai-responses", {"content": "R1"}),
+        ("vercel-ai", {"content": [{"type": "text", "text": "R1"}]}),
+        ("ag-ui", {"content": "R1", "id": "m"}),
+    ],
+)
+def test_a_tool_that_says_a_text_answers_the_open_call(
+    name: str, role: str, text: dict[str, Any]
+) -> None:
+    source: Any = adapter(name)
+    there = CHAT.to_bodies(asked({"sun": "a"}, {"tool_call_id": "a", **R1}))
+    question, call, *_ = source.from_bodies(there.value, rest=there.rest).value
+    if name == "vercel-ai":
+        call = {"role": "assistant", "content": [
+            {"type": "tool-call", "toolCallId": "a", "toolName": "sun", "input": {}}]}  # fmt: skip
+    for talk in ([question, call], [question]):
+        said = [*talk, {"role": role, **text}]
+        read = source.to_bodies(said)
+        assert source.from_bodies(read.value, rest=read.rest).value == said
+        done, losses = by_claude(name, read)
+        assert ("[result of " in json.dumps(done)) is (call not in said)
+        assert not any(loss.affects == "content" for loss in losses)
+
+
 @pytest.mark.parametrize("name", ["haystack", "llamaindex"])
 def test_the_assistant_never_says_what_a_tool_says(name: str) -> None:
     body = MessageBody(["R1"])

@@ -315,7 +315,7 @@ def _call(block: dict[str, Any]) -> Call:
     said = function.get("arguments")
     form = "object" if isinstance(said, dict) else None
     arguments = arguments_in(function, "arguments")
-    return Call(need(block, "id"), need(function, "name"), arguments, form=form)
+    return Call(optional(block, "id"), need(function, "name"), arguments, form=form)
 
 
 def _result(block: dict[str, Any]) -> Result:
@@ -330,7 +330,7 @@ def _result(block: dict[str, Any]) -> Result:
     if isinstance(content, str) and content:
         blocks = [{"type": "text", "text": content}]
     is_error = True if error is not None else None
-    return Result(need(block, "toolCallId"), is_error=is_error, blocks=blocks, form=form)
+    return Result(optional(block, "toolCallId"), is_error=is_error, blocks=blocks, form=form)
 
 
 def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:

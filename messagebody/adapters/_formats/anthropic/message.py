@@ -134,7 +134,7 @@ class Anthropic(Format):
         if kind in _CALLS:
             said, sort = block.get("input"), None if kind == "tool_use" else kind
             arguments, form = arguments_in(block, "input"), form_of_arguments(said)
-            return Call(need(block, "id"), need(block, "name"), arguments, sort, form=form)
+            return Call(optional(block, "id"), need(block, "name"), arguments, sort, form=form)
         # Each server tool has its own type of result, and new tools are added.
         if isinstance(kind, str) and kind.endswith("tool_result"):
             return _result(block, kind)
@@ -378,7 +378,7 @@ def _result(block: Any, kind: str) -> Result:
     else:
         blocks, form = _all_pieces(content or []), None
     return Result(
-        need(block, "tool_use_id"), is_error=optional(block, "is_error", bool), form=form,
+        optional(block, "tool_use_id"), is_error=optional(block, "is_error", bool), form=form,
         kind=None if kind == "tool_result" else kind, blocks=blocks,
     )  # fmt: skip
 

@@ -156,7 +156,7 @@ class Bedrock(Format):
             if kind == "toolUse":
                 use = need(block, kind, dict)
                 arguments = arguments_in(use, "input")
-                return Call(need(use, "toolUseId"), need(use, "name"), arguments)
+                return Call(optional(use, "toolUseId"), need(use, "name"), arguments)
             if kind == "toolResult":
                 return _result(need(block, kind, dict))
             if kind == "reasoningContent":
@@ -320,12 +320,14 @@ def _result(result: Any) -> Result:
     is_error = None if status is None else status == "error"
     if isinstance(content, str):
         blocks: list[Any] = [{"text": content}]
-        return Result(need(result, "toolUseId"), is_error=is_error, blocks=blocks, form="string")
+        return Result(
+            optional(result, "toolUseId"), is_error=is_error, blocks=blocks, form="string"
+        )
     if is_value(content, _may_be_block):
         blocks = [{"json": _in_object(content)}]
-        return Result(need(result, "toolUseId"), is_error=is_error, blocks=blocks, form="value")
+        return Result(optional(result, "toolUseId"), is_error=is_error, blocks=blocks, form="value")
     blocks = [] if content is None and "content" in result else need(result, "content", list)
-    return Result(need(result, "toolUseId"), is_error=is_error, blocks=blocks)
+    return Result(optional(result, "toolUseId"), is_error=is_error, blocks=blocks)
 
 
 def _citation(citation: dict[str, Any]) -> dict[str, Any] | None:

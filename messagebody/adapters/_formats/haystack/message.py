@@ -43,6 +43,7 @@ class Haystack(Format):
     title = "Haystack (haystack-ai 3.4)"
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
     telling = frozenset({"meta", "_meta", "_role", "name"})
+    unmissed = frozenset({"_role"})
     kinds = (
         Kind("image", _IMAGES, in_results=True),
         Kind("file", ("*/*",), name_slot="path", in_results=True),
@@ -149,7 +150,8 @@ def _kind_of(block: Any) -> str | None:
     if not isinstance(block, dict) or {"text", "type", "role"} & block.keys():
         return None
     for kind, member in _TELLING.items():
-        if isinstance(block.get(kind), dict) and member in block[kind]:
+        held = block.get(kind)
+        if isinstance(held, dict) and (kind == "tool_call_result" or member in held):
             return kind
     found = (kind for kind, member in _TELLING.items() if member in block)
     return next(found, None)
@@ -188,14 +190,14 @@ def _may_be_block(block: Any) -> bool:
 
 
 def _result(about: Any) -> Result:
-    result, origin = about.get("result"), need(about, "origin", dict)
+    result, origin = about.get("result"), optional(about, "origin", dict) or {}
     form, blocks = None, [{"text": result}] if result else []
     if is_value(result, _may_be_block):
         form, blocks = "value", [{"value": result}]
     elif isinstance(result, list):
         form, blocks = "list", result
     return Result(
-        optional(origin, "id"), name=need(origin, "tool_name"),
+        optional(origin, "id"), name=optional(origin, "tool_name"),
         is_error=optional(about, "error", bool), blocks=blocks,
         form=form,
     )  # fmt: skip

@@ -577,7 +577,7 @@ def _server_result(block: Any) -> Result:
     elif isinstance(output, list) and _holds_blocks(output):
         form, blocks = "blocks", [*map(_block, output)]
     return Result(
-        need(block, "tool_call_id"), kind="server_tool_result", blocks=blocks,
+        optional(block, "tool_call_id"), kind="server_tool_result", blocks=blocks,
         is_error=None if status is None else status == "error", form=form,
     )  # fmt: skip
 

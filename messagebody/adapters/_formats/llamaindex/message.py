@@ -30,6 +30,9 @@ from messagebody.adapters._vocabulary.items import (
 )
 
 _ASSISTANT: Final = frozenset({"assistant"})
+_RETURNED: Final = "returned"
+"""The member with the blocks of a result, in the block that stands for its message."""
+_ANSWERING: Final = ("tool", "function")
 _TYPES: Final = (
     "text", "image", "audio", "video", "document", "cache", "citable", "citation", "thinking",
     "tool_call",
@@ -81,9 +84,10 @@ class LlamaIndex(Format):
         if not isinstance(blocks, list):
             raise Misplaced("/blocks", "expected a list")
         more = optional(message, "additional_kwargs", dict) or {}
-        if isinstance(more.get("tool_call_id"), str):
-            named = {key: more[key] for key in ("tool_call_id", "name") if key in more}
-            return [{**named, "blocks": _with_citations(blocks)}], form
+        if isinstance(more.get("tool_call_id"), str) or message.get("role") in _ANSWERING:
+            said = ("tool_call_id", "name")
+            named = {key: more[key] for key in said if isinstance(more.get(key), str)}
+            return [{**named, _RETURNED: _with_citations(blocks)}], form
         refusal = [{"refusal": more["refusal"]}] if isinstance(more.get("refusal"), str) else []
         raw = more.get("tool_calls")
         calls = [block for block in blocks if _type_of(block) == "tool_call"]
@@ -101,9 +105,9 @@ class LlamaIndex(Format):
         for block in blocks:
             if "block_type" in block:
                 content += _without_citations(block)
-            elif "tool_call_id" in block:
-                content += [each for inner in block["blocks"] for each in _without_citations(inner)]
-                more |= {key: value for key, value in block.items() if key != "blocks"}
+            elif (told := block.get(_RETURNED)) is not None:
+                content += [each for inner in told for each in _without_citations(inner)]
+                more |= {key: value for key, value in block.items() if key != _RETURNED}
             else:
                 more.update(block)
         word, _, raw = (form or "blocks").partition(" ")
@@ -139,11 +143,9 @@ class LlamaIndex(Format):
                 return _call(block)
         if isinstance(block.get("refusal"), str):
             return Refusal(block["refusal"])
-        if "tool_call_id" in block:
-            name = optional(block, "name")
-            return Result(
-                optional(block, "tool_call_id"), name=name, blocks=need(block, "blocks", list)
-            )
+        if _RETURNED in block:
+            name, told = optional(block, "name"), need(block, _RETURNED, list)
+            return Result(optional(block, "tool_call_id"), name=name, blocks=told)
         return None
 
     def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
@@ -164,7 +166,7 @@ class LlamaIndex(Format):
             return {"refusal": item.text}
         if isinstance(item, Result):
             name = {} if item.name is None else {"name": item.name}
-            return {"tool_call_id": call_id(item), **name, "blocks": blocks}
+            return {"tool_call_id": call_id(item), **name, _RETURNED: blocks}
         return None
 
     def knows(self, block: Any) -> bool:

@@ -120,10 +120,10 @@ class ModelContextProtocol(Format):
             case "tool_use":
                 # Calls and results only occur in messages that a server asks a model to continue.
                 arguments = arguments_in(block, "input")
-                return Call(need(block, "id"), need(block, "name"), arguments, form="sampling")
+                return Call(optional(block, "id"), need(block, "name"), arguments, form="sampling")
             case "tool_result":
                 return Result(
-                    need(block, "toolUseId"), is_error=optional(block, "isError", bool),
+                    optional(block, "toolUseId"), is_error=optional(block, "isError", bool),
                     blocks=_with_structure(_contents(block), block),
                     form="sampling",
                 )  # fmt: skip

@@ -476,13 +476,13 @@ def _summary(item: Reasoning) -> dict[str, Any]:
 def _of_tool(block: Any, kind: Any) -> Call | Result | None:
     """Return the call or result of an item, None if it is about no tool."""
     if kind in {"function_call", "mcp_call"}:
-        identity = need(block, "call_id" if kind == "function_call" else "id")
+        identity = _tool_id(block)
         said, sort = block.get("arguments"), None if kind == "function_call" else kind
         form = "object" if isinstance(said, dict) else None
         arguments = arguments_in(block, "arguments")
         return Call(identity, need(block, "name"), arguments, sort, form=form)
     if kind == "custom_tool_call":
-        return Call(need(block, "call_id"), need(block, "name"), need(block, "input"), CUSTOM)
+        return Call(_tool_id(block), need(block, "name"), need(block, "input"), CUSTOM)
     if kind in _OUTPUTS:
         return _result(block, _OUTPUTS[kind])
     if kind in _TOOLS:
@@ -508,9 +508,13 @@ def _mcp_result(block: Any) -> Result:
     return Result(need(block, "id"), is_error=is_error, kind="mcp_call", blocks=blocks)
 
 
-def _tool_id(block: Any) -> str:
+def _tool_id(block: Any) -> str | None:
     """Return the id that the output of a tool refers to: some have no other than their own."""
-    return need(block, "call_id" if "call_id" in block else "id")  # type: ignore[no-any-return]
+    known: str | None = optional(block, "call_id")
+    kind = block.get("type")
+    # An output may have an id that is its own.
+    is_own = str(kind).endswith("_output") and kind != "local_shell_call_output"
+    return known if known is not None or is_own else optional(block, "id")
 
 
 def _result(block: Any, kind: str | None) -> Result:
@@ -526,7 +530,7 @@ def _result(block: Any, kind: str | None) -> Result:
         return Result(_tool_id(block), kind=kind, blocks=blocks, form="json")
     # Outside of results, contents are always pieces of a message: reading and writing agree.
     blocks = [{"type": "message", "content": [each]} for each in need(block, "output", list)]
-    return Result(need(block, "call_id"), kind=kind, blocks=blocks, form="blocks")
+    return Result(_tool_id(block), kind=kind, blocks=blocks, form="blocks")
 
 
 def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:

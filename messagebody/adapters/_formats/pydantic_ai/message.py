@@ -330,7 +330,7 @@ def _result(block: Any, kind: str) -> Result:
     outcome = "retried" if kind in _RETRIES else optional(block, "outcome")
     form = "list" if is_list else "one"
     return Result(
-        optional(block, "tool_call_id"), name=need(block, "tool_name"),
+        optional(block, "tool_call_id"), name=optional(block, "tool_name"),
         # None if nothing is stated: older messages have no outcome.
         is_error=None if outcome is None else outcome != "success",
         kind=None if kind == "tool-return" else kind, form=form, blocks=[*map(_piece, things)],

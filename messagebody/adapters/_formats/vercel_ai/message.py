@@ -379,7 +379,7 @@ def _call(block: dict[str, Any], kind: str) -> Call:
     if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
         arguments = {}
     form = None if is_dynamic else "static"
-    return Call(need(block, "toolCallId"), name, arguments, _kind_of(block, "call"), form=form)
+    return Call(optional(block, "toolCallId"), name, arguments, _kind_of(block, "call"), form=form)
 
 
 def _kind_of(block: dict[str, Any], what: str) -> str | None:
@@ -407,7 +407,7 @@ def _denial(block: dict[str, Any]) -> Result:
     name, reason = block.get("toolName"), optional(approval, "reason")
     said = f"{_NO_REASON}: {reason}" if reason else _NO_REASON
     return Result(
-        need(block, "toolCallId"), [], name if isinstance(name, str) else None, True,
+        optional(block, "toolCallId"), [], name if isinstance(name, str) else None, True,
         _kind_of(block, "result"), form=_DENIED, blocks=[_text(said)],
     )  # fmt: skip
 
@@ -418,7 +418,7 @@ def _result(block: dict[str, Any]) -> Result:
     is_error = True if block.get("state") == "output-error" else None
     name = block.get("toolName")
     return Result(
-        need(block, "toolCallId"), [], name if isinstance(name, str) else None, is_error,
+        optional(block, "toolCallId"), [], name if isinstance(name, str) else None, is_error,
         _kind_of(block, "result"), block.get("preliminary") is True and not is_error,
         blocks=[_text(need(block, "errorText"))] if is_error else _of_output(block),
     )  # fmt: skip

@@ -70,7 +70,7 @@ def with_answer(parts: list[Any], block: dict[str, Any]) -> None:
     for number, part in enumerate(parts):
         held: Any = part.get("toolInvocation") if isinstance(part, dict) else None
         is_open = isinstance(held, dict) and "result" not in held
-        if is_open and held["toolCallId"] == block.get("toolCallId"):
+        if is_open and held.get("toolCallId") == block.get("toolCallId"):
             parts[number] = {**part, "toolInvocation": {**held, **said}}
             return
     held = {key: block[key] for key in block if key != "type"}
@@ -82,9 +82,9 @@ def read_block(block: Any, kind: Any) -> Item | None:
     if kind == _INVOCATION:
         held = need(block, "toolInvocation", dict)
         arguments = arguments_in(held, "args")
-        return Call(need(held, "toolCallId"), need(held, "toolName"), arguments, form=kind)
+        return Call(optional(held, "toolCallId"), need(held, "toolName"), arguments, form=kind)
     if kind == _ANSWER:
-        known, name = need(block, "toolCallId"), optional(block, "toolName")
+        known, name = optional(block, "toolCallId"), optional(block, "toolName")
         return Result(known, [], name, form=kind, blocks=[block.get("result")])
     if kind == "attachment":
         stated, name = optional(block, "contentType"), optional(block, "name")
@@ -97,9 +97,9 @@ def _of_model(block: Any, kind: str) -> Item:
         # Version 4 calls the input its arguments, and the output of a tool its result.
         member, kind = ("args", _ARGS) if "args" in block else ("input", kind)
         arguments, name = arguments_in(block, member), need(block, "toolName")
-        return Call(need(block, "toolCallId"), name, arguments, form=kind)
+        return Call(optional(block, "toolCallId"), name, arguments, form=kind)
     if kind == "tool-result":
-        known, name = need(block, "toolCallId"), need(block, "toolName")
+        known, name = optional(block, "toolCallId"), optional(block, "toolName")
         if "result" in block:
             is_error = optional(block, "isError", bool)
             return Result(known, [], name, is_error, form=_RESULT, blocks=[block["result"]])
