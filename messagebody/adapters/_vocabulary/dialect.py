@@ -3,7 +3,9 @@
 A dialect is a subclass of `Dialect` of some tens of lines. The core does the rest.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any, ClassVar, Final, NamedTuple
 
 from messagebody._core import quote
@@ -83,6 +85,27 @@ def stated(block: dict[str, Any]) -> dict[str, Any]:
     if None not in block.values():
         return block
     return {key: value for key, value in block.items() if value is not None} or block
+
+
+UNDERSCORES: Final = "underscores"
+"""The form of a message or block whose members Python has spelt, where JSON has camel case."""
+
+
+def in_camel_case(members: dict[str, Any]) -> dict[str, Any]:
+    """Return an object with its members spelt as JSON does, which programs in Python dump.
+
+    Examples:
+        >>> in_camel_case({"tool_call_id": "c", "content": {"my_key": 1}})
+        {'toolCallId': 'c', 'content': {'my_key': 1}}
+    """
+    if not any("_" in name for name in members):
+        return members
+    return {_camel_case(name): value for name, value in members.items()}
+
+
+@lru_cache(256)
+def _camel_case(name: str) -> str:
+    return re.sub("(?<=[a-z])_([a-z])", lambda found: found[1].upper(), name)
 
 
 def arguments_in(block: Any, key: str) -> Any:

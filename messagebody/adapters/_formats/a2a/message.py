@@ -6,8 +6,22 @@ from typing import Any, ClassVar, Final
 from messagebody._core import JSON, TEXT_PLAIN, essence, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind
-from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some
-from messagebody.adapters._vocabulary.items import Item, Media, NotJson, Text, states_text, value_of
+from messagebody.adapters._vocabulary.dialect import (
+    UNDERSCORES,
+    Misplaced,
+    need,
+    optional,
+    some,
+)
+from messagebody.adapters._vocabulary.items import (
+    Item,
+    Media,
+    NotJson,
+    Text,
+    renamed,
+    states_text,
+    value_of,
+)
 
 _CONTENT: Final = ("text", "raw", "url", "data")
 _NEW: Final = {*_CONTENT, "filename", "mediaType", "metadata"}
@@ -51,7 +65,7 @@ class AgentToAgent(Format):
         if not isinstance(message, dict):
             raise Misplaced("", "expected an object or a list of parts")
         if "parts" in message:
-            is_artifact = "artifactId" in message
+            is_artifact = not {"artifactId", "artifact_id"}.isdisjoint(message)
             return need(message, "parts", list), "artifact" if is_artifact else None
         if "status" in message or "artifacts" in message:
             return _of_task(message)
@@ -99,6 +113,11 @@ class AgentToAgent(Format):
         kind = _content_of(block)
         if kind is None:
             return None
+        if (camel := _in_camel_case(block)) is not block:
+            item = self.read_block(camel)
+            if item is not None:
+                item.form = " ".join(filter(None, [item.form, UNDERSCORES]))
+            return item
         item = _old(block, kind) if "kind" in block else _new(block, kind)
         if ("kind" in block) != self.is_old:
             item.form = f"other {item.form}" if item.form else "other"
@@ -107,6 +126,10 @@ class AgentToAgent(Format):
     def write_block(self, item: Item, blocks: list[Any]) -> Any | None:  # noqa: ARG002 - has no results
         """Return the part of an item."""
         form = item.form if isinstance(item.form, str) else ""
+        made = self._part(item, form.removesuffix(UNDERSCORES).strip())
+        return _in_python(made) if form.endswith(UNDERSCORES) else made
+
+    def _part(self, item: Item, form: str) -> Any | None:
         is_old = self.is_old != form.startswith("other")
         if isinstance(item, Text):
             typed = (
@@ -177,6 +200,23 @@ def _content_of(part: Any) -> str | None:
     held = [each for each in _CONTENT if part.get(each) is not None]
     held = held or [each for each in _CONTENT if each in part]
     return held[0] if len(held) == 1 and kind in {None, held[0]} else None
+
+
+def _in_camel_case(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part in the spelling of JSON: itself, unless Python has spelt its type."""
+    if "media_type" in part:
+        return renamed(part, {"media_type": "mediaType"})
+    file = part.get("file")
+    if isinstance(file, dict) and "mime_type" in file:
+        return {**part, "file": renamed(file, {"mime_type": "mimeType"})}
+    return part
+
+
+def _in_python(part: Any) -> Any:
+    """Return a part in the spelling of Python: the inverse."""
+    if isinstance(part, dict) and isinstance(part.get("file"), dict):
+        return {**part, "file": renamed(part["file"], {"mimeType": "mime_type"})}
+    return renamed(part, {"mediaType": "media_type"}) if isinstance(part, dict) else part
 
 
 # Tasks

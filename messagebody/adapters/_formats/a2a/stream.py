@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from messagebody.adapters._vocabulary.dialect import in_camel_case
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
@@ -34,8 +35,10 @@ class ArtifactUpdates(Accumulator):
         """Take a response of a stream, its content, or the error that ends it."""
         # A server that speaks JSON-RPC sends each response as a result.
         event = event["result"] if isinstance(event.get("result"), dict) else event
+        event = in_camel_case(event)
         # 1.0 wraps each response in a member for its kind; 0.3 sends only the content.
         event = next((event[key] for key in _WRAPPERS if isinstance(event.get(key), dict)), event)
+        event = in_camel_case(event)
         if "artifact" in event:
             self._update(event, member(event, "artifact", dict))
         elif "parts" in event:
@@ -50,6 +53,7 @@ class ArtifactUpdates(Accumulator):
             raise UnknownEvent
 
     def _update(self, event: dict[str, Any], artifact: dict[str, Any]) -> None:
+        artifact = in_camel_case(artifact)
         key = member(artifact, "artifactId")
         parts = objects(artifact, "parts")
         self._task.setdefault("id", event.get("taskId"))
@@ -103,7 +107,7 @@ class ArtifactUpdates(Accumulator):
     def _joined(self, artifact: dict[str, Any]) -> dict[str, Any]:
         if not self.join:
             return artifact
-        texts = {"kind", "mediaType", "metadata"}
+        texts = {"kind", "mediaType", "media_type", "metadata"}
         return {**artifact, "parts": joined_texts(artifact["parts"], "text", texts)}
 
     def is_cut(self) -> bool:

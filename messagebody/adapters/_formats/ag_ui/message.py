@@ -7,7 +7,14 @@ from urllib.parse import quote, unquote
 from messagebody._core import DOCUMENT_TOP_LEVEL, JSON, MEDIA_TOP_LEVELS, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind
-from messagebody.adapters._vocabulary.dialect import Misplaced, arguments_in, need, optional, some
+from messagebody.adapters._vocabulary.dialect import (
+    UNDERSCORES,
+    Misplaced,
+    arguments_in,
+    need,
+    optional,
+    some,
+)
 from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
@@ -19,6 +26,7 @@ from messagebody.adapters._vocabulary.items import (
     arguments_text,
     call_id,
     is_value,
+    renamed,
     value_of,
 )
 
@@ -28,6 +36,10 @@ _MEDIA: Final = ("image", "audio", "video", "document")
 _ROLES: Final = (
     "user", "assistant", "system", "developer", "tool", "reasoning", "activity",
 )  # fmt: skip
+
+
+_PYTHON: Final = {"tool_calls": "toolCalls", "tool_call_id": "toolCallId"}
+"""Members that say what a message is, as programs in Python dump them."""
 
 
 class AgentUserInteraction(Format):
@@ -63,6 +75,9 @@ class AgentUserInteraction(Format):
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of the content, then the calls."""
+        if isinstance(message, dict) and not _PYTHON.keys().isdisjoint(message):
+            blocks, form = self.split(renamed(message, _PYTHON))
+            return blocks, f"{UNDERSCORES} {form or ''}"
         if isinstance(message, str):
             return [{"type": "text", "text": message}], "text"
         if isinstance(message, list):
@@ -95,6 +110,10 @@ class AgentUserInteraction(Format):
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
         """Return a message, or its content alone."""
+        word, _, others = (form or "").partition(" ")
+        if word == UNDERSCORES:
+            made = self.join(blocks, others or None, role)
+            return renamed(made, {ours: theirs for theirs, ours in _PYTHON.items()})
         if form == "list":
             return blocks
         kinds = [block.get("type") for block in blocks]

@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import takewhile
 from typing import Any, Final
 
+from messagebody.adapters._vocabulary.dialect import in_camel_case
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
@@ -57,6 +58,7 @@ class RunEvents(Accumulator):
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take an event of a run."""
+        event = in_camel_case(event)
         kind = member(event, "type")
         if kind.startswith((_TEXT, _THOUGHT)):
             sort, _, step = kind.rpartition("_")

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from messagebody.adapters._formats.agent_client.message import OTHERS, RESULTS, is_shown
+from messagebody.adapters._vocabulary.dialect import in_camel_case
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
@@ -31,16 +32,18 @@ class SessionUpdates(Accumulator):
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a notification, the update that it holds, or the answer to the prompt: the end."""
+        event = in_camel_case(event)
         if "update" not in event and self._takes_end(event):
             return
         update: Any = event.get("params", event)
         update = update.get("update", update) if isinstance(update, dict) else None
+        update = in_camel_case(update) if isinstance(update, dict) else None
         is_update = isinstance(update, dict) and "sessionUpdate" in update
         if not is_update and not event.keys().isdisjoint(_OF_RPC):
             raise UnknownEvent  # another request, or the answer to one
         kind = member(update, "sessionUpdate")
         if kind in _CHUNKS:
-            block = dict(member(update, "content", dict))
+            block = in_camel_case(member(update, "content", dict))
             if self.role != _CHUNKS[kind]:
                 self.speak(_CHUNKS[kind])
             self.begin(self._blocks, {"kind": kind, **block})
@@ -53,7 +56,7 @@ class SessionUpdates(Accumulator):
 
     def _takes_end(self, event: dict[str, Any]) -> bool:
         """Take the answer to the prompt, which ends the message; return whether it is one."""
-        answer = event if "stopReason" in event else _object(event.get("result"))
+        answer = event if "stopReason" in event else in_camel_case(_object(event.get("result")))
         if "stopReason" in answer:
             self.note_end(answer)
             self.end()

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from messagebody.adapters._vocabulary.dialect import in_camel_case
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
@@ -39,6 +40,7 @@ class MessageChunks(Accumulator):
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a chunk."""
+        event = in_camel_case(event)
         kind = member(event, "type")
         if kind.startswith(("text-", "reasoning-")) and kind != "reasoning-file":
             sort, _, step = kind.partition("-")
