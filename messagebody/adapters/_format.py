@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from messagebody._core import (
@@ -25,7 +26,7 @@ from messagebody.adapters._conversation.messages import (
     refuse_answer,
     refuse_conversation,
 )
-from messagebody.adapters._conversation.turn import Turn, with_rest
+from messagebody.adapters._conversation.turn import UNREAD, Turn, is_unread, with_rest
 from messagebody.adapters._conversation.turns import at_the_end, joined, refused_places, turns_of
 from messagebody.adapters._conversion.citing import marks_of, renumbered, uncounted, with_documents
 from messagebody.adapters._conversion.collecting import Collector
@@ -172,6 +173,8 @@ class Format(Dialect):
         """Return the message of a body, and whether it says nothing."""
         # The bodies of a conversation have been parted from their rests.
         body, rest = with_rest(self.name, body, rest) if turn is None else (body, rest or {})
+        if is_unread(body, rest):
+            return self._as_it_came(rest, is_item=turn is not None and self._lists_items)
         talk = self.talk if turn is not None and rest.get("format") != self.name else None
         if not options.carry and talk is None:
             plain = write_plain(self, body, rest, role)
@@ -182,6 +185,20 @@ class Format(Dialect):
         except Misplaced as error:
             # Blocks that are made of parts are right, so the mistake is in `rest`.
             raise EnvelopeError(f"rest is not what to_body returned: {error.detail}") from error
+
+    def _as_it_came(self, rest: dict[str, Any], *, is_item: bool) -> tuple[Converted[Any], bool]:
+        """Return the message that could not be read; in another format, it says nothing."""
+        message = rest["message"]
+        if rest.get("format") != self.name:
+            return Converted(self.join([], None, "user")), True
+        # Among items, a list has those of one turn.
+        is_apart = is_item and isinstance(message, list) and None in map(self.turn_in, message)
+        return Converted([message] if is_apart else message), False
+
+    @property
+    def _lists_items(self) -> bool:
+        """Whether a conversation is a list of items, of which several may be one turn."""
+        return self.turn_is_list or self.talk is not None
 
     def iter_findings(self, message: Any, /) -> Iterator[Finding]:
         """Yield what in a message breaks the format's rules."""
@@ -199,13 +216,17 @@ class Format(Dialect):
     def to_bodies(self, messages: Any, /, **options: Any) -> Converted[list[MessageBody]]:
         """Return the bodies of a conversation; `rest` is the list of their rests.
 
+        A message that can't be read does not stop the others: its body is empty, it stays in its
+        rest as it is, and a loss of content says what is wrong with it.
+
         Arguments:
             messages: the messages, in order; or the JSON of a conversation, as text, as bytes or
                 parsed, such as `{"messages": […]}`.
             **options: those of `to_body`.
 
         Raises:
-            EnvelopeError, DecodeError: a message can't be read; the text says which.
+            EnvelopeError: no message can be read; the text says what is wrong with the first.
+            DecodeError: a message is not JSON, or it goes beyond a limit; the text says which.
         """
         losses: tuple[Loss, ...] = ()
         if isinstance(messages, str | bytes | bytearray | memoryview | dict):
@@ -219,14 +240,39 @@ class Format(Dialect):
             messages, others = found, others_of(value)
             why = "it is beside the messages, and only messages become bodies"
             losses = tuple(Loss(LossKind.OMITTED, escape(each, limit=100), why) for each in others)
-        if self.talk is not None or self.turn_is_list:
+        if self._lists_items:
             limits = options.get("limits", DEFAULT_LIMITS)
             messages = self.turns([json_value(each, self._is_json, limits) for each in messages])
         messages = [*messages]
-        made = converted_each(messages, lambda message: self._body_of(message, **options))
+        unread: list[Any] = []
+        made = converted_each(
+            messages, lambda message: self._body_or_rest(message, unread, **options)
+        )
+        if unread and len(unread) == len(messages):
+            converted_each(messages, lambda message: self._body_of(message, **options))
         rests = [*map(marked, made.rest, made.value)]
         rests = with_documents(self, [*map(self._json_of, messages)], rests)
         return Converted(made.value, (*losses, *made.losses), rests)
+
+    def _body_or_rest(
+        self, message: Any, unread: list[Any], **options: Any
+    ) -> Converted[MessageBody]:
+        """Return the body of a message of a conversation; one that can't be read is all rest."""
+        try:
+            return self._body_of(message, **options)
+        except EnvelopeError as error:
+            if isinstance(message, list) and self.messages_in(message) is not None:
+                raise  # a conversation inside one
+            value = json_value(message, self._is_json, options.get("limits", DEFAULT_LIMITS))
+            unread.append(value)
+            left = {"format": self.name, "message": value}
+            with suppress(Misplaced):
+                left |= {"role": said} if (said := self.role_of(value)) is not None else {}
+            body = MessageBody()
+            if options.get("rest") == "part":
+                body.add(json=left, name=f"/meta/{self.name}.json")
+            loss = Loss(LossKind.OMITTED, "the message", UNREAD + error.problem)
+            return Converted(body, [loss], left)
 
     def _body_of(self, message: Any, **options: Any) -> Converted[MessageBody]:
         """Return the body of a message of a conversation."""
@@ -278,8 +324,8 @@ class Format(Dialect):
             messages, found = self._renumbered(messages, sent)
             losses += found
         if self.alternates:
-            messages = joined(self, messages, [turn.is_own for turn in sent])
-        if self.turn_is_list or self.talk is not None:
+            messages = joined(self, messages, sent)
+        if self._lists_items:
             # One list has the items of all messages.
             messages = [item for each in messages for item in _listed(each)]
         return Converted(messages, sorted(losses, key=lambda loss: loss.message or 0))
@@ -297,7 +343,7 @@ class Format(Dialect):
                 raise EnvelopeError(problem, error.findings) from error
             losses += [said_at(turn.number, loss) for loss in done.losses]
             # A message of which nothing goes out is no message; its losses say so.
-            is_refused = is_empty and self.answers_calls
+            is_refused = is_empty and (self.answers_calls or turn.is_unread)
             is_emptied = is_refused and bool((turn.rest or {}).get("blocks"))
             if not is_emptied if turn.is_own else not is_refused:
                 messages.append(done.value)

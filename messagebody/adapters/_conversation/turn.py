@@ -1,7 +1,7 @@
 """A turn: one body of a conversation on its way to a message."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -9,6 +9,9 @@ from messagebody._core import MessageBody, Part, body_of, quote, record_of
 from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._vocabulary.places import BodyContents, Found, contents_of, withheld_among
 from messagebody.errors import DecodeError, EnvelopeError
+
+UNREAD: Final = "it can't be read, and stays in rest: "
+"""How a loss says that something of a conversation could not be read; what is wrong follows."""
 
 
 @attrs.define
@@ -31,6 +34,11 @@ class Turn:
     _found: tuple[MessageBody, BodyContents] | None = attrs.field(
         default=None, init=False, eq=False
     )
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether its message could not be read: it is all rest."""
+        return is_unread(self.body, self.rest)
 
     def contents(self) -> BodyContents:
         """Return what the body holds; a change puts another body in its place."""
@@ -64,6 +72,11 @@ class Turn:
     def evolve(self, parts: Iterable[Part]) -> "Turn":
         """Return the turn with other parts."""
         return Turn(self.number, MessageBody(parts), self.rest, self.is_own)
+
+
+def is_unread(body: MessageBody, rest: Any) -> bool:
+    """Return whether a body is of a message that could not be read, and nothing was added to it."""
+    return isinstance(rest, dict) and "message" in rest and not len(body)
 
 
 def left_of(turn: Turn) -> Iterator[Loss]:

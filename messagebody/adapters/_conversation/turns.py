@@ -375,21 +375,28 @@ def _role_of(turn: Turn) -> str | None:
 # Services that take no two messages of one role in a row
 
 
-def joined(dialect: Dialect, messages: list[Any], own: list[bool]) -> list[Any]:
+def joined(dialect: Dialect, messages: list[Any], turns: list[Turn]) -> list[Any]:
     """Return messages in which neighbours of one role are one message.
 
     Neighbours that both came as messages of the format stay: its service took them.
+
+    Arguments:
+        dialect: the format.
+        messages: the messages.
+        turns: the turn of each.
     """
-    made: list[Any] = []
-    for message, is_own in zip(messages, own, strict=True):
-        last = made[-1] if made else None
-        if last is None or (is_own and last[1]) or not _is_alike(last[0], message):
-            made.append((message, is_own))
+    made: list[tuple[Any, bool, bool]] = []
+    for message, turn in zip(messages, turns, strict=True):
+        last: Any
+        last, was_own, is_whole = made[-1] if made else (None, False, True)
+        stays = turn.is_unread or is_whole or (turn.is_own and was_own)
+        if stays or not _is_alike(last, message):
+            made.append((message, turn.is_own, turn.is_unread))
             continue
-        blocks = [*dialect.split(last[0])[0], *dialect.split(message)[0]]
-        whole = {**message, **last[0], **dialect.join(blocks, None, message["role"])}
-        made[-1] = (whole, is_own and last[1])
-    return [message for message, _ in made]
+        blocks = [*dialect.split(last)[0], *dialect.split(message)[0]]
+        whole = {**message, **last, **dialect.join(blocks, None, message["role"])}
+        made[-1] = (whole, turn.is_own and was_own, False)
+    return [message for message, _, _ in made]
 
 
 def _is_alike(first: Any, second: Any) -> bool:

@@ -7,6 +7,7 @@ import attrs
 
 from messagebody._core import TEXT_PLAIN, Part, quote
 from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._conversation.turn import UNREAD
 from messagebody.adapters._conversion.collecting import Collector
 from messagebody.adapters._conversion.copies import copy_of, without_copy
 from messagebody.adapters._conversion.kinds import media_of
@@ -140,7 +141,7 @@ class BlockReader:
                 raise
             # Its neighbours are as good as without it.
             self.refused.append(error)
-            self._lose(spot, f"it can't be read, and stays in rest: {_problem_of(error)}")
+            self._lose(spot, UNREAD + _problem_of(error))
             return {"block": block}
 
     def _plain(self, item: Text, spot: Spot, directory: str) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from messagebody.adapters._conversation.messages import (
     is_message,
     messages_of,
 )
+from messagebody.adapters._conversation.turn import UNREAD, is_unread
 from messagebody.adapters._format import format_of, messages_in
 from messagebody.adapters._registry import adapter, adapter_names, detect, evidence_of, read_within
 from messagebody.adapters._transcripts import exchanges
@@ -361,6 +362,11 @@ def _unread(message: Any, problem: str) -> ChatMessage:
     return ChatMessage(MessageBody([source]), _role_in(message), problem=redact_urls(problem))
 
 
+def _problem(losses: Iterable[Loss]) -> str:
+    """Return what is wrong with a message that could not be read."""
+    return "; ".join(loss.why.removeprefix(UNREAD) for loss in losses) or "it can't be read"
+
+
 def _message(made: Converted[MessageBody], role: str | None = None) -> ChatMessage:
     return _said(made.value, made.rest, made.losses, role)
 
@@ -375,9 +381,10 @@ def _converted(made: Converted[Any], format_name: str | None) -> Transcript:
         number = loss.message if loss.message in range(len(rests)) else None
         losses[number].append(attrs.evolve(loss, message=None))
     messages = tuple(
-        _said(body, rest, losses[number])
+        _unread(rest["message"], _problem(losses[number]))
+        if is_unread(body, rest) else _said(body, rest, losses[number])
         for number, (body, rest) in enumerate(zip(made.value, rests, strict=True))
-    )
+    )  # fmt: skip
     return Transcript(messages, format_name or _stated(rests), (*losses[None],))
 
 

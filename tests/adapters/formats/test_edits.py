@@ -186,8 +186,8 @@ def test_a_value_that_is_no_block_stays_in_an_edited_message(
 )
 def test_a_value_that_is_no_message_is_refused(name: str, value: Any) -> None:
     message = adapter(name).from_body(MessageBody([Part("a")])).value
-    with pytest.raises(EnvelopeError):
-        adapter(name).to_bodies([message, value])
+    with pytest.raises(EnvelopeError, match="message 0: "):
+        adapter(name).to_bodies([value])
     with pytest.raises(EnvelopeError):
         adapter(name).to_body([message, value])
 

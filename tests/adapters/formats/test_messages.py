@@ -271,8 +271,12 @@ class TestConversations:
         done = adapter_.from_bodies([MessageBody([zipped]), MessageBody()])
         assert (done.losses[0].message, done.losses[0].where) == (0, "part 0 /a.zip")
         assert str(done.losses[0]).startswith("omitted message 0: part 0 /a.zip: ")
-        with pytest.raises(EnvelopeError, match=r"message 1: .*content: expected"):
-            adapter_.to_bodies([{"role": "user", "content": ""}, {"role": "user", "content": 5}])
+        (loss,) = adapter_.to_bodies(
+            [{"role": "user", "content": ""}, {"role": "user", "content": 5}]
+        ).losses
+        assert str(loss).startswith("omitted message 1: the message: it can't be read, and stays ")
+        with pytest.raises(EnvelopeError, match=r"message 0: .*content: expected"):
+            adapter_.to_bodies([{"role": "user", "content": 5}])
 
 
 class TestOptions:
@@ -482,8 +486,10 @@ class TestHostile:
     def test_a_member_of_an_update_is_said_with_its_message(self) -> None:
         update = {"sessionUpdate": "tool_call", "toolCallId": [{}], "title": "Read"}
         whole: Any = adapter("agent-client")
-        with pytest.raises(EnvelopeError, match=r"message 1: .*agent-client: /toolCallId: expec"):
-            whole.to_bodies([{"sessionUpdate": "tool_call", "toolCallId": "t"}, update])
+        (loss,) = whole.to_bodies(
+            [{"sessionUpdate": "tool_call", "toolCallId": "t"}, update]
+        ).losses
+        assert (loss.message, "agent-client: /toolCallId: expec" in loss.why) == (1, True)
 
     @every
     def test_a_role_is_text(self, name: str, message: Any) -> None:
