@@ -34,7 +34,7 @@ def is_data_url(url: str) -> bool:
 
 def states_type(url: str) -> bool:
     """Return whether a `data:` URL states the type of its content."""
-    return url[len("data:") :][:1000].lstrip()[:1] not in (",", ";", "")
+    return url[len("data:") : 1000].lstrip()[:1] not in (",", ";", "")
 
 
 def decode(url: str, *, max_bytes: int = DEFAULT_LIMITS.part_bytes) -> tuple[str, bytes]:

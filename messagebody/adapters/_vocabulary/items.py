@@ -134,15 +134,19 @@ class Media(Item):
         Large content is then not encoded again or copied.
         """
         if block.encoded is not None:
-            self.encoded = block.encoded if _is_canonical(block.encoded) else None
+            self.encoded = block.encoded if _is_canonical(block.encoded, 0, self.size) else None
         elif block.url is not None and ";base64," in block.url[:1000]:
             start = block.url.index(";base64,") + len(";base64,")
-            self.spelled = block.url if _is_canonical(block.url, start) else None
+            self.spelled = block.url if _is_canonical(block.url, start, self.size) else None
 
 
-def _is_canonical(encoded: str, start: int = 0) -> bool:
-    """Return whether valid base64 is standard and padded, without decoding more than its end."""
-    if (len(encoded) - start) % 4 or any(encoded.find(each, start) >= 0 for each in "-_%#, \t\r\n"):
+def _is_canonical(encoded: str, start: int, size: int | None) -> bool:
+    """Return whether base64 of some bytes is standard and padded; only its end is decoded."""
+    # White space, escapes, a fragment or missing padding would give it another length.
+    groups, padding = -(-(size or 0) // 3), -(size or 0) % 3
+    if len(encoded) - start != groups * 4 or not encoded.endswith("=" * padding):
+        return False
+    if encoded.find("-", start) >= 0 or encoded.find("_", start) >= 0:
         return False
     # Only the last group can hold padding or unused bits.
     tail = encoded[max(len(encoded) - 4, start) :]
