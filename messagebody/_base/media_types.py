@@ -12,7 +12,7 @@ types and the types that are text.
 import re
 import sys
 from collections.abc import Callable, Mapping
-from functools import lru_cache, wraps
+from functools import wraps
 from types import MappingProxyType
 from typing import Final, TypeVar
 
@@ -57,13 +57,21 @@ class ContentType:
 
 def _remembered(function: Callable[[str], _T]) -> Callable[[str], _T]:
     """Remember what a function says of the content types in use: it is asked for each part."""
-    remembered = lru_cache(_CACHE)(function)
+    known: dict[str, _T] = {}
 
     @wraps(function)
     def said(text: str) -> _T:
-        # Messages are untrusted: with long texts, a sender could fill the memory of the cache.
-        is_short = isinstance(text, str) and len(text) <= _CACHED_LENGTH
-        return remembered(text) if is_short else function(text)
+        try:
+            return known[text]
+        except (KeyError, TypeError):
+            pass
+        found = function(text)
+        # Messages are untrusted: with many or long texts, a sender could fill the memory.
+        if type(text) is str and len(text) <= _CACHED_LENGTH:
+            if len(known) >= _CACHE:
+                known.clear()
+            known[text] = found
+        return found
 
     return said
 
@@ -120,6 +128,7 @@ def _unquote(value: str) -> str:
     return re.sub(r"\\(.)", r"\1", value[1:-1]) if value.startswith('"') else value
 
 
+@_remembered
 def check_content_type(text: str) -> str:
     """Return a legal content type, interned, because a body has only a few distinct ones.
 

@@ -5,6 +5,7 @@ Nothing here changes while a message is written, and nothing is read back: `chec
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import attrs
@@ -27,7 +28,6 @@ from messagebody.adapters._conversion.reaching import WriteOptions
 from messagebody.adapters._conversion.rest import member_of
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.capabilities import Kind
-from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
@@ -63,34 +63,31 @@ _GENERATED: Final = re.compile(r"/images/\d+")
 """The names of files that a model made: a block for such files states no name."""
 
 
-class BlockWriter(NamedTuple):
+class BlockWriter:
     """Write the blocks of a plan.
 
     Arguments:
         plan: the plan.
         options: how to write.
-        dialect: the format.
-        role: who says the message, in our word.
-        kinds: the kinds of block that the message may have.
-        values: those of them that hold a JSON value.
-        pages: the sources that links cite, by their names.
     """
 
-    plan: MessagePlan
-    options: WriteOptions
-    dialect: Dialect
-    role: str
-    kinds: Sequence[Kind]
-    values: Sequence[Kind]
-    pages: Mapping[str, Part]
+    def __init__(self, plan: MessagePlan, options: WriteOptions) -> None:
+        self.plan = plan
+        self.options = options
+        self.dialect = plan.dialect
+        self.role = plan.role.name
+        self.kinds = plan.dialect.kinds_of(self.role)
+        """The kinds of block that the message may have."""
 
-    @classmethod
-    def for_plan(cls, plan: MessagePlan, options: WriteOptions) -> "BlockWriter":
-        """Return the writer of a plan."""
-        role = plan.role.name
-        kinds = plan.dialect.kinds_of(role)
-        values = [kind for kind in kinds if kind.is_value]
-        return cls(plan, options, plan.dialect, role, kinds, values, pages_of(plan.positions.parts))
+    @cached_property
+    def _pages(self) -> dict[str, Part]:
+        """The sources that links cite, by their names."""
+        return pages_of(self.plan.positions.parts)
+
+    @cached_property
+    def _values(self) -> list[Kind]:
+        """The kinds of block that hold a JSON value."""
+        return [kind for kind in self.kinds if kind.is_value]
 
     def of(self, step: PlanStep | KeptBlock) -> Written:
         """Return the blocks of a step."""
@@ -229,14 +226,14 @@ class BlockWriter(NamedTuple):
     def _add_links(self, said: Text, part: Part, entry: dict[str, Any]) -> list[Loss]:
         """Add the links of a text to its citations, and return a loss if they can't be found."""
         known = member_of(entry, "linked", list)
-        if known is None and not (self.pages and is_markdown(said)):
+        if known is None and not (is_markdown(said) and self._pages):
             return []
         # Only what a model says cites: of what others say, it reads the text alone.
         is_citing = self.role == "assistant" and self._takes_citations(said)
         if known is None and not (is_citing and self._is_new(said, entry)):
             return []
         try:
-            found = linked_citations(self.plan.body, self.pages, part, said.text)
+            found = linked_citations(self.plan.body, self._pages, part, said.text)
             said.citations += found if known is None else again_as(known, found)
         except MissingDependency as error:
             why = with_reason("its links to sources are no citations there", str(error))
@@ -274,9 +271,9 @@ class BlockWriter(NamedTuple):
 
     def _has_value(self, part: Part, directory: str) -> bool:
         """Return whether a part is a JSON value, and the format has a kind of block for it."""
-        if not self.values:
+        if not self._values:
             return False
-        kinds = [kind for kind in kinds_at(self.dialect, self.values, {}, directory)
+        kinds = [kind for kind in kinds_at(self.dialect, self._values, {}, directory)
                  if fits(part, kind)]  # fmt: skip
         return bool(kinds) and not self._is_carried(part)
 

@@ -4,6 +4,7 @@ All formats show their losses in this way: a loss is what a reader of the messag
 """
 
 from collections.abc import Container, Iterator
+from functools import cached_property
 from typing import Any
 
 from messagebody._core import (
@@ -36,12 +37,13 @@ class MessageCheck:
     """
 
     def __init__(self, plan: MessagePlan, *, is_carrying: bool) -> None:
-        self.items: list[Item | None] = []
-        """What was read back of all blocks that were made."""
         self._plan = plan
-        self._may_link = any(map(may_link, plan.positions.parts))
         self._is_carrying = is_carrying
         self._made: BlockReader | None = None
+
+    @cached_property
+    def _may_link(self) -> bool:
+        return any(map(may_link, self._plan.positions.parts))
 
     @property
     def _reader(self) -> BlockReader:
@@ -68,7 +70,6 @@ class MessageCheck:
     def of(self, step: PlanStep, written: Written) -> Iterator[Loss]:
         """Yield what the parts of a step have and its blocks have not."""
         items = [item_of(self._plan.dialect, block) for block in written.blocks]
-        self.items += items
         if len(items) == 1 and self._is_whole(step, items[0]):
             return
         found = self._read(items, written, {part.content_type for part in step.parts})

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from messagebody._core import (
@@ -40,8 +41,11 @@ class Positions:
 
     def __init__(self, parts: list[Part]) -> None:
         self.parts = parts
+
+    @cached_property
+    def _positions(self) -> dict[int, int]:
         # By identity: equal parts have different positions.
-        self._positions = {id(part): index for index, part in enumerate(self.parts)}
+        return {id(part): index for index, part in enumerate(self.parts)}
 
     def position(self, part: Part) -> int:
         """Return the position of a part in the body."""

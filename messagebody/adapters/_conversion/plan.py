@@ -313,6 +313,8 @@ def _dropped(
     positions: Positions, items: list[Found], entries: _Entries, indexes: list[int | None]
 ) -> Iterator[Loss]:
     """Yield a loss for each block whose part has changed; removed parts need none."""
+    if not entries or None not in indexes:
+        return
     taken = {*indexes}
     lost = deque(
         entry

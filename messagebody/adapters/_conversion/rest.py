@@ -86,6 +86,8 @@ def _nearest(queue: deque[int], entries: list[dict[str, Any]], part: Part) -> in
 
     Only the first ones are looked at: a sender may repeat a URL in every block.
     """
+    if len(queue) == 1:
+        return queue.popleft()
     kinds = ((index, entries[index].get("type", part.content_type)) for index in islice(queue, 8))
     index = next((index for index, kind in kinds if kind == part.content_type), queue[0])
     queue.remove(index)

@@ -14,10 +14,11 @@ from messagebody.adapters._conversion.blocks import BlockWriter, Written
 from messagebody.adapters._conversion.check import MessageCheck
 from messagebody.adapters._conversion.plan import KeptBlock, MessagePlan, PlanStep, plan_of
 from messagebody.adapters._conversion.reaching import WriteOptions
+from messagebody.adapters._conversion.reading import item_of
 from messagebody.adapters._conversion.rest import is_stand_in, without_stand_ins
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.dialect import Dialect
-from messagebody.adapters._vocabulary.items import Item, Media, Text
+from messagebody.adapters._vocabulary.items import Media, Text
 from messagebody.adapters._vocabulary.places import contents_of
 from messagebody.errors import LossyConversion
 
@@ -43,11 +44,11 @@ def write(
     """
     contents = contents_of(body) if turn is None else turn.contents()
     plan = plan_of(dialect, body, rest, role, talk, contents)
-    writer = BlockWriter.for_plan(plan, options)
+    writer = BlockWriter(plan, options)
     check = MessageCheck(plan, is_carrying=options.carry)
     made = _checked(plan, writer, check)
     losses = [*made.losses, *check.of_links()]
-    blocks = [*_labels(plan, writer, check, losses), *made.blocks]
+    blocks = [*_labels(plan, writer, made.blocks, losses), *made.blocks]
     message = dialect.join(blocks, plan.form, plan.role.word)
     if made.refused:
         raise LossyConversion(made.refused)
@@ -94,11 +95,11 @@ def _checked(plan: MessagePlan, writer: BlockWriter, check: MessageCheck) -> Wri
 
 
 def _labels(
-    plan: MessagePlan, writer: BlockWriter, check: MessageCheck, losses: list[Loss]
+    plan: MessagePlan, writer: BlockWriter, made: Sequence[Any], losses: list[Loss]
 ) -> list[Any]:
     """Return a text for files that the service takes only beside one, and add the loss."""
     is_free = plan.is_own or not plan.dialect.lonely
-    lonely = [] if is_free else _lonely(plan.dialect, check.items)
+    lonely = [] if is_free else _lonely(plan.dialect, made)
     if not lonely:
         return []
     said = ", ".join(item.name or item.kind for item in lonely)
@@ -107,7 +108,8 @@ def _labels(
     return writer.texts(f"{said}:")
 
 
-def _lonely(dialect: Dialect, items: Sequence[Item | None]) -> list[Media]:
+def _lonely(dialect: Dialect, blocks: Sequence[Any]) -> list[Media]:
     """Return the files that the service takes only beside a text, if there is no text."""
+    items = [item_of(dialect, block) for block in blocks]
     files = [item for item in items if isinstance(item, Media) and item.kind in dialect.lonely]
     return [] if any(isinstance(item, Text) for item in items) else files
