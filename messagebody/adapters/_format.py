@@ -35,7 +35,13 @@ from messagebody.adapters._conversion.reaching import Reach, WriteOptions
 from messagebody.adapters._conversion.reading import BlockReader
 from messagebody.adapters._conversion.writing import write
 from messagebody.adapters._registry import adapter, detect
-from messagebody.adapters._vocabulary.dialect import ANYBODY, KIN, ROLES, Dialect, Misplaced
+from messagebody.adapters._vocabulary.dialect import (
+    ANYBODY,
+    ROLE_ALIASES,
+    ROLES,
+    Dialect,
+    Misplaced,
+)
 from messagebody.adapters._vocabulary.items import KEEP
 from messagebody.adapters._vocabulary.values import check_text_type, json_value, one_of
 from messagebody.errors import EnvelopeError, MessageBodyError
@@ -159,7 +165,7 @@ class Format(Dialect):
             UnsafeReference: the resolver does not allow a reference that is to be inlined.
         """
         if role is not None:
-            one_of("role", role, (*ROLES, *KIN))
+            one_of("role", role, (*ROLES, *ROLE_ALIASES))
         reach = Reach(urls, max_bytes, resolver)
         options = WriteOptions(carry, unsupported, reach)
         body, losses = respelled(self, body, rest)
@@ -310,7 +316,7 @@ class Format(Dialect):
         one_of("results", results, WAYS)
         role = options.pop("role", None)
         if role is not None:
-            one_of("role", role, (*ROLES, *KIN))
+            one_of("role", role, (*ROLES, *ROLE_ALIASES))
         how = WriteOptions.of(**options)
         turns, losses = turns_of(self, bodies, rest, results)
         # A conversation that is as it came has ends that its service has taken.

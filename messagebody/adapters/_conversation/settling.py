@@ -13,7 +13,7 @@ from messagebody._core import Part, strict_json
 from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversation.turn import Turn, left_of
 from messagebody.adapters._conversion.rest import entries_of, matched
-from messagebody.adapters._vocabulary.dialect import KIN
+from messagebody.adapters._vocabulary.dialect import usual_role
 from messagebody.adapters._vocabulary.items import Call, Result
 from messagebody.adapters._vocabulary.places import RESULT
 
@@ -22,7 +22,7 @@ def told_by_tools(turns: list[Turn]) -> Iterator[Turn]:
     """Yield turns in which what a tool says without naming a call is the result of some call."""
     for turn in turns:
         role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
-        is_tools = KIN.get(str(role), role) == "tool" and not turn.is_own
+        is_tools = usual_role(str(role)) == "tool" and not turn.is_own
         yield _as_result(turn) if is_tools and len(turn.body) else turn
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from messagebody.adapters._contract import Affected, Loss, LossKind
-from messagebody.adapters._vocabulary.dialect import KIN, ROLES, Dialect
+from messagebody.adapters._vocabulary.dialect import ROLES, Dialect, usual_role
 from messagebody.adapters._vocabulary.items import Call, Code, Reasoning, Refusal, Result
 from messagebody.adapters._vocabulary.places import Found
 
@@ -47,7 +47,7 @@ def role_of(
         own: the rest of the message of the format that the body came from.
         items: what it says.
     """
-    name = KIN.get(said, said if said in ROLES else "user")
+    name = usual_role(said)
     is_kept = own.get("role") == said and said not in ROLES
     if is_kept or said in dialect.own_roles:
         return Role(said, name, said)

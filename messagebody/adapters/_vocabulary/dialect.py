@@ -130,11 +130,24 @@ def some(blocks: Any, knows: Callable[[Any], bool], *, may_be_empty: bool = Fals
 
 ROLES: Final = ("user", "assistant", "system", "tool")
 
-KIN: Final = {
-    "developer": "system", "function": "tool", "model": "assistant", "chatbot": "assistant",
-    "activity": "assistant",
+ROLE_ALIASES: Final = {
+    "developer": "system", "function": "tool", "human": "user", "model": "assistant",
+    "chatbot": "assistant", "activity": "assistant", "ai": "assistant", "agent": "assistant",
+    "bot": "assistant",
 }  # fmt: skip
-"""Roles that only some formats have, and the nearest role in the others."""
+"""Roles that only some formats and programs have, and the nearest role in the others."""
+
+
+def usual_role(said: str) -> str:
+    """Return the nearest of `ROLES` to a role, in whatever case; "user" if nobody knows it.
+
+    Examples:
+        >>> usual_role("developer"), usual_role("Assistant"), usual_role("narrator")
+        ('system', 'assistant', 'user')
+    """
+    word = said.lower()
+    return ROLE_ALIASES.get(word, word if word in ROLES else "user")
+
 
 SHOWN: Final = "activity"
 """The role of what an interface shows and nobody has said: no model gets it."""
