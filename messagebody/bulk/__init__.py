@@ -13,7 +13,8 @@ from messagebody._core import face, require_resolver, require_schema
 from messagebody.adapters import adapter
 from messagebody.bulk import _jobs as jobs
 from messagebody.bulk._jobs import BODY, Job, Mapped, store_of
-from messagebody.bulk._run import Failure, Options, Progress, Report, run
+from messagebody.bulk._report import Failure, Progress, Report
+from messagebody.bulk._run import Options, run
 from messagebody.schema import MessageBodySchema
 from messagebody.storage import Resolver
 

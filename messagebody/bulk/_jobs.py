@@ -1,4 +1,4 @@
-"""Jobs: an operation on each message, and the combination of the results of all shards.
+"""Jobs: what a message becomes, and what the messages of a shard add up to.
 
 A job is plain data, so that it can be sent to another process or machine, and so that equal jobs
 have equal digests. The objects that it needs while it runs are made once per shard.
@@ -9,8 +9,8 @@ import inspect
 import json
 import pickle
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Final, Literal, Protocol, TypedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypedDict
 
 import attrs
 
@@ -42,33 +42,34 @@ BODY: Final = "body"
 _MOST_TYPES: Final = 10_000
 
 
-class Sink(Protocol):
-    """The output of a job on one shard."""
+class Made(NamedTuple):
+    """What a message becomes.
 
-    def line(self, line: bytes) -> None:
-        """Write a line of the result."""
+    Arguments:
+        lines: lines of the result.
+        counts: numbers that are added to those of the report.
+        findings: what the report says of the message; it holds the first few.
+    """
 
-    def write(self, data: bytes, /) -> int:
-        """Write bytes of a result that has no lines."""
-
-    def count(self, name: str, number: int = 1) -> None:
-        """Count something for the report."""
-
-    def find(self, message: Message, text: str) -> None:
-        """Report something about a message; the first few are kept."""
+    lines: tuple[bytes, ...] = ()
+    counts: Mapping[str, int] = {}
+    findings: tuple[str, ...] = ()
 
 
-@attrs.frozen
-class Work:
+_NOTHING: Final = Made()
+_VALID: Final = Made(counts={"valid": 1})
+
+
+class Work(NamedTuple):
     """A job that is running on one shard.
 
     Arguments:
-        do: processes one message; an error makes the message a bad line.
-        finish: ends the shard and returns a summary for `Job.results`, a JSON value.
+        make: what a message becomes; an error makes the message a bad line.
+        add_up: what the messages of the shard add up to, a JSON value for `Job.results`.
     """
 
-    do: Callable[[Message], None]
-    finish: Callable[[], Any] = lambda: None
+    make: Callable[[Message], Made]
+    add_up: Callable[[], Any] = lambda: None
 
 
 @attrs.frozen
@@ -83,7 +84,7 @@ class Job:
     suffix: ClassVar[str] = ".jsonl"
     """The suffix of result names; empty for a job without results per shard."""
     summary: ClassVar[Any] = None
-    """The type of the summary of a shard, as in a record that another version may have written."""
+    """The type of what a shard adds up to, as another version may have written it."""
 
     member: str | None = attrs.field(default=None, kw_only=True)
 
@@ -93,34 +94,54 @@ class Job:
         return True
 
     @property
-    def reads_bodies(self) -> bool:
-        """Whether lines hold bodies, not messages of other formats."""
-        return True
-
-    @property
     def digest(self) -> str:
         """The digest of the job, which distinguishes its results from those of other jobs."""
         return sha256_of(strict_json.dumps([self.name, self.settings()]).encode())
 
     def settings(self) -> dict[str, Any]:
         """Return everything that the results depend on, as a JSON value."""
-        return {"member": self.member}
+        values = {each.name: getattr(self, each.name) for each in attrs.fields(type(self))}
+        given = {name: _plain(value) for name, value in values.items() if value is not None}
+        return {"member": None, **given}
 
-    def start(self, sink: Sink) -> Work:
-        """Begin a shard; objects made here are shared by all its messages."""
-        return Work(lambda message: self.process(message, sink))
+    def start(self, write: Callable[[bytes], object]) -> Work:  # noqa: ARG002 - of tables
+        """Begin a shard; objects made here are shared by all its messages.
 
-    def process(self, message: Message, sink: Sink) -> None:
-        """Process one message, if it is processed alike in every shard."""
+        Arguments:
+            write: appends bytes to a result that has no lines.
+        """
+        return Work(self.make)
+
+    def make(self, message: Message) -> Made:
+        """Return what a message becomes, if that is the same in every shard."""
         raise NotImplementedError
 
     def results(self, summaries: Iterable[Any]) -> Iterator[tuple[str, bytes]]:  # noqa: ARG002
-        """Yield names and contents of files about all shards, given their summaries in order."""
+        """Yield names and contents of files about all shards, given what each adds up to."""
         yield from ()
+
+
+def _plain(value: Any) -> Any:
+    """Return a setting as a JSON value."""
+    match value:
+        case Resolver():
+            return repr(value)
+        case Store():
+            return value.url_of("")
+        case MessageBodySchema():
+            return value.to_dicts()
+        case dict():
+            return {name: _plain(each) for name, each in value.items()}
+    return value
 
 
 def _row(message: Message, **members: Any) -> bytes:
     return strict_json.dumps({"id": message.id, **members}).encode()
+
+
+def _in_one(found: Sequence[object]) -> tuple[str, ...]:
+    """Return one finding of several, and none of none."""
+    return ("; ".join(map(str, found[:3])),) if found else ()
 
 
 @attrs.frozen
@@ -141,28 +162,21 @@ class Validate(Job):
         """Whether no reference is read, which may change."""
         return self.resolver is None
 
-    def settings(self) -> dict[str, Any]:
-        """Return the schema, and the `repr` of a resolver."""
-        reads = {} if self.resolver is None else {"resolver": repr(self.resolver)}
-        return {**super().settings(), "schema": self.schema.to_dicts(), **reads}
-
-    def process(self, message: Message, sink: Sink) -> None:
-        """Write a row for a message that is not valid."""
+    def make(self, message: Message) -> Made:
+        """Return a row for a message that is not valid."""
         records = message.records
         names = [record.name for record in records]
         types = [record.content_type for record in records]
         # Most messages are valid, and that is found more quickly than violations, at least if it
         # does not depend on what is inside.
-        found = []
-        if not self.schema.checker.accepts(names, types):
-            found = [*self.schema.iter_violations(message.body, resolver=self.resolver)]
+        if self.schema.checker.accepts(names, types):
+            return _VALID
+        found = [*self.schema.iter_violations(message.body, resolver=self.resolver)]
         if not found:
-            sink.count("valid")
-            return
-        sink.count("invalid")
-        sink.find(message, "; ".join(map(str, found[:3])))
+            return _VALID
         rows = [each.to_dict() for each in found]
-        sink.line(_row(message, line=message.place.line, violations=rows))
+        line = _row(message, line=message.place.line, violations=rows)
+        return Made((line,), {"invalid": 1}, _in_one(found))
 
 
 @attrs.frozen
@@ -175,15 +189,14 @@ class Digest(Job):
 
     name = "digest"
 
-    def process(self, message: Message, sink: Sink) -> None:
-        """Write a row with the digest of a message."""
+    def make(self, message: Message) -> Made:
+        """Return a row with the digest of a message."""
         entries = manifest.manifest_of(message.records)
         if unknown := manifest.unknown_in(entries):
-            sink.count("without a digest")
             known = manifest.fingerprint_of(message.records, entries)
-            sink.line(_row(message, digest=None, fingerprint=known, unknown=unknown))
-        else:
-            sink.line(_row(message, digest=manifest.manifest_digest(entries)))
+            line = _row(message, digest=None, fingerprint=known, unknown=unknown)
+            return Made((line,), {"without a digest": 1})
+        return Made((_row(message, digest=manifest.manifest_digest(entries)),))
 
 
 @attrs.frozen
@@ -199,70 +212,63 @@ class Offload(Job):
     store: Store
     options: dict[str, Any] = attrs.field(factory=dict)
 
-    def settings(self) -> dict[str, Any]:
-        """Return the store's URL and the options."""
-        return {**super().settings(), "store": self.store.url_of(""), "options": self.options}
-
-    def process(self, message: Message, sink: Sink) -> None:
-        """Write a message with its large parts in the store."""
+    def make(self, message: Message) -> Made:
+        """Return a message with its large parts in the store."""
         body = message.body
         small = offloading.offload(body, self.store, **self.options)
         # A part that changed was moved to the store.
         moved = [new.size or 0 for new, old in zip(small, body, strict=True) if new != old]
-        sink.count("offloaded parts", len(moved))
-        sink.count("offloaded bytes", sum(moved))
-        sink.line(message.with_value(small.to_json_bytes()))
+        counts = {"offloaded parts": len(moved), "offloaded bytes": sum(moved)}
+        return Made((message.with_value(small.to_json_bytes()),), counts)
 
 
 @attrs.frozen
-class _ReadingJob(Job):
-    """A job that reads references.
+class Inline(Job):
+    """Inlining: each message with its references replaced by their verified contents.
 
     Arguments:
         resolver: decides which references are read.
-        options: more settings of the job, as plain values.
+        options: the options of `storage.inline`, as plain values.
     """
 
+    name = "inline"
     resolver: Resolver
     options: dict[str, Any] = attrs.field(factory=dict)
 
-    def settings(self) -> dict[str, Any]:
-        """Return the options and the `repr` of the resolver."""
-        return {**super().settings(), "resolver": repr(self.resolver), "options": self.options}
-
-
-@attrs.frozen
-class Inline(_ReadingJob):
-    """Inlining: each message with its references replaced by their verified contents."""
-
-    name = "inline"
-
-    def process(self, message: Message, sink: Sink) -> None:
-        """Write a message with the contents of its references."""
+    def make(self, message: Message) -> Made:
+        """Return a message with the contents of its references."""
         whole = offloading.inline(message.body, resolver=self.resolver, **self.options)
-        sink.line(message.with_value(whole.to_json_bytes()))
+        return Made((message.with_value(whole.to_json_bytes()),))
 
 
 @attrs.frozen
-class Verify(_ReadingJob):
-    """Verification of references: a row for each one that is missing or wrong."""
+class Verify(Job):
+    """Verification of references: a row for each one that is missing or wrong.
+
+    Arguments:
+        resolver: decides which references are read.
+        options: the options of `storage.verify`, as plain values.
+    """
 
     name = "verify"
+    resolver: Resolver
+    options: dict[str, Any] = attrs.field(factory=dict)
 
     @property
     def is_lasting(self) -> bool:
         """False: the contents of stores are checked, which may change."""
         return False
 
-    def process(self, message: Message, sink: Sink) -> None:
-        """Write a row for each reference of a message that is missing or wrong."""
+    def make(self, message: Message) -> Made:
+        """Return a row for each reference of a message that is missing or wrong."""
         result = offloading.verify(message.body, resolver=self.resolver, **self.options)
-        sink.count("references", result.checked)
-        sink.count("invalid" if result.findings else "valid")
+        lines = []
         for found in result.findings:
-            sink.find(message, str(found))
             problem = {"error": type(found.error).__name__, "problem": str(found)}
-            sink.line(_row(message, index=found.index, name=found.name, **problem))
+            lines.append(_row(message, index=found.index, name=found.name, **problem))
+        verdict = "invalid" if result.findings else "valid"
+        counts = {"references": result.checked, verdict: 1}
+        return Made(tuple(lines), counts, tuple(map(str, result.findings)))
 
 
 @attrs.frozen
@@ -282,33 +288,18 @@ class Convert(Job):
     strict: bool = False
     options: dict[str, Any] = attrs.field(factory=dict)
 
-    @property
-    def reads_bodies(self) -> bool:
-        """Whether the source format is that of bodies."""
-        return self.source == BODY
-
-    def settings(self) -> dict[str, Any]:
-        """Return all arguments, and the `repr` of a resolver."""
-        options = {
-            name: repr(value) if isinstance(value, Resolver) else value
-            for name, value in self.options.items()
-        }
-        return {**super().settings(), **attrs.asdict(self), "options": options}
-
-    def process(self, message: Message, sink: Sink) -> None:
-        """Write a message in the other format."""
+    def make(self, message: Message) -> Made:
+        """Return a message in the other format."""
         read, lost = self._read(message)
         value, more = self._write(read)
         losses = (*lost, *more)
-        if losses:
-            sink.count("messages with losses")
-            sink.find(message, "; ".join(map(str, losses[:3])))
-        sink.line(message.with_value(value))
+        counts = {"messages with losses": 1} if losses else {}
+        return Made((message.with_value(value),), counts, _in_one(losses))
 
     def _read(self, message: Message) -> tuple[Converted[MessageBody], tuple[Any, ...]]:
         if self.source == BODY:
             return Converted(message.body), ()
-        value = strict_json.loads(message.take(), depth=message.limits.depth)
+        value = strict_json.loads(message.take(is_body=False), depth=message.limits.depth)
         converted = read_within(message.limits, self.source, value)
         if self.strict:
             converted.or_raise()
@@ -330,7 +321,7 @@ class Convert(Job):
 
 
 class _Inferred(TypedDict):
-    """The summary of an inference; see `Inference.to_dict`."""
+    """What an inference adds up to; see `Inference.to_dict`."""
 
     bodies: int
     groups: list[
@@ -349,15 +340,16 @@ class Infer(Job):
     suffix = ""
     summary = _Inferred
 
-    def start(self, sink: Sink) -> Work:  # noqa: ARG002
+    def start(self, write: Callable[[bytes], object]) -> Work:  # noqa: ARG002
         """Begin a shard."""
         inference = Inference()
 
-        def do(message: Message) -> None:
+        def add(message: Message) -> Made:
             inference.add(message.body)
             _check_groups(inference)
+            return _NOTHING
 
-        return Work(do, inference.to_dict)
+        return Work(add, inference.to_dict)
 
     def results(self, summaries: Iterable[Any]) -> Iterator[tuple[str, bytes]]:
         """Yield the schema."""
@@ -378,7 +370,7 @@ def _check_groups(inference: Inference) -> None:
 _Counts = TypedDict(
     "_Counts", {"total": dict[str, int], "largest part": int, "types": dict[str, dict[str, int]]}
 )
-"""The summary of statistics."""
+"""What statistics add up to."""
 
 
 @attrs.frozen
@@ -389,17 +381,17 @@ class Stats(Job):
     suffix = ""
     summary = _Counts
 
-    def start(self, sink: Sink) -> Work:  # noqa: ARG002
+    def start(self, write: Callable[[bytes], object]) -> Work:  # noqa: ARG002
         """Begin a shard."""
         counting = _Counting()
-        return Work(counting.do, counting.finish)
+        return Work(counting.add, counting.to_dict)
 
     def results(self, summaries: Iterable[Any]) -> Iterator[tuple[str, bytes]]:
         """Yield the statistics of all messages, the content types with most bytes first."""
         total = _Counting()
         for each in summaries:
             total.update(each)
-        found = total.finish()
+        found = total.to_dict()
         kinds = found["types"].items()
         found["types"] = dict(sorted(kinds, key=lambda kind: (-kind[1]["bytes"], kind[0])))
         yield "stats.json", json.dumps(found, indent=2).encode() + b"\n"
@@ -413,7 +405,7 @@ class _Counting:
     types: dict[str, Counter[str]] = attrs.field(factory=dict)
     largest: int = 0
 
-    def do(self, message: Message) -> None:
+    def add(self, message: Message) -> Made:
         records, sizes = message.records, [0]
         named = 0
         for record in records:
@@ -421,7 +413,7 @@ class _Counting:
             size = (record.size or 0) if content is None else inline_size(content)
             sizes.append(size)
             named += record.name is not None
-            counts = self._of(essence(record.content_type))
+            counts = self._counts_of(essence(record.content_type))
             counts["parts"] += 1
             counts["bytes"] += size
             counts["references"] += content is None
@@ -432,8 +424,9 @@ class _Counting:
         whole["empty bodies"] += not records
         whole["bytes"] += sum(sizes)
         self.largest = max(self.largest, *sizes)
+        return _NOTHING
 
-    def _of(self, kind: str) -> Counter[str]:
+    def _counts_of(self, kind: str) -> Counter[str]:
         found = self.types.get(kind)
         if found is None:
             # Senders choose the types, and must not be able to fill the memory.
@@ -446,9 +439,9 @@ class _Counting:
         self.whole.update(summary["total"])
         self.largest = max(self.largest, summary["largest part"])
         for kind, counts in summary["types"].items():
-            self._of(kind).update(counts)
+            self._counts_of(kind).update(counts)
 
-    def finish(self) -> Any:
+    def to_dict(self) -> Any:
         types = {kind: dict(counts) for kind, counts in self.types.items()}
         return {"total": dict(self.whole), "largest part": self.largest, "types": types}
 
@@ -460,36 +453,36 @@ class Table(Job):
     name = "table"
     suffix = ".parquet"
 
-    def start(self, sink: Sink) -> Work:
+    def start(self, write: Callable[[bytes], object]) -> Work:
         """Begin a shard."""
-        writer = TableWriter(_File(sink))  # type: ignore[arg-type]
-        add = writer._groups.add  # takes records, without a body around them
+        writer = TableWriter(_File(write))  # type: ignore[arg-type]
+        rows = writer._groups  # takes records, without a body around them
 
-        def do(message: Message) -> None:
+        def add(message: Message) -> Made:
             records = message.records
-            add(message.id, records)
-            sink.count("rows", max(1, len(records)))
+            rows.add(message.id, records)
+            return Made(counts={"rows": max(1, len(records))})
 
-        return Work(do, writer.close)
+        return Work(add, writer.close)
 
 
 class _File:
-    """A file object that writes to a sink, with only the methods that the Parquet writer needs."""
+    """A file object with only the methods that the Parquet writer needs."""
 
     closed = False
 
-    def __init__(self, sink: Sink) -> None:
-        self._sink = sink
+    def __init__(self, append: Callable[[bytes], object]) -> None:
+        self._append = append
 
     def write(self, data: Any) -> int:
         """Write a buffer."""
-        return self._sink.write(bytes(data))
+        self._append(bytes(data))
+        return len(data)
 
     def flush(self) -> None:
-        """Do nothing, because the sink writes when the shard is done."""
+        """Do nothing, because the result is published when the shard is done."""
 
-    def close(self) -> None:
-        """Do nothing, for the same reason."""
+    close = flush
 
 
 Mapped = Callable[[MessageBody], MessageBody | Mapping[str, Any] | None]
@@ -523,21 +516,20 @@ class Map(Job):
         except (OSError, TypeError):
             source = hashlib.sha256(pickle.dumps(function)).hexdigest()
         name = f"{function.__module__}.{getattr(function, '__qualname__', '')}"
-        return {**super().settings(), "function": name, "source": source}
+        return {"member": self.member, "function": name, "source": source}
 
-    def process(self, message: Message, sink: Sink) -> None:
-        """Write what the function returns."""
+    def make(self, message: Message) -> Made:
+        """Return what the function returns."""
         value = self.function(message.body)
         if value is None:
-            return
+            return _NOTHING
         if isinstance(value, MessageBody):
-            sink.line(message.with_value(value.to_json_bytes()))
-        elif isinstance(value, Mapping):
+            return Made((message.with_value(value.to_json_bytes()),))
+        if isinstance(value, Mapping):
             # Checked here, so that a value that JSON can't hold is an error of its line.
             row = strict_json.checked_copy(dict(value), depth=DEFAULT_LIMITS.depth)
-            sink.line(_row(message, **row))
-        else:
-            raise InvalidArgument("a body, a dict of JSON values or None", value)
+            return Made((_row(message, **row),))
+        raise InvalidArgument("a body, a dict of JSON values or None", value)
 
 
 def store_of(place: Any, options: Mapping[str, Any] | None) -> Store:

@@ -51,7 +51,7 @@ class Message:
 
     Arguments:
         place: the place in the log.
-        document: its JSON: the line, and when it is open the body; empty for rows of a table.
+        document: its JSON: the line, or only the body as soon as that is found.
         member: the member that holds the body; None for a body in `body` or `parts`, or a line
             that is a body.
         limits: the limits of a message.
@@ -80,11 +80,11 @@ class Message:
 
     @property
     def id(self) -> str:
-        """Its `id`; the file and line if it has none."""
+        """Its `id`; the file and line if it has none, or if the body was not looked for yet."""
         return self._id or f"{self.place.file}:{self.place.line}"
 
-    def open(self, *, is_body: bool = True) -> None:
-        """Find the body and the id in the line.
+    def take(self, *, is_body: bool = True) -> bytes:
+        """Return the JSON of the body and drop it here, so that memory holds it only once.
 
         Arguments:
             is_body: the line holds a body, in one of the usual ways; if not, and no member is
@@ -93,33 +93,29 @@ class Message:
         Raises:
             DecodeError: the line is not JSON, or lacks the given member.
         """
-        # Rows have been read already, and a message of another format is the whole line.
-        if self._records is not None or not (is_body or self.member):
-            return
-        try:
-            members = lines.split_object(self.document, depth=self.limits.depth)
-            if members is not None:
-                self._find_in(members)
-            elif self.member is not None:
-                raise DecodeError(f"expected an object with a member {self.member!r}")
-        except strict_json.InvalidJson as error:
-            raise DecodeError(str(error)) from error
-
-    def _find_in(self, members: dict[str, bytes]) -> None:
-        name = self.member or _member_of_body(members)
-        if name not in members:
-            raise DecodeError(f"the object has no member {escape(name, limit=100)!r}")
-        # The place of the body is kept, but a large message is held only once.
-        self.member, self.document, members[name] = name, members[name], b""
-        lines.check_utf8(members)
-        self._id, self._members = _id_in(members), members
-
-    def take(self) -> bytes:
-        """Return the JSON of the body and drop it here, so that memory holds it only once."""
         if self._records is not None:
             return reader.encode(self._records)
+        if is_body or self.member:
+            self._find_body()
         document, self.document = self.document, b""
         return document
+
+    def _find_body(self) -> None:
+        try:
+            members = lines.split_object(self.document, depth=self.limits.depth)
+            if members is None:
+                if self.member is not None:
+                    raise DecodeError(f"expected an object with a member {self.member!r}")
+                return
+            name = self.member or _member_of_body(members)
+            if name not in members:
+                raise DecodeError(f"the object has no member {escape(name, limit=100)!r}")
+            # The place of the body is kept, but a large message is held only once.
+            self.member, self.document, members[name] = name, members[name], b""
+            lines.check_utf8(members)
+            self._id, self._members = _id_in(members), members
+        except strict_json.InvalidJson as error:
+            raise DecodeError(str(error)) from error
 
     @property
     def records(self) -> list[PartRecord]:

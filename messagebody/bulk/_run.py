@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from itertools import pairwise
 from types import FrameType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import attrs
 
@@ -29,8 +29,9 @@ from messagebody._core import (
     require_limits,
     strict_json,
 )
-from messagebody.bulk._executors import Outcomes, Processes, Task, run_tasks
+from messagebody.bulk._executors import InTurn, Outcomes, Processes, Task, run_tasks
 from messagebody.bulk._jobs import Job, store_of
+from messagebody.bulk._report import Failure, Progress, Report
 from messagebody.bulk._sources import (
     JOB,
     RECORDS,
@@ -58,111 +59,6 @@ from messagebody.storage import Spool, Store, read_back
 
 # A shard that kills three workers would kill any worker, so it is skipped and reported.
 _ATTEMPTS: Final = 3
-_BAD: Final = ("bad lines", "invalid")
-
-
-@attrs.frozen
-class Failure:
-    """A shard that failed and was skipped.
-
-    Arguments:
-        shard: the name of the shard.
-        file: its file, or the first of its files.
-        problem: the reason.
-    """
-
-    shard: str
-    file: str
-    problem: str
-
-
-@attrs.frozen
-class Report:
-    """The report of a job; true only if no shard failed, no line is bad and nothing is invalid.
-
-    Arguments:
-        job: the name of the job.
-        out: the URL of its results.
-        shards: the number of finished shards.
-        counts: the numbers of messages, bytes and bad lines, and the counts of the job.
-        findings: the first findings, with id, file, line and text.
-        failed: shards that failed; the next run tries them again.
-        others: the number of shards of other sources whose results are also in `out`.
-        deleted: the number of deleted result files: of shards that the sources no longer have,
-            and with `prune` of other sources.
-        links: the URLs of links in the directories of the sources, which were not followed.
-    """
-
-    job: str
-    out: str
-    shards: int
-    counts: dict[str, int]
-    findings: tuple[dict[str, Any], ...]
-    failed: tuple[Failure, ...]
-    others: int = 0
-    deleted: int = 0
-    links: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return not self.failed and not any(self.counts.get(name) for name in _BAD)
-
-    def __str__(self) -> str:
-        numbers = (f"{number:,} {name}" for name, number in self.counts.items() if number)
-        lost = f"; {count_of(len(self.failed), 'shard')} failed" if self.failed else ""
-        others = f"; results of {count_of(self.others, 'shard')} of other sources stay"
-        deleted = f"; {count_of(self.deleted, 'file')} of earlier results deleted"
-        links = f"; left out {_listed(self.links)}"
-        return (
-            f"{self.job}: {', '.join(numbers)} in {count_of(self.shards, 'shard')}{lost}"
-            f"{others if self.others else ''}{deleted if self.deleted else ''}"
-            f"{links if self.links else ''}"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as a JSON value, the same for the same results."""
-        members = attrs.asdict(self)
-        # The report does not depend on the place of the results or on earlier results there: the
-        # same job elsewhere gives the same report.
-        for name in ("out", "others", "deleted", "links"):
-            del members[name]
-        return members
-
-
-def _listed(links: tuple[str, ...]) -> str:
-    first = redact_url(links[0]) if links else ""
-    more = f" and {len(links) - 1:,} more" if len(links) > 1 else ""
-    return f"{count_of(len(links), 'link')}, which is read if it is a source: {first}{more}"
-
-
-@attrs.frozen
-class Progress:
-    """The progress of a job.
-
-    Arguments:
-        done: the number of finished shards.
-        shards: the number of all shards.
-        read: the bytes of the finished shards.
-        bytes: the bytes of all shards.
-        messages: the number of messages processed in this run.
-        bad: the number of bad lines among them.
-    """
-
-    done: int
-    shards: int
-    read: int
-    bytes: int
-    messages: int = 0
-    bad: int = 0
-
-    def after(self, shard: Shard, counts: dict[str, int]) -> Self:
-        """Return the progress after one more shard."""
-        return attrs.evolve(
-            self,
-            done=self.done + 1,
-            read=self.read + shard.size,
-            messages=self.messages + counts.get("messages", 0),
-            bad=self.bad + counts.get("bad lines", 0),
-        )
 
 
 @attrs.frozen(kw_only=True)
@@ -205,22 +101,15 @@ class Options:
     def running(self, queue: deque[Task]) -> Iterator[Outcomes]:
         """Give the outcomes of tasks, which are run meanwhile."""
         with contextlib.ExitStack() as stack:
-            if self.executor is not None:
+            executor, at_once = self.executor, self.workers or _cores()
+            if executor is not None:
                 # One in work for each core, and one that waits.
-                outcomes = run_tasks(queue, self.executor, self.workers or 2 * _cores())
+                at_once = self.workers or 2 * _cores()
             elif self.workers == 0:
-                outcomes = _run_in_turn(queue)
+                executor, at_once = stack.enter_context(InTurn()), 1
             else:
-                processes = stack.enter_context(Processes())
-                outcomes = run_tasks(queue, processes, self.workers or _cores())
-            yield stack.enter_context(contextlib.closing(outcomes))
-
-
-def _run_in_turn(queue: deque[Task]) -> Outcomes:
-    """Run tasks in this process, one after another."""
-    while queue:
-        task = queue.popleft()
-        yield task, task()
+                executor = stack.enter_context(Processes())
+            yield stack.enter_context(contextlib.closing(run_tasks(queue, executor, at_once)))
 
 
 def _cores() -> int:
@@ -307,6 +196,7 @@ class _Run:
         self.shards = shards
         # One listing, because thousands of shards would need a request each.
         self.there = {stat.key: stat.size for stat in store.iter_objects()}
+        self.records: dict[str, Record] = {}  # of earlier runs, by shard name
         self.others = 0  # number of shards of other sources
         self.stale: list[str] = []  # names of shards that the sources no longer have
         self.deleted = 0
@@ -316,14 +206,11 @@ class _Run:
 
     def all(self) -> Report:
         """Run the unfinished shards, and combine the results."""
-        recorded = [(shard, self._recorded(shard.name)) for shard in self.shards]
-        self._sort_others()
-        if not self.options.prune:
-            self._keep_others(recorded)
-        if self._is_to_begin_anew():
-            self._forget(shard.name for shard, record in recorded if record is not None)
-            recorded = [(shard, None) for shard in self.shards]
-        done = {shard.name for shard, record in recorded if self._is_done(shard, record)}
+        self._read_records()
+        # Without a report, the last run was interrupted, and this one continues it.
+        if not self.job.is_lasting and REPORT in self.there:
+            self._forget_records()
+        done = {shard.name for shard in self.shards if self._is_done(shard)}
         left = [shard for shard in self.shards if shard.name not in done]
         size = sum(shard.size for shard in self.shards)
         read = size - sum(shard.size for shard in left)
@@ -334,56 +221,39 @@ class _Run:
             raise self.stop
         return self._report()
 
-    def _is_to_begin_anew(self) -> bool:
-        """Return whether results may be out of date."""
-        # Without a report, the last run was interrupted, and this one continues it.
-        return not self.job.is_lasting and REPORT in self.there
-
-    def _forget(self, names: Iterable[str]) -> None:
-        """Delete the records of the last run, so that no later run takes them for those of this."""
-        for name in names:
-            self.store.delete(record_key(name))
-        # Last: if this run is killed before, the next one begins anew, too.
-        self.store.delete(REPORT)
-
-    def _recorded(self, name: str) -> Record | None:
-        """Return this job's record of a shard, or None."""
-        if record_key(name) not in self.there:
-            return None
-        record = Record.read(self.store, name)
-        return record if record is not None and record.job == self.job.digest else None
-
-    def _sort_others(self) -> None:
-        """Tell the shards of other sources from those that the sources of this run had before.
+    def _read_records(self) -> None:
+        """Read the records of this job, and find what its sources do not have any more.
 
         Raises:
-            InvalidArgument: a shard has results of both, and those of the others would be lost.
+            InvalidArgument: results of other sources, such as an old log, would be lost.
         """
-        names = {shard.name for shard in self.shards}
+        shards = {shard.name: shard for shard in self.shards}
         urls = {each.url for shard in self.shards for each in shard.inputs}
         for name in filter(None, map(recorded_name, self.there)):
-            record = None if name in names else self._recorded(name)
-            if record is None:
+            record = Record.read(self.store, name)
+            if record is None or record.job != self.job.digest:
                 continue
             mine = [url for url in record.urls if url in urls]
             others = [url for url in record.urls if url not in urls]
-            if self.options.prune or (mine and not others):
+            if name in shards:
+                # A shard of many small messages has the same name whatever messages are in it.
+                if others and not self.options.prune:
+                    raise self._mixed(others, "have the same names as", shards[name].inputs[0].url)
+                self.records[name] = record
+            elif self.options.prune or (mine and not others):
                 self.stale.append(name)
             elif mine:
                 raise self._mixed(others, "are together with", mine[0])
             else:
                 self.others += 1
 
-    def _keep_others(self, recorded: list[tuple[Shard, Record | None]]) -> None:
-        """Raise an error instead of overwriting results of other sources, such as an old log.
-
-        A shard of many small messages has the same name whatever messages are in it.
-        """
-        urls = {each.url for shard in self.shards for each in shard.inputs}
-        for shard, record in recorded:
-            others = [] if record is None else [url for url in record.urls if url not in urls]
-            if others:
-                raise self._mixed(others, "have the same names as", shard.inputs[0].url)
+    def _forget_records(self) -> None:
+        """Delete the records of the last run, so that no later run takes them for those of this."""
+        for name in self.records:
+            self.store.delete(record_key(name))
+        self.records.clear()
+        # Last: if this run is killed before, the next one begins anew, too.
+        self.store.delete(REPORT)
 
     def _mixed(self, others: list[str], relation: str, mine: str) -> InvalidArgument:
         more = f" and {count_of(len(others) - 1, 'other')}" if len(others) > 1 else ""
@@ -393,7 +263,8 @@ class _Run:
             f"{relation} those of {redact_url(mine)}",
         )
 
-    def _is_done(self, shard: Shard, record: Record | None) -> bool:
+    def _is_done(self, shard: Shard) -> bool:
+        record = self.records.get(shard.name)
         if record is None or not record.is_of(self.job, shard):
             return False
         try:
@@ -417,7 +288,7 @@ class _Run:
             shard
             for shard, after in pairwise(self.shards)
             if shard.kind is SourceKind.LINES
-            and after.inputs[0].url == shard.inputs[0].url
+            and after.start > 0  # in the same file
             and shard.inputs[0].url in later
             and shard.name not in self.lines
         ]

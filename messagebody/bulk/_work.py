@@ -7,12 +7,13 @@ each atomically. A shard with a record is done. After a kill, the task writes th
 import contextlib
 import json
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, Final, Self
 
 import attrs
 
 from messagebody._core import Limits, SpoolBlob, escape, redact_urls, strict_json
-from messagebody.bulk._jobs import Job
+from messagebody.bulk._jobs import Job, Made, Work
 from messagebody.bulk._messages import BadLine, Message, messages_of
 from messagebody.bulk._sources import RECORDS, RESULTS, Shard, lines_before
 from messagebody.errors import (
@@ -115,51 +116,6 @@ def result_key(name: str, job: Job) -> str:
 
 
 @attrs.frozen
-class Task:
-    """A job on a shard, with everything that a worker needs.
-
-    Arguments:
-        shard: the shard.
-        job: the job.
-        out: the store of results.
-        limits: the limits of a message.
-        fail_fast: stop at the first bad line.
-    """
-
-    shard: Shard
-    job: Job
-    out: Store
-    limits: Limits
-    fail_fast: bool = False
-
-    def __call__(self) -> "TaskOutcome":
-        """Run the task; an error becomes part of the outcome."""
-        try:
-            return TaskOutcome(self._record().counts)
-        except Exception as error:  # noqa: BLE001 - a worker reports every error
-            return TaskOutcome.of(error)
-
-    def _record(self) -> Record:
-        with contextlib.closing(_RunningTask(self)) as running:
-            running.all_messages()
-            return running.publish()
-
-
-@attrs.frozen
-class Count:
-    """A task that counts the lines of a shard, to number the lines of later shards."""
-
-    shard: Shard
-
-    def __call__(self) -> "TaskOutcome":
-        """Count the lines."""
-        try:
-            return TaskOutcome({"lines": lines_before(self.shard)})
-        except Exception as error:  # noqa: BLE001 - a worker reports every error
-            return TaskOutcome.of(error)
-
-
-@attrs.frozen
 class TaskOutcome:
     """The outcome of a task.
 
@@ -186,126 +142,140 @@ class TaskOutcome:
         return cls(None, text, lasting, error if isinstance(error, BadInput) else None)
 
 
-class _Lines:
-    """Lines on their way into a spool, because a shard's result may not fit into memory."""
+def attempt(task: Callable[[], dict[str, int]]) -> TaskOutcome:
+    """Run a task, which returns counts; an error becomes part of the outcome."""
+    try:
+        return TaskOutcome(task())
+    except Exception as error:  # noqa: BLE001 - a worker reports every error
+        return TaskOutcome.of(error)
+
+
+@attrs.frozen
+class Count:
+    """A task that counts the lines of a shard, to number the lines of later shards."""
+
+    shard: Shard
+
+    def __call__(self) -> dict[str, int]:
+        """Count the lines."""
+        return {"lines": lines_before(self.shard)}
+
+
+@attrs.frozen
+class Task:
+    """A job on a shard, with everything that a worker needs.
+
+    Arguments:
+        shard: the shard.
+        job: the job.
+        out: the store of results.
+        limits: the limits of a message.
+        fail_fast: stop at the first bad line.
+    """
+
+    shard: Shard
+    job: Job
+    out: Store
+    limits: Limits
+    fail_fast: bool = False
+
+    def __call__(self) -> dict[str, int]:
+        """Process every message, and write the result, the bad lines and the record."""
+        with contextlib.closing(_Output()) as output:
+            work = self.job.start(output.result.write)
+            self._process(work, output)
+            summary = work.add_up()
+            output.flush()
+            # Checked after all reading, and before anything is published.
+            changed = [each.url for each in self.shard.inputs if not each.is_unchanged()]
+            if changed:
+                raise StoreError("the file changed while it was read", changed[0])
+            self._publish(output, summary)
+            return dict(output.counts)
+
+    def _process(self, work: Work, output: "_Output") -> None:
+        blank = 0
+        for each in messages_of(self.shard, member=self.job.member, limits=self.limits):
+            output.lines += 1
+            blank += each is None
+            bad = _add(each, work, output) if isinstance(each, Message) else each
+            del each  # free it before the next one is read
+            if bad is not None:
+                output.reject(bad)
+                if self.fail_fast:
+                    raise BadInput(bad.problem, bad.place.file, bad.place.line)
+        output.counts["messages"] = output.lines - blank
+        output.counts["bytes"] = self.shard.size
+
+    def _publish(self, output: "_Output", summary: Any) -> None:
+        name, job = self.shard.name, self.job
+        result = (output.result.size, output.result.digest) if job.suffix else None
+        if result is not None:
+            self._put(result_key(name, job), output.result, _TYPES[job.suffix])
+        if output.errors.size:
+            self._put(errors_key(name), output.errors, _TYPES[".jsonl"])
+        record = Record(
+            job.digest, self.shard.identity, dict(output.counts), output.findings, summary,
+            output.lines, result,
+        )  # fmt: skip
+        put(self.out, record_key(name), record.to_bytes(), "application/json")
+
+    def _put(self, key: str, spool: Spool, content_type: str) -> None:
+        self.out.put(key, SpoolBlob(spool), content_type=content_type, if_absent=False)
+
+
+def _add(message: Message, work: Work, output: "_Output") -> BadLine | None:
+    """Add what a message becomes to the output, or return why it is a bad line."""
+    try:
+        output.add(message, work.make(message))
+    except Exception as error:  # of the model, an adapter or a user's function
+        is_of_store = isinstance(error, StoreError | MemoryError)
+        if is_of_store and not isinstance(error, _OF_THE_LINE):
+            raise  # the line may be good, so the shard is tried again
+        return BadLine.of(message.place, error)
+    return None
+
+
+class _Output:
+    """What a shard has become so far; the result may not fit into memory."""
 
     def __init__(self) -> None:
-        self.spool = Spool()
+        self.counts: Counter[str] = Counter({"messages": 0, "bad lines": 0, "bytes": 0})
+        self.findings: list[Any] = []
+        self.lines = 0
+        """Lines of the shard, blank ones too."""
+        self.result, self.errors = Spool(), Spool()
         self._waiting: list[bytes] = []
         self._size = 0
 
-    def add(self, line: bytes) -> None:
-        """Write a line, together with others."""
-        self._waiting.append(line)
-        self._size += len(line)
+    def add(self, message: Message, made: Made) -> None:
+        """Add what a message became."""
+        for line in made.lines:
+            self._waiting.append(line)
+            self._size += len(line)
         if self._size >= _BLOCK:
             self.flush()
+        for name, number in made.counts.items():
+            self.counts[name] += number
+        for finding in made.findings[: FIRST - len(self.findings)]:
+            shown = escape(redact_urls(finding), limit=500)
+            self.findings.append({"id": message.id, **message.place._asdict(), "text": shown})
+
+    def reject(self, line: BadLine) -> None:
+        """Add a bad line."""
+        self.counts["bad lines"] += 1
+        self.errors.write(json.dumps(line.to_dict(), ensure_ascii=False).encode() + b"\n")
 
     def flush(self) -> None:
         """Write the lines that wait."""
         if self._waiting:
-            self._waiting.append(b"")
-            self.spool.write(b"\n".join(self._waiting))
+            self.result.write(b"\n".join([*self._waiting, b""]))
             self._waiting, self._size = [], 0
-
-
-class _RunningTask:
-    """The state of a running task: its output and counts so far."""
-
-    def __init__(self, task: Task) -> None:
-        self.task = task
-        self.counts: Counter[str] = Counter({"messages": 0, "bad lines": 0, "bytes": 0})
-        self.findings: list[Any] = []
-        self.result, self.errors = _Lines(), _Lines()
-        self.lines = 0
-        self.reads_bodies = task.job.reads_bodies
-        self.work = task.job.start(self)
-
-    # The sink of the job
-
-    def line(self, line: bytes) -> None:
-        """Write a line of the result."""
-        self.result.add(line)
-
-    def write(self, data: bytes, /) -> int:
-        """Write bytes of a result that has no lines."""
-        self.result.spool.write(data)
-        return len(data)
-
-    def count(self, name: str, number: int = 1) -> None:
-        """Count something for the report."""
-        self.counts[name] += number
-
-    def find(self, message: Message, text: str) -> None:
-        """Report something about a message; the first few are kept."""
-        if len(self.findings) < FIRST:
-            shown = escape(redact_urls(text), limit=500)
-            self.findings.append({"id": message.id, **message.place._asdict(), "text": shown})
-
-    # From the first message to the record
-
-    def all_messages(self) -> None:
-        """Process every message of the shard."""
-        task, blank = self.task, 0
-        for each in messages_of(task.shard, member=task.job.member, limits=task.limits):
-            self.lines += 1
-            if isinstance(each, Message):
-                self._one(each)
-            elif each is None:
-                blank += 1
-            else:
-                self._bad(each)
-            del each  # free it before the next one is read
-        self.counts["messages"] = self.lines - blank
-        self.counts["bytes"] = task.shard.size
-
-    def _one(self, message: Message) -> None:
-        try:
-            message.open(is_body=self.reads_bodies)
-            self.work.do(message)
-        except _OF_THE_LINE as error:
-            self._bad(BadLine.of(message.place, error))
-        except (StoreError, MemoryError):
-            raise  # the line may be good, so the shard is tried again
-        except Exception as error:  # noqa: BLE001 - of the model, an adapter or a user's function
-            self._bad(BadLine.of(message.place, error))
-
-    def _bad(self, line: BadLine) -> None:
-        self.counts["bad lines"] += 1
-        self.errors.add(json.dumps(line.to_dict(), ensure_ascii=False).encode())
-        if self.task.fail_fast:
-            raise BadInput(line.problem, line.place.file, line.place.line)
-
-    def publish(self) -> Record:
-        """Write the result, the bad lines and the record, in this order."""
-        task, summary = self.task, self.work.finish()
-        self.result.flush()
-        self.errors.flush()
-        # Checked after all reading, and before anything is published.
-        changed = [each.url for each in task.shard.inputs if not each.is_unchanged()]
-        if changed:
-            raise StoreError("the file changed while it was read", changed[0])
-        spool, errors = self.result.spool, self.errors.spool
-        result = (spool.size, spool.digest) if task.job.suffix else None
-        if result is not None:
-            self._put(result_key(task.shard.name, task.job), spool, _TYPES[task.job.suffix])
-        if errors.size:
-            self._put(errors_key(task.shard.name), errors, _TYPES[".jsonl"])
-        record = Record(
-            task.job.digest, task.shard.identity, dict(self.counts), self.findings, summary,
-            self.lines, result,
-        )  # fmt: skip
-        data = record.to_bytes()
-        put(task.out, record_key(task.shard.name), data, "application/json")
-        return record
-
-    def _put(self, key: str, spool: Spool, content_type: str) -> None:
-        self.task.out.put(key, SpoolBlob(spool), content_type=content_type, if_absent=False)
 
     def close(self) -> None:
         """Delete the temporary files."""
-        self.result.spool.close()
-        self.errors.spool.close()
+        self.result.close()
+        self.errors.close()
 
 
 def put(store: Store, key: str, data: bytes, content_type: str) -> None:

@@ -423,7 +423,7 @@ class TestOnce:
         first = job_on("validate", log, tmp_path / "out")
         before = tree(tmp_path / "out")
 
-        def fail(self: Any, sink: Any) -> Any:
+        def fail(self: Any, write: Any) -> Any:
             raise AssertionError("a shard was done again")
 
         monkeypatch.setattr(jobs.Validate, "start", fail)
