@@ -138,3 +138,93 @@ class TestObjects:
         with pytest.raises(EnvelopeError, match=r"gives no JSON: .*out of order") as caught:
             haystack.to_body(Broken())
         assert isinstance(caught.value.__cause__, RuntimeError)
+
+
+BYTES = "iVBORw0KGgo="
+PICTURE = {"format": "png", "source": {"bytes": BYTES}}
+MOVIE = {"format": "mp4", "source": {"bytes": BYTES}}
+STORED = {"format": "mp4", "source": {"s3Location": {"uri": "s3://b/k"}}}
+PLACE = {"documentChar": {"documentIndex": 0, "start": 1, "end": 2}}
+CITED = {"title": "T", "sourceContent": [{"text": "q"}], "location": PLACE}
+SNAKE = {"title": "T", "source_content": [{"text": "q"}],
+         "location": {"document_char": {"document_index": 0, "start": 1, "end": 2}}}  # fmt: skip
+HIT = {"source": "https://e.org", "title": "KB"}
+THOUGHT = {"reasoningContent": {"reasoningText": {"text": "Hm."}}}
+
+
+def sourced(kind: str, data: Any) -> dict[str, Any]:
+    source = {"type": kind, "media_type": "video/mp4", "data": data}
+    return {"type": "video", "source": source}
+
+
+@pytest.mark.parametrize(
+    ("block", "back"),
+    [
+        ({"guardContent": {"text": {"text": "x"}}}, {"text": "x"}),
+        ({"type": "guard_content", "text": "x"}, {"text": "x"}),
+        ({"type": "guard_content", "guard_content": {"type": "text", "text": "x"}}, {"text": "x"}),
+        ({"text": "x"}, {"text": "x"}),
+        ({"image": PICTURE}, {"image": PICTURE}),
+        ({"type": "image", "image": PICTURE}, {"image": PICTURE}),
+        ({"type": "video", "video": MOVIE}, {"video": MOVIE}),
+        (sourced("base64", BYTES), {"video": MOVIE}),
+        (sourced("s3Location", {"uri": "s3://b/k"}), {"video": STORED}),
+        ({"searchResult": {**HIT, "content": [{"text": "a"}]}},
+         {"searchResult": {**HIT, "content": [{"text": "a"}]}}),
+        ({"type": "search_result", **HIT, "content": [{"type": "text", "text": "a"}]},
+         {"searchResult": {**HIT, "content": [{"text": "a"}]}}),
+        ({"type": "text", "text": "x", "citations": [SNAKE]},
+         {"citationsContent": {"content": [{"text": "x"}], "citations": [CITED]}}),
+        ({"type": "non_standard", "value": {"image": PICTURE}}, {"image": PICTURE}),
+        ({"type": "non_standard", "value": {"type": "image", "source": {
+            "type": "base64", "media_type": "image/png", "data": BYTES}}}, {"image": PICTURE}),
+        ({"type": "non_standard", "value": {"type": ["x"]}}, None),
+        ({"type": "non_standard", "value": "x"}, None),
+        ({"cachePoint": {"type": "default"}}, None),
+    ],
+)  # fmt: skip
+def test_blocks_of_providers_in_langchain_are_read(block: Any, back: Any) -> None:
+    source: Any = adapter("langchain")
+    target: Any = adapter("bedrock")
+    talk = [{"type": "human", "content": [block, {"type": "text", "text": "q"}]}]
+    there = source.to_bodies(talk)
+    assert source.from_bodies(there.value, rest=there.rest).value == talk
+    done = target.from_bodies(there.value, rest=there.rest)
+    asked = [] if back is None else [back]
+    assert done.value == [{"role": "user", "content": [*asked, {"text": "q"}]}]
+    assert len((*there.losses, *done.losses)) == (back is None)
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"reasoning": "Hm."},
+        {"reasoning_content": "Hm."},
+        {"reasoning_content": {"text": "Hm.", "signature": "s"}},
+        {"thinking": {"text": "Hm.", "signature": "s"}},
+        {"reasoning": {"id": "r", "summary": [{"type": "summary_text", "text": "Hm."}]}},
+        {"thinking_blocks": [{"type": "thinking", "thinking": "Hm.", "signature": "s"}]},
+        {"reasoning_details": [{"type": "reasoning.text", "text": "Hm."}], "reasoning": "Hm."},
+        {"reasoning": {"effort": "high"}},
+    ],
+)
+def test_thoughts_beside_the_content_of_langchain(beside: dict[str, Any]) -> None:
+    source: Any = adapter("langchain")
+    target: Any = adapter("bedrock")
+    talk = [{"type": "human", "content": "q"},
+            {"type": "ai", "content": "a", "additional_kwargs": beside}]  # fmt: skip
+    there = source.to_bodies(talk)
+    assert source.from_bodies(there.value, rest=there.rest).value == talk
+    done = target.from_bodies(there.value, rest=there.rest)
+    is_thought = "effort" not in str(beside)
+    thoughts = [THOUGHT] if is_thought else []
+    assert done.value[1]["content"] == [*thoughts, {"text": "a"}]
+    assert len((*there.losses, *done.losses)) == (not is_thought)
+
+
+def test_the_signature_of_a_streamed_thought_is_no_content() -> None:
+    signed = {"type": "reasoning_content", "reasoning_content": {"signature": "s"}}
+    message = {"type": "ai", "content": [signed, {"type": "text", "text": "a"}]}
+    there = adapter("langchain").to_body(message)
+    assert ([part.text for part in there.value], there.losses) == (["a"], ())
+    assert adapter("langchain").from_body(there.value, rest=there.rest).value == message

@@ -1,7 +1,7 @@
 """The messages of LangChain: standard blocks, older ones, and those of providers."""
 
 import copy
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import quote, unquote
 
 import attrs
@@ -9,7 +9,7 @@ import attrs
 from messagebody._core import DOCUMENT_TOP_LEVEL, JSON, strict_json
 from messagebody.adapters._conversation.messages import is_constructor
 from messagebody.adapters._format import Format
-from messagebody.adapters._registry import adapter
+from messagebody.adapters._formats.langchain import providers
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import (
     Dialect,
@@ -59,29 +59,14 @@ _CITATION_OUT: Final = {ours: theirs for theirs, ours in _CITATION.items()}
 _FILES: Final = "langchain-file"
 _OF_IDS: Final = {"file-": "openai-file", "file_": "anthropic-file"}
 """How the ids of files begin, and the schemes that stand for the providers that store them."""
-# Providers' blocks are read and written by the providers' own formats.
-_PROVIDERS: Final = {
-    "image_url": "openai-chat", "input_audio": "openai-chat", "refusal": "openai-chat",
-    "function": "openai-chat", "image_generation_call": "openai-responses",
-    "code_interpreter_call": "openai-responses", "function_call": "openai-responses",
-    "document": "anthropic", "thinking": "anthropic", "tool_use": "anthropic",
-    "tool_result": "anthropic", "server_tool_use": "anthropic", "search_result": "anthropic",
-    "web_search_tool_result": "anthropic", "mcp_tool_use": "anthropic",
-}  # fmt: skip
 _LISTS: Final = ("tool_calls", "invalid_tool_calls")
 _CALLS: Final = ("tool_call", "invalid_tool_call", "tool_use", "function_call")
+_SIGNED: Final = {"signature"}
 _OF_AWS: Final = "reasoning_content block"
-_ADDITIONAL: Final = ("reasoning_content", "refusal", "audio", "function_call")
-"""Members of `additional_kwargs` that hold content."""
-
-
-_OF_PROVIDERS: Final = {
-    "image": ("anthropic:image", "openai-chat:image", "openai-responses:generated"),
-    "audio": ("openai-chat:audio", "openai-chat:spoken"),
-    DOCUMENT_TOP_LEVEL: ("anthropic:document", "openai-chat:file"),
-    None: ("anthropic:web_search_result", "anthropic:json"),
-}
-"""The kinds of file in the words of providers, by the top-level type that they state."""
+_ADDITIONAL: Final = ("refusal", "audio", "function_call")
+"""Members of `additional_kwargs` that hold content, beside thoughts."""
+_REPEATED: Final = "repeated:"
+"""The start of a word of a form, with a member that says again what another one does."""
 
 
 class LangChain(Format):
@@ -99,8 +84,7 @@ class LangChain(Format):
         Kind("text-plain", ("text/*",), name_slot="path", in_messages=False),
         Kind("json", ("*/*",), in_messages=False),
         Kind("artifact", (JSON,), in_messages=False),
-        *(Kind(name, ("*/*",), ("*",), name_slot="file", in_messages=False, top_level=top_level)
-          for top_level, names in _OF_PROVIDERS.items() for name in names),
+        *providers.KINDS,
     )  # fmt: skip
     slot = "extras"
     unmissed = frozenset({"language", "outcome"})
@@ -175,11 +159,11 @@ class LangChain(Format):
             return _finished(self, block)
         if "string" in block:
             return Text(need(block, "string"), form="string")
-        if kind is None:
+        if kind is None and not providers.is_native(block):
             return _member(block)
-        provider = _provider(block, kind)
+        provider = providers.provider_of(block, kind)
         if provider is not None:
-            return _foreign(provider, block)
+            return providers.read_foreign(provider, block)
         match kind:
             case "text":
                 said = optional(block, "annotations", list) or []
@@ -191,20 +175,25 @@ class LangChain(Format):
             case "server_tool_result":
                 return _server_result(block)
             case "reasoning_content":
-                held = need(block, "reasoning_content", dict)
-                return Reasoning(need(held, "text"), form=_OF_AWS)
+                text = optional(need(block, "reasoning_content", dict), "text")
+                return None if text is None else Reasoning(text, form=_OF_AWS)
             case "executable_code" | "code_execution_result":
                 return _code(block, kind)
             case "json":
                 return Media("json", "application/json", text=strict_json.dumps(block["json"]))
         return _media(block, kind)
 
+    def is_blank(self, block: Any) -> bool:
+        """Return whether a block has no content: a stream may send the signature of a thought."""
+        held = block.get("reasoning_content")
+        return block.get("type") == "reasoning_content" and {*(held or ())} == _SIGNED
+
     def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
         """Return the block of an item."""
         if isinstance(item, Call) and _is_of_unfinished(item.form):
             return _written_unfinished(self, item)
-        if _is_foreign(item.form):
-            return _foreign_block(item, blocks)
+        if providers.is_foreign(item.form):
+            return providers.foreign_block(item, blocks)
         if isinstance(item, Text):
             if item.form == "string" and not item.citations:
                 return {"string": item.text}
@@ -215,13 +204,8 @@ class LangChain(Format):
             return _written(item)
         if isinstance(item, Code) and item.form in ("executable_code", "code_execution_result"):
             return {"type": item.form, item.form: item.text}
-        if isinstance(item, Reasoning) and item.form == _OF_AWS:
-            return {"type": "reasoning_content", "reasoning_content": {"text": item.text}}
         if isinstance(item, Reasoning):
-            beside = item.form == "reasoning_content"
-            return (
-                {item.form: item.text} if beside else {"type": "reasoning", "reasoning": item.text}
-            )
+            return _written_thought(item)
         if isinstance(item, Call):
             return _written_call(item)
         if isinstance(item, Refusal):
@@ -279,7 +263,8 @@ def _block(content: Any) -> Any:
 
 
 def _is_content(block: Any) -> bool:
-    return isinstance(block, dict) and ("type" in block or "string" in block)
+    is_typed = isinstance(block, dict) and ("type" in block or "string" in block)
+    return is_typed or providers.is_native(block)
 
 
 def _is_plain(block: Any) -> bool:
@@ -324,11 +309,13 @@ def _beside(
         calls = [("tool_calls", call) for call in map(_from_raw, raw) if call is not None]
     words += ["raw"] if isinstance(raw, list) and len(raw) == len(calls) else []
     words += ["chunks"] if isinstance(chunks, list) and len(chunks) == len(calls) else []
+    thoughts, repeats = providers.thoughts_in(more)
+    words += (f"{_REPEATED}{name}" for name in repeats)
     additional = [{key: more[key]} for key in _ADDITIONAL if isinstance(more.get(key), str | dict)]
     # If a call is in both forms, the newer form is read.
     additional = [each for each in additional if "function_call" not in each or not calls]
     blocks, left = _with_calls(blocks, calls)
-    return blocks, [{name: call} for name, call in left], additional
+    return blocks, [{name: call} for name, call in left], [*thoughts, *additional]
 
 
 def _from_raw(call: Any) -> dict[str, Any] | None:
@@ -443,7 +430,7 @@ def _put_beside(data: dict[str, Any], blocks: list[Any], words: list[str]) -> No
         elif name == "answer":
             data.update(value)
             data["type"] = "tool" if "tool_call_id" in value else "function"
-        elif not _is_content(block):
+        elif not _is_content(block) and not providers.is_thought(block):
             more.update(block)
     every = [*calls["tool_calls"], *calls["invalid_tool_calls"]]
     if data["type"] == "ai":
@@ -456,6 +443,8 @@ def _put_beside(data: dict[str, Any], blocks: list[Any], words: list[str]) -> No
             {"id": about.pop("id"), "type": "function",
              "function": {"name": about["name"], "arguments": about["args"]}} for about in abouts
         ]  # fmt: skip
+    repeats = [word.removeprefix(_REPEATED) for word in words if word.startswith(_REPEATED)]
+    more |= providers.with_thoughts([*filter(providers.is_thought, blocks)], repeats)
     if more:
         data["additional_kwargs"] = more
 
@@ -498,10 +487,25 @@ def _member(block: Any) -> Item | None:
     for name, kind in zip(_LISTS, ("tool_call", "invalid_tool_call"), strict=True):
         if name in block:
             return _call(need(block, name, dict), kind, None)
-    if isinstance(block.get("reasoning_content"), str):
-        return Reasoning(block["reasoning_content"], form="reasoning_content")
-    return _foreign("openai-chat", block) if len(block) == 1 else None
+    found = providers.read_foreign("openai-chat", block) if len(block) == 1 else None
+    return _thought(block) if found is None and providers.is_thought(block) else found
 
+
+def _thought(block: Any) -> Item | None:
+    """Return the thought in an object beside the content."""
+    ((name, held),) = block.items()
+    if isinstance(held, dict) and isinstance(held.get("summary"), list):
+        item = providers.read_foreign("openai-responses", {**held, "type": "reasoning"})
+    elif isinstance(held, dict) and isinstance(held.get("text"), str):
+        item = Reasoning(held["text"])
+    else:
+        return None
+    if item is not None:
+        item.form = [_THOUGHT, name, item.form]
+    return item
+
+
+_THOUGHT: Final = "thought"
 
 _OUTCOMES: Final = {1: "OUTCOME_OK", 2: "OUTCOME_FAILED", 3: "OUTCOME_DEADLINE_EXCEEDED"}
 """The words of Gemini for the numbers that LangChain has of them."""
@@ -632,53 +636,23 @@ def _is_telling(block: Any) -> bool:
     return _is_standard(block) and block["type"] != "text"
 
 
-def _provider(block: Any, kind: str) -> str | None:
-    """Return the format that knows a block which is not LangChain's own."""
-    if kind == "reasoning" and isinstance(block.get("summary"), list):
-        return "openai-responses"
-    if kind == "image" and isinstance(block.get("source"), dict):
-        return "anthropic"
-    if kind == "text" and isinstance(block.get("citations"), list):
-        return "anthropic"
-    if kind == "file" and isinstance(block.get("file"), dict):
-        return "openai-chat"
-    if kind == "image_url" and not isinstance(block.get("image_url"), dict | str):
-        return None
-    return _PROVIDERS.get(kind)
-
-
-def _dialect(provider: Any) -> Dialect:
-    return cast("Dialect", adapter(provider))
-
-
-def _foreign(provider: str, block: Any) -> Item | None:
-    """Return the item of a provider's block."""
-    item = _dialect(provider).read_block(block)
-    if item is None:
-        return None
-    item.form = [provider, item.form]
-    if isinstance(item, Media):
-        item.kind = f"{provider}:{item.kind}"
-    return item
-
-
-def _foreign_block(item: Item, blocks: list[Any]) -> Any:
-    """Return the provider's block for an item that was read from such a block."""
-    provider, form = item.form
-    theirs = copy.copy(item)
-    theirs.form = form
-    if isinstance(theirs, Media):
-        theirs.kind = theirs.kind.partition(":")[2]
-    return _dialect(provider).write_block(theirs, blocks)
+def _written_thought(item: Reasoning) -> Any:
+    """Return the block of a thought: of the content, or of a member beside it."""
+    form = item.form
+    if form == _OF_AWS:
+        return {"type": "reasoning_content", "reasoning_content": {"text": item.text}}
+    if isinstance(form, list) and form[:1] == [_THOUGHT] and len(form) == 3:
+        inner = copy.copy(item)
+        inner.form = form[2]
+        is_text = inner.form is None
+        held = {"text": item.text} if is_text else providers.foreign_block(inner, [])
+        return {form[1]: held}
+    return {"type": "reasoning", "reasoning": item.text}
 
 
 def _is_of_unfinished(form: Any) -> bool:
     is_pair = isinstance(form, list) and len(form) == 2
     return is_pair and form[0] in ("streamed", "counted", "streamed counted")
-
-
-def _is_foreign(form: Any) -> bool:
-    return isinstance(form, list) and len(form) == 2 and form[0] in _PROVIDERS.values()
 
 
 def _cited(annotation: Any) -> dict[str, Any]:
