@@ -163,7 +163,6 @@ class Validate(Job):
         return self.resolver is None
 
     def make(self, message: Message) -> Made:
-        """Return a row for a message that is not valid."""
         records = message.records
         names = [record.name for record in records]
         types = [record.content_type for record in records]
@@ -190,7 +189,6 @@ class Digest(Job):
     name = "digest"
 
     def make(self, message: Message) -> Made:
-        """Return a row with the digest of a message."""
         entries = manifest.manifest_of(message.records)
         if unknown := manifest.unknown_in(entries):
             known = manifest.fingerprint_of(message.records, entries)
@@ -213,7 +211,6 @@ class Offload(Job):
     options: dict[str, Any] = attrs.field(factory=dict)
 
     def make(self, message: Message) -> Made:
-        """Return a message with its large parts in the store."""
         body = message.body
         small = offloading.offload(body, self.store, **self.options)
         # A part that changed was moved to the store.
@@ -236,7 +233,6 @@ class Inline(Job):
     options: dict[str, Any] = attrs.field(factory=dict)
 
     def make(self, message: Message) -> Made:
-        """Return a message with the contents of its references."""
         whole = offloading.inline(message.body, resolver=self.resolver, **self.options)
         return Made((message.with_value(whole.to_json_bytes()),))
 
@@ -260,7 +256,6 @@ class Verify(Job):
         return False
 
     def make(self, message: Message) -> Made:
-        """Return a row for each reference of a message that is missing or wrong."""
         result = offloading.verify(message.body, resolver=self.resolver, **self.options)
         lines = []
         for found in result.findings:
@@ -289,7 +284,6 @@ class Convert(Job):
     options: dict[str, Any] = attrs.field(factory=dict)
 
     def make(self, message: Message) -> Made:
-        """Return a message in the other format."""
         read, lost = self._read(message)
         value, more = self._write(read)
         losses = (*lost, *more)
@@ -341,7 +335,6 @@ class Infer(Job):
     summary = _Inferred
 
     def start(self, write: Callable[[bytes], object]) -> Work:  # noqa: ARG002
-        """Begin a shard."""
         inference = Inference()
 
         def add(message: Message) -> Made:
@@ -352,7 +345,6 @@ class Infer(Job):
         return Work(add, inference.to_dict)
 
     def results(self, summaries: Iterable[Any]) -> Iterator[tuple[str, bytes]]:
-        """Yield the schema."""
         inference = Inference()
         for each in summaries:
             inference.update(Inference.from_dict(each))
@@ -382,12 +374,10 @@ class Stats(Job):
     summary = _Counts
 
     def start(self, write: Callable[[bytes], object]) -> Work:  # noqa: ARG002
-        """Begin a shard."""
         counting = _Counting()
         return Work(counting.add, counting.to_dict)
 
     def results(self, summaries: Iterable[Any]) -> Iterator[tuple[str, bytes]]:
-        """Yield the statistics of all messages, the content types with most bytes first."""
         total = _Counting()
         for each in summaries:
             total.update(each)
@@ -454,7 +444,6 @@ class Table(Job):
     suffix = ".parquet"
 
     def start(self, write: Callable[[bytes], object]) -> Work:
-        """Begin a shard."""
         writer = TableWriter(_File(write))  # type: ignore[arg-type]
         rows = writer._groups  # takes records, without a body around them
 
@@ -519,7 +508,6 @@ class Map(Job):
         return {"member": self.member, "function": name, "source": source}
 
     def make(self, message: Message) -> Made:
-        """Return what the function returns."""
         value = self.function(message.body)
         if value is None:
             return _NOTHING
