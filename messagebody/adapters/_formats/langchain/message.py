@@ -59,6 +59,10 @@ _CITATION_OUT: Final = {ours: theirs for theirs, ours in _CITATION.items()}
 _FILES: Final = "langchain-file"
 _OF_IDS: Final = {"file-": "openai-file", "file_": "anthropic-file"}
 """How the ids of files begin, and the schemes that stand for the providers that store them."""
+_IN_JAVASCRIPT: Final = frozenset({"mimeType", "fileId"})
+"""Members of files by which the blocks of LangChain.js are known."""
+_JAVASCRIPT: Final = "javascript"
+"""The form of a file that LangChain.js has written."""
 _LISTS: Final = ("tool_calls", "invalid_tool_calls")
 _CALLS: Final = ("tool_call", "invalid_tool_call", "tool_use", "function_call")
 _SIGNED: Final = {"signature"}
@@ -247,9 +251,9 @@ def _data(message: Any) -> dict[str, Any] | None:
 
 
 def _type_of(message: dict[str, Any], data: dict[str, Any]) -> Any:
-    """Return the type of a message; that of a constructor is the name of its class."""
-    named = _CLASSES.get(str(message["id"][-1])) if is_constructor(message) else message["type"]
-    return data.get("type", named)
+    """Return the type of a message; constructors, and some programs, name its class."""
+    said = data.get("type", message["id"][-1] if is_constructor(message) else message["type"])
+    return _CLASSES.get(said, said) if isinstance(said, str) else said
 
 
 def _path_of(kind: str) -> list[str]:
@@ -626,7 +630,7 @@ def _is_standard(block: Any) -> bool:
         return False
     kind = block.get("type")
     if kind in _MEDIA:
-        return bool({"base64", "url", "file_id", "source_type"} & block.keys())
+        return bool({"base64", "url", "file_id", "source_type", *_IN_JAVASCRIPT} & block.keys())
     foreign = {"citations", "cache_control", "_meta"} & block.keys()
     return isinstance(kind, str) and _STANDARD.get(kind) in block and not foreign
 
@@ -675,8 +679,10 @@ def _media(block: Any, kind: str) -> Media | None:
     """Return the file of a block, in its present form or in earlier ones."""
     if kind not in {*_MEDIA, "text-plain", "media"}:
         return None
-    stated, name = optional(block, "mime_type"), _name(block)
-    source = block.get("source_type")
+    name = _name(block)
+    if not _IN_JAVASCRIPT.isdisjoint(block) and "source_type" not in block:
+        return _of_javascript(block, kind, name)
+    stated, source = optional(block, "mime_type"), block.get("source_type")
     if kind == "media":  # Google's
         if "file_uri" in block:
             return Media("file", stated, name, url=need(block, "file_uri"), form="media")
@@ -697,6 +703,27 @@ def _media(block: Any, kind: str) -> Media | None:
     if isinstance(block.get("file_id"), str):
         return Media(kind, stated, name, url=_file_url(block["file_id"]))
     return None
+
+
+def _of_javascript(block: Any, kind: str, name: str | None) -> Media:
+    stated, known = optional(block, "mimeType"), optional(block, "fileId")
+    url = optional(block, "url") if known is None else _file_url(known)
+    encoded = need(block, "data") if url is None else None
+    return Media(kind, stated, name, url=url, encoded=encoded, form=_JAVASCRIPT)
+
+
+def _for_javascript(item: Media) -> Any:
+    held = {"data": item.base64()} if item.url is None else {"url": item.url}
+    known = _file_id(item)
+    about = {} if item.name is None else {"metadata": {"filename": item.name}}
+    held = held if known is None else {"fileId": known}
+    return {"type": item.kind, **item.typed("mimeType"), **held, **about}
+
+
+def _file_id(item: Media) -> str | None:
+    """Return the id of a file that a provider stores, None for any other."""
+    scheme, _, opaque = (item.url or "").partition(":")
+    return unquote(opaque) if scheme in {_FILES, *_OF_IDS.values()} else None
 
 
 def _file_url(file_id: str) -> str:
@@ -720,10 +747,11 @@ def _written(item: Media) -> Any:
     if item.kind == "json":
         value = value_of(item)
         return None if value is NotJson else {"type": "json", "json": value}
+    if item.form == _JAVASCRIPT:
+        return _for_javascript(item)
     block: dict[str, Any] = {"type": item.kind, **item.typed("mime_type")}
     is_text = item.text is not None
-    scheme, _, opaque = (item.url or "").partition(":")
-    known = unquote(opaque) if scheme in {_FILES, *_OF_IDS.values()} else None
+    known = _file_id(item)
     if item.form == "media":
         block |= {"type": "media"}
         block |= {"file_uri": item.url} if item.url else {"data": item.base64()}
