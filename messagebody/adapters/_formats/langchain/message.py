@@ -749,29 +749,8 @@ def _written(item: Media) -> Any:
         return None if value is NotJson else {"type": "json", "json": value}
     if item.form == _JAVASCRIPT:
         return _for_javascript(item)
-    block: dict[str, Any] = {"type": item.kind, **item.typed("mime_type")}
-    is_text = item.text is not None
-    known = _file_id(item)
-    if item.form == "media":
-        block |= {"type": "media"}
-        block |= {"file_uri": item.url} if item.url else {"data": item.base64()}
-    elif item.form in ("text", "url") and is_text:
-        block |= {"source_type": "text", item.form: item.text}
-    elif item.form == "source" and known is not None:
-        block |= {"source_type": "id", "id": known}
-    elif item.form == "source":
-        block |= (
-            {"source_type": "url", "url": item.url} if item.url
-            else {"source_type": "base64", "data": item.base64()}
-        )  # fmt: skip
-    elif known is not None:
-        block["file_id"] = known
-    elif item.url is not None:
-        block["url"] = item.url
-    elif item.kind == "text-plain" and is_text:
-        block["text"] = item.text
-    else:
-        block["base64"] = item.base64()
+    kind = "media" if item.form == "media" else item.kind
+    block = {"type": kind, **item.typed("mime_type"), **_held(item)}
     if item.name is None:
         return block
     if item.kind == "text-plain":
@@ -779,6 +758,27 @@ def _written(item: Media) -> Any:
     if item.form in ("source", "text", "url"):
         return {**block, "filename": item.name}
     return {**block, "extras": {"filename": item.name}}
+
+
+def _held(item: Media) -> dict[str, Any]:
+    """Return the members for the content of a file, in the form that it came in."""
+    known, is_text = _file_id(item), item.text is not None
+    if item.form == "media":
+        return {"file_uri": item.url} if item.url else {"data": item.base64()}
+    if item.form in ("text", "url") and is_text:
+        return {"source_type": "text", item.form: item.text}
+    if item.form == "source" and known is not None:
+        return {"source_type": "id", "id": known}
+    if item.form == "source" and item.url:
+        return {"source_type": "url", "url": item.url}
+    if item.form == "source":
+        return {"source_type": "base64", "data": item.base64()}
+    if known is not None:
+        return {"file_id": known}
+    if item.url is not None:
+        return {"url": item.url}
+    is_plain = item.kind == "text-plain" and is_text
+    return {"text": item.text} if is_plain else {"base64": item.base64()}
 
 
 FORMAT: Final = LangChain()
