@@ -422,6 +422,7 @@ def _uncounted(block: Any) -> Any:
 def _put_beside(data: dict[str, Any], blocks: list[Any], words: list[str]) -> None:
     """Put blocks into the members beside the content: the inverse of `_beside`."""
     more: dict[str, Any] = {}
+    thoughts: list[Any] = []
     calls: dict[str, list[Any]] = {name: [] for name in _LISTS}
     for block in blocks:
         name, value = next(iter(block.items()), ("", {}))
@@ -434,7 +435,8 @@ def _put_beside(data: dict[str, Any], blocks: list[Any], words: list[str]) -> No
         elif name == "answer":
             data.update(value)
             data["type"] = "tool" if "tool_call_id" in value else "function"
-        elif not _is_content(block) and not providers.is_thought(block):
+        elif not _is_content(block):
+            thoughts += [block] if providers.is_thought(block) else []
             more.update(block)
     every = [*calls["tool_calls"], *calls["invalid_tool_calls"]]
     if data["type"] == "ai":
@@ -447,8 +449,9 @@ def _put_beside(data: dict[str, Any], blocks: list[Any], words: list[str]) -> No
             {"id": about.pop("id"), "type": "function",
              "function": {"name": about["name"], "arguments": about["args"]}} for about in abouts
         ]  # fmt: skip
-    repeats = [word.removeprefix(_REPEATED) for word in words if word.startswith(_REPEATED)]
-    more |= providers.with_thoughts([*filter(providers.is_thought, blocks)], repeats)
+    if thoughts:
+        repeats = [word.removeprefix(_REPEATED) for word in words if word.startswith(_REPEATED)]
+        more |= providers.with_thoughts(thoughts, repeats)
     if more:
         data["additional_kwargs"] = more
 

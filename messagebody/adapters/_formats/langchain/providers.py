@@ -175,7 +175,7 @@ def _shape_of(block: Any, kind: Any) -> str | None:
         return "sourced"
     if kind == "guard_content":
         return "guarded" if isinstance(block.get(kind), dict) else "guard"
-    if kind == "text" and _cites_for_amazon(block.get("citations")):
+    if kind == "text" and "citations" in block and _cites_for_amazon(block["citations"]):
         return "cited"
     return None
 
