@@ -112,7 +112,8 @@ class OpenAIChat(Format):
         is_answer = message["role"] in _ANSWERING
         if len(message) == 2 and isinstance(message.get("content"), str) and not is_answer:
             return [{"type": "text", "text": message["content"]}], None  # most messages
-        if "content" not in message and _BESIDE.isdisjoint(message):
+        is_silent = is_answer or message["role"] == "assistant"  # with nothing to say
+        if "content" not in message and _BESIDE.isdisjoint(message) and not is_silent:
             raise Misplaced("/content", "expected text, a list or null")
         # Libraries write the member as null into messages of everybody.
         if "tool_call_id" in message and (is_answer or message["tool_call_id"] is not None):
