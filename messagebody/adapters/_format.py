@@ -35,6 +35,8 @@ from messagebody.adapters._conversion.reaching import Reach, WriteOptions
 from messagebody.adapters._conversion.reading import BlockReader
 from messagebody.adapters._conversion.writing import write
 from messagebody.adapters._registry import adapter, detect
+from messagebody.adapters._vocabulary import differences
+from messagebody.adapters._vocabulary.characters import ALONE, halves_in, is_half, whole
 from messagebody.adapters._vocabulary.dialect import (
     ANYBODY,
     ROLE_ALIASES,
@@ -43,8 +45,9 @@ from messagebody.adapters._vocabulary.dialect import (
     Misplaced,
 )
 from messagebody.adapters._vocabulary.items import KEEP
+from messagebody.adapters._vocabulary.spots import place_of
 from messagebody.adapters._vocabulary.values import check_text_type, json_value, one_of
-from messagebody.errors import EnvelopeError, MessageBodyError
+from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.storage import Resolver
 
@@ -94,11 +97,19 @@ class Format(Dialect):
         keep = frozenset(keep)
         for each in keep - KEEP:
             one_of("keep", each, sorted(KEEP))
-        return self._read(self._one(message, limits), keep, rest, text, limits)
+        try:
+            value = self._one(message, limits)
+        except DecodeError as error:
+            if not is_half(error):
+                raise
+            return self._read_whole(
+                self._one(message, limits, halves=True), keep, rest, text, limits
+            )
+        return self._read(value, keep, rest, text, limits)
 
-    def _one(self, message: Any, limits: Limits) -> Any:
+    def _one(self, message: Any, limits: Limits, *, halves: bool = False) -> Any:
         """Return the JSON of a message, and refuse that of several."""
-        value = json_value(message, self._is_json, limits)
+        value = json_value(message, self._is_json, limits, halves=halves)
         if not (isinstance(value, dict) and "role" in value) and not self.is_turn(value):
             refuse_conversation(self.messages_in(value))
             refuse_answer(value)
@@ -113,10 +124,39 @@ class Format(Dialect):
             return plain
         reader = BlockReader(self, Collector(limits, keep, text))
         left = reader.read(value)
-        body = reader.collector.body()
+        return self._with_rest(reader.collector.body(), reader.collector.losses, left, rest)
+
+    def _read_whole(
+        self, value: Any, keep: Iterable[str], rest: str, text: str, limits: Limits
+    ) -> Converted[MessageBody]:
+        """Return the body of a message with half of a character in a text."""
+        read = self._read(whole(value), keep, "beside", text, limits)
+        losses, left = self._told(value, read.rest)
+        return self._with_rest(read.value, [*losses, *read.losses], left, rest)
+
+    def _told(self, value: Any, left: dict[str, Any]) -> tuple[list[Loss], dict[str, Any]]:
+        """Return a loss for each text of a message with half of a character, and the rest."""
+        found = halves_in(value)
+        if not found:
+            return [], left
+        start = f"/{self.place}" if isinstance(value, list) else ""
+        losses = [
+            Loss(LossKind.DOWNGRADED, place_of(start + pointer) or "the message", ALONE)
+            for pointer in found
+        ]
+        frame = {
+            **left.get("frame", {}),
+            "halve": {key: each for key, each in found.items() if each},
+        }
+        return losses, {**left, "frame": frame}
+
+    def _with_rest(
+        self, body: MessageBody, losses: Iterable[Loss], left: Any, rest: str
+    ) -> Converted[MessageBody]:
+        """Return a body with its rest, beside it or in a part of it."""
         if rest == "part":
             body.add(json=left, name=f"/meta/{self.name}.json")
-        return Converted(body, reader.collector.losses, left)
+        return Converted(body, losses, left)
 
     def _is_json(self, value: Any) -> bool:
         """Return whether parsed text is a message or a conversation, and not text about JSON."""
@@ -194,7 +234,7 @@ class Format(Dialect):
 
     def _as_it_came(self, rest: dict[str, Any], *, is_item: bool) -> tuple[Converted[Any], bool]:
         """Return the message that could not be read; in another format, it says nothing."""
-        message = rest["message"]
+        message = differences.apply(rest.get("frame"), rest["message"])
         if rest.get("format") != self.name:
             return Converted(self.join([], None, "user")), True
         # Among items, a list has those of one turn.
@@ -236,7 +276,8 @@ class Format(Dialect):
         """
         losses: tuple[Loss, ...] = ()
         if isinstance(messages, str | bytes | bytearray | memoryview | dict):
-            value = json_value(messages, self._is_json, options.get("limits", DEFAULT_LIMITS))
+            limits = options.get("limits", DEFAULT_LIMITS)
+            value = json_value(messages, self._is_json, limits, halves=True)
             found = [] if value == [] else self.messages_in(value)
             if found is None:
                 raise EnvelopeError(
@@ -248,7 +289,9 @@ class Format(Dialect):
             losses = tuple(Loss(LossKind.OMITTED, escape(each, limit=100), why) for each in others)
         if self._lists_items:
             limits = options.get("limits", DEFAULT_LIMITS)
-            messages = self.turns([json_value(each, self._is_json, limits) for each in messages])
+            messages = self.turns(
+                [json_value(each, self._is_json, limits, halves=True) for each in messages]
+            )
         messages = [*messages]
         unread: list[Any] = []
         made = converted_each(
@@ -269,16 +312,14 @@ class Format(Dialect):
         except EnvelopeError as error:
             if isinstance(message, list) and self.messages_in(message) is not None:
                 raise  # a conversation inside one
-            value = json_value(message, self._is_json, options.get("limits", DEFAULT_LIMITS))
+            limits = options.get("limits", DEFAULT_LIMITS)
+            value = json_value(message, self._is_json, limits, halves=True)
             unread.append(value)
-            left = {"format": self.name, "message": value}
+            losses, left = self._told(value, {"format": self.name, "message": whole(value)})
             with suppress(Misplaced):
                 left |= {"role": said} if (said := self.role_of(value)) is not None else {}
-            body = MessageBody()
-            if options.get("rest") == "part":
-                body.add(json=left, name=f"/meta/{self.name}.json")
-            loss = Loss(LossKind.OMITTED, "the message", UNREAD + error.problem)
-            return Converted(body, [loss], left)
+            losses.insert(0, Loss(LossKind.OMITTED, "the message", UNREAD + error.problem))
+            return self._with_rest(MessageBody(), losses, left, options.get("rest", "beside"))
 
     def _body_of(self, message: Any, **options: Any) -> Converted[MessageBody]:
         """Return the body of a message of a conversation."""
@@ -290,7 +331,9 @@ class Format(Dialect):
     def _json_of(self, message: Any) -> Any:
         """Return a message that has been read, as JSON; most are JSON."""
         is_json = isinstance(message, dict | list | str)
-        return message if is_json else json_value(message, self._is_json, DEFAULT_LIMITS)
+        return (
+            message if is_json else json_value(message, self._is_json, DEFAULT_LIMITS, halves=True)
+        )
 
     def from_bodies(
         self, bodies: Iterable[MessageBody], /, *, rest: Sequence[Any] = (),

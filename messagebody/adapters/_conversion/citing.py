@@ -10,6 +10,7 @@ from zlib import crc32
 
 from messagebody._core import strict_json
 from messagebody.adapters._contract import Loss, LossKind
+from messagebody.adapters._vocabulary.characters import whole
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.errors import EnvelopeError
 
@@ -34,7 +35,7 @@ def marks_of(dialect: Dialect, messages: Sequence[Any]) -> dict[str, list[str]]:
             for each in (block, *_content_of(block)):
                 if isinstance(each, dict) and (document := dialect.document_of(each)) is not None:
                     member, content = document
-                    mark = f"{crc32(strict_json.dumps(content).encode()):08x}"
+                    mark = f"{crc32(strict_json.dumps(whole(content)).encode()):08x}"
                     found.setdefault(member, []).append(mark)
     return found
 

@@ -34,7 +34,9 @@ from messagebody.adapters._transcripts.logs import Broken, values_of_lines
 from messagebody.adapters._transcripts.remains import members_of
 from messagebody.adapters._transcripts.streamed import stream_in
 from messagebody.adapters._transcripts.values import ChatMessage, Transcript
+from messagebody.adapters._vocabulary.characters import ALONE, halves_in, is_half, whole
 from messagebody.adapters._vocabulary.places import is_withheld
+from messagebody.adapters._vocabulary.spots import place_of
 from messagebody.adapters._vocabulary.values import json_value
 from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 
@@ -75,7 +77,20 @@ def read_transcript(
         return Transcript.joined(
             read_transcript(each, format_name, limits=limits) for each in value
         )
-    return _of_json(json_value(value, _is_any, limits), format_name, limits)
+    try:
+        return _of_json(json_value(value, _is_any, limits), format_name, limits)
+    except DecodeError as error:
+        if not is_half(error):
+            raise
+        return _of_halved(value, format_name, limits)
+
+
+def _of_halved(value: Any, format_name: str | None, limits: Limits) -> Transcript:
+    """Return the run of JSON with half of a character in a text."""
+    held = json_value(value, _is_any, limits, halves=True)
+    run = _of_json(whole(held), format_name, limits)
+    losses = [Loss(LossKind.DOWNGRADED, place_of(each), ALONE) for each in halves_in(held)]
+    return attrs.evolve(run, losses=(*losses, *run.losses))
 
 
 def _is_any(_: Any) -> bool:
@@ -88,13 +103,15 @@ def _of_bytes(data: bytes, format_name: str | None, limits: Limits) -> Transcrip
     try:
         value = strict_json.loads(data, depth=limits.depth, values=limits.values)
     except strict_json.InvalidJson as error:
+        if is_half(problem := DecodeError(f"the run can't be read: {error}")):
+            return _of_halved(data, format_name, limits)
         lines = values_of_lines(data, limits)
         if lines is not None:
             return _of_json(lines, format_name, limits)
         found = (format_name,) if format_name else detect(data)
         if found:
             return Transcript((_message(read_within(limits, found[0], data)),), found[0])
-        raise DecodeError(f"the run can't be read: {error}") from error
+        raise problem from error
     return _of_json(value, format_name, limits)
 
 

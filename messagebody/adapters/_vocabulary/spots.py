@@ -159,8 +159,7 @@ class Spot:
         return f"{within}/{self._index - start}" if is_in else None
 
     def __str__(self) -> str:
-        steps = _INDEX.sub(r"[\1]", self.pointer()).strip("/").replace("/", ".")
-        return steps.replace("~1", "/").replace("~0", "~")
+        return place_of(self.pointer())
 
     @property
     def _block(self) -> Any:
@@ -202,6 +201,17 @@ class Spot:
     def _default(self) -> str:
         above = self._spots.start if self._above is None else self._above.pointer()
         return f"{above}/{self._index}"
+
+
+def place_of(pointer: str) -> str:
+    """Return the text of a JSON pointer for a person.
+
+    Examples:
+        >>> place_of("/content/0/text")
+        'content[0].text'
+    """
+    steps = _INDEX.sub(r"[\1]", pointer).strip("/").replace("/", ".")
+    return steps.replace("~1", "/").replace("~0", "~")
 
 
 def _only(block: Any) -> tuple[str | None, Any]:

@@ -7,14 +7,18 @@ import dataclasses
 import datetime as dt
 import decimal
 import enum
+import json
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from messagebody._core import TEXT_PLAIN, Limits, base64, check_content_type, quote, strict_json
+from messagebody.adapters._vocabulary.characters import is_half, whole, without_halves
 from messagebody.errors import DecodeError, EnvelopeError
 
 
-def json_value(message: Any, is_message: Callable[[Any], bool], limits: Limits) -> Any:
+def json_value(
+    message: Any, is_message: Callable[[Any], bool], limits: Limits, *, halves: bool = False
+) -> Any:
     """Return a message as parsed JSON.
 
     Arguments:
@@ -22,26 +26,27 @@ def json_value(message: Any, is_message: Callable[[Any], bool], limits: Limits) 
         is_message: tells whether a text is a message in JSON; any other text is the text of a
             message.
         limits: what to take before refusing.
+        halves: whether a text may have half of a character, which stays in it.
 
     Raises:
         DecodeError: it is not JSON.
         EnvelopeError: it is an object that can't be turned into JSON.
     """
     if type(message) is dict:  # most are
-        return _checked(message, limits)
+        return _checked(message, limits, halves=halves)
     if isinstance(message, bytes | bytearray | memoryview):
-        return _parsed(bytes(message), limits)
+        return _parsed(bytes(message), limits, halves=halves)
     if isinstance(message, str):
         check_length(message, limits)
         if message.lstrip()[:1] in ("{", "["):
             try:
-                value = strict_json.loads(message, depth=limits.depth, values=limits.values)
-            except strict_json.InvalidJson:
+                value = _parsed(message.encode("utf-8", "surrogatepass"), limits, halves=True)
+            except DecodeError:
                 pass  # a text that only begins like JSON
             else:
-                return value if is_message(value) else _checked(message, limits)
-        return _checked(message, limits)
-    return _checked(message, limits)
+                is_one = is_message(value)
+                return _checked(value if is_one else message, limits, halves=halves)
+    return _checked(message, limits, halves=halves)
 
 
 def check_length(text: str | bytes | bytearray | memoryview, limits: Limits) -> None:
@@ -51,15 +56,19 @@ def check_length(text: str | bytes | bytearray | memoryview, limits: Limits) -> 
         raise DecodeError(f"the message has more than {limits.json_bytes:,} bytes")
 
 
-def _parsed(data: bytes, limits: Limits) -> Any:
+def _parsed(data: str | bytes, limits: Limits, *, halves: bool = False) -> Any:
     check_length(data, limits)
     try:
         return strict_json.loads(data, depth=limits.depth, values=limits.values)
     except strict_json.InvalidJson as error:
-        raise DecodeError(f"the message can't be read: {error}") from error
+        problem = DecodeError(f"the message can't be read: {error}")
+        if not halves or not is_half(problem):
+            raise problem from error
+    _parsed(without_halves(data), limits)
+    return json.loads(data)
 
 
-def _checked(value: Any, limits: Limits) -> Any:
+def _checked(value: Any, limits: Limits, *, halves: bool = False) -> Any:
     try:
         strict_json.check_value(value, depth=limits.depth)
     except strict_json.InvalidJson:
@@ -67,7 +76,7 @@ def _checked(value: Any, limits: Limits) -> Any:
     else:
         return value
     try:
-        strict_json.check_value(value, depth=limits.depth)
+        strict_json.check_value(whole(value) if halves else value, depth=limits.depth)
     except strict_json.InvalidJson as error:
         place = "".join(f"/{step}" for step in error.path)
         raise DecodeError(f"the message can't be read: {quote(place)}: {error}") from error

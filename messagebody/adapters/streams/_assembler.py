@@ -19,13 +19,9 @@ from messagebody._core import (
 )
 from messagebody.adapters._contract import Converted, Loss, LossKind
 from messagebody.adapters._registry import adapter, require_format_name
+from messagebody.adapters._vocabulary.characters import ALONE, has_halves, is_half, whole
 from messagebody.adapters._vocabulary.values import json_value
 from messagebody.adapters.streams._accumulator import Accumulator, OutOfPlace, UnknownEvent
-from messagebody.adapters.streams._characters import (
-    halved_value,
-    has_halves,
-    whole_characters,
-)
 from messagebody.adapters.streams._own import OwnEvents
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.findings import Finding
@@ -223,9 +219,10 @@ class Assembler:
             event = value.encode("utf-8", "surrogatepass")
             return json_value(event, _is_any, self._limits)
         except DecodeError as error:
-            value = halved_value(event, error, self._limits)
+            if not is_half(error):
+                raise
             self._has_halves = True
-            return value
+            return json_value(event, _is_any, self._limits, halves=True)
 
     def finish(self) -> Converted[MessageBody]:
         """Return the body of the whole message, as `to_body` of its format makes it.
@@ -254,8 +251,7 @@ class Assembler:
             why = "the stream broke off: the message may be incomplete"
             yield Loss(LossKind.OMITTED, "stream", why)
         if self._has_halves and has_halves(accumulator.whole()):
-            why = "half of a character came without its other half, and is left out"
-            yield Loss(LossKind.DOWNGRADED, "stream", why)
+            yield Loss(LossKind.DOWNGRADED, "stream", ALONE)
 
     def _aside(self) -> Iterator[Loss]:
         """Yield a loss for each unknown type of event, and for what is not in the message."""
@@ -329,7 +325,7 @@ class Assembler:
     ) -> Converted[MessageBody]:
         message = accumulator.whole() if is_last else accumulator.message()
         if self._has_halves:
-            message = whole_characters(message)
+            message = whole(message, is_open=not is_last)
         if self._format == _OWN:
             return Converted(MessageBody.from_dicts(message, limits=self._limits))
         options: dict[str, Any] = {"limits": self._limits}

@@ -117,3 +117,112 @@ def test_a_transcript_shows_it_with_its_problem() -> None:
     read: Any = adapter("openai-chat").to_bodies([HELLO, None])  # type: ignore[attr-defined]
     again = read_transcript(Converted(read.value, (), read.rest), "openai-chat")
     assert str(again.messages[1].problem) == "it can't be read"
+
+
+# Texts with half of a character
+
+HIGH, LOW = "\ud83d", "\ude00"
+CUT = [f"Where is {HIGH}the cat?", f"{LOW}On the roof.", f"Thank {LOW}{HIGH} you {HIGH}"]
+WHOLE = ["Where is \ufffdthe cat?", "\ufffdOn the roof.", "Thank \ufffd\ufffd you \ufffd"]
+TOLD = "half of a character came without its other half: U+FFFD stands for it"
+
+
+def replaced(value: Any, texts: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: replaced(each, texts) for key, each in value.items()}
+    if isinstance(value, list):
+        return [replaced(each, texts) for each in value]
+    return texts.get(value, value) if isinstance(value, str) else value
+
+
+@pytest.mark.parametrize("rest", ["beside", "part"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_half_of_a_character_is_one_loss(name: str, rest: str) -> None:
+    talk = replaced(history(name), dict(zip(TEXTS, CUT, strict=True)))
+    whole: Any = adapter(name)
+    for given in (talk, json.dumps(talk), json.dumps(talk).encode()):
+        read = whole.to_bodies(given, rest=rest)
+        assert [text for text in texts(read.value) if not text.startswith("{")] == WHOLE
+        assert {loss.why for loss in read.losses} == {TOLD}
+        assert len(read.losses) == 3
+        assert all(loss.where and loss.message is not None for loss in read.losses)
+        beside = json.loads(json.dumps(read.rest, ensure_ascii=False)) if rest == "beside" else ()
+        assert whole.from_bodies(read.value, rest=beside).value == talk
+        assert whole.from_bodies(read.value, rest=beside).value == talk
+
+
+def test_half_of_a_character_anywhere() -> None:
+    talk = [
+        {"role": "user", "name": f"a{HIGH}", "content": [
+            {"type": "text", "text": "x"}, {"type": "later", "deep": [{"k": LOW}]}]},
+        {"role": "assistant", "content": None, "tool_calls": [
+            {"id": f"c{HIGH}", "type": "function",
+             "function": {"name": f"f{LOW}", "arguments": f'{{"a": "{HIGH}"}}'}}]},
+        {"role": "tool", "tool_call_id": f"c{HIGH}", "content": f"r{HIGH}"},
+        {"role": "user", "content": 5, "name": HIGH},
+    ]  # fmt: skip
+    chat: Any = adapter("openai-chat")
+    read = chat.to_bodies(talk)
+    assert [loss.where for loss in read.losses if loss.why == TOLD] == [
+        "name", "content[1].deep[0].k", "tool_calls[0].id", "tool_calls[0].function.name",
+        "tool_calls[0].function.arguments", "tool_call_id", "content", "name",
+    ]  # fmt: skip
+    assert chat.from_bodies(read.value, rest=read.rest).value == talk
+    assert read.value[1][0].read_json()["arguments"] == {"a": "\ufffd"}
+    json.dumps(adapter("anthropic").from_bodies(read.value, rest=read.rest).value).encode()  # type: ignore[attr-defined]
+
+
+def test_a_name_of_a_member_goes_back_mended() -> None:
+    read = adapter("openai-chat").to_body({**HELLO, f"na{HIGH}me": 1})
+    assert [loss.where for loss in read.losses] == ["na\ufffdme"]
+    back = adapter("openai-chat").from_body(read.value, rest=read.rest).value
+    assert back == {**HELLO, "na\ufffdme": 1}
+
+
+def test_a_text_that_changed_has_no_half_again() -> None:
+    read = adapter("openai-chat").to_body({"role": "user", "content": f"a{HIGH}b{HIGH}"})
+    read.value[0] = "\ufffdxyz"
+    assert (
+        adapter("openai-chat").from_body(read.value, rest=read.rest).value["content"] == "\ufffdxyz"
+    )
+    assert adapter("openai-chat").to_body(HIGH + LOW).value[0].text == "\N{GRINNING FACE}"
+    assert adapter("openai-chat").to_body(HIGH + LOW).losses == ()
+
+
+@pytest.mark.parametrize("halves", [5, [5], [[0, -1]], [["a", 1]], [[0, 10**20]]])
+def test_halves_that_are_none_are_refused(halves: Any) -> None:
+    read = adapter("openai-chat").to_body({"role": "user", "content": HIGH})
+    rest = {**read.rest, "frame": {"halve": {"/content": halves}}}
+    with pytest.raises(EnvelopeError, match="rest is not what to_body returned"):
+        adapter("openai-chat").from_body(read.value, rest=rest)
+
+
+def test_other_flaws_beside_a_half_are_errors() -> None:
+    for flawed in (b'{"role":"user","content":"\\ud83d","content":"b"}', b'["\\ud83d", NaN]',
+                   {"role": "user", "content": HIGH, "x": float("nan")}):  # fmt: skip
+        with pytest.raises(DecodeError, match=r"repeated|NaN|finite|nan"):
+            adapter("openai-chat").to_body(flawed)
+    text = '{"a": "\\ud83d"}'
+    assert adapter("openai-chat").to_body(text).value[0].text == text
+
+
+def test_documents_with_a_half_keep_their_numbers() -> None:
+    cited = {"type": "text", "text": "x", "citations": [
+        {"type": "char_location", "cited_text": "D", "document_index": 0, "document_title": None,
+         "start_char_index": 0, "end_char_index": 1}]}  # fmt: skip
+    document = {"type": "document", "source": {"type": "text", "media_type": "text/plain",
+                                               "data": f"D{HIGH}"}}  # fmt: skip
+    talk = [{"role": "user", "content": [document]}, {"role": "assistant", "content": [cited]}]
+    claude: Any = adapter("anthropic")
+    read = claude.to_bodies(talk)
+    assert claude.from_bodies(read.value, rest=read.rest) == (talk, ())
+
+
+def test_a_transcript_shows_a_text_with_a_half() -> None:
+    talk = [{"role": "user", "content": f"a{HIGH}"}, HELLO]
+    for given in (talk, json.dumps(talk), json.dumps(talk).encode()):
+        run = read_transcript(given, "openai-chat")
+        assert [each.body[0].text for each in run.messages] == ["a\ufffd", "Hello"]
+        assert [str(loss) for loss in run.losses] == [f"downgraded [0].content: {TOLD}"]
+    with pytest.raises(DecodeError, match="nan"):
+        read_transcript([{**HELLO, "x": float("nan")}])

@@ -47,12 +47,19 @@ def test_it_may_be_in_an_input() -> None:
 
 
 @pytest.mark.parametrize("name", TELLING)
-def test_a_half_alone_is_left_out_and_told(name: str) -> None:
+def test_a_half_alone_is_told(name: str) -> None:
     done = assembled(name, TELLING[name][0]([["a", LOW, f"b{HIGH}", "c"]]))
-    assert "".join(part.text or "" for part in done.value) == "abc"
+    assert "".join(part.text or "" for part in done.value) == "a\ufffdb\ufffdc"
     assert [str(loss) for loss in done.losses] == [
-        "downgraded stream: half of a character came without its other half, and is left out"
+        "downgraded stream: half of a character came without its other half: U+FFFD stands for it"
     ]
+
+
+def test_a_half_at_the_end_waits_for_the_other() -> None:
+    assembler = Assembler("anthropic")
+    events = TELLING["anthropic"][0]([[f"{LOW}Hi {HIGH}", f"{LOW}!"]])
+    seen = ["".join(part.text or "" for part in assembler.feed(each)) for each in events]
+    assert [*dict.fromkeys(filter(None, seen))] == ["\ufffdHi ", "\ufffdHi 😀!"]
 
 
 def test_an_event_with_another_flaw_is_refused() -> None:
