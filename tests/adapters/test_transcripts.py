@@ -177,3 +177,28 @@ def test_an_odd_update_of_a_tool_does_not_stop_the_others() -> None:
     run = read_transcript([said, odd], "agent-client")
     assert run.messages[0].body.text == "Hi"
     assert "/title" in (run.messages[1].problem or "")
+
+
+def test_items_that_nobody_knows_hide_no_conversation() -> None:
+    """Also where somebody names the format."""
+    items = [
+        {"role": "user", "content": "Find it."},
+        {"type": "tool_search_call", "call_id": "c", "arguments": {"query": "refunds"}},
+        {"type": "tool_search_output", "call_id": "c", "tools": []},
+        {"type": "brand_new_item", "id": "n"},
+        {"type": "message", "role": "assistant", "content": "Found."},
+    ]
+    for name in ("openai-responses", None):
+        transcript = read_transcript(items, name)
+        assert transcript.format == "openai-responses"
+        assert [each.problem for each in transcript.messages] == [None] * len(transcript.messages)
+        texts = [part.text for each in transcript.messages for part in each.body if part.text]
+        assert (texts[0], texts[-1]) == ("Find it.", "Found.")
+
+
+def test_a_stream_that_only_says_that_it_was_refused_is_one() -> None:
+    message = {"id": "m", "type": "message", "role": "assistant", "content": []}
+    ends = {"type": "message_delta", "delta": {"stop_reason": "refusal"}}
+    events = [{"type": "message_start", "message": message}, ends, {"type": "message_stop"}]
+    [only] = read_transcript(events).messages
+    assert (only.ending, only.problem) == ("refusal", None)

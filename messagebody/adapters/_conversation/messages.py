@@ -13,8 +13,10 @@ HOLDERS: Final = frozenset({"messages", "contents", "input", "conversation"})
 _LANGCHAIN: Final = frozenset(
     {"human", "ai", "system", "tool", "function", "chat", "AIMessageChunk"}
 )
-_ITEM: Final = re.compile(r"reasoning|compaction|item_reference|mcp_list_tools|[a-z_]+_call"
-                          r"|mcp_approval_(?:request|response)|[a-z_]+_call_output")  # fmt: skip
+_ITEM: Final = re.compile(
+    "reasoning|compaction|item_reference|mcp_list_tools|additional_tools|tool_search_output"
+    "|mcp_approval_(?:request|response)|[a-z_]+_call|[a-z_]+_call_output"
+)
 """The types of the items of OpenAI's Responses that state no role."""
 
 

@@ -229,6 +229,9 @@ def _of_others(value: Any, format_name: str | None, limits: Limits) -> Transcrip
 
 def _is_one(format_name: str, value: Any) -> bool:
     """Return whether a value is one message of a format, though it is a list."""
+    found = format_of(format_name)
+    if found is not None and found.messages_in(value) is not None:
+        return False
     return evidence_of(adapter(format_name), value) > 0
 
 

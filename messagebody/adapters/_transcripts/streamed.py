@@ -55,8 +55,9 @@ def _assembled(events: list[Any], name: str, limits: Limits) -> Streamed | None:
             if len(assembler.unknown) > number:
                 return None
         made = assembler.finish()
-        # The accumulator of one format takes what it does not need, such as whole answers.
-        if not len(made.value):
+        # The accumulator of one format takes what it does not need, such as whole answers. An
+        # answer that the service refused says so, and nothing else.
+        if not len(made.value) and assembler.ending is None:
             return None
         return Streamed(name, made, assembler.ending, len(assembler.unknown))
     except MessageBodyError:

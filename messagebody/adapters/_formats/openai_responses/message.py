@@ -56,6 +56,7 @@ _OUTPUT_OF: Final = {kind: name for name, kind in _OUTPUTS.items()}
 _ITEMS: Final = (
     "reasoning", "function_call", "custom_tool_call", "image_generation_call", "mcp_call",
     "code_interpreter_call", "item_reference", "mcp_list_tools", "mcp_approval_request",
+    "additional_tools", "tool_search_call", "tool_search_output",
     "mcp_approval_response", *_TOOLS, *_OUTPUTS,
 )  # fmt: skip
 _ROLES: Final = ("user", "assistant", "system", "developer")
