@@ -82,10 +82,7 @@ def redescribed(part: Part, **members: Any) -> Part:
 
 def only_text(body: PartSequence) -> str | None:
     """Return the text of a body of just a text without a name or metadata, None for any other."""
-    parts = body._parts
-    if len(parts) != 1:
-        return None
-    [record] = parts
+    record = body._parts.only()
     if type(record) is not PartRecord or record.content_type != TEXT_PLAIN:
         return None
     is_plain = record.name is None and record.metadata is None and record.encoding is None

@@ -196,6 +196,11 @@ class PartList:
         # No lock while a caller iterates: insertions make a new list instead of moving records.
         return (record for record in self._slots if record is not None)
 
+    def only(self) -> PartRecord | None:
+        """Return the only record, None if there are others or were some."""
+        slots = self._slots
+        return slots[0] if len(slots) == 1 else None
+
     def records(self, chosen: slice = slice(None)) -> list[PartRecord]:
         """Return a copy of the records, or of some of them, in order."""
         with self.lock:

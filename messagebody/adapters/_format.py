@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import attrs
+
 from messagebody._core import (
     DEFAULT_LIMITS,
     MIB,
@@ -30,9 +32,9 @@ from messagebody.adapters._conversation.turn import UNREAD, Turn, is_unread, wit
 from messagebody.adapters._conversation.turns import at_the_end, joined, refused_places, turns_of
 from messagebody.adapters._conversion.citing import marks_of, renumbered, uncounted, with_documents
 from messagebody.adapters._conversion.collecting import Collector
-from messagebody.adapters._conversion.plain import read_plain, write_plain
+from messagebody.adapters._conversion.plain import read_plain, read_text, write_plain
 from messagebody.adapters._conversion.reaching import Reach, WriteOptions
-from messagebody.adapters._conversion.reading import BlockReader
+from messagebody.adapters._conversion.reading import BlockReader, ReadOptions, pieces_of
 from messagebody.adapters._conversion.writing import write
 from messagebody.adapters._registry import adapter, detect
 from messagebody.adapters._vocabulary import differences
@@ -46,7 +48,7 @@ from messagebody.adapters._vocabulary.dialect import (
 )
 from messagebody.adapters._vocabulary.items import KEEP
 from messagebody.adapters._vocabulary.spots import place_of
-from messagebody.adapters._vocabulary.values import check_text_type, json_value, one_of
+from messagebody.adapters._vocabulary.values import json_value, one_of
 from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.storage import Resolver
@@ -92,20 +94,19 @@ class Format(Dialect):
             DecodeError: it is not JSON, or it goes beyond a limit.
             InvalidContentType: `text` is no content type.
         """
-        one_of("rest", rest, ("beside", "part"))
-        check_text_type(text)
-        keep = frozenset(keep)
-        for each in keep - KEEP:
-            one_of("keep", each, sorted(KEEP))
+        return self._read_any(message, ReadOptions(keep, rest, text, limits))
+
+    def _read_any(self, message: Any, how: ReadOptions) -> Converted[MessageBody]:
+        """Return the body of a message, which may be any value."""
+        if how.is_short and (plain := read_plain(self, message)) is not None:
+            return plain
         try:
-            value = self._one(message, limits)
+            value = self._one(message, how.limits)
         except DecodeError as error:
             if not is_half(error):
                 raise
-            return self._read_whole(
-                self._one(message, limits, halves=True), keep, rest, text, limits
-            )
-        return self._read(value, keep, rest, text, limits)
+            return self._read_whole(self._one(message, how.limits, halves=True), how)
+        return self._read(value, how)
 
     def _one(self, message: Any, limits: Limits, *, halves: bool = False) -> Any:
         """Return the JSON of a message, and refuse that of several."""
@@ -115,24 +116,19 @@ class Format(Dialect):
             refuse_answer(value)
         return value
 
-    def _read(
-        self, value: Any, keep: Iterable[str], rest: str, text: str, limits: Limits
-    ) -> Converted[MessageBody]:
-        is_one = rest == "beside" and limits.blocks > 0 and limits.parts > 0 and text == TEXT_PLAIN
-        plain = read_plain(self, value) if is_one else None
-        if plain is not None:
+    def _read(self, value: Any, how: ReadOptions) -> Converted[MessageBody]:
+        pieces = pieces_of(self, value)
+        if how.is_short and (plain := read_text(self, value, pieces)) is not None:
             return plain
-        reader = BlockReader(self, Collector(limits, keep, text))
-        left = reader.read(value)
-        return self._with_rest(reader.collector.body(), reader.collector.losses, left, rest)
+        reader = BlockReader(self, Collector(how.limits, how.keep, how.text))
+        left = reader.read(value, pieces)
+        return self._with_rest(reader.collector.body(), reader.collector.losses, left, how.rest)
 
-    def _read_whole(
-        self, value: Any, keep: Iterable[str], rest: str, text: str, limits: Limits
-    ) -> Converted[MessageBody]:
+    def _read_whole(self, value: Any, how: ReadOptions) -> Converted[MessageBody]:
         """Return the body of a message with half of a character in a text."""
-        read = self._read(whole(value), keep, "beside", text, limits)
+        read = self._read(whole(value), attrs.evolve(how, rest="beside"))
         losses, left = self._told(value, read.rest)
-        return self._with_rest(read.value, [*losses, *read.losses], left, rest)
+        return self._with_rest(read.value, [*losses, *read.losses], left, how.rest)
 
     def _told(self, value: Any, left: dict[str, Any]) -> tuple[list[Loss], dict[str, Any]]:
         """Return a loss for each text of a message with half of a character, and the rest."""
@@ -253,7 +249,8 @@ class Format(Dialect):
             found = self.messages_in(message) if self.turn_is_list else None
             each = [self._one(message, DEFAULT_LIMITS)] if found is None else self.turns(found)
             for one in each:
-                BlockReader(self, Collector(DEFAULT_LIMITS, KEEP), is_strict=True).read(one)
+                reader = BlockReader(self, Collector(DEFAULT_LIMITS, KEEP), is_strict=True)
+                reader.read(one, pieces_of(self, one))
         except EnvelopeError as error:
             yield from error.findings or (Finding("shape", "", error.problem),)
         except MessageBodyError as error:
@@ -274,10 +271,10 @@ class Format(Dialect):
             EnvelopeError: no message can be read; the text says what is wrong with the first.
             DecodeError: a message is not JSON, or it goes beyond a limit; the text says which.
         """
+        how = ReadOptions(**options)
         losses: tuple[Loss, ...] = ()
         if isinstance(messages, str | bytes | bytearray | memoryview | dict):
-            limits = options.get("limits", DEFAULT_LIMITS)
-            value = json_value(messages, self._is_json, limits, halves=True)
+            value = json_value(messages, self._is_json, how.limits, halves=True)
             found = [] if value == [] else self.messages_in(value)
             if found is None:
                 raise EnvelopeError(
@@ -288,45 +285,40 @@ class Format(Dialect):
             why = "it is beside the messages, and only messages become bodies"
             losses = tuple(Loss(LossKind.OMITTED, escape(each, limit=100), why) for each in others)
         if self._lists_items:
-            limits = options.get("limits", DEFAULT_LIMITS)
-            messages = self.turns(
-                [json_value(each, self._is_json, limits, halves=True) for each in messages]
-            )
+            values = (json_value(each, self._is_json, how.limits, halves=True) for each in messages)
+            messages = self.turns([*values])
         messages = [*messages]
         unread: list[Any] = []
-        made = converted_each(
-            messages, lambda message: self._body_or_rest(message, unread, **options)
-        )
+        made = converted_each(messages, lambda message: self._body_or_rest(message, unread, how))
         if unread and len(unread) == len(messages):
-            converted_each(messages, lambda message: self._body_of(message, **options))
+            converted_each(messages, lambda message: self._body_of(message, how))
         rests = [*map(marked, made.rest, made.value)]
-        rests = with_documents(self, [*map(self._json_of, messages)], rests)
+        rests = with_documents(self, map(self._json_of, messages), rests)
         return Converted(made.value, (*losses, *made.losses), rests)
 
     def _body_or_rest(
-        self, message: Any, unread: list[Any], **options: Any
+        self, message: Any, unread: list[Any], how: ReadOptions
     ) -> Converted[MessageBody]:
         """Return the body of a message of a conversation; one that can't be read is all rest."""
         try:
-            return self._body_of(message, **options)
+            return self._body_of(message, how)
         except EnvelopeError as error:
             if isinstance(message, list) and self.messages_in(message) is not None:
                 raise  # a conversation inside one
-            limits = options.get("limits", DEFAULT_LIMITS)
-            value = json_value(message, self._is_json, limits, halves=True)
+            value = json_value(message, self._is_json, how.limits, halves=True)
             unread.append(value)
             losses, left = self._told(value, {"format": self.name, "message": whole(value)})
             with suppress(Misplaced):
                 left |= {"role": said} if (said := self.role_of(value)) is not None else {}
             losses.insert(0, Loss(LossKind.OMITTED, "the message", UNREAD + error.problem))
-            return self._with_rest(MessageBody(), losses, left, options.get("rest", "beside"))
+            return self._with_rest(MessageBody(), losses, left, how.rest)
 
-    def _body_of(self, message: Any, **options: Any) -> Converted[MessageBody]:
+    def _body_of(self, message: Any, how: ReadOptions) -> Converted[MessageBody]:
         """Return the body of a message of a conversation."""
         if isinstance(message, list) and not self.is_turn(message):
-            how = "a conversation is one list of them"
-            refuse_conversation(self.messages_in(message), how)
-        return self.to_body(message, **options)
+            why = "a conversation is one list of them"
+            refuse_conversation(self.messages_in(message), why)
+        return self._read_any(message, how)
 
     def _json_of(self, message: Any) -> Any:
         """Return a message that has been read, as JSON; most are JSON."""

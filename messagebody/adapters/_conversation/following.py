@@ -61,6 +61,8 @@ def followed(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> Iterato
 
 def _may_move(record: PartRecord) -> bool:
     """Return whether a part is a file, and no source of a text."""
+    if record.content_type == TEXT_PLAIN and record.url is None:
+        return False  # most are
     is_source = record.name is not None and record.name.startswith("/sources/")
     return not is_source and (record.url is not None or not is_text(record.content_type))
 

@@ -336,6 +336,8 @@ def refused_places(dialect: Dialect, turns: list[Turn], messages: list[Any]) -> 
 def _system_amid(dialect: Dialect, turns: list[Turn], messages: list[Any]) -> Iterator[Loss]:
     """Yield a loss for each message of the system behind others, where the service takes none."""
     told = [message.get("role") if isinstance(message, dict) else None for message in messages]
+    if "system" not in told:
+        return
     follows: list[Any] = ["assistant"]  # the answer to the last message
     for role in reversed(told):
         follows.append(role if role != "system" else follows[-1])

@@ -50,6 +50,7 @@ class Written(NamedTuple):
         refused: the parts that may not go out as text, if that is an error.
         reasons: why the target can't read the references of parts, by the identity of the part.
         media: the last item of content, whose base64 is known when it is read back.
+        is_whole: whether a table wrote all that the part says, so that nothing is to read back.
     """
 
     blocks: Sequence[Any] = ()
@@ -57,6 +58,7 @@ class Written(NamedTuple):
     refused: Sequence[Loss] = ()
     reasons: Mapping[int, str] = {}
     media: Media | None = None
+    is_whole: bool = False
 
 
 _GENERATED: Final = re.compile(r"/images/\d+")
@@ -99,7 +101,7 @@ class BlockWriter:
         last = self._finished(made.blocks[-1], step)
         if last is made.blocks[-1]:
             return made
-        return made._replace(blocks=[*made.blocks[:-1], last])
+        return made._replace(blocks=[*made.blocks[:-1], last], is_whole=False)
 
     def _finished(self, block: Any, step: PlanStep) -> Any:
         """Return a block with what the one had that the part came in, and with a copy."""
@@ -210,6 +212,10 @@ class BlockWriter:
         part, entry = step.part, step.entry
         is_bare = not entry and not (part.metadata or {}).keys() - {RESULT}
         if is_bare and part.content_type == TEXT_PLAIN and not self.options.carry:
+            if (table := self.dialect.plain) is not None:
+                is_all = part.name is None and part.metadata is None and not part.extra
+                is_whole = is_all and part.text is not None
+                return Written([{**table.block, "text": text}], is_whole=is_whole)
             said = Text(text, speaker=self.role)
             return Written([self.dialect.write_block(said, [])])
         may_cite = step.directory == "/" or self.dialect.cites_in_results

@@ -69,6 +69,8 @@ class MessageCheck:
 
     def of(self, step: PlanStep, written: Written) -> Iterator[Loss]:
         """Yield what the parts of a step have and its blocks have not."""
+        if written.is_whole:
+            return
         items = [item_of(self._plan.dialect, block) for block in written.blocks]
         if len(items) == 1 and self._is_whole(step, items[0]):
             return

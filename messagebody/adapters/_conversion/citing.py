@@ -4,7 +4,7 @@ The number counts the documents of all messages. Documents are deleted, added an
 reading and writing, so the rest of a message with such citations has a mark of each document.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from zlib import crc32
 
@@ -15,8 +15,11 @@ from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.errors import EnvelopeError
 
 
-def with_documents(dialect: Dialect, messages: Sequence[Any], rests: list[Any]) -> list[Any]:
+def with_documents(dialect: Dialect, messages: Iterable[Any], rests: list[Any]) -> list[Any]:
     """Return the rests of messages, with the marks of all documents where a number counts them."""
+    if type(dialect).number_of is Dialect.number_of:
+        return rests
+    messages = [*messages]
     citing = [any(map(dialect.number_of, _all_citations(each))) for each in messages]
     if not any(citing):
         return rests

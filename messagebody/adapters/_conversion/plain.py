@@ -6,9 +6,10 @@ has a table of them needs none of its own code for it, and what a table writes i
 
 from typing import Any
 
-from messagebody._core import MessageBody, body_of_text, only_text
+from messagebody._core import MessageBody, body_of_text, only_text, text_problem
 from messagebody.adapters._contract import Converted
 from messagebody.adapters._conversion.missed import missed_in
+from messagebody.adapters._conversion.reading import Pieces
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.dialect import ROLES, Dialect, Misplaced
 from messagebody.adapters._vocabulary.items import Text
@@ -16,19 +17,29 @@ from messagebody.errors import DecodeError
 
 
 def read_plain(dialect: Dialect, message: Any) -> Converted[MessageBody] | None:
-    """Return the body of a plain message and its rest, None for any other message."""
+    """Return the body of a message that a table describes, and its rest; None for any other.
+
+    The message may be any value: the table shows that it is JSON.
+    """
     found = None if dialect.plain is None else dialect.plain.text_in(message)
-    if found is not None and (role := dialect.role_of(message)) is not None:
-        text, form = found
-        # What a tool says is most often the result of a call, which its format tells.
-        if role != "tool" and dialect.roles.get(role, role) == message["role"]:
-            rest = {"format": dialect.name, "role": role}
-            return Converted(body_of_text(text), (), {**rest, "form": form} if form else rest)
+    if found is None or (role := dialect.role_of(message)) is None:
+        return None
+    text, form = found
+    # What a tool says is most often the result of a call, which its format tells.
+    if role == "tool" or dialect.roles.get(role, role) != message["role"]:
+        return None
+    if text_problem(text) or text_problem(role):
+        return None
+    rest = {"format": dialect.name, "role": role}
+    return Converted(body_of_text(text), (), {**rest, "form": form} if form else rest)
+
+
+def read_text(dialect: Dialect, message: Any, pieces: Pieces) -> Converted[MessageBody] | None:
+    """Return the body of a message with one block that says just a text, and its rest."""
+    blocks, form, said = pieces
+    if len(blocks) != 1 or not isinstance(blocks[0], dict) or _has_odd_role(message):
+        return None
     try:
-        blocks, form = dialect.split(message)
-        said = dialect.role_of(message)
-        if len(blocks) != 1 or not isinstance(blocks[0], dict) or _has_odd_role(message):
-            return None
         item = dialect.read_block(blocks[0])
     except (Misplaced, DecodeError, TypeError):
         return None  # the general way says what is wrong

@@ -1,11 +1,12 @@
 """Reading: the parts of a message, and the rest of it beside them."""
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 import attrs
 
-from messagebody._core import TEXT_PLAIN, Part, quote
+from messagebody._core import DEFAULT_LIMITS, TEXT_PLAIN, Limits, Part, quote
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversation.turn import UNREAD
 from messagebody.adapters._conversion.collecting import Collector
@@ -20,10 +21,64 @@ from messagebody.adapters._conversion.rest import (
 )
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.dialect import Dialect, Misplaced
-from messagebody.adapters._vocabulary.items import Call, Item, Media, Reasoning, Result, Text
+from messagebody.adapters._vocabulary.items import (
+    KEEP,
+    Call,
+    Item,
+    Media,
+    Reasoning,
+    Result,
+    Text,
+)
 from messagebody.adapters._vocabulary.spots import Spot, Spots, path_to
+from messagebody.adapters._vocabulary.values import check_text_type, one_of
 from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
+
+
+def _set_of(keep: Iterable[str]) -> frozenset[str]:
+    return frozenset(keep)
+
+
+@attrs.frozen
+class ReadOptions:
+    """The options for reading a message; see `Format.to_body`."""
+
+    keep: frozenset[str] = attrs.field(default=KEEP, converter=_set_of)
+    rest: str = "beside"
+    text: str = TEXT_PLAIN
+    limits: Limits = DEFAULT_LIMITS
+    is_short: bool = attrs.field(init=False)
+    """Whether a message that is just a text may be read in a shorter way."""
+
+    @is_short.default
+    def _is_usual(self) -> bool:
+        # A text in a list of one block in an object, which becomes one part.
+        most = self.limits
+        is_within = most.blocks > 0 and most.parts > 0 and most.depth > 2
+        return is_within and self.rest == "beside" and self.text == TEXT_PLAIN
+
+    def __attrs_post_init__(self) -> None:
+        one_of("rest", self.rest, ("beside", "part"))
+        check_text_type(self.text)
+        for each in self.keep - KEEP:
+            one_of("keep", each, sorted(KEEP))
+
+
+Pieces = tuple[list[Any], Any, str | None]
+"""The blocks of a message, its form and its role."""
+
+
+def pieces_of(dialect: Dialect, message: Any) -> Pieces:
+    """Return the blocks of a message, its form and its role.
+
+    Raises:
+        EnvelopeError: it is not a message of the format.
+    """
+    try:
+        return (*dialect.split(message), dialect.role_of(message))
+    except Misplaced as error:
+        raise _wrong(dialect, error.path, error.said_of(message)) from error
 
 
 @attrs.define
@@ -53,13 +108,9 @@ class BlockReader:
         self.collector.takes_files = self.dialect.takes_files
         self.collector.keeps_repeated = self.is_check
 
-    def read(self, message: Any) -> dict[str, Any]:
+    def read(self, message: Any, pieces: Pieces) -> dict[str, Any]:
         """Collect the parts of a message, and return the rest of it."""
-        try:
-            blocks, form = self.dialect.split(message)
-            said = self.dialect.role_of(message)
-        except Misplaced as error:
-            raise _wrong(self.dialect, error.path, error.said_of(message)) from error
+        blocks, form, said = pieces
         self._check_role(message)
         self._spots = Spots(message, self.dialect.place)
         self.role = self.collector.speaker = said

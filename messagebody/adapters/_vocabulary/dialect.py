@@ -254,7 +254,10 @@ class PlainMessage(NamedTuple):
     as_block: str | None
 
     def text_in(self, message: Any) -> tuple[str, str | None] | None:
-        """Return the text of a message and the form of the message; None if it says more."""
+        """Return the text of a message and the form of the message; None if it says more.
+
+        The message may be any value. It is JSON if it has one, but for lone surrogates.
+        """
         if type(message) is not dict or len(message) != 2:
             return None
         role, content = message.get("role"), message.get("content")
@@ -262,9 +265,11 @@ class PlainMessage(NamedTuple):
             return None
         if type(content) is str:
             return None if self.as_text == NEVER else (content, self.as_text)
-        one = content[0] if type(content) is list and len(content) == 1 else None
+        one: Any = content[0] if type(content) is list and len(content) == 1 else None
         text = self.text_of(one)
-        return None if text is None else (text, self.as_block)
+        if text is None or not all(type(each) is str for each in one.values()):
+            return None
+        return text, self.as_block
 
     def text_of(self, block: Any) -> str | None:
         """Return the text of a block that says nothing else, None for any other block."""

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody import MessageBody, Part
+from messagebody import Limits, MessageBody, Part
 from messagebody import adapters as registry
 from messagebody.adapters import _format as core
 from messagebody.adapters._conversion import check
-from messagebody.errors import MessageBodyError
+from messagebody.adapters._vocabulary.dialect import ROLES
+from messagebody.adapters._vocabulary.items import Text
+from messagebody.errors import DecodeError, MessageBodyError
 from tests.adapters.formats.messages import MESSAGES
 from tests.effort import calls
 
@@ -21,11 +23,16 @@ def adapter(name: str) -> Any:
     return registry.adapter(name)
 
 
+def read_generally(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core, "read_plain", lambda *_: None)
+    monkeypatch.setattr(core, "read_text", lambda *_: None)
+
+
 @pytest.mark.parametrize("name", MESSAGES)
 def test_reading(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     messages = [*MESSAGES[name], adapter(name).from_body(MessageBody([Part("Hi!")])).value]
     short = [adapter(name).to_body(message) for message in messages]
-    monkeypatch.setattr(core, "read_plain", lambda *_: None)
+    read_generally(monkeypatch)
     for message, made in zip(messages, short, strict=True):
         general = adapter(name).to_body(message)
         assert (made.value, made.losses, made.rest) == (
@@ -88,9 +95,10 @@ def test_any_text(text: str) -> None:
 
 _NEARLY: list[Any] = [
     {"role": role, "content": content}
-    for role in ("user", "developer", "tool", "system", "model", "", None, 5)
+    for role in ("user", "developer", "tool", "system", "model", "", None, 5, "\ud800")
     for content in (
-        "Hi!", "", None, [], ["Hi!"], [{"text": "Hi!"}], [{"type": "text", "text": "Hi!"}],
+        "Hi!", "", "\ud800", [{"type": "text", "text": "\ud800"}], None, [], ["Hi!"],
+        [{"text": "Hi!"}], [{"type": "text", "text": "Hi!"}],
         [{"type": "text", "text": None}], [{"type": "text", "text": "Hi!", "id": "a"}],
         [{"type": "text", "text": "Hi!"}] * 2, [{"type": "thinking", "text": "Hi!"}], {"text": ""},
     )
@@ -108,8 +116,25 @@ def test_what_looks_like_a_plain_message(name: str, monkeypatch: pytest.MonkeyPa
 
     short = [*map(read, _NEARLY)]
     assert adapter(name).plain is not None
-    monkeypatch.setattr(core, "read_plain", lambda *_: None)
+    read_generally(monkeypatch)
     assert short == [*map(read, _NEARLY)]
+
+
+@given(st.text())
+def test_a_table_writes_what_is_read_back(text: str) -> None:
+    for name in ("anthropic", "bedrock", "openai-chat"):
+        target = adapter(name)
+        block = {**target.plain.block, "text": text}
+        assert target.read_block(block) == Text(text)
+        for role in ROLES:
+            assert target.write_block(Text(text, speaker=role), []) == block
+
+
+@pytest.mark.parametrize("limits", [Limits(depth=2), Limits(blocks=0), Limits(parts=0)])
+def test_limits_hold_for_plain_messages(limits: Limits) -> None:
+    message = {"role": "user", "content": [{"type": "text", "text": "Hi!"}]}
+    with pytest.raises(DecodeError):
+        adapter("openai-chat").to_body(message, limits=limits)
 
 
 # Items that are read back as they were
