@@ -246,6 +246,42 @@ def _answered(name: str, block: dict[str, Any]) -> list[Any]:
     return [{"role": role, "content": said} for role, said in zip(roles, turns, strict=True)]
 
 
+SAID = [{"block_type": "text", "text": text} for text in CHUNKS]
+SHOWN = {"block_type": "image", "image": PNG, "image_mimetype": "image/png"}
+HERE = {"title": "KB", "source": "https://e.org"}
+
+
+@pytest.mark.parametrize(
+    ("block", "kinds"),
+    [
+        ({"block_type": "citable", **HERE, "content": SAID}, ["search_result"]),
+        ({"block_type": "citable", **HERE, "content": [SAID[0], SHOWN, SAID[1]]},
+         ["search_result", "image", "search_result"]),
+        ({"block_type": "citable", **HERE, "content": [SHOWN]}, ["image"]),
+        ({"block_type": "citation", **HERE, "cited_content": SAID[0],
+          "additional_location_info": {}}, ["text"]),
+        ({"block_type": "citation", "title": "KB", "source": "kb-7", "cited_content": SAID[0],
+          "additional_location_info": {}}, []),
+    ],
+)  # fmt: skip
+def test_what_may_be_cited_in_llamaindex_is_a_search_result(block: Any, kinds: list[str]) -> None:
+    source: Any = adapter("llamaindex")
+    asked = {"block_type": "text", "text": "q"}
+    talk = [{"role": "user", "additional_kwargs": {}, "blocks": [block, asked]}]
+    there = source.to_bodies(talk)
+    assert source.from_bodies(there.value, rest=json.loads(json.dumps(there.rest))).value == talk
+    target: Any = adapter("anthropic")
+    [done] = target.from_bodies(there.value, rest=there.rest).value
+    assert [each["type"] for each in done["content"]] == [*kinds, "text"]
+    assert done["content"][-1] == {"type": "text", "text": "q"}
+    if kinds == ["search_result"]:
+        assert done["content"][0] == {"type": "search_result", **HERE, "content": BLOCKS}
+        back = source.from_bodies(target.to_bodies([done]).value).value
+        assert back[0]["blocks"] == [block, asked]
+    less = source.from_bodies([MessageBody([*there.value[0]][1:])], rest=there.rest).value
+    assert not kinds or "Chapter 1" not in json.dumps(less)
+
+
 def test_where_a_search_result_was_found_is_content() -> None:
     there = adapter("anthropic").to_body(
         {"role": "user", "content": [_found("anthropic", source="https://e.org", title="N")]}

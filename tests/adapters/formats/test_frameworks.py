@@ -228,3 +228,120 @@ def test_the_signature_of_a_streamed_thought_is_no_content() -> None:
     there = adapter("langchain").to_body(message)
     assert ([part.text for part in there.value], there.losses) == (["a"], ())
     assert adapter("langchain").from_body(there.value, rest=there.rest).value == message
+
+
+def model_talk(*content: Any) -> list[Any]:
+    """Return messages of Vercel for a model, in which a tool returns content."""
+    call = {"type": "tool-call", "toolCallId": "a", "toolName": "sun", "input": {}}
+    output = {"type": "content", "value": [*content]}
+    said = {"type": "tool-result", "toolCallId": "a", "toolName": "sun", "output": output}
+    return [{"role": "user", "content": "q"}, {"role": "assistant", "content": [call]},
+            {"role": "tool", "content": [said]}]  # fmt: skip
+
+
+SOURCE = {"type": "base64", "media_type": "image/png", "data": BYTES}
+LINK = {"type": "url", "url": "https://e.com/a"}
+
+
+@pytest.mark.parametrize(
+    ("block", "back", "losses"),
+    [
+        ({"type": "text", "text": "R"}, {"type": "text", "text": "R"}, 0),
+        ({"type": "media", "data": BYTES, "mediaType": "image/png"},
+         {"type": "image", "source": SOURCE}, 0),
+        ({"type": "file-data", "data": BYTES, "mediaType": "image/png", "filename": "a.png"},
+         {"type": "image", "source": SOURCE}, 1),
+        ({"type": "image-data", "data": BYTES, "mediaType": "image/png"},
+         {"type": "image", "source": SOURCE}, 0),
+        ({"type": "image-url", "url": "https://e.com/a"}, {"type": "image", "source": LINK}, 0),
+        ({"type": "file-url", "url": "https://e.com/a.png"},
+         {"type": "image", "source": {**LINK, "url": "https://e.com/a.png"}}, 1),
+        ({"type": "custom"}, None, 1),
+    ],
+)  # fmt: skip
+def test_the_content_that_a_tool_of_vercel_returns(block: Any, back: Any, losses: int) -> None:
+    source: Any = adapter("vercel-ai")
+    target: Any = adapter("anthropic")
+    talk = model_talk(block)
+    there = source.to_bodies(talk)
+    assert source.from_bodies(there.value, rest=there.rest).value == talk
+    done = target.from_bodies(there.value, rest=there.rest)
+    assert done.value[2]["content"][0]["content"] == ([] if back is None else [back])
+    assert len((*there.losses, *done.losses)) == losses
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_the_content_of_mcp_may_be_a_text(role: str) -> None:
+    for message in ({"content": "R1"}, {"role": role, "content": "R1"}):
+        there = adapter("mcp").to_body(message)
+        assert ([part.text for part in there.value], there.losses) == (["R1"], ())
+        assert adapter("mcp").from_body(there.value, rest=there.rest).value == message
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "text", "text": "x"},
+        {"type": "file", "file": {"name": "a.png", "mimeType": "image/png", "bytes": BYTES}},
+        {"type": "file", "file": {"uri": "https://e.com/a", "mimeType": "image/png"}},
+        {"type": "data", "data": {"a": 1}},
+    ],
+)
+@pytest.mark.parametrize("name", ["a2a", "a2a-0.3"])
+def test_parts_of_version_0_2_of_a2a(name: str, part: Any) -> None:
+    message = {"messageId": "1", "role": "user", "parts": [part]}
+    there = adapter(name).to_body(message)
+    assert (len(there.value), there.losses) == (1, ())
+    assert adapter(name).from_body(there.value, rest=there.rest).value == message
+    assert adapter("a2a-0.3").detect(message)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("toolCall", "toolResponse", "toolType"), ("tool_call", "tool_response", "tool_type")],
+)
+def test_a_tool_that_google_ran_is_a_call_and_its_result(names: tuple[str, str, str]) -> None:
+    call, response, kind = names
+    known = {"id": "t", kind: "GOOGLE_SEARCH_WEB"}
+    parts = [{call: {**known, "args": {"queries": ["x"]}}},
+             {response: {**known, "response": {"found": 1}}}, {"text": "a"}]  # fmt: skip
+    talk = [{"role": "user", "parts": [{"text": "q"}]}, {"role": "model", "parts": parts}]
+    gemini: Any = adapter("gemini")
+    there = gemini.to_bodies(talk)
+    assert gemini.from_bodies(there.value, rest=there.rest).value == talk
+    again: Any = adapter("vercel-ai")
+    done = again.from_bodies(there.value, rest=there.rest)
+    [part, _] = done.value[1]["parts"]
+    assert (part["input"], part["output"]) == ({"queries": ["x"]}, {"found": 1})
+    assert (part["providerExecuted"], done.losses) == (True, ())
+    back = again.to_bodies(done.value)
+    sent = gemini.from_bodies(back.value, rest=back.rest).value[1]["parts"]
+    assert [next(iter(each)) for each in sent] == ["toolCall", "toolResponse", "text"]
+    searched = [{"type": "server_tool_call", "id": "s", "name": "web_search", "args": {}}]
+    other = langchain.to_body({"type": "ai", "content": searched})
+    assert gemini.from_body(other.value, rest=other.rest).value["parts"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("anthropic", {"role": "assistant", "content": [{"type": "compaction", "content": "S"}]}),
+        ("pydantic-ai", {"kind": "response", "parts": [
+            {"part_kind": "compaction", "content": "S"}]}),
+    ],
+)  # fmt: skip
+def test_the_summary_of_a_talk_is_read(name: str, message: Any) -> None:
+    there = adapter(name).to_body(message)
+    assert ([part.text for part in there.value], there.losses) == (["S"], ())
+    assert adapter(name).from_body(there.value, rest=there.rest).value == message
+    assert adapter("gemini").from_body(there.value).value["parts"] == [{"text": "S"}]
+
+
+def test_a_thought_of_mistral_may_refer_to_something() -> None:
+    texts = [{"type": "text", "text": text} for text in ("Hm", "so")]
+    thinking = [texts[0], {"type": "reference", "reference_ids": [1]}, texts[1]]
+    message = {"role": "assistant", "content": [
+        {"type": "thinking", "thinking": thinking}, {"type": "text", "text": "a"}]}  # fmt: skip
+    there = adapter("openai-chat").to_body(message)
+    assert ([part.text for part in there.value], there.losses) == (["Hmso", "a"], ())
+    assert adapter("openai-chat").from_body(there.value, rest=there.rest).value == message

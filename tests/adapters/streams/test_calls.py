@@ -277,3 +277,31 @@ class TestGemini:
     def test_a_piece_of_no_call_is_refused(self) -> None:
         with pytest.raises(EnvelopeError, match="its call has not begun"):
             self.assembled({"partialArgs": [{"jsonPath": "$.a", "boolValue": True}]})
+
+
+@pytest.mark.parametrize(
+    ("event", "item", "made"),
+    [
+        ("output_text", {"type": "message", "role": "assistant", "content": []}, [None, "Hello"]),
+        ("refusal", {"type": "message", "role": "assistant", "content": []},
+         ["/refusals/1", "Hello"]),
+        ("reasoning_summary_text", {"type": "reasoning", "id": "r", "summary": []},
+         ["/reasoning/1", "Hello"]),
+        ("reasoning_text", {"type": "reasoning", "id": "r", "summary": [], "content": []},
+         ["/reasoning/1", "Hello"]),
+    ],
+)  # fmt: skip
+def test_the_texts_of_responses_may_grow_before_their_parts(
+    event: str, item: Any, made: list[Any]
+) -> None:
+    index = "summary_index" if "summary" in event else "content_index"
+    said = {"output_index": 0, "item_id": "i", index: 0}
+    assembler = Assembler("openai-responses")
+    assembler.feed({"type": "response.output_item.added", "output_index": 0, "item": item})
+    for delta in ("Hel", "lo"):
+        assembler.feed({"type": f"response.{event}.delta", **said, "delta": delta})
+    with pytest.raises(EnvelopeError, match="part"):
+        assembler.feed({"type": f"response.{event}.delta", **said, index: 2, "delta": "x"})
+    assembler.feed({"type": "response.completed", "response": {"status": "completed"}})
+    [part] = assembler.finish().value
+    assert [part.name, part.text] == made

@@ -110,6 +110,11 @@ class AgentToAgent(Format):
 
     def read_block(self, block: Any) -> Item | None:
         """Return the item of a part of either version."""
+        if _is_typed(block):
+            item = self.read_block(renamed(block, {"type": "kind"}))
+            if item is not None:
+                item.form = " ".join(filter(None, [item.form, _TYPED]))
+            return item
         kind = _content_of(block)
         if kind is None:
             return None
@@ -126,6 +131,13 @@ class AgentToAgent(Format):
     def write_block(self, item: Item, blocks: list[Any]) -> Any | None:  # noqa: ARG002 - has no results
         """Return the part of an item."""
         form = item.form if isinstance(item.form, str) else ""
+        if form.endswith(_TYPED):
+            form = form.removesuffix(_TYPED).strip()
+            typed = self._in_spelling(item, form)
+            return renamed(typed, {"kind": "type"}) if isinstance(typed, dict) else typed
+        return self._in_spelling(item, form)
+
+    def _in_spelling(self, item: Item, form: str) -> Any | None:
         made = self._part(item, form.removesuffix(UNDERSCORES).strip())
         return _in_python(made) if form.endswith(UNDERSCORES) else made
 
@@ -165,7 +177,8 @@ class AgentToAgent(Format):
         words = ("user", "agent") if self.is_old else ("ROLE_USER", "ROLE_AGENT")
         is_ours = role in words if "artifactId" not in value else "role" not in value
         is_stated = bool({"messageId", "artifactId"} & value.keys())
-        return is_ours and some(parts, self.knows, may_be_empty=is_stated)
+        is_older = is_stated and self.is_old and some(parts, _is_typed)
+        return is_ours and (is_older or some(parts, self.knows, may_be_empty=is_stated))
 
     def knows(self, block: Any) -> bool:
         """Return whether a part is one of this version."""
@@ -185,6 +198,15 @@ class AgentToAgent(Format):
 
     def _text(self, text: Any, is_old: bool) -> dict[str, Any]:
         return {"kind": "text", "text": text} if is_old else {"text": text}
+
+
+_TYPED: Final = "typed"
+"""The form of a part of version 0.2, which called its kind a type."""
+
+
+def _is_typed(part: Any) -> bool:
+    kind = part.get("type") if isinstance(part, dict) and "kind" not in part else None
+    return isinstance(kind, str) and kind in ("text", "file", "data") and kind in part
 
 
 def _content_of(part: Any) -> str | None:

@@ -127,6 +127,10 @@ class Anthropic(Format):
         if kind == "text":
             said = optional(block, "citations", list) or []
             return Text(need(block, "text"), citations=[_cited(each) for each in said])
+        if kind == "compaction":
+            # What has been said before, in the words of the model.
+            summary = optional(block, "content")
+            return None if summary is None else Text(summary, form=kind)
         if kind in {"image", "document"}:
             return _media(block, kind)
         if kind == "thinking":
@@ -151,6 +155,8 @@ class Anthropic(Format):
 
     def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
         """Return the block of an item."""
+        if isinstance(item, Text) and item.form == "compaction":
+            return {"type": item.form, "content": item.text}
         if isinstance(item, Text):
             block: dict[str, Any] = {"type": "text", "text": item.text}
             said = [_citation(each) for each in item.citations if _is_ours(each)]

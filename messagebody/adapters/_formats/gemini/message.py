@@ -37,16 +37,17 @@ from messagebody.adapters._vocabulary.items import (
     Result,
     Text,
     arguments_object,
+    is_of_provider,
     renamed,
     value_of,
 )
 
 _PARTS: Final = {
     "text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode",
-    "codeExecutionResult",
+    "codeExecutionResult", "toolCall", "toolResponse",
 }  # fmt: skip
 
-_INSIDE: Final = ("mimeType", "displayName", "fileUri", "willContinue", "partialArgs")
+_INSIDE: Final = ("mimeType", "displayName", "fileUri", "willContinue", "partialArgs", "toolType")
 """Members inside of parts."""
 _SPELLINGS: Final = {in_python(name): name for name in (*_PARTS, *_INSIDE) if name != "text"}
 """Members as Python writes them, and as JSON has them; the service takes both, and mixed ones."""
@@ -175,6 +176,15 @@ class Gemini(Format):
             return Call(optional(call, "id"), need(call, "name"), arguments, form=form)
         if "functionResponse" in block:
             return _result(need(block, "functionResponse", dict))
+        if "toolCall" in block:
+            call = need(block, "toolCall", dict)
+            arguments, name = arguments_in(call, "args"), optional(call, "toolType") or ""
+            return Call(optional(call, "id"), name, arguments, _SERVER_CALL)
+        if "toolResponse" in block:
+            said = need(block, "toolResponse", dict)
+            blocks = [{"response": said["response"]}] if said.get("response") else []
+            name = optional(said, "toolType")
+            return Result(optional(said, "id"), [], name, kind=_SERVER_RESULT, blocks=blocks)
         if "response" in block:
             return Media("response", JSON, text=strict_json.dumps(block["response"]))
         return _code(block)
@@ -194,6 +204,8 @@ class Gemini(Format):
             return {"text": item.text, "thought": True}
         if isinstance(item, Media):
             return _written(item)
+        if isinstance(item, Call | Result) and is_of_provider(item):
+            return _of_server(item, blocks)
         if isinstance(item, Call):
             call = {"name": item.name, "args": arguments_object(item.arguments)}
             return {"functionCall": call if item.id is None else {"id": item.id, **call}}
@@ -205,6 +217,10 @@ class Gemini(Format):
         if isinstance(item, Code):
             return {"codeExecutionResult": {"outcome": item.outcome, "output": item.text}}
         return None
+
+    def has_provider_tools(self, item: Call | Result) -> bool:
+        """Return whether it is one of Google's own tools."""
+        return item.name in _GOOGLES
 
     def knows(self, block: Any) -> bool:
         """Return whether a block is one of the format."""
@@ -324,6 +340,24 @@ def _result(response: Any) -> Result:
 
 _BARE: Final = "bare"
 """The form of a response that is no object."""
+
+
+_SERVER_CALL: Final = "server_tool_call"
+_SERVER_RESULT: Final = "server_tool_result"
+_GOOGLES: Final = frozenset({
+    "GOOGLE_SEARCH_WEB", "GOOGLE_SEARCH_IMAGE", "URL_CONTEXT", "GOOGLE_MAPS", "FILE_SEARCH",
+})  # fmt: skip
+"""The tools that Google runs itself."""
+
+
+def _of_server(item: Call | Result, blocks: list[Any]) -> dict[str, Any]:
+    """Return the part of a tool that Google has run, or of what it has found."""
+    known = {} if item.id is None else {"id": item.id}
+    named = {"toolType": item.name} if item.name else {}
+    if isinstance(item, Call):
+        return {"toolCall": {**known, **named, "args": arguments_object(item.arguments)}}
+    said = {"response": _said(item, blocks)} if blocks else {}
+    return {"toolResponse": {**known, **named, **said}}
 
 
 def _response(item: Result, blocks: list[Any]) -> dict[str, Any]:

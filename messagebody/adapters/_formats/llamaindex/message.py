@@ -1,5 +1,6 @@
 """The messages of LlamaIndex, whose blocks state their kind as `block_type`."""
 
+import copy
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -8,10 +9,10 @@ from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import (
     Misplaced,
-    joined_pieces,
     need,
     optional,
-    pieces_in,
+    search_result,
+    search_result_members,
     some,
 )
 from messagebody.adapters._vocabulary.items import (
@@ -28,10 +29,13 @@ from messagebody.adapters._vocabulary.items import (
     call_id,
     form_of_arguments,
 )
+from messagebody.adapters._vocabulary.places import FOUND
 
 _ASSISTANT: Final = frozenset({"assistant"})
 _RETURNED: Final = "returned"
 """The member with the blocks of a result, in the block that stands for its message."""
+_ASKED: Final = frozenset({"user", "tool"})
+"""Who shows what a search has found."""
 _ANSWERING: Final = ("tool", "function")
 _TYPES: Final = (
     "text", "image", "audio", "video", "document", "cache", "citable", "citation", "thinking",
@@ -59,9 +63,13 @@ class LlamaIndex(Format):
     kinds = (
         *(Kind(name, (f"{name}/*",), ("*",), in_results=True)
           for name in ("image", "audio", "video")),
+        Kind("citable", ("text/*",), in_results=True, roles=_ASKED, name_slot="path",
+             described_by=FOUND),
         Kind("document", ("*/*",), ("*",), name_slot="path", in_results=True,
              top_level=DOCUMENT_TOP_LEVEL),
+        Kind("citation", (), ("*",), ("*/*",), in_messages=False),
     )  # fmt: skip
+    unmissed = frozenset({"more"})
     speakers = {Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012
     own_roles = frozenset({"developer", "model", "chatbot"})
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
@@ -104,9 +112,10 @@ class LlamaIndex(Format):
         content: list[Any] = []
         for block in blocks:
             if "block_type" in block:
-                content += _without_citations(block)
+                _put(content, block)
             elif (told := block.get(_RETURNED)) is not None:
-                content += [each for inner in told for each in _without_citations(inner)]
+                for inner in told:
+                    _put(content, inner)
                 more |= {key: value for key, value in block.items() if key != _RETURNED}
             else:
                 more.update(block)
@@ -133,6 +142,8 @@ class LlamaIndex(Format):
             case "text":
                 said = optional(block, "citations", list) or []
                 return Text(need(block, "text"), citations=[_cited(each) for each in said])
+            case "citation":
+                return _source(block)
             case "image" | "audio" | "video" | "document" as kind:
                 return _media(block, kind)
             case "citable":
@@ -152,8 +163,6 @@ class LlamaIndex(Format):
         """Return the block of an item."""
         if isinstance(item, Text):
             made: dict[str, Any] = {"block_type": "text", "text": item.text}
-            if isinstance(item.form, str) and item.form.startswith("citable"):
-                return _written_citable(item.text, item.form, item.citations)
             said = [_citation(each) for each in item.citations if isinstance(each.get("url"), str)]
             return {**made, "citations": said} if said else made
         if isinstance(item, Media):
@@ -200,7 +209,7 @@ def _with_citations(blocks: list[Any]) -> list[Any]:
     found: list[Any] = []
     said: list[Any] = []
     """The citations of the last block."""
-    for block in blocks:
+    for block in [piece for each in blocks for piece in _pieces(each)]:
         is_text = bool(found) and _type_of(found[-1]) == "text"
         quoted = block.get("cited_content") if _type_of(block) == "citation" else None
         if not is_text or _type_of(quoted) is None:
@@ -220,6 +229,34 @@ def _without_citations(block: Any) -> list[Any]:
         return [block]
     text = {key: value for key, value in block.items() if key != "citations"}
     return [text, *block["citations"]]
+
+
+def _pieces(block: Any) -> list[Any]:
+    """Return a citable block for each of its blocks, if they are not all texts."""
+    content = block.get("content") if _type_of(block) == "citable" else None
+    if not isinstance(content, list) or len(content) < 2 or {*map(_type_of, content)} == {"text"}:
+        return [block]
+    first, *others = ({**block, "content": [each]} for each in content)
+    return [first, *({**each, "more": True} for each in others)]
+
+
+def _put(content: list[Any], block: Any) -> None:
+    """Add a block to the content of a message, the pieces of a citable one as one."""
+    last = content[-1] if content and _type_of(content[-1]) == "citable" else None
+    if _type_of(block) != "citable" or "more" not in block:
+        content += _without_citations(block)
+    elif last is None or not isinstance(last["content"], list):
+        content.append({key: block[key] for key in block if key != "more"})
+    else:
+        content[-1] = {**last, "content": [*last["content"], *block["content"]]}
+
+
+def _source(block: Any) -> Media | None:
+    """Return the source of a citation that stands behind no text."""
+    url, title = need(block, "source"), optional(block, "title")
+    if "://" not in url:
+        return None
+    return Media("citation", "text/html", url=url, title=title or None, place="sources")
 
 
 def _cited(block: Any) -> dict[str, Any]:
@@ -243,20 +280,24 @@ def _citation(citation: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _citable(block: Any) -> Text | None:
-    """Return the content of a citable block if it is one text."""
+def _citable(block: Any) -> Media | None:
+    """Return what a search has found: texts as one, or one file."""
     content = block.get("content")
-    if not isinstance(content, list) or {*map(_type_of, content)} != {"text"}:
+    if not isinstance(content, list):
         return None
-    about = {"type": "citable", "url": need(block, "source"), "title": need(block, "title")}
-    text, form = joined_pieces([need(each, "text") for each in content], "citable")
-    return Text(text, citations=[about], form=form)
+    kind = _type_of(content[0]) if len(content) == 1 else None
+    if kind in _MEMBERS and (item := _media(content[0], kind)) is not None:
+        item.form = f"citable {item.form or ''}".strip()
+        return item
+    if {*map(_type_of, content)} != {"text"}:
+        return None
+    return search_result("citable", block, [need(each, "text") for each in content])
 
 
-def _written_citable(text: str, form: str, citations: list[dict[str, Any]]) -> dict[str, Any]:
-    about = next((each for each in citations if each.get("type") == "citable"), {})
-    said = {"title": about.get("title", ""), "source": about.get("url", "")}
-    content = [{"block_type": "text", "text": each} for each in pieces_in(text, form)]
+def _written_citable(item: Media) -> dict[str, Any]:
+    about, texts = search_result_members(item)
+    content = [{"block_type": "text", "text": text} for text in texts]
+    said = {key: about[key] for key in ("title", "source")}
     return {"block_type": "citable", **said, "content": content}
 
 
@@ -281,6 +322,15 @@ def _media(block: Any, kind: str) -> Media | None:
 
 
 def _written(item: Media) -> Any:
+    if item.kind == "citable":
+        return _written_citable(item)
+    if item.kind == "citation":
+        return _citation({"url": item.url, "title": item.title})
+    word, _, form = str(item.form or "").partition(" ")
+    if word == "citable":
+        inner = copy.copy(item)
+        inner.form = form or None
+        return {"block_type": "citable", "content": [_written(inner)]}
     content, of = _MEMBERS[item.kind]
     kind = item.media_type
     if kind is not None and item.kind == "audio":

@@ -206,6 +206,8 @@ def _contents(result: dict[str, Any]) -> list[Any]:
 def _list(content: Any) -> list[Any]:
     if content is None:
         return []
+    if isinstance(content, str):  # some servers forget the block
+        return [{"type": "text", "text": content}]
     if not isinstance(content, list):
         raise Misplaced("/content", "expected a list of blocks")
     return content

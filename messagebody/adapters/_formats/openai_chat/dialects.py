@@ -193,8 +193,14 @@ def _thought(block: Any) -> Reasoning | None:
     held = block.get("thinking")
     if isinstance(held, str):
         return Reasoning(held, form="block")
-    texts = [need(each, "text") for each in need(block, "thinking", list)]
+    pieces = need(block, "thinking", list)
+    # Between the texts may stand what they refer to.
+    texts = [need(each, "text") for each in pieces if not _refers(each)]
     return Reasoning("".join(texts), form=["texts", *map(len, texts)]) if texts else None
+
+
+def _refers(piece: Any) -> bool:
+    return isinstance(piece, dict) and piece.get("type") == "reference"
 
 
 # Streams

@@ -25,6 +25,8 @@ _OF_LIST: Final = {
     "reasoning_text": ("content", "content_index", "text"),
     "reasoning_summary_text": ("summary", "summary_index", "text"),
 }  # fmt: skip
+_TYPES: Final = {"reasoning_summary_text": "summary_text"}
+"""The types of the parts of lists, where they are not the name of the event."""
 _BEGINS: Final = (
     "response.created", "response.queued", "response.in_progress", "keepalive",
 )  # fmt: skip
@@ -120,7 +122,10 @@ class ResponsesEvents(Accumulator):
                 parts[event[index]] = plain(member(event, "part", dict))
         elif name in _OF_LIST:
             key, index, text = _OF_LIST[name]
-            self._text(at(objects(item, key), event.get(index), "part"), text, step, event)
+            parts = item[key] = objects(item, key)
+            if event.get(index) == len(parts):  # some services begin no parts
+                self.begin(parts, {"type": _TYPES.get(name, name), text: ""})
+            self._text(at(parts, event.get(index), "part"), text, step, event)
         elif name in _OF_ITEM:
             self._text(item, _OF_ITEM[name], step, event)
         elif kind == "output_text.annotation.added":

@@ -153,6 +153,8 @@ class PydanticAI(Format):
                 return Text(need(block, "content"), citations=citations, form="text")
             case "thinking" if block.get("content"):
                 return Reasoning(need(block, "content"))
+            case "compaction" if block.get("content"):
+                return Text(need(block, "content"), form=kind)
             case "file":
                 return _file(need(block, "content", dict))
             case "speech":
@@ -371,6 +373,8 @@ def _cited(citation: Any) -> Iterator[dict[str, Any]]:
 
 
 def _written_text(item: Text) -> Any:
+    if item.form == "compaction":
+        return {"part_kind": item.form, "content": item.text}
     form = item.form
     if form in _RETRIES:
         return {"content": item.text, "part_kind": form}

@@ -130,7 +130,7 @@ class VercelAI(Format):
         """Return the item of a part."""
         kind = block.get("type")
         if (item := older.read_block(block, kind)) is not None:
-            if isinstance(item, Result):
+            if isinstance(item, Result) and not older.is_content(item):
                 item.blocks = _of_output({"output": item.blocks[0]})
             return item
         match kind:
@@ -447,7 +447,8 @@ def _is_content(block: Any) -> bool:
 
 def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
     if item.form in older.FORMS:
-        return older.write_result(item, _output(blocks))
+        output = blocks if older.is_content(item) else _output(blocks)
+        return older.write_result(item, output)
     named: dict[str, Any] = {
         "type": "tool result",
         "toolCallId": call_id(item),

@@ -16,6 +16,12 @@ _INVOCATION: Final = "tool-invocation"
 _ANSWER: Final = "tool invocation result"
 _ARGS: Final = "tool-call args"
 _RESULT: Final = "tool-result result"
+_CONTENT: Final = "tool-result content"
+_CONTENTS: Final = {
+    "media": "data", "file-data": "data", "image-data": "data", "file-url": "url",
+    "image-url": "url",
+}  # fmt: skip
+"""Blocks in the content that a tool returns to a model, and the member with their content."""
 _MODEL: Final = {
     "tool-call": "toolName", "tool-result": "toolName", "image": "image", "file": "data",
 }  # fmt: skip
@@ -89,6 +95,12 @@ def read_block(block: Any, kind: Any) -> Item | None:
     if kind == "attachment":
         stated, name = optional(block, "contentType"), optional(block, "name")
         return Media(kind, stated, name, url=need(block, "url"))
+    if kind in _CONTENTS:
+        stated, name = optional(block, "mediaType"), optional(block, "filename")
+        held = {"url": need(block, "url")} if _CONTENTS[kind] == "url" else {
+            "encoded": need(block, "data"),
+        }  # fmt: skip
+        return Media(kind, stated, name, **held)
     return _of_model(block, kind) if is_block(block) else None
 
 
@@ -106,6 +118,8 @@ def _of_model(block: Any, kind: str) -> Item:
         output = optional(block, "output", dict) or {}
         is_error = True if str(output.get("type")).startswith("error") else None
         said = output.get("value")
+        if output.get("type") == "content" and isinstance(said, list):
+            return Result(known, [], name, form=_CONTENT, blocks=said)
         if output.get("type") == "execution-denied":
             reason = optional(output, "reason")
             said = "the call was denied" + (f": {reason}" if reason else "")
@@ -116,6 +130,11 @@ def _of_model(block: Any, kind: str) -> Item:
     if is_url:
         return Media(kind, stated, name, url=said)
     return Media(kind, stated, name, encoded=said)
+
+
+def is_content(item: Result) -> bool:
+    """Return whether a result came as content for a model: a list of blocks."""
+    return bool(item.form == _CONTENT)
 
 
 def write_call(item: Call) -> dict[str, Any]:
@@ -136,6 +155,8 @@ def write_result(item: Result, output: Any) -> dict[str, Any]:
     if item.form == _RESULT:
         told = {} if item.is_error is None else {"isError": item.is_error}
         return {"type": "tool-result", **said, "result": output, **told}
+    if item.form == _CONTENT:
+        return {"type": "tool-result", **said, "output": {"type": "content", "value": output}}
     sort = "text" if isinstance(output, str) else "json"
     kind = f"error-{sort}" if item.is_error else sort
     return {"type": "tool-result", **said, "output": {"type": kind, "value": output}}
@@ -143,6 +164,10 @@ def write_result(item: Result, output: Any) -> dict[str, Any]:
 
 def write_media(item: Media) -> dict[str, Any]:
     """Return the block of a file that came in such a block."""
+    if item.kind in _CONTENTS:
+        named = {} if item.name is None else {"filename": item.name}
+        held = item.url if _CONTENTS[item.kind] == "url" else item.base64()
+        return {"type": item.kind, **item.typed("mediaType"), **named, _CONTENTS[item.kind]: held}
     if item.kind == "attachment":
         named = {} if item.name is None else {"name": item.name}
         url = item.url or item.data_url()
@@ -153,6 +178,9 @@ def write_media(item: Media) -> dict[str, Any]:
     return {"type": kind, **said, **named}
 
 
-FORMS: Final = (_INVOCATION, _ANSWER, "tool-call", "tool-result", _ARGS, _RESULT)
+FORMS: Final = (_INVOCATION, _ANSWER, "tool-call", "tool-result", _ARGS, _RESULT, _CONTENT)
 """The forms of calls and results that came in such blocks."""
-KINDS: Final = {"attachment": None, "model image": "image", "model file": None}
+KINDS: Final = {
+    "attachment": None, "model image": "image", "model file": None,
+    **{kind: "image" if kind.startswith("image") else None for kind in _CONTENTS},
+}  # fmt: skip
