@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from messagebody._core import Part, unspecified_in
+from messagebody.adapters._conversion.collecting import INVENTED
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import Media
+from messagebody.adapters._vocabulary.places import RESERVED
 
 
 def kinds_at(
@@ -119,7 +121,20 @@ def _spoken_name(part: Part, kind: Kind | None, directory: str) -> str | None:
     filename = (part.metadata or {}).get("filename")
     if isinstance(filename, str):
         return filename
-    return name if kind.name_slot == "path" else name.rpartition("/")[2]
+    if kind.name_slot == "file":
+        return name.rpartition("/")[2]
+    return name if kind.name_slot == "name" else _relative(name)
+
+
+def _relative(name: str) -> str:
+    """Return the name of a part as files are named elsewhere: without the slash at its beginning.
+
+    That of an item stays whole, which tells it from a file, and so does one that would be read as
+    another.
+    """
+    path = name[1:]
+    is_whole = RESERVED.fullmatch(name) or path in INVENTED
+    return name if is_whole else path
 
 
 def own_name(part: Part, directory: str) -> str | None:

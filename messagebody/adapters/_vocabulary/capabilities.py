@@ -73,8 +73,8 @@ class Kind:
         max_bytes: bytes of content the target takes; None if no limit is documented.
         advised_bytes: bytes of content that the target is certain to take. It may refuse larger
             content, which a loss reports.
-        name_slot: "path" if the block may state a whole part name, "file" for its last segment
-            only, "" for no name.
+        name_slot: "path" if the block may state a path of a file, which begins with no slash,
+            "name" for a whole part name, "file" for its last segment only, "" for no name.
         in_results: whether the result of a tool may hold it.
         in_messages: whether a message may hold it. A kind that neither messages nor results may
             hold is written only for parts that were read from such a block.

@@ -335,3 +335,48 @@ def test_each_text_between_pictures_of_a_document_is_nobodys_own_words() -> None
     assert [part.name for part in there.value if part.text is not None] == [
         "/documents/1", "/documents/2",
     ]  # fmt: skip
+
+
+SAYS_PATHS = [
+    "a2a", "a2a-0.3", "ag-ui", "anthropic", "gemini", "haystack", "langchain", "llamaindex",
+    "pydantic-ai", "vercel-ai",
+]  # fmt: skip
+
+
+def said_in(value: Any) -> set[str]:
+    """Return all texts of a JSON value."""
+    if isinstance(value, dict):
+        value = [*value.values()]
+    if isinstance(value, list):
+        return {text for each in value for text in said_in(each)}
+    return {value} if isinstance(value, str) else set()
+
+
+@pytest.mark.parametrize("path", ["a.pdf", "reports/a.pdf"])
+@pytest.mark.parametrize("name", SAYS_PATHS)
+def test_a_file_goes_out_by_the_name_that_it_came_with(name: str, path: str) -> None:
+    """A part has an absolute path, and no other system names a file so."""
+    block = {"inlineData": {"mimeType": "application/pdf", "data": PDF, "displayName": path}}
+    there = adapter("gemini").to_body({"role": "user", "parts": [block]})
+    assert (there.value.names(), "blocks" in there.rest) == ([f"/{path}"], True)
+    made = adapter(name).from_body(there.value, rest=there.rest)
+    assert path in said_in(made.value)
+    assert f"/{path}" not in said_in(made.value)
+    assert made.losses == ()
+    back = adapter(name).to_body(made.value)
+    assert back.value.names() == there.value.names()
+    alone = adapter(name).from_body(back.value).value  # without the rest, by the part alone
+    assert path in said_in(alone)
+
+
+def test_a_name_that_would_be_read_as_another_stays_whole() -> None:
+    for name in ("/filename", "/input_document", "/tool/calls/9.json"):
+        body = MessageBody([Part(b"%PDF-1", name=name, content_type="application/pdf")])
+        made = adapter("vercel-ai").from_body(body, role="user")
+        assert made.value["parts"][-1]["filename"] == name
+        assert [loss.why for loss in made.losses if "its name goes out" in loss.why] == []
+
+
+def test_names_of_acp_are_paths_from_the_root() -> None:
+    body = MessageBody([Part(b"%PDF-1", name="/a.pdf", content_type="application/pdf")])
+    assert adapter("acp").from_body(body).value["parts"][0]["name"] == "/a.pdf"

@@ -346,14 +346,14 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("name", "unnamed", "named"),
         [
-            ("a2a", {"data": {"a": 1}}, {"data": {"a": 1}, "filename": "/x"}),
+            ("a2a", {"data": {"a": 1}}, {"data": {"a": 1}, "filename": "x"}),
             (
                 "a2a-0.3",
                 {"kind": "data", "data": {"a": 1}},
                 {
                     "kind": "file",
                     "file": {
-                        "bytes": "eyJhIjogMX0=", "mimeType": "application/json", "name": "/x",
+                        "bytes": "eyJhIjogMX0=", "mimeType": "application/json", "name": "x",
                     },
                 },
             ),
@@ -361,7 +361,7 @@ class TestOptions:
                 "vercel-ai",
                 {"type": "data-json", "data": {"a": 1}},
                 {
-                    "type": "file", "mediaType": "application/json", "filename": "/x",
+                    "type": "file", "mediaType": "application/json", "filename": "x",
                     "url": "data:application/json;base64,eyJhIjogMX0=",
                 },
             ),
@@ -404,7 +404,7 @@ class TestOptions:
         for message in MESSAGES[name]:
             written = adapter(name).from_body(adapter(name).to_body(message).value, carry=True)
             copies = [each for each in _walk(written.value) if "messagebody" in each]
-            for holder, member in zip(copies, itertools.cycle(({"a": 1}, {}, {"name": "/x"}))):
+            for holder, member in zip(copies, itertools.cycle(({"a": 1}, {}, {"name": "x"}))):
                 # Something else, more than the copy, or another name for what it speaks of.
                 is_other = member == {"a": 1} and holder is copies[0]
                 holder["messagebody"] = member if is_other else holder["messagebody"] | member

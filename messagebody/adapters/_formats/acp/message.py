@@ -38,7 +38,7 @@ class AgentCommunication(Format):
     place = "parts"
     kinds = (
         Kind("value", (JSON,), in_results=True, in_messages=False, is_value=True),
-        Kind("part", ("*/*",), ("*",), ("*/*",), name_slot="path", in_results=True),
+        Kind("part", ("*/*",), ("*",), ("*/*",), name_slot="name", in_results=True),
     )
     slot = ""
     unmissed = frozenset({"joined", "more"})

@@ -43,9 +43,9 @@ class AgentClient(Format):
     telling = frozenset({"sessionId", "sessionUpdate", "prompt"})
     place = "prompt"
     kinds = (
-        Kind("image", ("image/*",), name_slot="path", in_results=True),
+        Kind("image", ("image/*",), name_slot="name", in_results=True),
         Kind("audio", ("audio/*",), in_results=True),
-        Kind("resource", ("*/*",), name_slot="path", in_results=True),
+        Kind("resource", ("*/*",), name_slot="name", in_results=True),
         Kind("value", (JSON,), in_messages=False, is_value=True),
         Kind("resource_link", (), ("*",), ("*/*",), name_slot="path", in_results=True),
     )
