@@ -17,7 +17,7 @@ import msgspec
 from messagebody._base.limits import Limits
 from messagebody._base.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
 from messagebody._wire import base64
-from messagebody._wire.long_contents import SHORTEST, cut
+from messagebody._wire.long_contents import LONG, SHORTEST, cut, without
 from messagebody._wire.members import (
     ABOUT,
     URL,
@@ -123,6 +123,8 @@ def _read(document: bytes, limits: Limits) -> list[PartRecord]:
         records: list[PartRecord] = _decode(document)
     except msgspec.ValidationError:
         records = _settled(_decode_any(document))
+    if len(document) >= SHORTEST and len(records) <= _PIECE and _has_all(document, records):
+        return records
     if len(records) <= _PIECE:
         written = _write(records)
         # Equal bytes are the common case, and quicker to compare than to count.
@@ -131,6 +133,26 @@ def _read(document: bytes, limits: Limits) -> list[PartRecord]:
     elif not _is_written_so(records, document):
         _require_colons(sum(piece.count(b":") for piece in _pieces(records)), document)
     return records
+
+
+def _has_all(document: bytes, records: list[PartRecord]) -> bool:
+    """Return whether the records have all members of a document, by what is left of both.
+
+    Long contents are taken out of both if their spelling is the usual one: it hides no colon.
+    """
+    held = {at: each.content for at, each in enumerate(records) if len(each.content or "") > LONG}
+    try:
+        rest = without(document, [_write(content) for content in held.values()])
+        for at in held:
+            records[at].content = ""
+        written = _write(records)
+    finally:
+        for at, content in held.items():
+            records[at].content = content
+    if rest is None or not held:
+        return False
+    is_same = written.count(b":") == rest.count(b":")
+    return is_same and not _hides_a_colon(rest)
 
 
 def _is_written_so(records: list[PartRecord], document: bytes) -> bool:

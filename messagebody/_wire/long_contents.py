@@ -100,6 +100,31 @@ def cut(document: bytes) -> Cut | None:
     return Cut(rest, contents) if is_clear else None
 
 
+def without(document: bytes, contents: Sequence[bytes]) -> bytes | None:
+    """Return a document without some contents, whose spelling is known; None if one is not found.
+
+    Arguments:
+        document: the document.
+        contents: strings of JSON, in their order in the document.
+    """
+    view = memoryview(document)
+    pieces: list[memoryview] = []
+    taken = 0
+    find, starts_with = document.find, document.startswith
+    for content in contents:
+        after = taken
+        while True:
+            after = find(_KEY, after) + _KEY_SIZE
+            if after < _KEY_SIZE:
+                return None
+            start = _start(document, after)
+            if starts_with(content, start):
+                break
+        pieces.append(view[taken:start])
+        taken = start + len(content)
+    return b"".join([*pieces, view[taken:]])
+
+
 def _start(document: bytes, after: int) -> int:
     """Return where the string behind a name begins; 0 for another value or an odd spelling."""
     if document.startswith(b':"', after):
