@@ -1,6 +1,6 @@
 """The search for the plan that makes most of a budget, and what the plan shows."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import attrs
@@ -12,17 +12,17 @@ from messagebody.prompts._material import FRAME, PER_TOKEN, Material, Texts
 from messagebody.prompts._shares import LEAST, Plan, Shares
 
 _ENOUGH: Final = 0.97
-"""The share of a budget that ends the search."""
+"""The share of a budget that is enough."""
 _AIM: Final = 0.985
 """The share of a budget that the search aims at."""
 _TRIES: Final = 24
-"""The most plans that are tried; three are usual."""
+"""The most numbers that are tried in a search; three are usual."""
 _USUAL: Final = 3.5
 """The characters of a token, with frames, with which the search begins."""
 _SHORTEST: Final = 32
-"""How many texts are tried again as a whole when much of the budget is left."""
+"""How many of the shortest texts are tried as a whole when much of the budget is left."""
 _FIRST: Final = 8
-"""How many of the first texts are tried again, cut."""
+"""How many of the first texts are tried then, cut."""
 _LINE: Final = 8
 """The fewest tokens of a line of the list."""
 _REFUSALS: Final = 100
@@ -94,10 +94,9 @@ class Planner:
         # Half of the budget: pictures can't be shortened, and must leave room for text.
         half, _ = self._pictures(self._budget // 2)
         is_known = everything is not None and half == pictures
-        found = self._search(half, everything if is_known else None) or self._search(frozenset())
+        found = self._planned(half, everything if is_known else None) or self._planned(frozenset())
         found = self._with_question(found or Layout(Plan({}, []), frozenset(), [], 0))
-        found = self._with_more_lines(self._with_more_text(found))
-        return self._with_more_pictures(found)
+        return self._with_more_pictures(self._corrected(found))
 
     def body(self, shown: Layout) -> MessageBody:
         """Return the parts to send."""
@@ -182,43 +181,64 @@ class Planner:
         plan = shares.everything()
         return None if plan is None else self._layout(plan, pictures)
 
-    def _search(self, pictures: frozenset[int], known: Layout | None = None) -> Layout | None:
-        """Return what shows most of those tried that fit, None if none does.
-
-        A longer text may have a smaller count, so only plans that were tried are taken.
+    def _planned(self, pictures: frozenset[int], known: Layout | None = None) -> Layout | None:
+        """Return the plan whose room makes most of the budget, None if no plan fits.
 
         Arguments:
             pictures: the pictures to send.
             known: everything with these pictures, if it was tried and does not fit.
         """
         shares = self._shares(pictures)
-        beside = PICTURE_TOKENS * len(pictures)
-        budget = self._budget - beside
-        span = _Span(0, 0, PER_TOKEN * budget + 1, None)
+        nothing = Layout(Plan({}, []), pictures, [], PICTURE_TOKENS * len(pictures))
+        budget = self._budget - nothing.used
         guess = int(_USUAL * budget)
         if known is not None:
             # No bound: a text that is cut may take more than the whole one, with frame and note.
             size = sum(len(block) for block in known.blocks if isinstance(block, str))
-            guess = int(size * _AIM * budget / (known.used - beside))
-        best: Layout | None = None
+            guess = int(size * _AIM * budget / (known.used - nothing.used))
+        rooms = range(PER_TOKEN * budget + 1)
+        found = self._fullest(
+            nothing, rooms, guess, lambda room: self._layout(shares.plan(room), pictures)
+        )
+        bare = self._layout(nothing.plan, pictures) if found is nothing else found
+        return bare if bare.used <= self._budget else None
+
+    def _fullest(
+        self, least: Layout, numbers: range, guess: int, make: Callable[[int], Layout]
+    ) -> Layout:
+        """Return what makes most of the budget, of what is made of a few numbers.
+
+        A larger number may use fewer tokens, so only what was counted is taken.
+
+        Arguments:
+            least: what the first number stands for; it is taken if nothing else fits.
+            numbers: the numbers.
+            guess: the one to try first.
+            make: makes what is counted.
+        """
+        best, low, fits = least, numbers.start, least.used
+        high, exceeds = numbers.stop, 0
         for attempt in range(_TRIES):
-            shown = self._layout(shares.plan(guess), pictures)
-            used = shown.used - beside
-            if used <= budget:
-                span = attrs.evolve(span, low=guess, fits=used)
-                best = shown if best is None or shown.used > best.used else best
-                if shown.plan.is_everything or used >= _ENOUGH * budget:
-                    break
-            else:
-                span = attrs.evolve(span, high=guess, exceeds=used)
-            if span.high - span.low < 2:
+            if high - low < 2 or self._is_full(best):
                 break
-            # The middle, too, because counters may grow by leaps.
-            guess = span.middle if attempt % 3 == 2 else span.guess(_AIM * budget)
-        if best is None:
-            bare = self._layout(Plan({}, []), pictures)
-            return bare if bare.used <= self._budget else None
+            guess = max(low + 1, min(high - 1, guess))
+            shown = make(guess)
+            if shown.used > self._budget:
+                high, exceeds = guess, shown.used
+            else:
+                low, fits = guess, shown.used
+                best = shown if best is least or shown.used > best.used else best
+            if exceeds:
+                steps, tokens = high - low, exceeds - fits
+            else:
+                steps, tokens = low - numbers.start, fits - least.used
+            guess = low + round((_AIM * self._budget - fits) * steps / max(tokens, 1))
+            if attempt % 3 == 1:  # because counters may grow by leaps
+                guess = (low + high) // 2
         return best
+
+    def _is_full(self, shown: Layout) -> bool:
+        return shown.plan.is_everything or shown.used >= _ENOUGH * self._budget
 
     def _with_question(self, shown: Layout) -> Layout:
         """Return the first unnamed text that fits alone, if no unnamed text is shown yet.
@@ -238,59 +258,41 @@ class Planner:
                 return Layout(Plan({position: length}, []), frozenset(), [text], used)
         return shown
 
-    def _with_more_text(self, shown: Layout) -> Layout:
-        """Return the same with more of the texts that are left out, if much of the budget is."""
+    def _corrected(self, shown: Layout) -> Layout:
+        """Return the same with more texts or other lines, if much of the budget is left."""
         texts = self._material.texts
         positions = [*self._unnamed.positions, *self._named.positions]
         # The shortest ones may still fit as a whole.
         for position in sorted(positions, key=lambda each: len(texts[each]))[:_SHORTEST]:
-            shown = self._with_share(shown, position, len(texts[position]))
+            shown = self._with_text(shown, position, len(texts[position]))
         for position in positions[:_FIRST]:
-            shown = self._with_as_much(shown, position)
-        return shown
+            shown = self._with_text(shown, position, LEAST)
+        return self._with_more_lines(shown)
 
-    def _with_as_much(self, shown: Layout, position: int) -> Layout:
-        """Return the same with as much of a text as fits."""
-        low, high = shown.plan.shares.get(position, 0), len(self._material.texts[position])
-        high = min(high, low + PER_TOKEN * (self._budget - shown.used) + 1)
-        low = max(low, LEAST - 1)
-        while high - low > 1:
-            middle = (low + high) // 2
-            more = self._with_share(shown, position, middle)
-            if more is shown:
-                high = middle
-            else:
-                shown, low = more, middle
-        return shown
-
-    def _with_share(self, shown: Layout, position: int, share: int) -> Layout:
-        """Return the same with more of a text, if that fits and much of the budget is left."""
-        if shown.used >= _ENOUGH * self._budget or shown.plan.shares.get(position, 0) >= share:
-            return shown
-        if share > PER_TOKEN * self._budget:
-            return shown
-        plan = self._shares(shown.pictures).with_share(shown.plan, position, share)
-        more = self._layout(plan, shown.pictures)
-        # It may even cost less than its line in the list.
-        return more if more.used <= self._budget else shown
+    def _with_text(self, shown: Layout, position: int, least: int) -> Layout:
+        """Return the same with as much of a text as fits, but no less than so many characters."""
+        left = self._budget - shown.used
+        now, length = shown.plan.shares.get(position, 0), len(self._material.texts[position])
+        rooms = range(max(now, least - 1), min(length, now + PER_TOKEN * left) + 1)
+        shares = self._shares(shown.pictures)
+        guess = now + int(_USUAL * left) if now else least
+        return self._fullest(
+            shown, rooms, guess,
+            lambda share: self._layout(
+                shares.with_share(shown.plan, position, share), shown.pictures
+            ),
+        )  # fmt: skip
 
     def _with_more_lines(self, shown: Layout) -> Layout:
         """Return the same with a longer list, if texts leave more than a line of the budget."""
         left = self._budget - shown.used
-        if shown.plan.is_everything or left <= (1 - _ENOUGH) * self._budget:
-            return shown
         shares = self._shares(shown.pictures)
-        low = len(shown.plan.listed)
-        high = low + left // _LINE
-        while low < high:
-            lines = (low + high + 1) // 2
-            more = self._layout(shares.with_lines(shown.plan, lines), shown.pictures)
-            # All of them may be fewer.
-            if more.used <= self._budget and len(more.plan.listed) == lines:
-                shown, low = more, lines
-            else:
-                high = lines - 1
-        return shown
+        most = len(self._material) - len(shown.plan.shares) - len(shown.pictures)
+        now = len(shown.plan.listed)
+        return self._fullest(
+            shown, range(now, min(most, now + left // _LINE) + 1), now + left // _LINE,
+            lambda lines: self._layout(shares.with_lines(shown.plan, lines), shown.pictures),
+        )  # fmt: skip
 
     def _with_more_pictures(self, shown: Layout) -> Layout:
         """Return the same with the pictures that fit into the rest, if all else is shown."""
@@ -326,36 +328,6 @@ class Planner:
         text = "\n\n".join(block for block in blocks if isinstance(block, str))
         used = self._counter.count(text, pieces) + PICTURE_TOKENS * len(pictures)
         return Layout(plan, pictures, blocks, used)
-
-
-@attrs.frozen
-class _Span:
-    """What is known of a search: the largest room that fits, and the smallest that does not.
-
-    Arguments:
-        low: the room that fits.
-        fits: its tokens.
-        high: the room that does not fit, or is not allowed.
-        exceeds: its tokens, None if they are not known.
-    """
-
-    low: int
-    fits: int
-    high: int
-    exceeds: int | None
-
-    @property
-    def middle(self) -> int:
-        return (self.low + self.high) // 2
-
-    def guess(self, aim: float) -> int:
-        """Return the room that probably has a number of tokens."""
-        if self.exceeds is not None:
-            slope = (self.high - self.low) / max(self.exceeds - self.fits, 1)
-            near = self.low + (aim - self.fits) * slope
-        else:
-            near = self.low * aim / self.fits if self.fits else self.middle
-        return max(self.low + 1, min(self.high - 1, round(near)))
 
 
 def _ends(text: str, most: int) -> str:

@@ -7,19 +7,16 @@ they are counted, so the plan for a room is a guess that `_plan` corrects.
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, islice
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 import attrs
 
-from messagebody.prompts._counting import estimate_tokens
 from messagebody.prompts._frames import Frames, more_parts, note
 from messagebody.prompts._material import FRAME, WORTH, Material
 
 _GAP: Final = len("\n\n")
 LEAST: Final = 40
 """The fewest characters to show of a text that is cut."""
-_SAMPLE: Final = 200
-"""The characters at the beginning of a text that show how dense it is."""
 
 
 @attrs.frozen
@@ -45,30 +42,21 @@ class _Candidate(NamedTuple):
         length: what it has.
         frame: what the frame takes if the text is whole.
         note: what is added if it is cut.
-        full: what it takes within the frame before it is whole.
-        least: what the fewest characters take with their frame.
-        worth: what so many take that they are worth it.
     """
 
     position: int
     length: int
     frame: int
     note: int
-    full: int
-    least: int
-    worth: int
 
-    @classmethod
-    def from_text(cls, position: int, text: str, frame: int, note: int) -> Self:
-        # If a note takes no more characters than it saves, the text is shown whole. But a note on
-        # Chinese or emoji saves tokens even then.
-        full = len(text) + note if _is_dense(text) else len(text)
-        least, worth = (frame + min(full, note + few) for few in (LEAST, WORTH))
-        return cls(position, len(text), frame, note, full, least, worth)
+    def cost(self, few: int) -> int:
+        """Return what so many of its characters take, with their frame."""
+        # If a note takes no fewer characters than it saves, the text is shown whole.
+        return self.frame + min(self.length, self.note + few)
 
     def share(self, room: int) -> int:
         """Return how many of its characters are shown in a room within its frame."""
-        return self.length if room >= self.full else max(room - self.note, 0)
+        return self.length if room >= self.length else max(room - self.note, 0)
 
 
 class Shares:
@@ -111,7 +99,7 @@ class Shares:
         if not self._is_complete:
             return None
         shares = {position: len(self._material.texts[position]) for position in self._all_positions}
-        return Plan(shares, self._fitting_lines(shares, None), is_everything=True)
+        return Plan(shares, [*self._unshown(shares)], is_everything=True)
 
     @property
     def _all_positions(self) -> Iterator[int]:
@@ -127,12 +115,12 @@ class Shares:
         return [found[-1], *found[:-1]] if is_short else found
 
     @cached_property
-    def _named_candidates(self) -> list[_Candidate]:
+    def _named(self) -> list[_Candidate]:
         return [self._candidate(position) for position in self._positions[1]]
 
     @cached_property
     def _wanted(self) -> int:
-        return sum(text.frame + text.full for text in self._named_candidates)
+        return sum(text.frame + text.length for text in self._named)
 
     @cached_property
     def _more(self) -> int:
@@ -145,25 +133,26 @@ class Shares:
         frame = len(frames.opening(position)) + len(frames.closing) + _GAP
         cut = len(note(len(text), name or str(position), len(text))) + _GAP
         if name is None and frames.is_raw:
-            return _Candidate.from_text(position, text, _GAP, frame + cut)
-        return _Candidate.from_text(position, text, frame + _GAP, cut)
+            return _Candidate(position, len(text), _GAP, frame + cut)
+        return _Candidate(position, len(text), frame + _GAP, cut)
 
     def plan(self, room: int) -> Plan:
         """Return the plan for a room."""
         room -= self._more
         # The list may take a quarter, so that there is room for text, or what texts leave.
-        shares, left, _ = self._filled(room - room // 4)
+        shares, left = self._filled(room - room // 4)
         is_whole = self._is_whole(shares)
         listed = self._fitting_lines(shares, left + room // 4 if is_whole else room // 4)
-        if is_whole:
-            return self._plan(shares, listed)
-        taken = sum(map(self._line, listed))
-        shares, left, missing = self._filled(room - taken)
-        # A line of the list gives way to a text that takes all that is left.
-        if left and 0 < missing <= taken:
-            shares, left, _ = self._filled(room - taken + missing)
-            taken -= missing
-        return self._plan(shares, self._fitting_lines(shares, taken + left))
+        if not is_whole:
+            taken = sum(map(self._line, listed))
+            shares, left = self._filled(room - taken)
+            # A line of the list gives way to a text that takes all that is left.
+            missing = self._missing(shares, left)
+            if left and 0 < missing <= taken:
+                taken -= missing
+                shares, left = self._filled(room - taken)
+            listed = self._fitting_lines(shares, taken + left)
+        return self._plan(shares, listed)
 
     def with_lines(self, plan: Plan, lines: int) -> Plan:
         """Return a plan with another number of lines in its list."""
@@ -180,27 +169,29 @@ class Shares:
 
     def _is_whole(self, shares: dict[int, int]) -> bool:
         return all(
-            shares.get(text.position) == text.length
-            for text in (*self._unnamed, *self._named_candidates)
+            shares.get(text.position) == text.length for text in (*self._unnamed, *self._named)
         )
 
-    def _filled(self, room: int) -> tuple[dict[int, int], int, int]:
-        """Return shares, the room that is left, and what the next text misses.
+    def _filled(self, room: int) -> tuple[dict[int, int], int]:
+        """Return the shares of all texts in a room, and the room that is left.
 
         Unnamed text comes first, but leaves a third to named text: otherwise a long one would hide
         all files.
         """
         kept = min(self._wanted, room // 3)
-        first, left, missing = _filled(self._unnamed, room - kept)
-        second, rest, next_missing = _filled(self._named_candidates, left + kept)
+        first, left = _filled(self._unnamed, room - kept)
+        second, rest = _filled(self._named, left + kept)
         if rest:
-            first, rest, missing = _filled(self._unnamed, room - (left + kept - rest))
-        return {**first, **second}, rest, next_missing or missing
+            first, rest = _filled(self._unnamed, room - (left + kept - rest))
+        return {**first, **second}, rest
 
-    def _fitting_lines(self, shares: Collection[int], room: int | None) -> list[int]:
-        """Return the first other parts whose lines fit into a room; all of them if it is None."""
-        if room is None:
-            return [*self._unshown(shares)]
+    def _missing(self, shares: Collection[int], left: int) -> int:
+        """Return what the first text that is not shown takes more than what is left."""
+        texts = (*self._unnamed, *self._named)
+        return next((each.cost(LEAST) - left for each in texts if each.position not in shares), 0)
+
+    def _fitting_lines(self, shares: Collection[int], room: int) -> list[int]:
+        """Return the first other parts whose lines fit into a room."""
         listed: list[int] = []
         for position in self._unshown(shares):
             room -= self._line(position)
@@ -217,37 +208,30 @@ class Shares:
         return len(self._frames.line(position)) + _GAP
 
 
-def _filled(texts: Sequence[_Candidate], room: int) -> tuple[dict[int, int], int, int]:
-    """Return the shares of texts in a room, the room that is left, and what the next text misses.
+def _filled(texts: Sequence[_Candidate], room: int) -> tuple[dict[int, int], int]:
+    """Return the shares of texts in a room, and the room that is left.
 
     All of them get the same if that is worth a frame. Otherwise, the first ones get what is worth
     it, and one more gets the rest.
     """
-    texts = [text for text in texts if text.least <= room]
-    left, first = room, []
-    for text in texts:
-        if text.worth <= left:
-            left -= text.worth
-            first.append(text)
-            continue
-        if left < text.least:
-            return *_level(first, room), text.least - left
-        shares = {each.position: each.share(WORTH + each.note) for each in first}
-        return {**shares, text.position: text.share(left - text.frame)}, 0, 0
-    return *_level(texts, room), 0
+    texts = [text for text in texts if text.cost(LEAST) <= room]
+    left, first = room, 0
+    while first < len(texts) and texts[first].cost(WORTH) <= left:
+        left -= texts[first].cost(WORTH)
+        first += 1
+    if first == len(texts) or left < texts[first].cost(LEAST):
+        return _level(texts[:first], room)
+    last = texts[first]
+    shares = {text.position: text.share(WORTH + text.note) for text in texts[:first]}
+    return {**shares, last.position: last.share(left - last.frame)}, 0
 
 
 def _level(texts: Sequence[_Candidate], room: int) -> tuple[dict[int, int], int]:
     """Return equal shares of texts, none of which gets more than it needs, and the room left."""
     left = room - sum(text.frame for text in texts)
     shares = {}
-    for place, text in enumerate(sorted(texts, key=lambda text: text.full)):
-        room_of_it = min(text.full, left // (len(texts) - place))
+    for place, text in enumerate(sorted(texts, key=lambda text: text.length)):
+        room_of_it = min(text.length, left // (len(texts) - place))
         left -= room_of_it
         shares[text.position] = text.share(room_of_it)
     return shares, left
-
-
-def _is_dense(text: str) -> bool:
-    """Return whether a text has more than a token for two characters, by its beginning."""
-    return not text.isascii() and 2 * estimate_tokens(text[:_SAMPLE]) > len(text[:_SAMPLE])
