@@ -330,6 +330,8 @@ class Assembler:
             return Converted(MessageBody.from_dicts(message, limits=self._limits))
         options: dict[str, Any] = {"limits": self._limits}
         done = adapter(self._format).to_body(message, **options)
+        if is_last:
+            _forget_cut_inputs(done.rest)
         if accumulator.role is None or not isinstance(done.rest, dict | None):
             return done
         return Converted(done.value, done.losses, {**(done.rest or {}), "role": accumulator.role})
@@ -377,6 +379,17 @@ def _refused(number: int, event: Any, why: str) -> EnvelopeError:
     kind = event.get("type") if isinstance(event, dict) else None
     called = f"event {number}" + (f" ({quote(kind, limit=60)})" if isinstance(kind, str) else "")
     return EnvelopeError(f"{called}: {why}", (Finding("stream", f"/{number}", why),))
+
+
+def _forget_cut_inputs(rest: Any) -> None:
+    """Remove the texts of inputs that were cut from a rest, where a service takes only objects."""
+    entries = rest.get("blocks", ()) if isinstance(rest, dict) else ()
+    for entry in entries:
+        if str(entry.get("name")).startswith("/tool/calls/"):
+            turned = entry.get("patch", {}).get("turn", {})
+            for pointer, (made, wanted) in [*turned.items()]:
+                if isinstance(made, dict) and isinstance(wanted, str):
+                    del turned[pointer]
 
 
 class _SoFar(MessageBody):

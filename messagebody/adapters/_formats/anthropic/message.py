@@ -168,7 +168,7 @@ class Anthropic(Format):
         if isinstance(item, Call):
             kind = item.kind if item.kind in _CALLS else "tool_use"
             arguments: Any = arguments_object(item.arguments)
-            if item.form == "text":
+            if item.form == "text" and not isinstance(item.arguments, str):
                 arguments = arguments_text(item.arguments)
             return {"type": kind, "id": call_id(item), "name": item.name, "input": arguments}
         return _written_result(item, blocks) if isinstance(item, Result) else None
