@@ -40,7 +40,7 @@ FLOORS = [*CORE, {"_core"}, *LEAVES]
 INSIDE = {
     "bulk": {"_model.content", "schema._inference", "storage._offloading"},
     "envelopes": {"storage._references.url"},
-    "payloads": {"storage._offloading._jobs", "storage._stores"},
+    "payloads": {"storage._stores"},
     "s3": {"storage._stores.base"},
     "serving": {"storage._stores.objects"},
     "testing": {"schema._dialects"},
@@ -70,7 +70,7 @@ SHARED = {
     "envelopes": {"_attachments", "_carrier", "_embedding", "_format", "_json_schema", "_php",
                   "_values"},
     "frameworks": {"_a2a_early", "_a2a_guard", "gate", "langgraph", "values"},
-    "storage._stores": {"base", "owners"},
+    "storage._stores": {"base", "blobs", "owners"},
 }  # fmt: skip
 # Tables of modules by name, which are loaded on first use.
 TABLES = {"_base/leaves.py", "adapters/_registry.py", "adapters/streams/_assembler.py",

@@ -24,7 +24,7 @@ QUESTIONS = {
     "the content type of a file that is added": ("_base/sniffing", "type of a file"),
     "that 169.254.169.254 is never connected to": ("storage/references/url", "addresses closed"),
     "which parts offload moves": ("storage/offloading/offload", "which parts go"),
-    "how much memory an offload may hold": ("storage/offloading/jobs", "threads, memory"),
+    "how much memory an offload may hold": ("storage/offloading/offload", "how much memory"),
     "which schema part a violation names as the nearest": ("schema/validation", "nearest misses"),
     "the exit code of an error": ("_cli/application", "exit codes"),
     "that the glob /a/** does not match /a": ("globs/automaton", "what matches"),

@@ -90,16 +90,59 @@ def _is_special(path: str | os.PathLike[str]) -> bool:
 def _replace(target: Path, chunks: Iterable[bytes]) -> None:
     temporary = target.parent / temporary_name()
     try:
-        descriptor = os.open(temporary, CREATE, 0o600)
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.writelines(chunks)
-            os.fsync(stream.fileno())
+        _write_to_disk(os.open(temporary, CREATE, 0o600), chunks)
         temporary.chmod(_mode(target))
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     delete_abandoned(target.parent)
+
+
+def write_below(
+    root: Path, segments: Sequence[str], chunks: Iterable[bytes], *, replaces: bool
+) -> bool:
+    """Write a file below a root, without following links, and return whether it got its name.
+
+    The bytes go into a temporary file beside it, are synced to the disk, and get the name in one
+    step. Missing directories are made, the root too.
+
+    Arguments:
+        root: the root directory.
+        segments: the path of the file below it.
+        chunks: its bytes; if the iterator raises, nothing gets the name.
+        replaces: whether a file that has the name is replaced, or stays.
+
+    Raises:
+        OSError: the file can't be written; an existing file is untouched.
+    """
+    root.mkdir(parents=True, exist_ok=True)
+    with open_parent(root, segments, create=True) as directory:
+        name, temporary = segments[-1], temporary_name()
+        try:
+            # Readable by other users of the machine, as objects of a bucket are by other clients.
+            _write_to_disk(os.open(temporary, CREATE, 0o644, dir_fd=directory), chunks)
+            if replaces:
+                os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+            elif not give_name(directory, temporary, name):
+                return False
+            os.fsync(directory)  # which has the name
+            return True
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=directory)
+            delete_abandoned(directory)
+
+
+def _write_to_disk(descriptor: int, chunks: Iterable[bytes]) -> None:
+    """Write an open file and close it."""
+    with io.FileIO(descriptor, "wb") as stream:
+        for chunk in chunks:
+            rest = memoryview(chunk)
+            while rest:
+                rest = rest[stream.write(rest) :]  # it may write a part of it
+        # Before it gets a name, or a power failure could leave a name without its content.
+        os.fsync(descriptor)
 
 
 def _mode(path: Path) -> int:

@@ -3,16 +3,21 @@
 import itertools
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, wait
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Executor, Future, wait
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 _T = TypeVar("_T")
 _Item = TypeVar("_Item")
 
 PATIENCE: Final = 1.0
 """Seconds that cancelled work has to undo its changes before it is given up."""
+
+# A usual number for uploads with boto3; more connections were not faster in measurements.
+_WORKERS: Final = 16
+_TICK: Final = 0.1
+"""Seconds between two checks whether the work was cancelled."""
 
 
 class Interrupted(Exception):
@@ -116,6 +121,83 @@ def _do(future: "Future[Any]", work: Callable[[], Any]) -> None:
         future.set_exception(error)
     else:
         future.set_result(result)
+
+
+class Outcomes(NamedTuple):
+    """What became of pieces of work: the values of all if there is no error."""
+
+    values: list[Any]
+    """In order; None for a piece that failed or did not begin."""
+    errors: dict[int, Exception]
+    """By the positions of their pieces."""
+
+
+def run_all(
+    work: Sequence[Callable[[], object]], stop: Stop, *, fail_fast: bool = False
+) -> Outcomes:
+    """Run pieces of work on a few threads.
+
+    Arguments:
+        work: the pieces.
+        stop: set when the caller, or an interrupt, ends the work.
+        fail_fast: begin nothing new after a piece has failed; running pieces are finished.
+
+    Raises:
+        Interrupted: the work was stopped.
+    """
+    pieces = [partial(_unless_stopped, piece, stop) for piece in work]
+    # An interrupt only reaches the main thread, which must not hang in a store.
+    if len(pieces) == 1 and threading.current_thread() is not threading.main_thread():
+        futures = [Future[object]()]
+        _do(futures[0], pieces[0])
+    else:
+        futures = _run_in_threads(pieces, stop, fail_fast=fail_fast)
+    outcomes = Outcomes([], {})
+    for at, future in enumerate(futures):
+        error = None if future.cancelled() else future.exception()
+        if isinstance(error, Interrupted) or not isinstance(error, Exception | None):
+            raise error
+        if error is not None:
+            outcomes.errors[at] = error
+        outcomes.values.append(None if error or future.cancelled() else future.result())
+    return outcomes
+
+
+def _run_in_threads(
+    pieces: Sequence[Callable[[], object]], stop: Stop, *, fail_fast: bool
+) -> list[Future[object]]:
+    pool = Pool(_WORKERS, "messagebody")
+    try:
+        futures = pool.submit_all(pieces)
+        pending = set(futures)
+        while pending:
+            # In short steps, so that a signal is noticed while all threads are busy in a store.
+            done, pending = wait(pending, timeout=_TICK, return_when=FIRST_EXCEPTION)
+            if fail_fast and any(future.exception() for future in done):
+                pending = {future for future in pending if not future.cancel()}
+                # Only once: what runs is finished, and its errors count, too.
+                fail_fast = False
+            if pending:
+                stop.check()
+    except BaseException:
+        # Running work stops at its next buffer, and rolls back unfinished writes.
+        stop.set()
+        pool.give_up()
+        raise
+    return futures
+
+
+def _unless_stopped(piece: Callable[[], _T], stop: Stop) -> _T:
+    stop.check()
+    return piece()
+
+
+def gather(work: Sequence[Callable[[], _T]]) -> list[_T]:
+    """Run functions on a few threads, and return their results or raise the first error."""
+    values, errors = run_all(work, Stop(), fail_fast=True) if work else Outcomes([], {})
+    for error in errors.values():
+        raise error
+    return values
 
 
 def results_in_order(

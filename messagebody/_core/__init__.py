@@ -98,7 +98,14 @@ if TYPE_CHECKING:
         xml_attribute,
         xml_content,
     )
-    from messagebody._base.threads import PATIENCE, Interrupted, Pool, Stop, results_in_order
+    from messagebody._base.threads import (
+        PATIENCE,
+        Interrupted,
+        Pool,
+        Stop,
+        gather,
+        results_in_order,
+    )
     from messagebody._model.access import (
         access_of,
         body_of,
@@ -213,7 +220,7 @@ else:
             ".._base.files": "APPEND CREATE DIRECTORY NO_LINKS TEMPORARY_PATTERN "
             "all_or_nothing open_parent open_regular read_at_most "
             "read_regular replace_file replace_unchanged temporary_name",
-            ".._base.threads": "Interrupted PATIENCE Pool Stop results_in_order",
+            ".._base.threads": "Interrupted PATIENCE Pool Stop gather results_in_order",
             # Stores, as those see them who read whole directories.
             "..storage._offloading._mentions": "digests_of",
             "..storage._references.spool": "SpoolBlob",

@@ -55,7 +55,7 @@ from messagebody.bulk._work import (
 )
 from messagebody.bulk._work import Task as ShardTask
 from messagebody.errors import InvalidArgument, MessageBodyError, StoreError
-from messagebody.storage import Spool, Store, read_back
+from messagebody.storage import Spool, Store
 
 # A shard that kills three workers would kill any worker, so it is skipped and reported.
 _ATTEMPTS: Final = 3
@@ -276,7 +276,7 @@ class _Run:
 
     def _has(self, key: str, stated: tuple[int, str]) -> bool:
         """Return whether a result still exists as it was written."""
-        return self.there.get(key) == stated[0] and read_back(self.store, key) == stated
+        return self.there.get(key) == stated[0] and self.store.measure(key) == stated
 
     # Numbers of lines
 

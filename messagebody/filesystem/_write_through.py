@@ -4,7 +4,7 @@ import io
 import os
 from collections.abc import Iterator
 from tempfile import SpooledTemporaryFile
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import attrs
 
@@ -14,9 +14,6 @@ from messagebody._base.sniffing import HEAD
 from messagebody._model.content import LocalFile, Reference, guess_type, size_of
 from messagebody.storage._references import FetchLimits, Resolver
 from messagebody.storage._stores import Store, open_store
-
-if TYPE_CHECKING:
-    from messagebody.storage._stores.objects import Verify
 
 
 @attrs.frozen
@@ -99,8 +96,7 @@ class WriteThrough:
         kind = content_type or guess_type(stream.read(HEAD), name)
         stream.seek(0)
         blob = FileContent(stream, size, digest_of_stream(stream))
-        verify: Verify | None = "digest" if self.store.reads_back else None
-        key = ensure(self.store, blob.digest, blob, kind, verify)
+        key = ensure(self.store, blob.digest, blob, kind)
         return self._remembered(Reference(self.store.url_of(key), size, blob.digest), kind)
 
 

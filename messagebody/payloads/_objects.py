@@ -5,17 +5,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol
 
 import attrs
 
-from messagebody._core import OCTET_STREAM, Reference, Stop, key_of, parse_size, quote, sha256_of
+from messagebody._core import OCTET_STREAM, Reference, gather, key_of, parse_size, quote, sha256_of
 from messagebody.errors import DecodeError, InvalidSize, MessageBodyError
 from messagebody.storage import Store
-from messagebody.storage._offloading._jobs import run_all
 from messagebody.storage._stores import fetch, keep
-
-_T = TypeVar("_T")
 
 _TRUST: Final = 3600.0
 """Seconds for which stored content is assumed to exist.
@@ -122,7 +119,7 @@ class Objects:
         found: dict[Stored, Any] = {each: self._cache.get(each) for each in distinct}
         missing = [each for each in distinct if found[each] is None]
         work = [partial(self._fetched, each) for each in missing]
-        return {**found, **dict(zip(missing, _done(work), strict=True))}
+        return {**found, **dict(zip(missing, gather(work), strict=True))}
 
     def _fetched(self, stored: Stored) -> bytes | MessageBodyError:
         try:
@@ -199,17 +196,8 @@ class Batch:
         Raises:
             StoreError: the store failed.
         """
-        _done(self._to_write)
+        gather(self._to_write)
         self._to_write = []
-
-
-def _done(work: Sequence[Callable[[], _T]]) -> list[Any]:
-    """Run functions on a few threads; return their results, or raise the first error."""
-    outcomes = run_all(work, Stop(), fail_fast=True) if work else []
-    for outcome in outcomes:
-        if outcome.error is not None:
-            raise outcome.error
-    return [outcome.value for outcome in outcomes]
 
 
 class _RecentContents:

@@ -180,9 +180,7 @@ class Edits:
         }
 
     def _store(self, spool: Spool, kind: str) -> str:
-        store = self.messages.store
-        verify = "digest" if store.reads_back else None
-        return ensure(store, spool.digest, SpoolBlob(spool), kind, verify)  # type: ignore[arg-type]
+        return ensure(self.messages.store, spool.digest, SpoolBlob(spool), kind)
 
     def _write(self, name: str, body: MessageBody, *, is_new: bool) -> ServedBody:
         if self.schema is not None:

@@ -52,7 +52,6 @@ if TYPE_CHECKING:
         Upload,
         open_store,
         owned,
-        read_back,
     )
 
 __all__ = [
@@ -90,7 +89,6 @@ __all__ = [
     "parse_size",
     "present",
     "put_content",
-    "read_back",
     "read_reference",
     "sweep",
     "verify",
@@ -105,6 +103,6 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
             "parse_size present put_content sweep verify",
             "._references": "FetchBudget FetchLimits ReferenceFile Resolver Spool "
             "measure_reference open_reference read_reference",
-            "._stores": "Blob Bytes Stat Store Upload open_store owned read_back",
+            "._stores": "Blob Bytes Stat Store Upload open_store owned",
         },
     )

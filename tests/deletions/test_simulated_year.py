@@ -25,7 +25,6 @@ from messagebody.payloads import Payloads
 from messagebody.payloads import _objects as payload_objects
 from messagebody.storage import Blob, Bodies, Owner, Recent, Stat, Store, queues
 from messagebody.storage._offloading import _mentions, _sweep
-from messagebody.storage._offloading._jobs import Outcome
 from messagebody.storage._stores import objects, owners
 from messagebody.storage._stores.owners import owned
 
@@ -444,8 +443,7 @@ def simulate(monkeypatch: pytest.MonkeyPatch, seed: int, days: float) -> World:
     for module in (objects, owners, _sweep, payload_objects):
         monkeypatch.setattr(module, "time", clock)
     # A program has one thread here, so that a seed decides all.
-    serial = lambda work, *_, **__: [Outcome(each()) for each in work]  # noqa: E731
-    monkeypatch.setattr(_mentions, "run_all", serial)
+    monkeypatch.setattr(_mentions, "gather", lambda work: [each() for each in work])
     giver = OfValues(world, "payloads")
     OfBodies(world, "messages").giver = giver
     OfValues(world, "sessions")

@@ -4,14 +4,15 @@ import itertools
 import pkgutil
 import threading
 import time
+from concurrent.futures import wait
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from messagebody import MessageBody, Part, offload
-from messagebody._base.threads import Interrupted, Pool, Stop
-from messagebody.storage._offloading._jobs import MemoryGate, run_all
+from messagebody._base.threads import Interrupted, Pool, Stop, run_all
+from messagebody.storage._offloading._offload import MemoryGate
 from messagebody.storage._stores.directory import FileStore
 
 MIB = 1024 * 1024
@@ -96,8 +97,8 @@ class TestGate:
 
 class TestThreads:
     def test_quick_pieces_share_a_few_threads(self) -> None:
-        outcomes = run_all([threading.current_thread] * 2_000, Stop())
-        assert len({id(outcome.value) for outcome in outcomes}) <= 16
+        threads = run_all([threading.current_thread] * 2_000, Stop()).values
+        assert len({*map(id, threads)}) <= 16
 
 
 class TestEnd:
@@ -110,16 +111,15 @@ class TestEnd:
             time.sleep(0.002)
             raise ValueError("no")
 
-        outcomes = run_all([fail] * 2_000, Stop(), fail_fast=fail_fast)
-        assert [outcome.begun for outcome in outcomes].count(True) == next(begun)
-        if fail_fast:
-            assert any(not outcome.begun for outcome in outcomes)
-        else:
-            assert all(isinstance(outcome.error, ValueError) for outcome in outcomes)
+        values, errors = run_all([fail] * 2_000, Stop(), fail_fast=fail_fast)
+        assert values == [None] * 2_000
+        assert len(errors) == next(begun)
+        assert all(isinstance(error, ValueError) for error in errors.values())
+        assert (len(errors) < 2_000) == fail_fast
 
     @pytest.mark.parametrize(
         ("place", "calls"),
-        [("_base.threads.threading.Thread", 8), ("storage._offloading._jobs.wait", 0)],
+        [("_base.threads.threading.Thread", 8), ("_base.threads.wait", 0)],
     )
     def test_an_interrupt_cancels_what_has_not_begun(
         self, place: str, calls: int, monkeypatch: pytest.MonkeyPatch
@@ -152,7 +152,11 @@ class TestEnd:
             def give_up(self, *_: object) -> None:
                 super().give_up(patience=60)  # a busy machine may take longer than usual
 
-        def interrupted(*_: object, **__: object) -> None:
+        waiting, waits = wait, itertools.count()
+
+        def interrupted(*arguments: Any, **options: Any) -> Any:
+            if next(waits):
+                return waiting(*arguments, **options)
             begun.wait()
             raise KeyboardInterrupt
 
@@ -162,8 +166,8 @@ class TestEnd:
             time.sleep(0.05)
             undone.set()
 
-        monkeypatch.setattr("messagebody.storage._offloading._jobs.Pool", Patient)
-        monkeypatch.setattr("messagebody.storage._offloading._jobs.wait", interrupted)
+        monkeypatch.setattr("messagebody._base.threads.Pool", Patient)
+        monkeypatch.setattr("messagebody._base.threads.wait", interrupted)
         with pytest.raises(KeyboardInterrupt):
             run_all([work], stop)
         assert undone.is_set()

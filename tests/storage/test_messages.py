@@ -11,7 +11,7 @@ from messagebody import MessageBody, Part
 from messagebody._base.limits import Limits
 from messagebody.errors import DecodeError, StoreError
 from messagebody.storage import open_store
-from messagebody.storage._stores.base import Bytes
+from messagebody.storage._stores.blobs import Bytes
 from messagebody.storage._stores.messages import StoredMessages
 
 

@@ -20,14 +20,11 @@ from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.errors import InvalidArgument, LimitExceeded, MessageBodyError, StoreError
 from messagebody.storage._offloading._jobs import replace_parts, reporter, subject_of
-from messagebody.storage._offloading._offload import Selection
-from messagebody.storage._offloading._transfer import FileBlob
+from messagebody.storage._offloading._offload import EVERY_NAME, EVERY_TYPE, selector
+from messagebody.storage._offloading._put import FileBlob
 from messagebody.storage._references import FetchBudget, Resolver, read_reference
 from messagebody.storage._references.spool import SpoolBlob
 from messagebody.storage._stores import Blob, Bytes
-
-_EVERY_NAME = "/**"
-_EVERY_TYPE = "*/*"
 
 
 @guided
@@ -35,8 +32,8 @@ def inline(
     body: MessageBody,
     *,
     resolver: Resolver | None = None,
-    names: str = _EVERY_NAME,
-    content_types: str = _EVERY_TYPE,
+    names: str = EVERY_NAME,
+    content_types: str = EVERY_TYPE,
     all: bool = False,  # noqa: A002 - the natural name
     max_bytes: int | None = None,
     callback: Any = None,
@@ -86,8 +83,8 @@ def inline(
 
 
 def _chooser(names: str, content_types: str, *, take_all: bool) -> Callable[[Part], bool]:
-    by_pattern = (names, content_types) != (_EVERY_NAME, _EVERY_TYPE)
-    selects = Selection(names, content_types, unnamed=names == _EVERY_NAME).chooser()
+    by_pattern = (names, content_types) != (EVERY_NAME, EVERY_TYPE)
+    selects = selector(names, content_types, unnamed=names == EVERY_NAME)
 
     def wanted(part: Part) -> bool:
         if not selects(part.name, part.content_type):

@@ -7,11 +7,11 @@ too many keeps garbage; one too few would lose content.
 
 import binascii
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import partial
 from itertools import chain
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import unquote
 
 import attrs
@@ -19,11 +19,10 @@ import attrs
 from messagebody._base.digests import from_hex_digits
 from messagebody._base.media_types import is_text
 from messagebody._base.sniffing import HEAD, content_type
-from messagebody._base.threads import Stop
+from messagebody._base.threads import gather
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.errors import ObjectNotFound
-from messagebody.storage._offloading._jobs import run_all
 from messagebody.storage._stores import Stat, Store
 
 _WORD: Final = b"sha256"
@@ -166,7 +165,7 @@ class Mentions:
             work = [partial(self._in, each) for digits, each in fresh.items()
                     if digits not in self._read]  # fmt: skip
             self._read |= fresh.keys()
-            new = set().union(*_done(work)) & others.keys() - self._found
+            new = set().union(*gather(work)) & others.keys() - self._found
             self._found |= new
             following = [others[each][0] for each in new]
         return self._found & others.keys()
@@ -195,10 +194,3 @@ def _pieces(chunks: Iterable[bytes]) -> Iterator[bytes]:
     for chunk in chunks:
         yield last + chunk
         last = (last + chunk)[-_OVERLAP:]
-
-
-def _done(work: Sequence[Callable[[], set[str]]]) -> Iterator[set[str]]:
-    for outcome in run_all(work, Stop(), fail_fast=True) if work else ():
-        if outcome.error is not None:
-            raise outcome.error
-        yield cast("set[str]", outcome.value)

@@ -11,10 +11,10 @@ from messagebody._model.part import Part
 from messagebody.errors import StoreError
 from messagebody.storage._offloading._inline import budget_for
 from messagebody.storage._offloading._jobs import about, replace_parts, reporter, subject_of
-from messagebody.storage._offloading._transfer import Watched
 from messagebody.storage._references import FetchBudget, Resolver
 from messagebody.storage._references.spool import SpoolBlob
 from messagebody.storage._stores import Store, open_store
+from messagebody.storage._stores.blobs import Watched
 from messagebody.storage._stores.objects import Verify, ensure
 
 
@@ -64,7 +64,6 @@ def migrate(
     require_body(body)
     body = body.copy()  # a snapshot, because the caller may go on editing it
     opened = open_store(store, **(storage_options or {}))
-    verify = verify or ("digest" if opened.reads_back else None)
     # The application gave the source, so it is allowed, and nothing else.
     below = None if source is None else Resolver(allow=source, public_https=False)
     chosen = [(at, part) for at, part in enumerate(body) if _is_to_move(part, opened, below, all)]

@@ -1,13 +1,12 @@
 """Offloading: moving the content of parts to a store, and replacing it by references."""
 
+import contextlib
 import os
 import threading
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import Any
-
-import attrs
+from typing import Any, Final
 
 from messagebody._base.digests import NO_DIGEST, key_of, sha256_of
 from messagebody._base.guards import is_web_url, require_body
@@ -22,50 +21,21 @@ from messagebody._wire import data_urls
 from messagebody._wire.members import PartRecord, RichRecord, inline_size
 from messagebody.errors import LimitExceeded, StoreError
 from messagebody.globs import content_type_pattern, name_pattern
-from messagebody.storage._offloading._jobs import (
-    MemoryGate,
-    about,
-    reporter,
-    run_each,
-    subject_of,
-)
-from messagebody.storage._offloading._transfer import FileBlob, Watched
+from messagebody.storage._offloading._jobs import about, reporter, run_each, subject_of
+from messagebody.storage._offloading._put import FileBlob
 from messagebody.storage._offloading._uploads import UploadAddress
 from messagebody.storage._stores import Blob, Bytes, Store, open_store
+from messagebody.storage._stores.blobs import Watched
 from messagebody.storage._stores.objects import Verify, ensure
 
-
-@attrs.frozen
-class Selection:
-    """A selection of parts by name and content type."""
-
-    names: str = "/**"
-    content_types: str = "*/*"
-    unnamed: bool = True
-
-    def chooser(self) -> Callable[[str | None, str], bool]:
-        """Return a predicate of a name and a content type, with compiled patterns.
-
-        Raises:
-            InvalidPattern: a pattern breaks the rules, or can match nothing.
-        """
-        names, types = name_pattern(self.names), content_type_pattern(self.content_types)
-        # A pattern that matches nothing would silently offload nothing.
-        names.require_matches()
-        types.require_matches()
-        any_name, any_type = names.is_universal, types.is_universal
-
-        def selects(name: str | None, content_type: str) -> bool:
-            named = self.unnamed if name is None else any_name or names.matches(name)
-            return named and (any_type or types.matches(content_type))
-
-        return selects
-
-
-_WHOLE = 64 * 1024 * 1024
+EVERY_NAME: Final = "/**"
+EVERY_TYPE: Final = "*/*"
+_WHOLE: Final = 64 * 1024 * 1024
 """The maximum size of a local file that is read once, and hashed and sent from memory."""
-_STREAMING = 48 * 1024 * 1024
+_STREAMING: Final = 48 * 1024 * 1024
 """The memory that streaming a larger file needs."""
+_AT_ONCE: Final = 64 * 1024 * 1024
+"""Bytes of content that all workers may hold at a time."""
 
 
 @guided
@@ -75,8 +45,8 @@ def offload(
     *,
     threshold: int | str = "256 KiB",
     fit: int | str | None = None,
-    names: str = "/**",
-    content_types: str = "*/*",
+    names: str = EVERY_NAME,
+    content_types: str = EVERY_TYPE,
     unnamed: bool = True,
     storage_options: dict[str, Any] | None = None,
     callback: Any = None,
@@ -123,15 +93,14 @@ def offload(
     require_body(body)
     records = parts_of(body).records()  # a snapshot, because the caller may go on editing it
     opened = _opened(store, storage_options or {})
-    selects = Selection(names, content_types, unnamed).chooser()
+    selects = selector(names, content_types, unnamed=unnamed)
     most = parse_size(threshold)
     sizes = _weigh(records, selects, most if fit is None else -1)
     chosen = {at: size for at, size in sizes.items() if size > most}
     if fit is not None:
         url = opened.url_of(key_of(NO_DIGEST))
         chosen |= _choose_to_fit(records, sizes, chosen, url, parse_size(fit))
-    progress = reporter(callback, sum(chosen.values()))
-    sender = _Sender(opened, verify, stop or Stop(), progress)
+    sender = _Sender(opened, verify, stop or Stop(), reporter(callback, sum(chosen.values())))
     work = {
         at: partial(_read_in, record) if size is None else partial(sender.move, at, record, size)
         for at, record in enumerate(records)
@@ -141,6 +110,24 @@ def offload(
     for at, record in run_each(work, subject, "offloaded", sender.stop, fail_fast=True).items():
         records[at] = record
     return body_like(body, records)
+
+
+def selector(names: str, content_types: str, *, unnamed: bool) -> Callable[[str | None, str], bool]:
+    """Return a function that selects parts by their name and content type.
+
+    Raises:
+        InvalidPattern: a pattern breaks the rules, or can match nothing.
+    """
+    by_name = None if names == EVERY_NAME else name_pattern(names)
+    by_type = None if content_types == EVERY_TYPE else content_type_pattern(content_types)
+    for pattern in filter(None, (by_name, by_type)):
+        pattern.require_matches()  # otherwise, nothing would silently be offloaded
+
+    def selects(name: str | None, content_type: str) -> bool:
+        named = unnamed if name is None else by_name is None or by_name.matches(name)
+        return named and (by_type is None or by_type.matches(content_type))
+
+    return selects
 
 
 def _opened(store: str | os.PathLike[str] | Store, options: dict[str, Any]) -> Store:
@@ -250,6 +237,30 @@ def _subject(records: Sequence[PartRecord], at: int) -> str:
     return subject_of(at, part_of(records[at]))
 
 
+class MemoryGate:
+    """A limit on the memory of concurrent work; work that is larger than the limit runs alone."""
+
+    def __init__(self, capacity: int = _AT_ONCE) -> None:
+        self._capacity = capacity
+        self._free = capacity
+        self._changed = threading.Condition()
+
+    @contextlib.contextmanager
+    def hold(self, size: int) -> Iterator[None]:
+        """Wait until `size` bytes are free, and reserve them for the block."""
+        # More than the capacity waits until nothing else is reserved.
+        size = min(size, self._capacity)
+        with self._changed:
+            self._changed.wait_for(lambda: self._free >= size)
+            self._free -= size
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._free += size
+                self._changed.notify_all()
+
+
 class _Sender:
     """Sends the content of records to one store, and equal content only once.
 
@@ -265,8 +276,7 @@ class _Sender:
         progress: Callable[[int], None] | None,
     ) -> None:  # fmt: skip
         self.stop = stop
-        self._store, self._progress = store, progress
-        self._verify = verify or ("digest" if store.reads_back else None)
+        self._store, self._verify, self._progress = store, verify, progress
         self._gate = MemoryGate()
         self._lock = threading.Lock()
         self._sent: dict[str, Future[str]] = {}
@@ -300,5 +310,6 @@ class _Sender:
             except BaseException as error:
                 mine.set_exception(error)
                 raise
-        watched.report(watched.size)  # content that was already there counts as sent
+        if self._progress is not None:
+            watched.report(watched.size)  # content that was already there counts as sent
         return _as_reference(record, self._store.url_of(first.result()), watched.size, digest)

@@ -1,16 +1,17 @@
-"""Storing content that is not in a body."""
+"""Storing content that is not in a body, and local files that must not change meanwhile."""
 
 import os
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from messagebody._base.digests import sha256_of
+import attrs
+
+from messagebody._base.digests import Hasher, sha256_of
 from messagebody._base.limits import CHUNK
 from messagebody._base.media_types import OCTET_STREAM
 from messagebody._base.text import redact_url
-from messagebody._base.threads import Stop
 from messagebody._model.content import LocalFile, Reference
-from messagebody.errors import InvalidArgument, StoreError
-from messagebody.storage._offloading._transfer import FileBlob, Watched
+from messagebody.errors import InvalidArgument, LocalFileChanged, StoreError
 from messagebody.storage._references.spool import Spool, SpoolBlob
 from messagebody.storage._stores import Blob, Bytes, Store, open_store
 from messagebody.storage._stores.objects import Verify, ensure
@@ -48,11 +49,9 @@ def put_content(
         (5, 'memory://tests/sha256/')
     """
     opened = open_store(store, **(storage_options or {}))
-    verify = verify or ("digest" if opened.reads_back else None)
 
     def put(digest: str, blob: Blob) -> Reference:
-        watched = Watched(blob, Stop())
-        key = ensure(opened, digest, watched, content_type, verify)
+        key = ensure(opened, digest, blob, content_type, verify)
         return Reference(opened.url_of(key), blob.size, digest)
 
     # A string is not accepted as a path, because it could also be content.
@@ -71,6 +70,40 @@ def put_content(
         return put(spool.digest, SpoolBlob(spool))
     finally:
         spool.close()
+
+
+@attrs.frozen
+class FileBlob:
+    """A local file that must still have a known digest."""
+
+    file: LocalFile
+    digest: str
+
+    @property
+    def size(self) -> int:
+        """The size of the file in bytes."""
+        return self.file.size
+
+    def read(self) -> bytes:
+        """Return the whole file."""
+        data = self.file.read_bytes()
+        self._check(sha256_of(data))
+        return data
+
+    def buffers(self, length: int) -> Iterator[bytes]:
+        """Yield the bytes of the file; raise an error at the end if the digest differs."""
+        hasher = Hasher()
+        with self.file.open() as stream:
+            while chunk := stream.read(length):
+                hasher.update(chunk)
+                yield chunk
+            # If the file grew after the last read, its size has changed.
+            self.file.check(stream)
+        self._check(hasher.digest)
+
+    def _check(self, digest: str) -> None:
+        if digest != self.digest:
+            raise LocalFileChanged(str(self.file.path), "it changed while it was read")
 
 
 def _spooled(content: BinaryIO, store: Store) -> Spool:

@@ -6,12 +6,12 @@ import attrs
 
 from messagebody._base.guards import require_body, require_resolver
 from messagebody._base.text import count_of
-from messagebody._base.threads import Stop
+from messagebody._base.threads import Stop, run_all
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.errors import DigestMismatch, DigestUnknown
 from messagebody.storage._offloading._inline import budget_for
-from messagebody.storage._offloading._jobs import run_all, subject_of
+from messagebody.storage._offloading._jobs import subject_of
 from messagebody.storage._references import FetchBudget, Resolver, measure_reference
 
 
@@ -74,13 +74,12 @@ def verify(
     references = [(at, part) for at, part in enumerate(body) if part.is_reference]
     budgets = budget_for(resolver)
     check = _check_digest if digest else _check_size
-    outcomes = run_all(
-        [partial(check, at, part, *budgets(part)) for at, part in references], Stop()
-    )
+    work = [partial(check, at, part, *budgets(part)) for at, part in references]
+    errors = run_all(work, Stop()).errors
     findings = tuple(
-        ReferenceFinding(at, part.name, outcome.error)
-        for (at, part), outcome in zip(references, outcomes, strict=True)
-        if outcome.error is not None
+        ReferenceFinding(at, part.name, errors[number])
+        for number, (at, part) in enumerate(references)
+        if number in errors
     )
     return Verification(len(references), findings)
 

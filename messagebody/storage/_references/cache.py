@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from messagebody._base.digests import Hasher, hex_digits
-from messagebody._base.files import READ, TEMPORARY, TEMPORARY_PATTERN, open_parent
+from messagebody._base.files import TEMPORARY, TEMPORARY_PATTERN, open_below
 from messagebody._base.limits import CHUNK
 from messagebody.errors import ObjectNotFound, StoreError
 from messagebody.storage._references.spool import Spool, SpoolBlob
-from messagebody.storage._stores.base import Bytes
+from messagebody.storage._stores.blobs import Bytes
 from messagebody.storage._stores.directory import FileStore
 
 _TAG: Final = "CACHEDIR.TAG"
@@ -89,9 +89,7 @@ class Cache:
         """Return a file object over verified content; None if it is not in the cache."""
         name = hex_digits(digest)
         try:
-            with open_parent(self.directory, [name]) as handle:
-                # Below the directory, without following links: see `messagebody._base.files`.
-                descriptor = os.open(name, READ, dir_fd=handle)
+            descriptor = open_below(self.directory, name)
         except OSError:
             return None
         try:

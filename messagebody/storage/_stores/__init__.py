@@ -17,15 +17,8 @@ from typing import Any
 from messagebody._base.plugins import installed, load
 from messagebody._base.text import nearest, quote, redact_url
 from messagebody.errors import MessageBodyError, MissingDependency, StoreError
-from messagebody.storage._stores.base import (
-    Blob,
-    Bytes,
-    Stat,
-    Store,
-    Upload,
-    harmless_cause,
-    read_back,
-)
+from messagebody.storage._stores.base import Stat, Store, Upload, harmless_cause
+from messagebody.storage._stores.blobs import Blob, Bytes
 from messagebody.storage._stores.objects import fetch, keep
 from messagebody.storage._stores.owners import owned
 
@@ -39,7 +32,6 @@ __all__ = [
     "keep",
     "open_store",
     "owned",
-    "read_back",
 ]
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([A-Za-z0-9._-]*)((?:/[^?#\\\x00-\x20\x7f]*)?)")

@@ -2,60 +2,13 @@
 
 import abc
 from collections.abc import Iterator
-from typing import Protocol
 
 import attrs
 
 from messagebody._base.digests import Hasher
 from messagebody._base.text import redact_url, redact_urls
 from messagebody.errors import ObjectNotFound, StoreError
-
-
-class Blob(Protocol):
-    """Content to store; it can be read again if a write has to be repeated."""
-
-    @property
-    def size(self) -> int:
-        """The number of bytes."""
-
-    @property
-    def digest(self) -> str | None:
-        """The digest of the bytes, if it is known."""
-
-    def read(self) -> bytes:
-        """Return all bytes."""
-
-    def buffers(self, length: int) -> Iterator[bytes]:
-        """Yield all bytes, `length` at a time; raise at the end if the content has changed."""
-
-
-@attrs.frozen
-class Bytes:
-    """A blob in memory.
-
-    Arguments:
-        data: the bytes.
-        digest: their digest, for stores that send it; None if it is not computed.
-    """
-
-    data: bytes = attrs.field(repr=False)
-    digest: str | None = None
-
-    @property
-    def size(self) -> int:
-        """The number of bytes."""
-        return len(self.data)
-
-    def read(self) -> bytes:
-        """Return all bytes."""
-        return self.data
-
-    def buffers(self, length: int) -> Iterator[bytes]:
-        """Yield all bytes, `length` at a time."""
-        # A view, so that slicing copies only the yielded bytes.
-        view = memoryview(self.data)
-        for start in range(0, len(view), length):
-            yield bytes(view[start : start + length])
+from messagebody.storage._stores.blobs import Blob
 
 
 @attrs.frozen
@@ -143,6 +96,18 @@ class Store(abc.ABC):
             ObjectNotFound: the object does not exist.
         """
 
+    def measure(self, key: str) -> tuple[int, str]:
+        """Read an object, and return its size and digest.
+
+        Raises:
+            ObjectNotFound: the object does not exist.
+        """
+        size, hasher = 0, Hasher()
+        for chunk in self.stream(key):
+            size += len(chunk)
+            hasher.update(chunk)
+        return size, hasher.digest
+
     @abc.abstractmethod
     def iter_objects(self) -> Iterator[Stat]:
         """Yield every object below the prefix, in no particular order."""
@@ -211,6 +176,10 @@ class Below(Store):
         """Yield the content of an object in order."""
         return self._store.stream(self._prefix + key)
 
+    def measure(self, key: str) -> tuple[int, str]:
+        """Read an object, and return its size and digest."""
+        return self._store.measure(self._prefix + key)
+
     def iter_objects(self) -> Iterator[Stat]:
         """Yield every object below the prefix."""
         for found in self._store.iter_objects():
@@ -248,15 +217,6 @@ def segments_of(key: str, store: str) -> list[str]:
     if any(segment in {"", ".", ".."} or "\x00" in segment for segment in segments):
         raise ObjectNotFound("not a legal key", store, key)
     return segments
-
-
-def read_back(store: Store, key: str) -> tuple[int, str]:
-    """Read an object and return its size and digest."""
-    size, hasher = 0, Hasher()
-    for chunk in store.stream(key):
-        size += len(chunk)
-        hasher.update(chunk)
-    return size, hasher.digest
 
 
 def harmless_cause(error: BaseException) -> BaseException:

@@ -15,18 +15,12 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote_to_bytes, urlsplit
 
-from messagebody._base.files import (
-    CREATE,
-    READ,
-    delete_abandoned,
-    give_name,
-    open_parent,
-    read_at_most,
-    temporary_name,
-)
+from messagebody._base.digests import digest_of_stream
+from messagebody._base.files import open_below, open_parent, read_at_most, write_below
 from messagebody._base.limits import CHUNK
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
-from messagebody.storage._stores.base import Blob, Stat, Store, segments_of
+from messagebody.storage._stores.base import Stat, Store, segments_of
+from messagebody.storage._stores.blobs import Blob
 
 _LONGEST: Final = 4_096
 """Characters of the longest path that most systems can name."""
@@ -64,16 +58,9 @@ class FileStore(Store):
 
     def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:  # noqa: ARG002
         """Write to a temporary file and link it to the key, so that the write is atomic."""
-        with self._translated(key), self._directory(key, create=True) as (directory, name):
-            # In the final directory, because a link can't cross file systems.
-            temporary = temporary_name()
-            try:
-                _write(directory, temporary, blob)
-                return _publish(directory, temporary, name, if_absent=if_absent)
-            finally:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(temporary, dir_fd=directory)
-                delete_abandoned(directory)
+        with self._translated(key):
+            segments = segments_of(key, self.url)
+            return write_below(self.root, segments, blob.buffers(CHUNK), replaces=not if_absent)
 
     def read_range(self, key: str, start: int, end: int) -> bytes:
         """Return a range of a file."""
@@ -86,6 +73,12 @@ class FileStore(Store):
         with self._translated(key), self._open(key) as stream:
             while chunk := stream.read(CHUNK):
                 yield chunk
+
+    def measure(self, key: str) -> tuple[int, str]:
+        """Read a file, and return its size and digest."""
+        with self._translated(key), self._open(key) as stream:
+            digest = digest_of_stream(stream)
+            return stream.tell(), digest
 
     def iter_objects(self) -> Iterator[Stat]:
         """Yield every regular file below the root; links are not followed."""
@@ -117,18 +110,15 @@ class FileStore(Store):
             os.unlink(name, dir_fd=directory)
 
     @contextlib.contextmanager
-    def _directory(self, key: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
+    def _directory(self, key: str) -> Iterator[tuple[int, str]]:
         """Open the directory of `key` segment by segment, without following links."""
         segments = segments_of(key, self.url)
-        if create:
-            self.root.mkdir(parents=True, exist_ok=True)
-        with open_parent(self.root, segments, create=create) as handle:
+        with open_parent(self.root, segments) as handle:
             yield handle, segments[-1]
 
     @contextlib.contextmanager
     def _open(self, key: str) -> Iterator[io.FileIO]:
-        with self._directory(key) as (directory, name):
-            handle = os.open(name, READ, dir_fd=directory)
+        handle = open_below(self.root, "/".join(segments_of(key, self.url)))
         with io.FileIO(handle, "rb") as stream:
             # Check the open file, because the name can change between a check and `open`.
             if not modes.S_ISREG(os.fstat(handle).st_mode):
@@ -187,26 +177,3 @@ def _stat(key: str, name: str, directory: int) -> Stat | None:
     if not modes.S_ISREG(status.st_mode):
         return None
     return Stat(key, status.st_size, status.st_mtime, version=str(status.st_ctime_ns))
-
-
-def _write(directory: int, name: str, blob: Blob) -> None:
-    # Readable by other users of the machine, as objects of a bucket are by other clients.
-    handle = os.open(name, CREATE, 0o644, dir_fd=directory)
-    with io.FileIO(handle, "wb") as stream:
-        for chunk in blob.buffers(CHUNK):
-            rest = memoryview(chunk)
-            while rest:
-                # A raw file may write only a part of the buffer.
-                rest = rest[stream.write(rest) :]
-        # Before the link, or a power failure could leave a name without its content.
-        os.fsync(handle)
-
-
-def _publish(directory: int, temporary: str, name: str, *, if_absent: bool) -> bool:
-    if not if_absent:
-        os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
-    elif not give_name(directory, temporary, name):
-        return False
-    # The name is stored in the directory, so flush that, too.
-    os.fsync(directory)
-    return True

@@ -9,7 +9,8 @@ import attrs
 from messagebody._base.text import quote, redact_url
 from messagebody.errors import InvalidArgument, ObjectNotFound
 from messagebody.storage._stores import open_store
-from messagebody.storage._stores.base import Bytes, Store
+from messagebody.storage._stores.base import Store
+from messagebody.storage._stores.blobs import Bytes
 
 
 @attrs.frozen

@@ -11,7 +11,8 @@ from messagebody._base.limits import CHUNK
 from messagebody._base.text import escape, redact_urls
 from messagebody._base.threads import Interrupted
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
-from messagebody.storage._stores.base import Blob, Bytes, Stat, Store, harmless_cause, segments_of
+from messagebody.storage._stores.base import Stat, Store, harmless_cause, segments_of
+from messagebody.storage._stores.blobs import Blob, Bytes
 
 # Services require parts of at least 5 MiB; larger ones only cost memory.
 _BLOCK = 8 * 1024 * 1024

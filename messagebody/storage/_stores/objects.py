@@ -11,7 +11,8 @@ from messagebody._base.media_types import OCTET_STREAM
 from messagebody._base.text import redact_url
 from messagebody._model.content import Reference
 from messagebody.errors import DigestMismatch, DigestUnknown, ObjectNotFound
-from messagebody.storage._stores.base import Blob, Bytes, Stat, Store, read_back
+from messagebody.storage._stores.base import Stat, Store
+from messagebody.storage._stores.blobs import Blob, Bytes
 from messagebody.storage._stores.owners import seen, wait_for_sweep
 
 Verify = Literal["size", "digest"]
@@ -71,7 +72,7 @@ def _finish(
     future: "Future[None]", store: Store, digest: str, blob: Blob, content_type: str
 ) -> None:
     try:
-        ensure(store, digest, blob, content_type, "digest" if store.reads_back else None)
+        ensure(store, digest, blob, content_type)
     except BaseException as error:
         future.set_exception(error)
         raise
@@ -121,12 +122,14 @@ def ensure(
         digest: the content's digest, from which its key is made.
         blob: the content.
         content_type: the content type.
-        verify: check the "size" of the object afterwards, or read it back and check the "digest".
+        verify: check the "size" of the object afterwards, or read it back and check the "digest";
+            by default, the store decides whether it is read back.
 
     Raises:
         DigestMismatch: the stored bytes are not the bytes that were sent.
     """
     key = key_of(digest)
+    verify = verify or ("digest" if store.reads_back else None)
     # A large object may exist from an attempt that failed later, so check before sending it.
     is_asked = store.is_asked_first and blob.size > STAT_FIRST
     exists = is_asked and is_fresh(store.stat(key), blob.size, digest)
@@ -183,7 +186,7 @@ def _wanted(blob: Blob, digest: str, verify: Verify) -> str:
 def _found(store: Store, key: str, verify: Verify) -> str:
     if verify == "digest":
         try:
-            return read_back(store, key)[1]
+            return store.measure(key)[1]
         except ObjectNotFound:
             return "nothing"
     found = store.stat(key)

@@ -17,7 +17,8 @@ import attrs
 from messagebody._base.media_types import JSON
 from messagebody._base.text import count_of, escape, quote
 from messagebody.errors import AccessDenied, InvalidArgument, ObjectNotFound, StoreError
-from messagebody.storage._stores.base import Below, Blob, Bytes, Stat, Store
+from messagebody.storage._stores.base import Below, Stat, Store
+from messagebody.storage._stores.blobs import Blob, Bytes
 
 MESSAGES: Final = "messages"
 """The owner of the objects at the top of a store."""

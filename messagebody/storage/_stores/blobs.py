@@ -1,48 +1,58 @@
-"""Blobs for uploads: local files that must not change, and blobs that report their progress."""
+"""Blobs: contents on their way to a store."""
 
 from collections.abc import Callable, Iterator
+from typing import Protocol
 
 import attrs
 
-from messagebody._base.digests import Hasher, sha256_of
 from messagebody._base.threads import Stop
-from messagebody._model.content import LocalFile
-from messagebody.errors import LocalFileChanged
-from messagebody.storage._stores import Blob
 
 
-@attrs.frozen
-class FileBlob:
-    """A local file that must still have a known digest."""
-
-    file: LocalFile
-    digest: str
+class Blob(Protocol):
+    """Content to store; it can be read again if a write has to be repeated."""
 
     @property
     def size(self) -> int:
-        """The size of the file in bytes."""
-        return self.file.size
+        """The number of bytes."""
+
+    @property
+    def digest(self) -> str | None:
+        """The digest of the bytes, if it is known."""
 
     def read(self) -> bytes:
-        """Return the whole file."""
-        data = self.file.read_bytes()
-        self._check(sha256_of(data))
-        return data
+        """Return all bytes."""
 
     def buffers(self, length: int) -> Iterator[bytes]:
-        """Yield the bytes of the file; raise an error at the end if the digest differs."""
-        hasher = Hasher()
-        with self.file.open() as stream:
-            while chunk := stream.read(length):
-                hasher.update(chunk)
-                yield chunk
-            # If the file grew after the last read, its size has changed.
-            self.file.check(stream)
-        self._check(hasher.digest)
+        """Yield all bytes, `length` at a time; raise at the end if the content has changed."""
 
-    def _check(self, digest: str) -> None:
-        if digest != self.digest:
-            raise LocalFileChanged(str(self.file.path), "it changed while it was read")
+
+@attrs.frozen
+class Bytes:
+    """A blob in memory.
+
+    Arguments:
+        data: the bytes.
+        digest: their digest, for stores that send it; None if it is not computed.
+    """
+
+    data: bytes = attrs.field(repr=False)
+    digest: str | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+        return len(self.data)
+
+    def read(self) -> bytes:
+        """Return all bytes."""
+        return self.data
+
+    def buffers(self, length: int) -> Iterator[bytes]:
+        """Yield all bytes, `length` at a time."""
+        # A view, so that slicing copies only the yielded bytes.
+        view = memoryview(self.data)
+        for start in range(0, len(view), length):
+            yield bytes(view[start : start + length])
 
 
 @attrs.define
