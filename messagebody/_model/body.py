@@ -362,7 +362,8 @@ class MessageBody(PartSequence):
             >>> body.list("/sources/*")
             [Part('/sources/1', text/plain, 'a cat', 5 B)]
         """
-        from messagebody.globs import content_type_pattern, name_pattern
+        # From the module itself, because an import from a package takes three times as long.
+        from messagebody.globs._patterns import content_type_pattern, name_pattern
 
         records, names, types, _ = self._parts.columns()
         named = name_pattern(pattern)

@@ -111,11 +111,20 @@ class Shape:
         ]
 
 
+_FEW_NAMES: Final = 32
+
+
 def _select_inside(names: Names, directory: str) -> list[int]:
     """Return the positions of the names directly in a directory."""
     last = len(directory) - 1
+    if len(names) <= _FEW_NAMES:
+        return [
+            index
+            for index, name in enumerate(names)
+            if name and name.startswith(directory) and name.rfind("/") == last
+        ]
     try:
-        # Unnamed parts are rare, and checking each name for None is expensive. `map` over
+        # Unnamed parts are few, and checking each name for None is expensive. `map` over
         # `str.rfind` makes no Python call for a name.
         all_named = cast("Sequence[str]", names)
         slashes = enumerate(map(str.rfind, all_named, repeat("/")))
