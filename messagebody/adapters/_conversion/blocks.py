@@ -294,7 +294,11 @@ class BlockWriter:
             if scheme.endswith("-file") and scheme not in (*kind.schemes, kind.file_ids):
                 owner = scheme.removesuffix("-file")
                 said.append(f"its URL is the id of a file that only {owner} can open")
-        return [self._loss(LossKind.DOWNGRADED, part, why, Affected.CONTENT) for why in said]
+        losses = [self._loss(LossKind.DOWNGRADED, part, why, Affected.CONTENT) for why in said]
+        if not kind.advises(inline.content_type):
+            why = f"{self.dialect.name} may refuse content of type {inline.content_type}"
+            losses.append(self._loss(LossKind.DOWNGRADED, part, why, Affected.FORM))
+        return losses
 
     def _loss(self, kind: LossKind, part: Part, why: str, affects: Affected) -> Loss:
         return self.plan.positions.loss(kind, part, why, affects)

@@ -73,6 +73,8 @@ class Kind:
         max_bytes: bytes of content the target takes; None if no limit is documented.
         advised_bytes: bytes of content that the target is certain to take. It may refuse larger
             content, which a loss reports.
+        advised_types: media types that the target is certain to take, by default all that the block
+            takes. It may refuse others, which a loss reports.
         name_slot: "path" if the block may state a path of a file, which begins with no slash,
             "name" for a whole part name, "file" for its last segment only, "" for no name.
         in_results: whether the result of a tool may hold it.
@@ -107,6 +109,7 @@ class Kind:
     file_ids: str | None = attrs.field(default=None, kw_only=True)
     max_bytes: int | None = None
     advised_bytes: int | None = None
+    advised_types: frozenset[str] = attrs.field(default=frozenset(), kw_only=True)
     name_slot: str = ""
     in_results: bool = False
     in_messages: bool = True
@@ -139,6 +142,18 @@ class Kind:
         usual = by_usual_name(content_type)
         is_own = _is_named(essence(usual), self._types)
         return usual if is_own or not self.takes(usual) else canonical(usual)
+
+    def advises(self, content_type: str) -> bool:
+        """Return whether the target is certain to take content of a type.
+
+        Examples:
+            >>> file = Kind("file", ("*/*",), advised_types=frozenset({"image/png"}))
+            >>> file.advises("image/png"), file.advises("image/tiff"), file.takes("image/tiff")
+            (True, False, True)
+        """
+        return not self.advised_types or essence(self.name_of_type(content_type)) in (
+            self.advised_types
+        )
 
     @_remembered
     def opens_type(self, content_type: str) -> bool:

@@ -225,8 +225,7 @@ def search_result_members(item: Media) -> tuple[dict[str, Any], list[str]]:
     said = item.found or {}
     source, cited, lengths = (said.get(key) for key in ("source", "citations", "lengths"))
     source = source if isinstance(source, str) else ""
-    title = (item.name or "").removeprefix("/")
-    made: dict[str, Any] = {"source": source, "title": title or source}
+    made: dict[str, Any] = {"source": source, "title": item.name or source}
     if isinstance(cited, dict):
         made["citations"] = cited
     known = lengths if isinstance(lengths, list) else []

@@ -385,10 +385,36 @@ class TestOptions:
             ]
         )
         done = adapter(name).from_body(body, carry=True)
-        assert done.losses == ()
+        refused = [loss for loss in done.losses if "may refuse" in loss.why]
+        assert (len(done.losses), name == "gemini") == (len(refused), bool(refused))
         there = adapter(name).to_body(done.value)
         assert there.value == body
         assert adapter(name).from_body(there.value, rest=there.rest).value == done.value
+
+    @pytest.mark.parametrize(
+        ("kind", "is_certain"),
+        [
+            ("image/png", True), ("image/jpg", True), ("image/x-unknown", True),
+            ("audio/x-wav", True), ("video/mp4", True), ("application/pdf", True),
+            ("text/csv", True), ("image/gif", False), ("image/tiff", False),
+            ("application/zip", False), ("application/json", False),
+            ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", False),
+        ],
+    )  # fmt: skip
+    def test_gemini_may_refuse_types_that_it_does_not_name(
+        self, kind: str, *, is_certain: bool
+    ) -> None:
+        for part in (
+            Part(b"x", name="/x", content_type=kind),
+            Part(url="https://e.com/x", content_type=kind),
+        ):
+            done = adapter("gemini").from_body(MessageBody([part]))
+            said = [(loss.affects, loss.why) for loss in done.losses if "may refuse" in loss.why]
+            why = f"gemini may refuse content of type {kind}"
+            assert said == ([] if is_certain else [("form", why)])
+            there = adapter("gemini").to_body(done.value)
+            again = adapter("gemini").from_body(there.value, rest=there.rest)
+            assert (again.value, again.losses) == (done.value, ())
 
     def test_a_copy_that_disagrees_is_not_believed(self) -> None:
         body = MessageBody([Part("cats", name="/cats.md", content_type="text/markdown")])

@@ -60,6 +60,17 @@ _GROUNDS: Final = ("groundingChunks", "groundingSupports")
 _CANDIDATE: Final = "candidate"
 """The form of a content that was in a candidate."""
 
+_TAKEN: Final = frozenset({
+    *(f"image/{kind}" for kind in ("png", "jpeg", "webp", "heic", "heif")),
+    *(f"audio/{kind}" for kind in ("wav", "mpeg", "aiff", "aac", "ogg", "flac", "mp4", "webm")),
+    *(f"video/{kind}" for kind in ("mp4", "mpeg", "quicktime", "x-flv", "webm", "x-ms-wmv",
+                                   "3gpp")),
+    *(f"text/{kind}" for kind in ("plain", "html", "css", "csv", "xml", "markdown", "rtf",
+                                  "javascript")),
+    "application/pdf",
+})  # fmt: skip
+"""The types of files that the documentation of the service names."""
+
 _ASSISTANT: Final = frozenset({"assistant"})
 
 
@@ -87,7 +98,7 @@ class Gemini(Format):
         Kind("response", (JSON,), in_results=True, in_messages=False, is_value=True),
         Kind(
             "file", ("*/*",), ("gs", "https", "http"), max_bytes=100 * MIB, name_slot="path",
-            in_results=True,
+            in_results=True, advised_types=_TAKEN,
             # It takes no file without an exact type, and looks at the content.
             rough_types={"image": "image/jpeg", "audio": "audio/mpeg", "video": "video/mp4",
                          DOCUMENT_TOP_LEVEL: "application/pdf"},
