@@ -143,8 +143,6 @@ def test_on_gitlab(repository: Repository) -> None:
     done = repository.run(gate, CI_MERGE_REQUEST_DIFF_BASE_SHA="main")
     assert done.returncode == 1
     reports = job["artifacts"]["reports"]
-    [finding] = repository.read(reports["codequality"])
-    assert finding["location"]["path"] == RESEARCHER
     assert ET.parse(repository.root / reports["junit"]).getroot().get("failures") == "1"
 
 

@@ -16,8 +16,9 @@ import click
 
 from messagebody import __version__
 from messagebody._cli.commands import SECTIONS, Commands
-from messagebody._cli.terminal import Terminal, in_shell_words
-from messagebody._core import escape, parse_size, quote, redact_urls
+from messagebody._cli.kinds import SIZE
+from messagebody._cli.terminal import Invocation, in_shell_words
+from messagebody._core import escape, quote, redact_urls
 from messagebody.errors import (
     DigestMismatch,
     DigestUnknown,
@@ -101,16 +102,16 @@ def terminate_on_signal() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code; never raise an error."""
-    terminal = Terminal()
+    call = Invocation()
     if sys.stdout is None:
         # Otherwise the next opened file would get its number, and the answer would go into that
         # file.
-        return _report(None, "standard output is closed", ExitCode.FAILED, terminal)
+        return _report(None, "standard output is closed", ExitCode.FAILED, call)
     warnings.formatwarning = lambda message, *_, **__: f"Warning: {escape(str(message))}\n"
     # Commands say it themselves, in the words of the shell.
     warnings.filterwarnings("ignore", "a part has the member ", UserWarning)
     try:
-        code = _invoke(arguments, terminal)
+        code = _invoke(arguments, call)
         # Flushed here, where a closed pipe or a full disk can still become an exit code.
         sys.stdout.flush()
     except BrokenPipeError:
@@ -123,19 +124,19 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt as stop:
         return ExitCode.TERMINATED if isinstance(stop, Terminated) else ExitCode.INTERRUPTED
     except click.ClickException as error:
-        return _report(error, _usage(error), ExitCode.USAGE, terminal)
+        return _report(error, _usage(error), ExitCode.USAGE, call)
     except Exception as error:  # noqa: BLE001 - the border: every error becomes a code
-        return _report(error, _in_words(error), code_of(error), terminal)
+        return _report(error, _in_words(error), code_of(error), call)
     return code
 
 
-def _invoke(arguments: Sequence[str], terminal: Terminal) -> int:
+def _invoke(arguments: Sequence[str], call: Invocation) -> int:
     """Run a command; not by click's `main`, which would exit with 1 for a closed pipe."""
     # The script for tab completion calls the command with this variable, and click answers it.
     if "_MESSAGEBODY_COMPLETE" in os.environ:
         application.main(prog_name="messagebody")
     try:
-        with application.make_context("messagebody", list(arguments), obj=terminal) as context:
+        with application.make_context("messagebody", list(arguments), obj=call) as context:
             return int(application.invoke(context) or 0)
     except click.exceptions.Exit as stop:  # --help and --version
         return stop.exit_code
@@ -187,8 +188,8 @@ def _in_words(error: Exception) -> str:
     )
 
 
-def _report(error: Exception | None, text: str, code: ExitCode, terminal: Terminal) -> int:
-    if terminal.debug and error is not None:
+def _report(error: Exception | None, text: str, code: ExitCode, call: Invocation) -> int:
+    if call.debug and error is not None:
         traceback.print_exception(error)
     click.echo(f"messagebody: {text}", err=True)
     return code
@@ -197,18 +198,13 @@ def _report(error: Exception | None, text: str, code: ExitCode, terminal: Termin
 def _set(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     # An option before the command still counts if it is missing after the command.
     if value:
-        setattr(context.ensure_object(Terminal), str(parameter.name), value)
+        setattr(context.ensure_object(Invocation), str(parameter.name), value)
 
 
-def _set_limit(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
-    if value is None:
-        return
-    try:
-        limit = parse_size(int(value) if value.isdecimal() else value)
-    except (StoreError, ValueError) as error:
-        raise click.BadParameter(str(error)) from error
-    terminal = context.ensure_object(Terminal)
-    terminal.limits = attrs.evolve(terminal.limits, json_bytes=limit, part_bytes=limit)
+def _set_limit(context: click.Context, parameter: click.Parameter, limit: int | None) -> None:
+    if limit is not None:
+        call = context.ensure_object(Invocation)
+        call.limits = attrs.evolve(call.limits, json_bytes=limit, part_bytes=limit)
 
 
 def _shared_options(*, hidden: bool) -> list[click.Option]:
@@ -223,7 +219,7 @@ def _shared_options(*, hidden: bool) -> list[click.Option]:
             help="Show a traceback with an error.",
         ),
         click.Option(
-            ["--limit"], metavar="SIZE", expose_value=False, callback=_set_limit, hidden=hidden,
+            ["--limit"], type=SIZE, expose_value=False, callback=_set_limit, hidden=hidden,
             help="Largest message to read or write.  [default: 256 MiB]",
         ),
     ]  # fmt: skip
@@ -282,11 +278,11 @@ _MEANT = {
 
 # Options that people type, and those that they may mean by it, of which a command has one.
 _OPTIONS = {
-    "--port": "--http", "--http": "--port", "--resolver": "--allow", "--out": "--output",
+    "--http": "--port", "--resolver": "--allow", "--out": "--output",
     "--file": "--output", "--html": "--output", "--store": "--to --allow",
     "--bucket": "--to --allow",
-    "--dest": "--to", "--target": "--to", "--format": "--to", "--source": "--from",
-    "--content-type": "--type --types", "--mime": "--type --types", "--filename": "--name",
+    "--dest": "--to", "--target": "--to", "--format": "--to --from", "--source": "--from",
+    "--content-type": "--type", "--types": "--type", "--mime": "--type", "--filename": "--name",
     "--pattern": "--names", "--ttl": "--expires", "--min-size": "--threshold",
     "--max-bytes": "--threshold", "--force": "--overwrite", "--fetch": "--public-https --urls",
     "--resolve": "--urls --allow", "--browser": "--open", "--jsonl": "--lines",
@@ -321,7 +317,11 @@ class _Application(click.Group):
     cls=_Application,
     commands=Commands(_shared_options(hidden=True)),
     params=_shared_options(hidden=False),
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+        "show_default": True,
+    },
     epilog="A body is read from a file or, as '-', from standard input. The options -q, --debug "
     "and --limit may also follow the command. Exit codes: messagebody help exit-codes.",
 )

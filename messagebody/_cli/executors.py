@@ -4,8 +4,6 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any, Final
 
-import click
-
 from messagebody._core import escape
 from messagebody.errors import MessageBodyError, MissingDependency
 
@@ -15,10 +13,6 @@ LOCAL: Final = "local"
 _CONNECT: Final = "10s"
 # Without an address, clusters compete for one port, and workers listen on all networks.
 _HERE: Final = "127.0.0.1:0"
-
-dask_option = click.option(
-    "--dask", metavar="ADDRESS", help="Run on a Dask cluster: tcp://scheduler:8786, or local."
-)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from messagebody._cli.outputs import check_local, note_contents, note_input, note_url
-from messagebody._cli.terminal import is_terminal, limits, terminal
+from messagebody._cli.terminal import current, is_terminal, limits, warn
 from messagebody._core import (
     CHUNK,
     MessageBody,
@@ -72,7 +72,7 @@ def read_bytes(path: str) -> bytes:
         with Path(path).open("rb") as stream:
             data = within_limit(read_at_most(stream, limits().json_bytes), path)
             if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                terminal().files[os.path.realpath(path)] = sha256_of(data)
+                current().files[os.path.realpath(path)] = sha256_of(data)
                 note_input(path)
             return data
     except OSError as error:
@@ -101,7 +101,7 @@ def is_on_server(path: str) -> bool:
 
 
 def _of_server(url: str) -> bytes:
-    resolver = terminal().resolver
+    resolver = current().resolver
     if resolver is None:
         check_local(url)
     return read_web(url, limits().json_bytes, resolver or Resolver())
@@ -165,9 +165,9 @@ def checked_body(data: bytes, path: str) -> MessageBody:
     body = decode_body(data, path)
     found = [*itertools.islice(iter_strangers(body), _STRANGERS + 1)]
     for finding in found[:_STRANGERS]:
-        terminal().warn(str(finding))
+        warn(str(finding))
     if len(found) > _STRANGERS:
-        terminal().warn(f"and more: messagebody lint {shlex.quote(path)} shows all")
+        warn(f"and more: messagebody lint {shlex.quote(path)} shows all")
     return body
 
 
@@ -310,6 +310,14 @@ def decode_json(data: bytes, called: str) -> Any:
     except strict_json.InvalidJson as error:
         problem = str(error).removeprefix("not JSON: ")
         raise click.UsageError(f"{called} is not valid JSON: {problem}") from error
+
+
+def json_in(data: bytes) -> Any:
+    """Return the JSON value in some bytes; None if it is none."""
+    try:
+        return strict_json.loads(data, depth=limits().depth)
+    except strict_json.InvalidJson:
+        return None
 
 
 _SENT = (b"data:", b"event:", b"id:", b"retry:", b":")

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
-from messagebody._cli.terminal import Terminal, is_terminal, limits, terminal
+from messagebody._cli.terminal import current, is_terminal, limits
 from messagebody._core import (
     MessageBody,
     human_size,
@@ -73,7 +73,7 @@ def write_document(data: bytes, output: str | None, rewrites: str | None = None)
         return
     check_local(output)
     check_output(output, rewrites)
-    before = terminal().files.get(os.path.realpath(output))
+    before = current().files.get(os.path.realpath(output))
     if before is None:
         replace_file(output, data)
     else:
@@ -83,7 +83,7 @@ def write_document(data: bytes, output: str | None, rewrites: str | None = None)
 def note_input(path: str | os.PathLike[str]) -> None:
     """Remember a file that the command reads, so that no result replaces it; see `check_output`."""
     if identity := _identity(path):
-        terminal().inputs.add(identity)
+        current().inputs.add(identity)
 
 
 def note_contents(body: MessageBody) -> None:
@@ -121,7 +121,7 @@ def check_output(output: str | None, rewrites: str | None = None) -> None:
     if output is None or output == "-":
         return
     at, identity = os.path.realpath(output), _identity(output)
-    if at not in terminal().files and identity not in terminal().inputs:
+    if at not in current().files and identity not in current().inputs:
         return
     if rewrites is None or (at != os.path.realpath(rewrites) and identity != _identity(rewrites)):
         raise click.UsageError(
@@ -140,10 +140,10 @@ def write_out(data: bytes) -> None:
 
 
 @contextlib.contextmanager
-def progress(terminal: Terminal, label: str) -> Iterator[Any]:
+def progress(label: str) -> Iterator[Any]:
     """Yield an fsspec callback that draws a progress bar; None if nobody can see it."""
     # Progress is for people who watch, and not for logs.
-    if terminal.quiet or not is_terminal(sys.stderr):
+    if current().quiet or not is_terminal(sys.stderr):
         yield None
         return
     from fsspec.callbacks import Callback

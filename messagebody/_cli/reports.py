@@ -1,4 +1,4 @@
-"""Reports of findings and verdicts: text for terminals, JSON, JUnit, SARIF, GitHub, GitLab."""
+"""Reports of findings and verdicts: text for terminals, JSON, GitHub, SARIF, JUnit."""
 
 import hashlib
 import json
@@ -7,23 +7,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 from urllib.parse import quote
 
 import attrs
 import click
 
+from messagebody._cli import options, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.options import JSON_HELP
-from messagebody._cli.terminal import Terminal
-from messagebody._core import (
-    MessageBody,
-    escape,
-    is_url,
-    redact_url,
-    xml_attribute,
-    xml_content,
-)
+from messagebody._core import MessageBody, escape, is_url, redact_url, xml_attribute, xml_content
 from messagebody.compatibility import Compatibility, Reason
 from messagebody.rendering import REASONS, explanation
 
@@ -134,20 +126,6 @@ def _github_property(text: str) -> str:
     return _github_text(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _gitlab(report: CommandReport) -> str:
-    issues = [
-        {
-            "description": each.text,
-            "check_name": each.code,
-            "fingerprint": fingerprint,
-            "severity": "major" if each.is_error else "minor",
-            "location": {"path": each.path, "lines": {"begin": each.line}},
-        }
-        for each, fingerprint in _fingerprinted(report)
-    ]
-    return json.dumps(issues, indent=2)
-
-
 def _sarif(report: CommandReport) -> str:
     # Only rules of reported problems, because the list of all rules adds nothing.
     rules = {each.code: each.rule for each in report.messages}
@@ -204,7 +182,6 @@ FORMATS: Final[Mapping[str, Callable[[CommandReport], str]]] = {
     "json": _json,
     "junit": _junit,
     "github": _github,
-    "gitlab": _gitlab,
     "sarif": _sarif,
 }
 """Functions that write a report, by the name of the format."""
@@ -528,9 +505,7 @@ def _pair_data(
     }
 
 
-def _between_agents(
-    result: "Compatibility",
-) -> tuple[Sequence["KindAnswer"], Sequence["Finding"]]:
+def _between_agents(result: "Compatibility") -> tuple[Sequence["KindAnswer"], Sequence["Finding"]]:
     """Return what the answer for two agents says beside the verdict: exchanges and findings."""
     if type(result) is not Compatibility:  # few pairs are agents
         from messagebody.agents import AgentCompatibility
@@ -549,21 +524,10 @@ def _parts(body: "MessageBody | None") -> list[dict[str, Any]] | None:
     return None if body is None else body.to_dicts()
 
 
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def format_option(function: _F) -> _F:
-    """Add the option `--format`, and `--json` for the most common format."""
-    names = ["text", *sorted(FORMATS)]
-    chosen = click.option(
-        "--format", "form", type=click.Choice(names), default="text", help="Output format."
-    )
-    as_json = click.option("--json", "form", flag_value="json", help=JSON_HELP)
-    return chosen(as_json(function))
+report_form: Final = options.form(*sorted(FORMATS))
 
 
 def answer(
-    terminal: Terminal,
     command: str,
     result: Compatibility,
     form: str,
@@ -581,8 +545,8 @@ def answer(
         changes: changes that make the pair fit; None without --suggest.
     """
     if form == "text":
-        _explain(terminal, result, subject)
-        _advise(terminal, result, changes)
+        _explain(result, subject)
+        _advise(result, changes)
     else:
         show(report_pair(command, result, subject, changes), form)
     if result.compatible is None:
@@ -591,11 +555,7 @@ def answer(
 
 
 def answer_workflow(
-    terminal: Terminal,
-    path: str,
-    answers: "WorkflowAnswer",
-    form: str,
-    changes: "Sequence[Adaptation] | None" = None,
+    path: str, answers: "WorkflowAnswer", form: str, changes: "Sequence[Adaptation] | None" = None
 ) -> ExitCode:
     """Print the answer about a workflow in the chosen format and return its exit code.
 
@@ -610,7 +570,7 @@ def answer_workflow(
     if form == "text":
         from messagebody.workflows import lost_text, report_lines  # few commands need workflows
 
-        terminal.say(report_lines(answers, terminal.palette))
+        terminal.say(report_lines(answers, terminal.palette()))
         for change in changes or ():
             terminal.say(f"steps that mend {escape(change.agent)}:")
             for number, steps in change.steps.items():
@@ -645,20 +605,18 @@ def from_here(path: str) -> str:
     return path if shorter.startswith(os.pardir) else shorter
 
 
-def _explain(terminal: Terminal, result: Compatibility, subject: Subject) -> None:
+def _explain(result: Compatibility, subject: Subject) -> None:
     # A change is checked in two directions, but reasons only name producer and consumer.
     note = "  producer: {}, consumer: {}".format(*subject.sides)
     changed = subject.changed is not None and not result
-    paint, width = terminal.palette, terminal.width
+    paint, width = terminal.palette(), terminal.width()
     terminal.say(explanation(result, palette=paint, width=width, note=note if changed else ""))
     exchanges, findings = _between_agents(result)
     said = [line for each in (*exchanges, *findings) for line in str(each).split("\n")]
     terminal.say(escape(line, limit=2000) for line in said)
 
 
-def _advise(
-    terminal: Terminal, result: Compatibility, changes: Sequence[SuggestedChange] | None
-) -> None:
+def _advise(result: Compatibility, changes: Sequence[SuggestedChange] | None) -> None:
     if result or changes is None:
         return
     if not changes:

@@ -1,4 +1,4 @@
-"""The terminal of a command: answers on standard output, notes on standard error."""
+"""What a running call prints, answers on standard output and notes on standard error."""
 
 import json
 import os
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @attrs.define
-class Terminal:
-    """The streams that a command prints to, and the options of every command.
+class Invocation:
+    """One call of the shell: the options of every command, and what the command read so far.
 
     Arguments:
         quiet: suppress progress and informational messages.
@@ -39,40 +39,63 @@ class Terminal:
     inputs: set[tuple[int, int]] = attrs.field(factory=set)
     resolver: "Resolver | None" = None
 
-    @property
-    def palette(self) -> Palette:
-        """The colours for standard output: only on a terminal, and not with NO_COLOR."""
-        return Palette(enabled=_takes_colour(sys.stdout))
 
-    @property
-    def width(self) -> int | None:
-        """The width of lines: that of the terminal, or COLUMNS; None for any width."""
-        if is_terminal(sys.stdout) or os.environ.get("COLUMNS", "").isdecimal():
-            return shutil.get_terminal_size().columns
-        return None
+def current() -> Invocation:
+    """Return the running call."""
+    context = click.get_current_context(silent=True)
+    found = None if context is None else context.find_object(Invocation)
+    return found or Invocation()
 
-    def say(self, lines: str | Iterable[str]) -> None:
-        """Print an answer."""
-        for line in [lines] if isinstance(lines, str) else lines:
-            click.echo(line, color=True)
 
-    def say_wrapped(self, lines: Iterable[str], role: str = "") -> None:
-        """Print an answer in sentences, folded to the width of the terminal."""
-        self.say(self.palette(each, role) for each in folded(lines, self.width))
+def limits() -> Limits:
+    """Return the limits of the running command, which `--limit` raises."""
+    return current().limits
 
-    def say_json(self, value: Any) -> None:
-        """Print an answer for programs, in ASCII, so that nothing in it can act on a terminal."""
-        click.echo(json.dumps(value, indent=2))
 
-    def remark(self, text: str) -> None:
-        """Print progress for a person, if standard error is a terminal."""
-        if not self.quiet and is_terminal(sys.stderr):
-            click.echo(text, err=True)
+def palette() -> Palette:
+    """Return the colours for standard output: only on a terminal, and not with NO_COLOR."""
+    return Palette(enabled=_takes_colour(sys.stdout))
 
-    def warn(self, text: str) -> None:
-        """Print an important note on standard error, even when a script runs."""
-        if not self.quiet:
-            click.echo(f"messagebody: {text}", err=True)
+
+def width() -> int | None:
+    """Return the width of lines: that of the terminal, or COLUMNS; None for any width."""
+    if is_terminal(sys.stdout) or os.environ.get("COLUMNS", "").isdecimal():
+        return shutil.get_terminal_size().columns
+    return None
+
+
+def say(lines: str | Iterable[str]) -> None:
+    """Print an answer."""
+    for line in [lines] if isinstance(lines, str) else lines:
+        click.echo(line, color=True)
+
+
+def say_wrapped(lines: Iterable[str], role: str = "") -> None:
+    """Print an answer in sentences, folded to the width of the terminal."""
+    paint = palette()
+    say(paint(each, role) for each in folded(lines, width()))
+
+
+def say_json(value: Any) -> None:
+    """Print an answer for programs, in ASCII, so that nothing in it can act on a terminal."""
+    click.echo(json.dumps(value, indent=2))
+
+
+def remark(text: str) -> None:
+    """Print progress for a person, if standard error is a terminal."""
+    if not current().quiet and is_terminal(sys.stderr):
+        click.echo(text, err=True)
+
+
+def warn(text: str) -> None:
+    """Print an important note on standard error, even when a script runs."""
+    if not current().quiet:
+        tell(text)
+
+
+def tell(text: str) -> None:
+    """Print what must be known on standard error, even with --quiet."""
+    click.echo(f"messagebody: {text}", err=True)
 
 
 def is_terminal(stream: Any) -> bool:
@@ -119,18 +142,3 @@ def in_shell_words(text: str) -> str:
     for pattern, words in _ADVICE:
         text = pattern.sub(words, text)
     return text
-
-
-pass_terminal = click.make_pass_decorator(Terminal)
-
-
-def limits() -> Limits:
-    """Return the limits of the running command, which `--limit` raises."""
-    return terminal().limits
-
-
-def terminal() -> Terminal:
-    """Return the terminal of the running command."""
-    context = click.get_current_context(silent=True)
-    found = None if context is None else context.find_object(Terminal)
-    return found or Terminal()

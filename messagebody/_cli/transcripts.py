@@ -9,7 +9,6 @@ import attrs
 import click
 
 from messagebody._cli.inputs import BODY, is_database, read_bytes, source_name
-from messagebody._cli.options import existing_store_url
 from messagebody._cli.outputs import note_input
 from messagebody._cli.terminal import limits
 from messagebody._core import (
@@ -65,7 +64,7 @@ def _thread_of(file: Path, thread: str | None, store: str | None) -> Transcript:
 
     note_input(file)
     try:
-        return read_thread(file, thread, store=None if store is None else existing_store_url(store))
+        return read_thread(file, thread, store=store)
     except InvalidArgument as error:
         raise click.UsageError(f"{source_name(str(file))}: {error} (--thread ID)") from error
     except (DecodeError, EnvelopeError) as error:

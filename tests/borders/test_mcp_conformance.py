@@ -65,7 +65,7 @@ def test_the_scenarios_of_the_protocol(tmp_path: Path) -> None:
         str(NODE), str(SCENARIOS), "server", "--url", url, "--suite", "all",
         "--output-dir", str(tmp_path / "results"),
     ]  # fmt: skip
-    with servers.running([*served, "--http", str(port)], port):
+    with servers.running([*served, "--port", str(port)], port):
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
     checks = {scenario: _statuses(tmp_path / "results", scenario) for scenario in _run(done.stdout)}
     passed = {name: len(found) for name, found in checks.items() if {*found} == {"SUCCESS"}}

@@ -278,7 +278,7 @@ def test_the_limit_of_the_command(message: MessageBody, tmp_path: Path) -> None:
         ("one.json", "100 B", "'one.json' is larger than 100 B; --limit SIZE allows more"),
         ("broken.json", "100 B", "'broken.json' is not a valid body: not JSON"),
         ("none.json", "100 B", "can't read 'none.json': No such file or directory"),
-        ("-", "100 B", "the client speaks over standard input; name a file, or use --http"),
+        ("-", "100 B", "the client speaks over standard input; name a file, or use --port"),
     ]:
         refused = subprocess.run(
             [*command, file, "--limit", limit], cwd=tmp_path, env=env, capture_output=True,
@@ -309,7 +309,7 @@ def test_over_http(message: MessageBody, tmp_path: Path) -> None:
     message.save(tmp_path / "deep" / "one.json")
     (tmp_path / "broken.json").write_text("[")
     port = servers.free_port()
-    command = [sys.executable, "-m", "messagebody", "mcp", str(tmp_path), "--http", str(port)]
+    command = [sys.executable, "-m", "messagebody", "mcp", str(tmp_path), "--port", str(port)]
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
 
     async def run() -> None:
@@ -520,7 +520,7 @@ def test_a_free_port(host: str, message: MessageBody, tmp_path: Path) -> None:
             assert text_of(await client.call_tool("list_messages", {})) == "one"
 
     with subprocess.Popen(
-        [*command, "--http", "0"], stdout=subprocess.PIPE, env=env, text=True
+        [*command, "--port", "0"], stdout=subprocess.PIPE, env=env, text=True
     ) as served:
         assert served.stdout is not None
         try:
@@ -530,7 +530,7 @@ def test_a_free_port(host: str, message: MessageBody, tmp_path: Path) -> None:
             assert found[2] == (f"[{host}]" if ":" in host else host)
             anyio.run(run, found[1])
             again = subprocess.run(
-                [*command, "--http", found[3]], env=env, capture_output=True, text=True, check=False
+                [*command, "--port", found[3]], env=env, capture_output=True, text=True, check=False
             )
             assert again.returncode == 2
             assert f"can't listen at '{host}', port {found[3]}: Address already" in again.stderr

@@ -84,7 +84,7 @@ def test_losses_go_where_they_are_wanted(shell: Shell, tmp_path: Path) -> None:
     message = json.dumps(A2A).encode()
     listed = shell("convert", "--to", "anthropic", stdin=message)
     assert (listed.code, "omitted part 1 /a.zip" in listed.err) == (0, True)
-    failed = shell("convert", "--to", "anthropic", "--losses", "fail", stdin=message)
+    failed = shell("convert", "--to", "anthropic", "--strict", stdin=message)
     assert (failed.code, failed.out) == (1, "")
     assert "omitted part 1 /a.zip" in failed.err
     ignored = shell("convert", "--to", "anthropic", "--losses", "ignore", stdin=message)
@@ -107,7 +107,7 @@ def test_losses_are_chosen_by_what_they_affect(shell: Shell, tmp_path: Path) -> 
     listed = shell(*order, stdin=message)
     lines = listed.err.splitlines()
     assert [line.rpartition(" ")[2] for line in lines] == ["[content]", "[content]"]
-    labels = shell(*order, "--affecting", "labels", "--losses", "fail", stdin=message)
+    labels = shell(*order, "--affecting", "labels", "--strict", stdin=message)
     assert (labels.code, labels.err, labels.out) == (0, "", listed.out)
     failed = shell(*order, "--affecting", "labels", "--affecting", "content", "--strict",
                    stdin=message)  # fmt: skip
@@ -333,7 +333,7 @@ def test_one_event_is_a_stream_too(shell: Shell) -> None:
 
 def test_a_stream_that_broke_off_says_so(shell: Shell) -> None:
     cut = _sse(EVENTS[:3]) + b'data: {"type": "content_bl'
-    done = shell("convert", "--from", "anthropic", "--losses", "fail", stdin=cut)
+    done = shell("convert", "--from", "anthropic", "--strict", stdin=cut)
     assert done.code == 1
     assert "omitted line 7: it is no event: " in done.err
     assert "broke off" in done.err

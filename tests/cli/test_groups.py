@@ -179,11 +179,11 @@ class TestEnvelope:
         assert done.out == ""
 
     def test_check(self, shell: Shell) -> None:
-        done = shell("envelope", "check", "-", "--format", "olympus", stdin=b"{}")
+        done = shell("envelope", "check", "-", "--from", "olympus", stdin=b"{}")
         assert done.code == 1
         assert done.out.startswith("invalid olympus: 3 findings\n  the envelope: no member")
-        assert shell("envelope", "check", "-", "--format", "sentient", stdin=b"[{}]").code == 1
-        assert shell("envelope", "check", "-", "--format", "sentient", stdin=b"{").code == 1
+        assert shell("envelope", "check", "-", "--from", "sentient", stdin=b"[{}]").code == 1
+        assert shell("envelope", "check", "-", "--from", "sentient", stdin=b"{").code == 1
 
     def test_check_refuses_options_of_other_formats(self, shell: Shell) -> None:
         data = b'{"agent": "a", "message": "b"}'
@@ -240,7 +240,7 @@ class TestEnvelope:
     def test_check_of_what_is_nothing_known(self, shell: Shell) -> None:
         for data in (b"[]", b"{}", b"7"):
             done = shell("envelope", "check", "-", stdin=data)
-            assert (done.code, "give it with --format a2a, " in done.err) == (2, True)
+            assert (done.code, "give it with --from a2a, " in done.err) == (2, True)
 
     def test_log(self, shell: Shell, tmp_path: Path) -> None:
         done = shell("envelope", "log", "-", "--directory", "audit", stdin=b'{"a": 1}')

@@ -102,7 +102,7 @@ def test_reports_of_lint_know_all_findings(shell: Shell) -> None:
     body.add("https://e.com/a.png", metadata={"citations": [{"source": "x"}]})
     body.add("a.mp4")
     body.save("bad.json")
-    for form in ("sarif", "json", "github", "junit", "gitlab"):
+    for form in ("sarif", "json", "github", "junit"):
         done = shell("lint", "bad.json", "--format", form)
         assert (done.code, "text-is-a-url" in done.out) == (1, True)
 

@@ -318,7 +318,7 @@ LEADS = [
     (["detect", "c.png"], "'c.png' is image/png and not JSON"),
     (["ls", "lines.jsonl"], "convert --lines reads one message per line"),
     (["json-schema"], "Choose from: body, schema"),
-    (["mcp", "m.json", "--port", "80"], "there is no option --port; did you mean --http?"),
+    (["mcp", "m.json", "--http", "80"], "there is no option --http; did you mean --port?"),
     (["view", "m.json", "--html"], "there is no option --html; did you mean --output?"),
     (["offload", "m.json", "--bucket", "b"], "did you mean --to?"),
     (["cat", "m.json", "--bucket", "b"], "did you mean --allow?"),

@@ -111,49 +111,36 @@ class TestGitHub:
         assert FORMATS["github"](CommandReport("check", "a fits b", "passed", (), {})) == ""
 
 
-# GitLab: https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
+class TestFingerprints:
+    """What programs know a problem by in the next report."""
 
-
-class TestGitLab:
-    @given(reports())
-    def test_required_members(self, report: CommandReport) -> None:
-        issues = json.loads(shown(report, "gitlab"))
-        assert len(issues) == len(report.messages)
-        for issue, each in zip(issues, report.messages, strict=True):
-            assert issue["description"] == each.text
-            assert issue["check_name"] == each.code
-            assert issue["severity"] in {"info", "minor", "major", "critical", "blocker"}
-            assert issue["location"] == {"path": each.path, "lines": {"begin": 1}}
-            assert re.fullmatch("[0-9a-f]{64}", issue["fingerprint"])
+    @staticmethod
+    def of(report: CommandReport) -> list[tuple[dict[str, Any], str]]:
+        [run] = json.loads(FORMATS["sarif"](report))["runs"]
+        return [(each, each["partialFingerprints"]["messagebody/v1"]) for each in run["results"]]
 
     @given(reports())
-    def test_fingerprints_are_unique_and_stay(self, report: CommandReport) -> None:
-        first, again = (json.loads(FORMATS["gitlab"](report)) for _ in range(2))
-        prints = [issue["fingerprint"] for issue in first]
-        assert len(set(prints)) == len(prints)
-        assert first == again
+    def test_they_are_unique_and_stay(self, report: CommandReport) -> None:
+        prints = [fingerprint for _, fingerprint in self.of(report)]
+        assert all(re.fullmatch("[0-9a-f]{64}", each) for each in prints)
+        assert len(set(prints)) == len(prints) == len(report.messages)
+        assert self.of(report) == self.of(report)
 
-    def test_fingerprints_outlive_wording_and_order(self) -> None:
+    def test_they_outlive_wording_and_order(self) -> None:
         """A new schema part before the one at fault, and another text: still the same thing."""
         before = MessageBodySchema([("/a", "text/x")])
         after = MessageBodySchema([(None, "image/png"), ("/a", "text/x")])
         taker = MessageBodySchema([(None, "image/*")])
-        one, other = (
-            json.loads(FORMATS["gitlab"](pair(check(each, taker)))) for each in (before, after)
-        )
-        code = other[0]["check_name"]
-        [same] = [issue for issue in one if issue["check_name"] == code]
-        assert same["description"] != other[0]["description"]
-        assert same["fingerprint"] == other[0]["fingerprint"]
+        one, other = (self.of(pair(check(each, taker))) for each in (before, after))
+        [same] = [each for each in one if each[0]["ruleId"] == other[0][0]["ruleId"]]
+        assert same[0]["message"] != other[0][0]["message"]
+        assert same[1] == other[0][1]
 
     def test_one_producer_and_two_consumers(self) -> None:
         """Reports of several pairs can be put together."""
         result = check(MessageBodySchema([("/a",)]), MessageBodySchema([]))
-        prints = {
-            json.loads(FORMATS["gitlab"](pair(result, consumer=consumer)))[0]["fingerprint"]
-            for consumer in ("b.json", "c.json")
-        }
-        assert len(prints) == 2
+        reports = (pair(result, consumer=consumer) for consumer in ("b.json", "c.json"))
+        assert len({self.of(report)[0][1] for report in reports}) == 2
 
 
 # JUnit: what Jenkins, GitLab and GitHub's report actions read

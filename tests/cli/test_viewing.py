@@ -236,7 +236,7 @@ def test_view_says_why_it_shows_no_run(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["-", "--against", "-"], "only one of BODY, --schema and --against"),
+        (["-", "--against", "-"], "only one argument can be standard input"),
         (["message.json", "--schema", "missing.json"], "can't read 'missing.json'"),
         (["message.json", "--schema", "message.json"], "is a body, not a schema"),
     ],

@@ -58,12 +58,10 @@ SECTIONS = {
         "migrate": Entry("stores", "Copy referenced content to another store."),
         "sweep": Entry("sweeping", "Find and delete stored objects that nothing needs any more."),
     },
-    "Use many messages": {
-        "bulk": Entry("bulk", "Do one thing with the messages of many files."),
-    },
+    "Use many messages": {"bulk": Entry("bulk", "Do one thing with the messages of many files.")},
     "Use other formats": {
         "detect": Entry("messages", "Print the format of a message."),
-        "convert": Entry("messages", "Convert between a body and another system's message."),
+        "convert": Entry("converting", "Convert between a body and another system's message."),
         "formats": Entry("messages", "List the formats of messages, and what each can say."),
         "envelope": Entry("messages", "Check, sign, verify and log other systems' envelopes."),
     },

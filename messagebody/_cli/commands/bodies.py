@@ -7,20 +7,13 @@ from typing import Any, Final
 
 import click
 
+from messagebody._cli import options, terminal
 from messagebody._cli.application import ExitCode
 from messagebody._cli.inputs import part_at, part_named, read_body, slashed, source_name
-from messagebody._cli.options import (
-    JSON_HELP,
-    body_argument,
-    complete_file,
-    complete_name,
-    json_option,
-    output_options,
-    resolver_options,
-    servers_option,
-)
+from messagebody._cli.kinds import FILE
+from messagebody._cli.options import ANY_TYPE, NAME
 from messagebody._cli.outputs import write_body, write_out
-from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
+from messagebody._cli.terminal import is_terminal
 from messagebody._core import MessageBody, Part, count_of, escape, nearest, quote, redact_url
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.links import Link
@@ -28,19 +21,14 @@ from messagebody.names import ancestors
 from messagebody.rendering import Palette, compared, directory_of, listing, tree
 from messagebody.storage import Resolver
 
-_ANY_TYPE = "*/*"
 
-
-@click.command("ls")
-@body_argument
-@click.argument("patterns", nargs=-1, metavar="[PATTERN]...", shell_complete=complete_name)
-@click.option(
-    "--type", "content_type", default=_ANY_TYPE, help="Only parts of matching content type."
-)
-@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
-@pass_terminal
+@click.command
+@options.body
+@click.argument("patterns", nargs=-1, metavar="[PATTERN]...", type=NAME)
+@options.content_type
+@options.as_json
 def ls_command(
-    terminal: Terminal, body: str, patterns: tuple[str, ...], content_type: str, *, as_json: bool
+    body: str, patterns: tuple[str, ...], content_type: str, *, as_json: bool
 ) -> ExitCode:
     """Without PATTERN, all parts are listed; otherwise the named parts that match a PATTERN.
 
@@ -59,8 +47,8 @@ def ls_command(
         terminal.say_json([described(index, part) for index, part in found])
     else:
         shown = [part for _, part in found]
-        terminal.say(listing(shown, palette=terminal.palette, width=terminal.width))
-    of_type = "" if content_type == _ANY_TYPE else f" of type {quote(content_type)}"
+        terminal.say(listing(shown, palette=terminal.palette(), width=terminal.width()))
+    of_type = "" if content_type == ANY_TYPE else f" of type {quote(content_type)}"
     missed = [each for each in patterns if not _selected(message, [each], content_type)]
     for pattern in missed:
         terminal.warn(f"no part{of_type} matches {quote(pattern)}{_meant(message, pattern)}")
@@ -120,11 +108,10 @@ def described(index: int, part: Part) -> dict[str, Any]:
     }
 
 
-@click.command("tree")
-@body_argument
-@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
-@pass_terminal
-def tree_command(terminal: Terminal, body: str, *, as_json: bool) -> None:
+@click.command
+@options.body
+@options.as_json
+def tree_command(body: str, *, as_json: bool) -> None:
     """Every part is shown with its size and content type.
 
     \b
@@ -138,16 +125,16 @@ def tree_command(terminal: Terminal, body: str, *, as_json: bool) -> None:
         return
     # Standard input has no useful name.
     title = "" if body == "-" else escape(body, limit=200)
-    lines = tree(read_body(body), title=title, palette=terminal.palette, width=terminal.width)
+    lines = tree(read_body(body), title=title, palette=terminal.palette(), width=terminal.width())
     terminal.say(lines)
 
 
-@click.command("cat")
-@body_argument
-@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_name)
-@click.option("--index", "indexes", type=int, multiple=True, help="A part by position, from 0.")
-@click.option("--force", is_flag=True, help="Write binary to a terminal too.")
-@resolver_options
+@click.command
+@options.body
+@click.argument("names", nargs=-1, metavar="[NAME]...", type=NAME)
+@options.indexes
+@options.flag("--force", help="Write binary to a terminal too.")
+@options.references
 def cat_command(
     body: str, names: tuple[str, ...], indexes: tuple[int, ...], resolver: Resolver, *,
     force: bool,
@@ -201,15 +188,12 @@ def _escaped_bytes(text: str) -> bytes:
     return escape(text, keep="\n\t").encode()
 
 
-@click.command("digest")
-@click.argument("bodies", nargs=-1, metavar="[BODY]...", shell_complete=complete_file)
-@click.option("--manifest", is_flag=True, help="Print the data that is hashed, as JSON.")
-@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
-@servers_option
-@pass_terminal
-def digest_command(
-    terminal: Terminal, bodies: tuple[str, ...], *, manifest: bool, as_json: bool
-) -> None:
+@click.command
+@options.bodies
+@options.flag("--manifest", help="Print the data that is hashed, as JSON.")
+@options.as_json
+@options.servers
+def digest_command(bodies: tuple[str, ...], *, manifest: bool, as_json: bool) -> None:
     """A body has the same digest inline and offloaded.
 
     The digest covers order, names, content types, sizes and digests of the parts. It does not
@@ -235,13 +219,12 @@ def digest_command(
         terminal.say(f"{digest}  {escape(path)}" for path, digest in found.items())
 
 
-@click.command("diff")
-@click.argument("old", metavar="OLD", shell_complete=complete_file)
-@click.argument("new", metavar="NEW", shell_complete=complete_file)
-@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
-@servers_option
-@pass_terminal
-def diff_command(terminal: Terminal, old: str, new: str, *, as_json: bool) -> ExitCode:
+@click.command
+@click.argument("old", type=FILE)
+@click.argument("new", type=FILE)
+@options.as_json
+@options.servers
+def diff_command(old: str, new: str, *, as_json: bool) -> ExitCode:
     """Parts only in OLD are marked "-", parts only in NEW "+". Exit code 1: they differ.
 
     Parts are equal if their names, content types, metadata and contents are equal. For a reference,
@@ -250,8 +233,6 @@ def diff_command(terminal: Terminal, old: str, new: str, *, as_json: bool) -> Ex
     \b
       messagebody diff message.json edited.json
     """
-    if old == new == "-":
-        raise click.UsageError("OLD and NEW cannot both come from standard input")
     before, after = list(enumerate(read_body(old))), list(enumerate(read_body(new)))
     removed, added, is_same = compared(before, after)
     if as_json:
@@ -259,33 +240,28 @@ def diff_command(terminal: Terminal, old: str, new: str, *, as_json: bool) -> Ex
         shown = {side: [described(*each) for each in found] for side, found in sides.items()}
         terminal.say_json({"same": is_same, **shown})
     else:
-        _say_changes(terminal, "- ", "no", removed)
-        _say_changes(terminal, "+ ", "yes", added)
+        _say_changes("- ", "no", removed)
+        _say_changes("+ ", "yes", added)
         if not is_same and not removed and not added:
             terminal.say("the same parts in another order")
     return ExitCode.YES if is_same else ExitCode.NO
 
 
-def _say_changes(terminal: Terminal, sign: str, role: str, found: list[tuple[int, Part]]) -> None:
-    width = None if terminal.width is None else terminal.width - len(sign)
-    lines = listing([part for _, part in found], width=width)
-    terminal.say(terminal.palette(sign + line, role) for line in lines)
+def _say_changes(sign: str, role: str, found: list[tuple[int, Part]]) -> None:
+    width, paint = terminal.width(), terminal.palette()
+    lines = listing([part for _, part in found], width=width and width - len(sign))
+    terminal.say(paint(sign + line, role) for line in lines)
 
 
 _MOST_UNREAD: Final = 20
 
 
-@click.command("links")
-@body_argument
-@click.option(
-    "--to", metavar="NAME", shell_complete=complete_name, help="Only links that lead to this part."
-)
-@click.option("--dangling", is_flag=True, help="Only links that lead to no part.")
-@json_option
-@pass_terminal
-def links_command(
-    terminal: Terminal, body: str, to: str | None, *, dangling: bool, as_json: bool
-) -> ExitCode:
+@click.command
+@options.body
+@click.option("--to", type=NAME, help="Only links that lead to this part.")
+@options.flag("--dangling", help="Only links that lead to no part.")
+@options.as_json
+def links_command(body: str, to: str | None, *, dangling: bool, as_json: bool) -> ExitCode:
     """Links are found in Markdown, in HTML and in the citations of texts.
 
     In a text, source:1 means the part /sources/1, and a path means the part of that name. Nothing
@@ -304,9 +280,9 @@ def links_command(
     if as_json:
         terminal.say_json([_as_json(message, link) for link in found])
     else:
-        terminal.say(_link_line(message, link, terminal.palette) for link in found)
+        terminal.say(_link_line(message, link, terminal.palette()) for link in found)
     for link in found.unread[:_MOST_UNREAD]:
-        line = _link_line(message, link, terminal.palette)
+        line = _link_line(message, link, terminal.palette())
         terminal.warn(f"not read, because it is text/plain: {line}")
     if len(found.unread) > _MOST_UNREAD:
         terminal.warn(f"not read, because they are text/plain: {len(found.unread):,} in all")
@@ -335,14 +311,13 @@ def _link_line(body: MessageBody, link: Link, paint: Palette) -> str:
     return f"{holder} {verb} {target}{words}{missing}"
 
 
-@click.command("rm")
-@click.argument("body", metavar="BODY", shell_complete=complete_file)
-@click.argument("patterns", nargs=-1, metavar="[PATTERN]...", shell_complete=complete_name)
-@click.option("--index", "indexes", type=int, multiple=True, help="A part by position, from 0.")
-@output_options
-@pass_terminal
+@click.command
+@click.argument("body", type=FILE)
+@click.argument("patterns", nargs=-1, metavar="[PATTERN]...", type=NAME)
+@options.indexes
+@options.outputs
 def rm_command(
-    terminal: Terminal, body: str, patterns: tuple[str, ...], indexes: tuple[int, ...],
+    body: str, patterns: tuple[str, ...], indexes: tuple[int, ...],
     output: str | None, *, in_place: bool,
 ) -> None:  # fmt: skip
     """Named parts are given by name or PATTERN, all parts by --index.
@@ -367,18 +342,18 @@ def rm_command(
     # -1 is the last part, as in Python, so two numbers for one position count once.
     gone = {index % len(message) for index in indexes}
     if patterns:
-        gone |= {index for index, _ in _selected(message, patterns, _ANY_TYPE)}
+        gone |= {index for index, _ in _selected(message, patterns, ANY_TYPE)}
     rest = MessageBody(part for index, part in enumerate(message) if index not in gone)
     write_body(rest, body, output, in_place=in_place)
     terminal.remark(f"{count_of(len(gone), 'part')} removed")
 
 
-@click.command("mv")
-@click.argument("body", metavar="BODY", shell_complete=complete_file)
-@click.argument("old", metavar="OLD", shell_complete=complete_name)
+@click.command
+@click.argument("body", type=FILE)
+@click.argument("old", metavar="OLD", type=NAME)
 @click.argument("new", metavar="NEW")
-@click.option("--relink", is_flag=True, help="Links and citations in all parts follow.")
-@output_options
+@options.flag("--relink", help="Links and citations in all parts follow.")
+@options.outputs
 def mv_command(
     body: str, old: str, new: str, output: str | None, *, relink: bool, in_place: bool
 ) -> None:
@@ -396,24 +371,21 @@ def mv_command(
     write_body(message, body, output, in_place=in_place)
 
 
-@click.command("mount")
-@body_argument
+@click.command
+@options.body
 @click.argument(
     "directory",
     metavar="[DIRECTORY]",
     required=False,
     type=click.Path(exists=True, file_okay=False),
 )
-@click.option(
-    "--into", metavar="OTHER", shell_complete=complete_file, help="The body to put the parts into."
-)
+@click.option("--into", metavar="OTHER", type=FILE, help="The body to put the parts into.")
 @click.option("--at", metavar="PREFIX", help="With --into: the directory in it.")
-@click.option("--keep-unnamed", is_flag=True, help="With --into: keep parts without a name so.")
-@resolver_options
-@output_options
-@pass_terminal
+@options.flag("--keep-unnamed", help="With --into: keep parts without a name so.")
+@options.references
+@options.outputs
 def mount_command(
-    terminal: Terminal, body: str, directory: str | None, into: str | None, at: str | None,
+    body: str, directory: str | None, into: str | None, at: str | None,
     resolver: Resolver, output: str | None, *, keep_unnamed: bool, in_place: bool,
 ) -> None:  # fmt: skip
     """The named parts are files in DIRECTORY, which must be empty, until you press Ctrl-C.
@@ -436,8 +408,6 @@ def mount_command(
     if into is not None and at is not None:
         if directory is not None:
             raise click.UsageError("give either DIRECTORY, or --into and --at")
-        if body == into == "-":
-            raise click.UsageError("BODY and OTHER cannot both come from standard input")
         host, guest = read_body(into), read_body(body)
         host.mount(slashed(at), guest, keep_unnamed=keep_unnamed)
         write_body(host, into, output, in_place=in_place)
@@ -447,12 +417,10 @@ def mount_command(
     elif output is not None or in_place or keep_unnamed:
         raise click.UsageError("-o, -i and --keep-unnamed go with --into and --at")
     else:
-        _show_as_files(terminal, read_body(body), directory, resolver)
+        _show_as_files(read_body(body), directory, resolver)
 
 
-def _show_as_files(
-    terminal: Terminal, message: MessageBody, directory: str, resolver: Resolver
-) -> None:
+def _show_as_files(message: MessageBody, directory: str, resolver: Resolver) -> None:
     from messagebody.views import mount
 
     filesystem = message.filesystem(resolver=resolver)

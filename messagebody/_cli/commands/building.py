@@ -12,20 +12,12 @@ from typing import Final
 
 import click
 
+from messagebody._cli import options, terminal
 from messagebody._cli.inputs import is_on_server, read_body, read_bytes, slashed, source_name
-from messagebody._cli.options import (
-    STORE_HELP,
-    body_argument,
-    complete_file,
-    complete_store,
-    output_option,
-    output_options,
-    resolver_options,
-    store_url,
-    threshold_option,
-)
+from messagebody._cli.kinds import FILE, STORE
+from messagebody._cli.options import STORE_HELP
 from messagebody._cli.outputs import check_output, note_contents, progress, write_body
-from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
+from messagebody._cli.terminal import is_terminal
 from messagebody._core import MessageBody, count_of, escape, is_text, is_url, quote, redact_url
 from messagebody.archives.directory import pack, unpack
 from messagebody.errors import InvalidPart
@@ -33,27 +25,23 @@ from messagebody.findings import iter_findings
 from messagebody.names import safe_name
 from messagebody.storage import Resolver, inline, offload
 
-_to = click.option(
-    "--to", "store", metavar="STORE", shell_complete=complete_store,
-    help=f"Move large files to it. {STORE_HELP}",
-)  # fmt: skip
-_threshold = threshold_option("With --to: move larger files.")
+_to = click.option("--to", "store", type=STORE, help=f"Move large files to it. {STORE_HELP}")
+_threshold = options.threshold("With --to: move larger files.")
 
 
-@click.command("add")
-@click.argument("paths", nargs=-1, metavar="[BODY] [FILE]...", shell_complete=complete_file)
-@click.option("--new", is_flag=True, help="Start a new body; all arguments are FILEs.")
+@click.command
+@click.argument("paths", nargs=-1, metavar="[BODY] [FILE]...", type=FILE)
+@options.flag("--new", help="Start a new body; all arguments are FILEs.")
 @click.option("--text", help="Add this text instead of a file.")
 @click.option("--url", help="Add a reference instead of a file.")
 @click.option("--name", help="Name of the part; by default the name of the file, made legal.")
-@click.option("--unnamed", is_flag=True, help="Add files without a name: content to show.")
+@options.flag("--unnamed", help="Add files without a name: content to show.")
 @click.option("--type", "content_type", help="Content type; detected if not given.")
 @_to
 @_threshold
-@output_options
-@pass_terminal
+@options.outputs
 def add_command(
-    terminal: Terminal, paths: tuple[str, ...], text: str | None, url: str | None,
+    paths: tuple[str, ...], text: str | None, url: str | None,
     name: str | None, content_type: str | None, store: str | None, threshold: int,
     output: str | None, *, new: bool, unnamed: bool, in_place: bool,
 ) -> None:  # fmt: skip
@@ -82,13 +70,13 @@ def add_command(
             added.add(text, url=url, name=part_name, content_type=content_type)
         for file in files:
             path = stack.enter_context(_on_disk(file))
-            chosen = None if unnamed else _name(terminal, message + added, file, name)
+            chosen = None if unnamed else _name(message + added, file, name)
             _add_file(added, path, file, chosen, content_type)
         note_contents(added)
         # Before anything is stored.
         check_output(body if in_place else output, body)
         # All or nothing: the body only changes after everything is read and stored.
-        message += _stored(terminal, added, store, threshold)
+        message += _stored(added, store, threshold)
     write_body(message, body, output, in_place=in_place)
     for finding in iter_findings(added if not files else ()):
         # What links mean, only the whole body shows.
@@ -125,8 +113,6 @@ def _check_usage(
         raise click.UsageError("--name and --unnamed cannot be used together")
     if name is not None and len(files) > 1:
         raise click.UsageError(f"--name names one part, and there are {len(files)} files")
-    if files.count("-") + (body == "-" and not new) > 1:
-        raise click.UsageError("BODY and FILE cannot both come from standard input")
     if "-" in files and name is None and not unnamed:
         raise click.UsageError("standard input has no name: give --name or --unnamed")
 
@@ -162,7 +148,7 @@ def _on_disk(file: str) -> Iterator[Path]:
         yield Path(copy.name)
 
 
-def _name(terminal: Terminal, body: MessageBody, file: str, name: str | None) -> str:
+def _name(body: MessageBody, file: str, name: str | None) -> str:
     if name is not None:
         return slashed(name)
     own, free = safe_name(file), safe_name(file, taken=body)
@@ -187,32 +173,28 @@ def _add_file(
         raise click.UsageError(f"{quote(file)} is a directory; {hint}") from error
 
 
-def _stored(
-    terminal: Terminal, body: MessageBody, store: str | None, threshold: int
-) -> MessageBody:
+def _stored(body: MessageBody, store: str | None, threshold: int) -> MessageBody:
     """Return a body whose local files are in a store if they are large, else inline."""
     if store is None:
         return inline(body)
-    url = store_url(store)
-    if is_on_server(url):
+    if is_on_server(store):
         raise click.UsageError(f"{quote(store)} is not a store; offload puts parts on servers")
-    with progress(terminal, "storing") as callback:
-        return offload(body, url, threshold=threshold, callback=callback)
+    with progress("storing") as callback:
+        return offload(body, store, threshold=threshold, callback=callback)
 
 
-@click.command("pack")
+@click.command
 @click.argument("directory", type=click.Path(exists=True))
 @click.option("--prefix", default="/", help="Directory the parts go into.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Files to leave out; repeatable.")
-@click.option("--hidden", is_flag=True, help="Also take files that start with a dot.")
-@click.option("--rename", is_flag=True, help="Take suggested names; keep the original in metadata.")
-@click.option("--follow", is_flag=True, help="Follow links to files inside the directory.")
+@options.flag("--hidden", help="Also take files that start with a dot.")
+@options.flag("--rename", help="Take suggested names; keep the original in metadata.")
+@options.flag("--follow", help="Follow links to files inside the directory.")
 @_to
 @_threshold
-@output_option
-@pass_terminal
+@options.output
 def pack_command(
-    terminal: Terminal, directory: str, prefix: str, exclude: tuple[str, ...], store: str | None,
+    directory: str, prefix: str, exclude: tuple[str, ...], store: str | None,
     threshold: int, output: str | None, *, hidden: bool, rename: bool, follow: bool,
 ) -> None:  # fmt: skip
     """Every file below DIRECTORY becomes a part with its path as the name.
@@ -249,20 +231,19 @@ def pack_command(
         check_output(output)
     except click.UsageError as error:
         raise click.UsageError(f"{error.message}, or leave it out with --exclude") from error
-    write_body(_stored(terminal, body, store, threshold), "-", output)
+    write_body(_stored(body, store, threshold), "-", output)
 
 
-@click.command("unpack")
-@body_argument
+@click.command
+@options.body
 @click.argument("directory", type=click.Path(file_okay=False))
-@click.option("--into", is_flag=True, help="Write into a directory that is not empty.")
-@click.option("--overwrite", is_flag=True, help="With --into, replace files that exist.")
-@click.option("--hidden", is_flag=True, help="With --into, also write names that start with '.'.")
-@click.option("--portable", is_flag=True, help="Refuse names that any common system refuses.")
-@resolver_options
-@pass_terminal
+@options.flag("--into", help="Write into a directory that is not empty.")
+@options.flag("--overwrite", help="With --into, replace files that exist.")
+@options.flag("--hidden", help="With --into, also write names that start with '.'.")
+@options.flag("--portable", help="Refuse names that any common system refuses.")
+@options.references
 def unpack_command(
-    terminal: Terminal, body: str, directory: str, resolver: Resolver, *,
+    body: str, directory: str, resolver: Resolver, *,
     into: bool, overwrite: bool, hidden: bool, portable: bool,
 ) -> None:  # fmt: skip
     """Files are written below DIRECTORY and never outside of it. Their paths are printed.

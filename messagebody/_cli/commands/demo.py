@@ -11,7 +11,7 @@ from pathlib import Path
 import attrs
 import click
 
-from messagebody._cli.terminal import Terminal, pass_terminal
+from messagebody._cli import terminal
 from messagebody._core import MessageBody, Part, escape, human_size, quote
 from messagebody.compatibility import check
 from messagebody.errors import DigestMismatch
@@ -54,12 +54,9 @@ _WRITTEN = {"files", "store", "message.json", "run.json", "small.json"}.union(
 _THRESHOLD = "2 KiB"
 
 
-@click.command("demo")
-@click.option(
-    "--directory", default="messagebody-demo", show_default=True, help="Where to write the files."
-)
-@pass_terminal
-def demo_command(terminal: Terminal, directory: str) -> None:
+@click.command
+@click.option("--directory", default="messagebody-demo", help="Where to write the files.")
+def demo_command(directory: str) -> None:
     """A message is built, queried, validated, checked and offloaded, step by step.
 
     The Python code of each step is printed, and you can run it as it is printed.
@@ -67,7 +64,7 @@ def demo_command(terminal: Terminal, directory: str) -> None:
     \b
       messagebody demo
     """
-    _Demo(terminal, _prepared(Path(directory))).run()
+    _Demo(_prepared(Path(directory))).run()
 
 
 def _prepared(directory: Path) -> Path:
@@ -87,7 +84,6 @@ def _prepared(directory: Path) -> Path:
 class _Demo:
     """The story of one message, told while it happens."""
 
-    terminal: Terminal
     directory: Path
 
     def run(self) -> None:
@@ -101,12 +97,12 @@ class _Demo:
         self._suggest()
 
     def _step(self, number: int, title: str, *code: str) -> None:
-        paint = self.terminal.palette
-        self.terminal.say(["", paint(f"{number}. {title}", "title")])
-        self.terminal.say("   " + paint(line, "command") for line in code)
+        paint = terminal.palette()
+        terminal.say(["", paint(f"{number}. {title}", "title")])
+        terminal.say("   " + paint(line, "command") for line in code)
 
     def _show(self, lines: Iterable[str]) -> None:
-        self.terminal.say("   " + line for line in lines)
+        terminal.say("   " + line for line in lines)
 
     def _write_inputs(self) -> None:
         """Write the files and schemas; check that the message of an earlier demo is unchanged."""
@@ -150,13 +146,13 @@ class _Demo:
             *(_add_call(file, name) for file, name in _FILES.items()),
         )
         body = self._body()
-        self._show(tree(body, palette=self.terminal.palette, width=self._width()))
+        self._show(tree(body, palette=terminal.palette(), width=self._width()))
         return body
 
     def _query(self, body: MessageBody) -> None:
         self._step(2, "The receiver selects parts by pattern", 'body.list("/sources/*")')
         found = body.list("/sources/*")
-        self._show(listing(found, palette=self.terminal.palette, width=self._width()))
+        self._show(listing(found, palette=terminal.palette(), width=self._width()))
 
     def _validate(self, body: MessageBody) -> None:
         self._step(
@@ -166,14 +162,14 @@ class _Demo:
             "researcher.validate(body)",
         )
         _schema("researcher").validate(body)
-        self._show([self.terminal.palette("valid", "yes")])
+        self._show([terminal.palette()("valid", "yes")])
 
     def _check(self) -> None:
         for number, consumer in ((4, "summariser"), (5, "reader")):
             title = f"Does the {consumer} accept every message of a researcher?"
             self._step(number, title, _load_call(consumer), f"check(researcher, {consumer})")
             result = check(_schema("researcher"), _schema(consumer))
-            paint = self.terminal.palette
+            paint = terminal.palette()
             self._show([paint(str(result.verdict), "yes" if result else "no")])
             if result.counterexample is not None:
                 self._show(["a message that the researcher may send and the reader refuses:"])
@@ -188,7 +184,7 @@ class _Demo:
         store = self.directory / "store"
         whole, small = inline(body), offload(body, store, threshold=_THRESHOLD)
         self._write("small.json", small.to_json_bytes() + b"\n")
-        self._show(tree(small, palette=self.terminal.palette, width=self._width()))
+        self._show(tree(small, palette=terminal.palette(), width=self._width()))
         # A message is JSON, which the trees do not show.
         moved = [part for part in small if part.is_reference][-1]
         before, after = (human_size(len(each.to_json_bytes())) for each in (whole, small))
@@ -207,14 +203,14 @@ class _Demo:
             raise DigestMismatch("the message read back", whole.digest, back.digest)
         if small.digest != whole.digest:
             raise DigestMismatch("the offloaded message", whole.digest, small.digest)
-        paint = self.terminal.palette
+        paint = terminal.palette()
         self._show([f"{paint('the same, byte for byte', 'yes')}; its digest never changed:"])
         self._show([whole.digest])
 
     def _suggest(self) -> None:
-        paint, program = self.terminal.palette, _program()
+        paint, program = terminal.palette(), _program()
         where = shlex.quote(str(self.directory))
-        self.terminal.say(["", paint("Now try", "title")])
+        terminal.say(["", paint("Now try", "title")])
         self._show(
             [
                 paint(f"{program} tree {where}/small.json", "command"),
@@ -224,7 +220,7 @@ class _Demo:
         )
 
     def _width(self) -> int | None:
-        width = self.terminal.width
+        width = terminal.width()
         # Three columns are for the indentation of the output.
         return None if width is None else max(width - 3, 40)
 

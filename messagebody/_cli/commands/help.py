@@ -26,7 +26,7 @@ def _complete_topic(
     return [name for name in (*_TOPICS, *TABLE) if name.startswith(incomplete)]
 
 
-@click.command("help")
+@click.command
 @click.argument("topic", required=False, shell_complete=_complete_topic)
 def help_command(topic: str | None) -> None:
     """Topics are exit-codes and patterns.

@@ -1,4 +1,4 @@
-"""Commands for models: a server of the Model Context Protocol."""
+"""The command that serves models: mcp, a server of the Model Context Protocol."""
 
 import os
 from contextlib import suppress
@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
+from messagebody._cli import options, terminal
+from messagebody._cli.commands.serving import LOOPBACKS, PORT, host_option, hosts_option, listen
 from messagebody._cli.inputs import read_body
-from messagebody._cli.options import resolver_options, store_url
-from messagebody._cli.sockets import LOOPBACK, LOOPBACKS, listen
+from messagebody._cli.kinds import FILE, store_url
 from messagebody._cli.terminal import limits
 from messagebody._core import (
     MESSAGE_SUFFIX,
@@ -23,42 +24,20 @@ from messagebody.errors import InvalidArgument
 from messagebody.storage import Resolver, open_store
 
 
-@click.command("mcp")
-@click.argument("source", metavar="BODY|DIR|URL")
-@resolver_options
+@click.command
+@click.argument("source", metavar="BODY|DIR|URL", type=FILE)
+@options.references
+@host_option
 @click.option(
-    "--http",
-    "port",
-    type=click.IntRange(0, 65_535),
-    metavar="PORT",
-    help="Serve HTTP on this port of the loopback instead of standard input and output; 0 picks a "
-    "free one.",
-)
+    "--port", type=PORT, metavar="PORT",
+    help="Serve HTTP on this port instead of standard input and output; 0 picks a free one.",
+)  # fmt: skip
+@hosts_option
 @click.option(
-    "--host",
-    default=LOOPBACK,
-    show_default=True,
-    metavar="ADDRESS",
-    help="Address for HTTP; programs that can reach it can read the messages.",
-)
-@click.option(
-    "--allow-host",
-    "hosts",
-    multiple=True,
-    metavar="NAME",
-    help="Answer requests to this name or name:port, too, as that of a proxy. Those to anything "
-    "but ADDRESS and the loopback at PORT are refused, so that no page in a browser can read the "
-    "messages.",
-)
-@click.option(
-    "--max-bytes",
-    default=50_000,
-    show_default=True,
-    type=click.IntRange(500),
-    help="Bytes of one answer of a tool.",
+    "--max-bytes", default=50_000, type=click.IntRange(500), help="Bytes of one answer of a tool."
 )
 def mcp_command(
-    source: str, resolver: Resolver, port: int | None, host: str, hosts: tuple[str, ...],
+    source: str, resolver: Resolver, host: str, port: int | None, hosts: tuple[str, ...],
     max_bytes: int,
 ) -> None:  # fmt: skip
     """A model lists, reads and searches the parts. Nothing is written.
@@ -69,12 +48,12 @@ def mcp_command(
 
     \b
     messagebody mcp message.json
-    messagebody mcp messages/ --http 8000
+    messagebody mcp messages/ --port 8000
     """
     from messagebody.frameworks.mcp import server
 
     if port is None and source == "-":
-        raise click.UsageError("the client speaks over standard input; name a file, or use --http")
+        raise click.UsageError("the client speaks over standard input; name a file, or use --port")
     made = server(_served(source), resolver=resolver, max_bytes=max_bytes)
     if port is None:
         _serve_stdio(made)
@@ -95,7 +74,7 @@ def _serve_http(made: Any, host: str, port: int, names: tuple[str, ...]) -> None
         raise click.UsageError(str(error)) from error
     app = made.streamable_http_app(host=host, transport_security=checked)
     # For a client that was started with it, and for whoever asked for a free port.
-    click.echo(f"Serving at http://{checked.allowed_hosts[0]}/mcp")
+    terminal.say(f"Serving at http://{checked.allowed_hosts[0]}/mcp")
     # Not the quicker parser that may be installed too: this one refuses a second Host.
     config = uvicorn.Config(app, log_level="warning", http="h11")
     with suppress(KeyboardInterrupt):
@@ -115,12 +94,11 @@ def _serve_stdio(made: Any) -> None:
 
 def _served(source: str) -> MessageBody | StoredMessages | OneStoredMessage:
     """Return the message of a file, or those of a directory, as they are from now on."""
-    most = limits()
     try:
         document = _document(source)
         if document is None:
             # A store lists and reads regular files only, and follows no link below its root.
-            found = StoredMessages(open_store(store_url(source)), most)
+            found = StoredMessages(open_store(store_url(source)), limits())
             if not found:
                 click.echo(f"There is no file *{MESSAGE_SUFFIX} in {quote(source)} yet.", err=True)
             return found
@@ -130,7 +108,7 @@ def _served(source: str) -> MessageBody | StoredMessages | OneStoredMessage:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise click.UsageError(f"can't read {quote(source)}: {reason}") from error
     # A pipe is read once.
-    return OneStoredMessage(document.store, document.key, most) if is_file else body
+    return OneStoredMessage(document.store, document.key, limits()) if is_file else body
 
 
 def _document(source: str) -> StoredDocument | None:

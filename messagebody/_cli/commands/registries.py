@@ -6,25 +6,20 @@ from typing import Any
 
 import click
 
+from messagebody._cli import options, terminal
 from messagebody._cli.application import ExitCode
 from messagebody._cli.fleets import change_lines, report_change, report_tools, tool_lines
-from messagebody._cli.inputs import (
-    decode_json,
-    read_bytes,
-    read_file_of_directory,
-    read_schema,
-)
-from messagebody._cli.options import json_option, lenient_option
+from messagebody._cli.inputs import decode_json, read_bytes, read_file_of_directory, read_schema
 from messagebody._cli.outputs import write_document
 from messagebody._cli.reports import (
     FORMATS,
     CommandReport,
     exit_code,
-    format_option,
     from_here,
+    report_form,
     show,
 )
-from messagebody._cli.terminal import Terminal, limits, pass_terminal
+from messagebody._cli.terminal import limits
 from messagebody._core import count_of, escape, quote
 from messagebody.agents import Registry, diff_tools, holds_tools
 from messagebody.errors import InvalidSchema
@@ -41,7 +36,7 @@ def _registry(place: str, *, lenient: bool) -> Registry:
     return registry
 
 
-@click.group("registry")
+@click.group
 def registry_command() -> None:
     """Find the pairs that fit, chains of agents, and the pairs that a change would break.
 
@@ -68,7 +63,7 @@ def _code(context: click.Context, code: ExitCode | None) -> ExitCode:
 def _tell(findings: Iterable[Finding]) -> None:
     """Print what is wrong in files of agents, and note whether agents are left out."""
     for finding in findings:
-        click.echo(f"messagebody: {finding}", err=True)
+        terminal.tell(str(finding))
         if finding.severity is Severity.ERROR:
             click.get_current_context().meta[_LEFT_OUT] = True
 
@@ -77,12 +72,9 @@ def _tell(findings: Iterable[Finding]) -> None:
 @_directory
 @click.argument("sender", metavar="FROM")
 @click.argument("taker", metavar="TO")
-@lenient_option
-@json_option
-@pass_terminal
-def route(
-    terminal: Terminal, directory: str, sender: str, taker: str, *, lenient: bool, as_json: bool
-) -> ExitCode:
+@options.lenient
+@options.as_json
+def route(directory: str, sender: str, taker: str, *, lenient: bool, as_json: bool) -> ExitCode:
     """Print the shortest route between two agents.
 
     The output of FROM reaches TO through these agents.
@@ -91,38 +83,35 @@ def route(
     """
     registry = _registry(directory, lenient=lenient)
     found = registry.route(sender, taker)
-    _say_names(terminal, found, as_json=as_json)
+    _say_names(found, as_json=as_json)
     return ExitCode.NO if found is None else ExitCode.YES
 
 
 @registry_command.command("unfed")
 @_directory
-@lenient_option
-@json_option
-@pass_terminal
-def unfed(terminal: Terminal, directory: str, *, lenient: bool, as_json: bool) -> ExitCode:
+@options.lenient
+@options.as_json
+def unfed(directory: str, *, lenient: bool, as_json: bool) -> ExitCode:
     """List the agents without a feeder.
 
     No other agent is certain to send them valid input. Exit code 1: there are some.
     """
     found = _registry(directory, lenient=lenient).unfed()
-    _say_names(terminal, found, as_json=as_json)
+    _say_names(found, as_json=as_json)
     return ExitCode.NO if found else ExitCode.YES
 
 
 @registry_command.command("pairs")
 @_directory
-@lenient_option
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "mermaid", "dot", "html"]),
-    default="text",
+@options.lenient
+@options.form(
+    "json",
+    "mermaid",
+    "dot",
+    "html",
     help="Output format; mermaid and dot are graphs, html is a page.",
 )
-@click.option("--json", "form", flag_value="json", help="The same as --format json.")
-@pass_terminal
-def pairs(terminal: Terminal, directory: str, form: str, *, lenient: bool) -> ExitCode:
+def pairs(directory: str, form: str, *, lenient: bool) -> ExitCode:
     """List the pairs that always fit, the sender first.
 
     \b
@@ -163,11 +152,10 @@ def _arrow(pair: tuple[str, str]) -> str:
 @click.option(
     "--takes", metavar="AGENT", help="List the agents that accept everything AGENT sends."
 )
-@lenient_option
-@json_option
-@pass_terminal
+@options.lenient
+@options.as_json
 def who(
-    terminal: Terminal, directory: str, feeds: str | None, takes: str | None, *, lenient: bool,
+    directory: str, feeds: str | None, takes: str | None, *, lenient: bool,
     as_json: bool,
 ) -> ExitCode:  # fmt: skip
     """List the agents that fit before or after an agent."""
@@ -176,7 +164,7 @@ def who(
     registry = _registry(directory, lenient=lenient)
     name = str(feeds if takes is None else takes)
     found = registry.feeders(name) if takes is None else registry.takers(name)
-    _say_names(terminal, found, as_json=as_json)
+    _say_names(found, as_json=as_json)
     pairs = [(name, other) if feeds is None else (other, name) for other in found.undecided]
     return _tell_undecided(pairs)
 
@@ -185,11 +173,10 @@ def who(
 @_directory
 @click.argument("have", metavar="HAVE")
 @click.argument("want", metavar="WANT")
-@lenient_option
-@json_option
-@pass_terminal
+@options.lenient
+@options.as_json
 def shortest_chain(
-    terminal: Terminal, directory: str, have: str, want: str, *, lenient: bool, as_json: bool
+    directory: str, have: str, want: str, *, lenient: bool, as_json: bool
 ) -> ExitCode:
     """Print the shortest chain of agents between two schemas.
 
@@ -197,14 +184,14 @@ def shortest_chain(
     """
     registry = _registry(directory, lenient=lenient)
     found = registry.chain(read_schema(have), read_schema(want))
-    _say_names(terminal, found, as_json=as_json)
+    _say_names(found, as_json=as_json)
     if found is None:
         # There is no chain of pairs that always fit, but one with an undecided pair could exist.
         return _tell_undecided(list(registry.undecided())) or ExitCode.NO
     return ExitCode.YES
 
 
-def _say_names(terminal: Terminal, names: list[str] | None, *, as_json: bool) -> None:
+def _say_names(names: list[str] | None, *, as_json: bool) -> None:
     if as_json:
         terminal.say_json(names)
     else:
@@ -212,26 +199,20 @@ def _say_names(terminal: Terminal, names: list[str] | None, *, as_json: bool) ->
 
 
 @registry_command.command("diff")
-@click.argument("old", type=click.Path(exists=True), metavar="OLD")
-@click.argument("new", type=click.Path(exists=True), metavar="NEW")
-@lenient_option
-@format_option
+@click.argument("old", type=click.Path(exists=True))
+@click.argument("new", type=click.Path(exists=True))
+@options.lenient
+@report_form
 @click.option(
-    "--report",
-    "reports",
-    nargs=2,
-    multiple=True,
-    metavar="FORMAT FILE",
-    type=(click.Choice(sorted(FORMATS)), click.Path()),
-    help="Also write a report to a file.",
-)
-@click.option(
-    "--strict", is_flag=True,
-    help="Of tools, count members of arguments and results that no schema declares, too.",
+    "--report", "reports", multiple=True, metavar="FORMAT FILE",
+    type=(click.Choice(sorted(FORMATS)), str), help="Also write a report to a file.",
 )  # fmt: skip
-@pass_terminal
+@options.flag(
+    "--strict",
+    help="Of tools, count members of arguments and results that no schema declares, too.",
+)
 def diff(
-    terminal: Terminal, old: str, new: str, form: str, reports: tuple[tuple[str, str], ...],
+    old: str, new: str, form: str, reports: tuple[tuple[str, str], ...],
     *, lenient: bool, strict: bool,
 ) -> ExitCode:  # fmt: skip
     """Print which pairs a change breaks and mends, and why.
@@ -258,9 +239,9 @@ def diff(
     if _are_tools(*tools):
         before, after = (each or {} for each in tools)
         title = f"{new} breaks no caller or reader of {old}"
-        report, lines = _change_of_tools(new, before, after, title, terminal, strict=strict)
+        report, lines = _change_of_tools(new, before, after, title, strict=strict)
     else:
-        report, lines = _change_of_agents(old, new, terminal, lenient=lenient)
+        report, lines = _change_of_agents(old, new, lenient=lenient)
     for name, file in reports:
         write_document(f"{FORMATS[name](report)}\n".encode(), file)
     if form == "text":
@@ -309,7 +290,7 @@ def _are_tools(old: _Lists | None, new: _Lists | None) -> bool:
 
 
 def _change_of_tools(
-    place: str, old: _Lists, new: _Lists, title: str, terminal: Terminal, *, strict: bool
+    place: str, old: _Lists, new: _Lists, title: str, *, strict: bool
 ) -> tuple[CommandReport, Iterator[str]]:
     _files_of(old)
     files = _files_of(new)
@@ -318,7 +299,7 @@ def _change_of_tools(
     except InvalidSchema as error:
         raise click.UsageError(f"{quote(place)}: {error}") from error
     report = report_tools(found, title, lambda name: from_here(files.get(name, place)))
-    return report, tool_lines(found, terminal.palette)
+    return report, tool_lines(found, terminal.palette())
 
 
 def _files_of(lists: _Lists) -> dict[str, str]:
@@ -338,9 +319,7 @@ def _files_of(lists: _Lists) -> dict[str, str]:
     return found
 
 
-def _change_of_agents(
-    old: str, new: str, terminal: Terminal, *, lenient: bool
-) -> tuple[CommandReport, Iterator[str]]:
+def _change_of_agents(old: str, new: str, *, lenient: bool) -> tuple[CommandReport, Iterator[str]]:
     before, after = (_registry(place, lenient=lenient) for place in (old, new))
     places = after.places
     if Path(old).is_dir() and not Path(new).is_dir():
@@ -353,4 +332,4 @@ def _change_of_agents(
         impact, after, f"{new} breaks no pair of {old}",
         lambda name: from_here(str(directory / places[name])),
     )  # fmt: skip
-    return report, change_lines(impact, report, terminal.palette, terminal.width)
+    return report, change_lines(impact, report, terminal.palette(), terminal.width())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from messagebody._cli import options, terminal
 from messagebody._cli.application import ExitCode
 from messagebody._cli.inputs import (
     read_body,
@@ -17,34 +18,20 @@ from messagebody._cli.inputs import (
     read_schema,
     slashed,
 )
-from messagebody._cli.options import (
-    complete_file,
-    json_option,
-    lenient_option,
-    output_option,
-    output_options,
-    resolver_options,
-    servers_option,
-)
+from messagebody._cli.kinds import FILE
 from messagebody._cli.outputs import write_document
 from messagebody._cli.reports import (
     Subject,
     answer,
-    format_option,
     from_here,
     lines_of,
     report_findings,
+    report_form,
     show,
 )
-from messagebody._cli.terminal import Terminal, in_shell_words, limits, pass_terminal
-from messagebody._core import DEFAULT_STEPS, count_of, escape, quote
-from messagebody.compatibility import (
-    Compatibility,
-    check,
-    evolution,
-    lint,
-    suggest,
-)
+from messagebody._cli.terminal import in_shell_words, limits
+from messagebody._core import count_of, escape, quote
+from messagebody.compatibility import Compatibility, check, evolution, lint, suggest
 from messagebody.errors import InvalidPattern, InvalidSchema
 from messagebody.findings import iter_findings
 from messagebody.schema import (
@@ -63,20 +50,14 @@ if TYPE_CHECKING:
 # The most violations for a person to read; programs get all of them.
 _LISTED = 100
 
-_steps = click.option(
-    "--steps", type=click.IntRange(min=1), default=DEFAULT_STEPS, show_default=True,
-    help="Budget before giving up.",
-)  # fmt: skip
 
-
-@click.command("validate")
-@click.argument("bodies", nargs=-1, metavar="[BODY]...", shell_complete=complete_file)
-@click.option("--schema", required=True, metavar="FILE", help="The schema.")
-@resolver_options
-@json_option
-@pass_terminal
+@click.command
+@options.bodies
+@options.schema
+@options.references
+@options.as_json
 def validate_command(
-    terminal: Terminal, bodies: tuple[str, ...], schema: str, resolver: Resolver, *, as_json: bool
+    bodies: tuple[str, ...], schema: str, resolver: Resolver, *, as_json: bool
 ) -> ExitCode:
     """Exit code 0: all bodies are valid. 1: one is not.
 
@@ -87,9 +68,6 @@ def validate_command(
       messagebody validate messages/*.json --schema researcher.schema.json
     """
     paths = bodies or ("-",)
-    # Standard input can be read only once.
-    if [*paths, schema].count("-") > 1:
-        raise click.UsageError("only one of BODY and schema can come from standard input")
     # Read once, because its index of patterns is made once and used for all bodies.
     wanted = read_schema(schema)
     results = []
@@ -98,15 +76,15 @@ def validate_command(
         violations = list(wanted.iter_violations(message, resolver=resolver))
         results.append({"body": path, **_as_json(violations)})
         if not as_json:
-            _say_violations(terminal, "" if len(paths) == 1 else path, violations, len(message))
+            _say_violations("" if len(paths) == 1 else path, violations, len(message))
     if as_json:
         # The JSON for a single body is an object, without a list around it.
         terminal.say_json(results[0] if len(paths) == 1 else results)
     return ExitCode.YES if all(each["valid"] for each in results) else ExitCode.NO
 
 
-def _say_violations(terminal: Terminal, path: str, violations: list[Violation], parts: int) -> None:
-    paint, title = terminal.palette, f"{escape(path)}: " if path else ""
+def _say_violations(path: str, violations: list[Violation], parts: int) -> None:
+    paint, title = terminal.palette(), f"{escape(path)}: " if path else ""
     if not violations:
         terminal.say(f"{title}{paint('valid', 'yes')}: {count_of(parts, 'part')}")
         return
@@ -141,11 +119,10 @@ def schema_command() -> None:
 
 
 @schema_command.command("show")
-@click.argument("schema", default="-", metavar="[SCHEMA]", shell_complete=complete_file)
-@click.option("--json", "as_json", is_flag=True, help="Print the schema as JSON, formatted.")
-@servers_option
-@pass_terminal
-def show_command(terminal: Terminal, schema: str, *, as_json: bool) -> None:
+@click.argument("schema", default="-", type=FILE)
+@options.flag("--json", "as_json", help="Print the schema as JSON, formatted.")
+@options.servers
+def show_command(schema: str, *, as_json: bool) -> None:
     """Describe a schema in words."""
     read = read_schema(schema)
     if as_json:
@@ -155,19 +132,18 @@ def show_command(terminal: Terminal, schema: str, *, as_json: bool) -> None:
 
 
 @schema_command.command("add")
-@click.argument("schema", default="-", metavar="[SCHEMA]", shell_complete=complete_file)
-@click.option("--new", is_flag=True, help="Start a new schema instead of SCHEMA.")
+@click.argument("schema", default="-", type=FILE)
+@options.flag("--new", help="Start a new schema instead of SCHEMA.")
 @click.option("--name", help="Pattern of names; without it, the part is for unnamed parts.")
 @click.option("--type", "content_type", help="Pattern of content types; any if not given.")
-@click.option("--required", is_flag=True, help="Bodies must have such a part.")
+@options.flag("--required", help="Bodies must have such a part.")
 @click.option("--description", help="What the part is for.")
 @click.option(
-    "--content",
-    metavar="FILE|MODULE:NAME",
+    "--content", metavar="FILE|MODULE:NAME",
     help="What is inside: a file of JSON Schema, or a model of Python, such as app.models:Report.",
-)
-@click.option("--sends", is_flag=True, help="With a pydantic model: what it sends, not takes.")
-@output_options
+)  # fmt: skip
+@options.flag("--sends", help="With a pydantic model: what it sends, not takes.")
+@options.outputs
 def add_part_command(
     schema: str, name: str | None, content_type: str | None, description: str | None,
     content: str | None, output: str | None, *, new: bool, required: bool, sends: bool,
@@ -214,9 +190,9 @@ def _content(place: str, *, sends: bool) -> ContentSchema:
     return content_schema_of(model, sends=sends)
 
 
-@click.command("json-schema")
+@click.command
 @click.argument("kind", metavar="body|schema", type=click.Choice(["body", "schema"]))
-@output_option
+@options.output
 def json_schema_command(kind: str, output: str | None) -> None:
     """With it, an editor completes and checks files as you type.
 
@@ -228,10 +204,10 @@ def json_schema_command(kind: str, output: str | None) -> None:
     write_document(json.dumps(described, indent=2).encode() + b"\n", output)
 
 
-@click.command("infer")
-@click.argument("bodies", nargs=-1, metavar="[BODY]...", shell_complete=complete_file)
-@output_option
-@servers_option
+@click.command
+@options.bodies
+@options.output
+@options.servers
 def infer_command(bodies: tuple[str, ...], output: str | None) -> None:
     """The schema accepts every BODY, and requires the parts that all of them have.
 
@@ -247,18 +223,17 @@ _SHOWN = 3
 """Suggestions that are printed: more are not read."""
 
 
-@click.command("check")
-@click.argument("producer", metavar="PRODUCER")
-@click.argument("consumer", metavar="CONSUMER")
-@lenient_option
-@click.option("--infer", is_flag=True, help="PRODUCER is a body; infer its schema.")
-@_steps
-@click.option("--suggest", "wants_help", is_flag=True, help="Suggest changes that make it fit.")
-@format_option
-@servers_option
-@pass_terminal
+@click.command
+@click.argument("producer", type=FILE)
+@click.argument("consumer", type=FILE)
+@options.lenient
+@options.flag("--infer", help="PRODUCER is a body; infer its schema.")
+@options.steps
+@options.flag("--suggest", "wants_help", help="Suggest changes that make it fit.")
+@report_form
+@options.servers
 def check_command(
-    terminal: Terminal, producer: str, consumer: str, form: str, steps: int, *,
+    producer: str, consumer: str, form: str, steps: int, *,
     lenient: bool, infer: bool, wants_help: bool,
 ) -> ExitCode:  # fmt: skip
     """PRODUCER is the schema of the output, CONSUMER the schema of the input.
@@ -278,8 +253,6 @@ def check_command(
       messagebody check out.json in.json --format sarif > check.sarif
       messagebody check https://agent.example/out.json in.json --allow https://agent.example/
     """
-    if producer == consumer == "-":
-        raise click.UsageError("PRODUCER and CONSUMER cannot both come from standard input")
     if wants_help and form not in {"text", "json"}:
         raise click.UsageError(f"--suggest cannot be used with --format {form}")
     sent = MessageBodySchema.infer(read_body(producer)) if infer else read_party(producer)
@@ -295,7 +268,7 @@ def check_command(
         if isinstance(side, MessageBodySchema)
     }
     subject = Subject(from_here(producer), from_here(consumer), lines=lines)
-    return answer(terminal, "check", result, form, subject, changes)
+    return answer("check", result, form, subject, changes)
 
 
 def _decided(
@@ -315,38 +288,33 @@ def _input_of(side: "Agent | MessageBodySchema") -> MessageBodySchema:
     return side if isinstance(side, MessageBodySchema) else side.input
 
 
-@click.command("evolve")
-@click.argument("old", metavar="OLD")
-@click.argument("new", metavar="NEW")
+@click.command
+@click.argument("old", type=FILE)
+@click.argument("new", type=FILE)
 @click.option(
     "--mode",
     type=click.Choice(["backward", "forward", "full"], case_sensitive=False),
     default="backward",
-    show_default=True,
     help="backward: NEW accepts what OLD did; forward: OLD accepts what NEW does; full: both.",
 )
-@lenient_option
-@_steps
-@format_option
-@servers_option
-@pass_terminal
+@options.lenient
+@options.steps
+@report_form
+@options.servers
 def evolve_command(
-    terminal: Terminal, old: str, new: str, mode: str, form: str, steps: int, *, lenient: bool
+    old: str, new: str, mode: str, form: str, steps: int, *, lenient: bool
 ) -> ExitCode:
     """Both are versions of one schema. Exit code 0: the change is safe. 1: it is not.
 
     \b
       messagebody evolve v1.schema.json v2.schema.json --mode full
     """
-    if old == new == "-":
-        raise click.UsageError("OLD and NEW cannot both come from standard input")
     before, after = read_schema(old), read_schema(new)
     result = evolution(before, after, mode, lenient=lenient, steps=steps)
     was, now = from_here(old), from_here(new)
     # For FULL, the direction that failed is shown, so the answer decides who sends.
     sent, taken = (was, now) if result.producer is before else (now, was)
     return answer(
-        terminal,
         "evolve",
         result,
         form,
@@ -354,12 +322,11 @@ def evolve_command(
     )
 
 
-@click.command("lint")
-@click.argument("paths", nargs=-1, metavar="[SCHEMA|BODY]...", shell_complete=complete_file)
-@format_option
-@servers_option
-@pass_terminal
-def lint_command(terminal: Terminal, paths: tuple[str, ...], form: str) -> int:
+@click.command
+@click.argument("paths", nargs=-1, metavar="[SCHEMA|BODY]...", type=FILE)
+@report_form
+@options.servers
+def lint_command(paths: tuple[str, ...], form: str) -> int:
     """Report likely mistakes in schemas or bodies.
 
     Every reported mistake of a schema is proved. Exit code 1: there are some.
@@ -374,11 +341,11 @@ def lint_command(terminal: Terminal, paths: tuple[str, ...], form: str) -> int:
     """
     if len(paths) > 1 and form not in ("text", "github"):
         raise click.UsageError(f"--format {form} is a report of one file, got {len(paths)} files")
-    found = [_lint(terminal, path, form, several=len(paths) > 1) for path in paths or ("-",)]
+    found = [_lint(path, form, several=len(paths) > 1) for path in paths or ("-",)]
     return ExitCode.NO if any(found) else ExitCode.YES
 
 
-def _lint(terminal: Terminal, path: str, form: str, *, several: bool) -> bool:
+def _lint(path: str, form: str, *, several: bool) -> bool:
     """Print the likely mistakes in a schema or a body; return whether there are some."""
     read = read_either(path)
     findings = lint(read) if isinstance(read, MessageBodySchema) else [*iter_findings(read)]

@@ -1,89 +1,64 @@
 """The command that serves messages over HTTP: serve."""
 
+import socket
+from typing import Final
+
 import click
 
 from messagebody import serving
+from messagebody._cli import options, terminal
 from messagebody._cli.inputs import read_schema
-from messagebody._cli.options import complete_file, resolver_options, seconds, secret_in, token_in
-from messagebody._cli.sockets import LOOPBACK, LOOPBACKS, listen
-from messagebody._cli.terminal import Terminal, limits, pass_terminal
+from messagebody._cli.kinds import FILE, SECRET, TIME, TOKEN
+from messagebody._cli.terminal import limits
 from messagebody._core import quote
 from messagebody.errors import InvalidArgument
 from messagebody.storage import Resolver
 
-_ANY = ("0.0.0.0", "::", "")  # noqa: S104 - no names that a client could use
-
-
-@click.command("serve")
-@click.argument("source", metavar="DIR|BODY|URL", shell_complete=complete_file)
-@click.option(
-    "--host",
-    default=LOOPBACK,
-    show_default=True,
-    metavar="ADDRESS",
-    help="Address to listen at; programs that can reach it can read the messages, unless "
-    "--secret-file closes reading.",
-)
-@click.option(
-    "--port",
-    default=8000,
-    show_default=True,
-    type=click.IntRange(0, 65_535),
-    metavar="PORT",
-    help="Port to listen at; 0 picks a free one.",
-)
-@click.option(
-    "--writable",
-    is_flag=True,
-    help="Take new messages and parts of those who show the token.",
-)
-@click.option(
-    "--token-file",
-    metavar="FILE",
-    shell_complete=complete_file,
-    help="File with the token that writers show: Authorization: Bearer TOKEN.",
-)
-@click.option(
-    "--secret-file",
-    metavar="FILE",
-    shell_complete=complete_file,
-    help="File with the secret of signed links; reading then needs such a link or the token.",
-)
-@click.option(
-    "--schema",
-    metavar="FILE",
-    shell_complete=complete_file,
-    help="Take only messages that are valid for this schema.",
-)
-@click.option(
-    "--allow-host",
-    "hosts",
-    multiple=True,
-    metavar="NAME",
+LOOPBACK: Final = "127.0.0.1"
+LOOPBACKS: Final = (LOOPBACK, "localhost", "::1")
+_ANY: Final = ("0.0.0.0", "::", "")  # noqa: S104 - no names that a client could use
+PORT: Final = click.IntRange(0, 65_535)
+host_option = click.option(
+    "--host", default=LOOPBACK, metavar="ADDRESS",
+    help="Address to listen at; programs that can reach it can read the messages.",
+)  # fmt: skip
+hosts_option = click.option(
+    "--allow-host", "hosts", multiple=True, metavar="NAME",
     help="Answer requests to this name or name:port, too, as that of a proxy. Others are refused, "
     "so that no page in a browser can read the messages through a name of its own.",
-)
+)  # fmt: skip
+
+
+@click.command
+@click.argument("source", metavar="DIR|BODY|URL", type=FILE)
+@host_option
 @click.option(
-    "--allow-origin",
-    "origins",
-    multiple=True,
-    metavar="ORIGIN",
+    "--port", default=8000, type=PORT, metavar="PORT", help="Port to listen at; 0 picks a free one."
+)
+@options.flag("--writable", help="Take new messages and parts of those who show the token.")
+@click.option(
+    "--token-file", "token", type=TOKEN,
+    help="File with the token that writers show: Authorization: Bearer TOKEN.",
+)  # fmt: skip
+@click.option(
+    "--secret-file", "secret", type=SECRET,
+    help="File with the secret of signed links; reading then needs such a link or the token.",
+)  # fmt: skip
+@click.option("--schema", type=FILE, help="Take only messages that are valid for this schema.")
+@hosts_option
+@click.option(
+    "--allow-origin", "origins", multiple=True, metavar="ORIGIN",
     help="Let pages of this origin, such as https://agent.example, read the messages.",
-)
+)  # fmt: skip
 @click.option(
-    "--timeout",
-    default="30s",
-    show_default=True,
-    callback=seconds,
-    metavar="TIME",
+    "--timeout", default="30s", type=TIME,
     help="Close a connection whose request does not come, or whose answer is not read.",
-)
-@resolver_options
-@pass_terminal
+)  # fmt: skip
+@options.references
 def serve_command(
-    terminal: Terminal, source: str, host: str, port: int, *, writable: bool,
-    token_file: str | None, secret_file: str | None, schema: str | None, hosts: tuple[str, ...],
-    origins: tuple[str, ...], timeout: float, resolver: Resolver,
+    source: str, host: str, port: int, *, writable: bool, token: str | None, secret: str | None,
+    schema: str | None, hosts: tuple[str, ...], origins: tuple[str, ...], timeout: float,
+    resolver: Resolver,
 ) -> None:  # fmt: skip
     """Every *.json of a directory or of s3://bucket/prefix/ is a message: /ID is the message
     ID.json, /ID/NAME the content of a part, and / is the list. A browser shows them, and curl,
@@ -95,9 +70,8 @@ def serve_command(
       messagebody serve messages/ --writable --token-file token
       curl http://127.0.0.1:8000/report/sources/1
     """  # noqa: D205 - the table of commands has the first line
-    if writable and token_file is None:
+    if writable and token is None:
         raise click.UsageError("--writable needs --token-file FILE, with a token for writers")
-    token, secret = token_in(token_file), secret_in(secret_file)
     try:
         app = serving.app(
             source,
@@ -118,7 +92,22 @@ def serve_command(
     place, number = sockets[0].getsockname()[:2]
     shown = f"[{place}]" if ":" in place else place
     # For a person to click, and for a program that asked for a free port.
-    click.echo(f"Serving at http://{shown}:{number}/")
+    terminal.say(f"Serving at http://{shown}:{number}/")
     if host not in LOOPBACKS and secret is None:
         terminal.remark("programs that reach this address can read the messages; see --secret-file")
     serving.run(app, sockets, seconds=timeout)
+
+
+def listen(host: str, port: int) -> list[socket.socket]:
+    """Return a socket for each address of a host, all with one port: a free one for 0."""
+    made: list[socket.socket] = []
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, _, _, _, address in dict.fromkeys(found):
+            place = (address[0], port, *address[2:])
+            made.append(socket.create_server(place, family=family))
+            port = made[0].getsockname()[1]
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise click.UsageError(f"can't listen at {quote(host)}, port {port}: {reason}") from error
+    return made

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from messagebody._cli import options, terminal
 from messagebody._cli.application import ExitCode
 from messagebody._cli.inputs import (
     is_database,
@@ -16,28 +17,10 @@ from messagebody._cli.inputs import (
     slashed,
     source_name,
 )
-from messagebody._cli.options import (
-    JSON_HELP,
-    STORE_HELP,
-    allow_option,
-    body_argument,
-    complete_file,
-    complete_name,
-    complete_store,
-    existing_store_url,
-    langgraph_store_option,
-    output_option,
-    output_options,
-    resolver_options,
-    seconds,
-    size,
-    store_url,
-    threshold_option,
-    to_store_option,
-    upload_options,
-)
+from messagebody._cli.kinds import EXISTING_STORE, FILE, SIZE, TIME, TOKEN
+from messagebody._cli.options import ANY_TYPE, NAME, STORE_HELP
 from messagebody._cli.outputs import check_output, progress, write_body, write_out
-from messagebody._cli.terminal import Terminal, in_shell_words, pass_terminal
+from messagebody._cli.terminal import in_shell_words
 from messagebody._core import MessageBody, Part, count_of, escape, human_size, quote
 from messagebody.errors import InvalidArgument
 from messagebody.storage import (
@@ -52,22 +35,26 @@ from messagebody.storage import (
 )
 
 
-@click.command("offload")
-@body_argument
-@to_store_option
-@threshold_option("Move larger parts.")
+@click.command
+@options.body
+@options.to_store
+@options.threshold("Move larger parts.")
 @click.option(
-    "--fit", callback=size, metavar="SIZE",
+    "--fit", type=SIZE,
     help="Move more until the whole JSON has at most this size.",
 )  # fmt: skip
 @click.option("--names", help="Only parts with matching names.")
-@click.option("--types", default="*/*", show_default=True, help="Only matching content types.")
-@upload_options
-@output_options
-@pass_terminal
+@options.content_type
+@options.uploads
+@click.option(
+    "--token-file", "token", type=TOKEN,
+    help="File with the token that writers show to the server of an upload address.",
+)  # fmt: skip
+@options.outputs
 def offload_command(
-    terminal: Terminal, body: str, store: str, threshold: int, fit: int | None,
-    names: str | None, types: str, upload: dict[str, Any], output: str | None, *, in_place: bool,
+    body: str, store: str, threshold: int, fit: int | None,
+    names: str | None, content_type: str, resolver: Resolver, token: str | None,
+    output: str | None, *, in_place: bool,
 ) -> None:  # fmt: skip
     """The message keeps the URL, size and digest of each part that is moved.
 
@@ -86,17 +73,16 @@ def offload_command(
       messagebody offload message.json --to s3://bucket/prefix --fit '240 KiB' -o small.json
       messagebody offload message.json --to https://host/uploads/ --token-file token -i
     """
-    url = store_url(store)
-    is_upload = is_on_server(url)
-    if upload["token"] is not None and not is_upload:
-        raise click.UsageError(f"--token-file is for https://host/uploads/, not for {quote(store)}")
+    is_upload = is_on_server(store)
+    if token is not None and not is_upload:
+        raise click.UsageError("--token-file is for https://host/uploads/, not for a store")
     message = read_body(body)
-    with progress(terminal, "offloading") as callback:
+    with progress("offloading") as callback:
         result = offload(
-            message, url, threshold=threshold, fit=fit,
-            storage_options=upload if is_upload else None,
+            message, store, threshold=threshold, fit=fit,
+            storage_options={"resolver": resolver, "token": token} if is_upload else None,
             # A pattern never matches unnamed parts; without a pattern, all parts are selected.
-            names=slashed(names or "**"), unnamed=names is None, content_types=types,
+            names=slashed(names or "**"), unnamed=names is None, content_types=content_type,
             callback=callback,
         )  # fmt: skip
     write_body(result, body, output, in_place=in_place)
@@ -105,22 +91,23 @@ def offload_command(
     if moved:
         terminal.remark(f"{count_of(moved, 'part')} moved")
     else:
-        chosen = "" if (names, types) == (None, "*/*") else " that --names and --types choose"
+        chosen = (
+            "" if (names, content_type) == (None, ANY_TYPE) else " that --names and --type choose"
+        )
         terminal.warn(
             f"no part was moved: none{chosen} is larger than {human_size(threshold)} (--threshold)"
         )
 
 
-@click.command("inline")
-@body_argument
-@click.option("--names", default="/**", show_default=True, help="Only matching names.")
-@click.option("--all", "everything", is_flag=True, help="Also references without a digest.")
-@langgraph_store_option
-@resolver_options
-@output_options
-@pass_terminal
+@click.command
+@options.body
+@click.option("--names", default="/**", help="Only matching names.")
+@options.everything
+@options.langgraph_store
+@options.references
+@options.outputs
 def inline_command(
-    terminal: Terminal, body: str, names: str, store: str | None, resolver: Resolver,
+    body: str, names: str, store: str | None, resolver: Resolver,
     output: str | None, *, everything: bool, in_place: bool,
 ) -> None:  # fmt: skip
     """The content of each reference is verified.
@@ -138,12 +125,12 @@ def inline_command(
       messagebody inline chat.db --store ./store -o whole.db
     """
     if is_database(body):
-        _inline_database(terminal, body, store, None if in_place else output)
+        _inline_database(body, store, None if in_place else output)
         return
     if store is not None:
         raise click.UsageError(f"{source_name(body)} is no database, and --store is for one")
     message = read_body(body)
-    with progress(terminal, "reading") as callback:
+    with progress("reading") as callback:
         result = inline(
             message, resolver=resolver, names=slashed(names), all=everything,
             callback=callback,
@@ -151,9 +138,7 @@ def inline_command(
     write_body(result, body, output, in_place=in_place)
 
 
-def _inline_database(
-    terminal: Terminal, database: str, store: str | None, output: str | None
-) -> None:
+def _inline_database(database: str, store: str | None, output: str | None) -> None:
     # Only this needs the extra `langgraph`.
     from messagebody.frameworks.langgraph_threads import inline_database
 
@@ -163,23 +148,22 @@ def _inline_database(
             "FILE, a new file for the copy"
         )
     try:
-        count = inline_database(database, str(output), store=existing_store_url(store))
+        count = inline_database(database, str(output), store=store)
     except InvalidArgument as error:
         raise click.UsageError(str(error)) from error
     terminal.remark(f"{count_of(count, 'checkpoint')} in {quote(str(output))}")
 
 
-@click.command("fetch")
-@click.argument("body", metavar="BODY", shell_complete=complete_file)
-@click.argument("name", required=False, shell_complete=complete_name)
+@click.command
+@click.argument("body", type=FILE)
+@click.argument("name", required=False, type=NAME)
 @click.option("--index", type=int, help="The part by position, from 0, instead of a NAME.")
 @click.option(
     "-o", "--output", metavar="FILE", help="The file; the last segment of NAME if not given."
 )
-@resolver_options
-@pass_terminal
+@options.references
 def fetch_command(
-    terminal: Terminal, body: str, name: str | None, index: int | None, output: str | None,
+    body: str, name: str | None, index: int | None, output: str | None,
     resolver: Resolver,
 ) -> None:  # fmt: skip
     """The content is verified, and the file is either complete or not written.
@@ -197,7 +181,7 @@ def fetch_command(
         return
     path = Path(output) if output is not None else _unused(part)
     check_output(str(path))
-    with progress(terminal, "reading") as callback:
+    with progress("reading") as callback:
         fetch(part, path, resolver=resolver, callback=callback)
     terminal.remark(f"{path}: {human_size(path.stat().st_size)}")
 
@@ -223,15 +207,12 @@ def _unused(part: Part) -> Path:
     return path
 
 
-@click.command("verify")
-@body_argument
-@click.option("--size-only", is_flag=True, help="Compare sizes; read no content.")
-@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
-@resolver_options
-@pass_terminal
-def verify_command(
-    terminal: Terminal, body: str, resolver: Resolver, *, size_only: bool, as_json: bool
-) -> int:
+@click.command
+@options.body
+@options.size_only
+@options.as_json
+@options.references
+def verify_command(body: str, resolver: Resolver, *, size_only: bool, as_json: bool) -> int:
     """Every reference is read and compared with the size and digest that it states.
 
     Exit code 0: all are right. 1: some are wrong or cannot be read; each is named.
@@ -246,7 +227,7 @@ def verify_command(
         terminal.say_json({"checked": result.checked, "findings": findings})
     elif result:
         verified = f"{count_of(result.checked, 'reference')} verified"
-        terminal.say(terminal.palette(verified, "yes"))
+        terminal.say(terminal.palette()(verified, "yes"))
     else:
         terminal.say_wrapped(_in_words(finding) for finding in result.findings)
     return ExitCode.YES if result else ExitCode.NO
@@ -265,22 +246,14 @@ def _in_words(finding: ReferenceFinding) -> str:
     return escape(in_shell_words(str(finding)), limit=4000)
 
 
-@click.command("migrate")
-@body_argument
-@click.option(
-    "--from",
-    "source",
-    required=True,
-    metavar="STORE",
-    shell_complete=complete_store,
-    help=STORE_HELP,
-)
-@to_store_option
-@click.option("--all", "everything", is_flag=True, help="Also references without a digest.")
-@output_options
-@pass_terminal
+@click.command
+@options.body
+@click.option("--from", "source", required=True, type=EXISTING_STORE, help=STORE_HELP)
+@options.to_store
+@options.everything
+@options.outputs
 def migrate_command(
-    terminal: Terminal, body: str, source: str, store: str, output: str | None, *,
+    body: str, source: str, store: str, output: str | None, *,
     everything: bool, in_place: bool,
 ) -> None:  # fmt: skip
     """References below one store then point to the other; other references stay unchanged.
@@ -293,9 +266,9 @@ def migrate_command(
       messagebody migrate small.json --from s3://old/agents --to s3://new/agents -o moved.json
     """
     message = read_body(body)
-    with progress(terminal, "migrating") as callback:
+    with progress("migrating") as callback:
         result = migrate(
-            message, store_url(store), source=existing_store_url(source), all=everything,
+            message, store, source=source, all=everything,
             callback=callback,
         )  # fmt: skip
     write_body(result, body, output, in_place=in_place)
@@ -306,18 +279,15 @@ def migrate_command(
         terminal.warn(f"nothing was copied: no reference is below {quote(source)}")
 
 
-@click.command("present")
-@body_argument
+@click.command
+@options.body
 @click.option(
-    "--expires", callback=seconds, default="1h", show_default=True, metavar="TIME",
+    "--expires", type=TIME, default="1h",
     help="How long the links work: 90s, 15m, 1h, at most 7 days.",
 )  # fmt: skip
-@allow_option
-@output_option
-@pass_terminal
-def present_command(
-    terminal: Terminal, body: str, expires: float, resolver: Resolver, output: str | None
-) -> None:
+@options.allow
+@options.output
+def present_command(body: str, expires: float, resolver: Resolver, output: str | None) -> None:
     """The references to your stores become signed https links.
 
     They are for a browser or a model provider, which have no credentials. Only references below an

@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 import click
 
+from messagebody._cli import options, terminal
 from messagebody._cli.application import ExitCode
 from messagebody._cli.inputs import (
     decode_body,
@@ -18,8 +19,7 @@ from messagebody._cli.inputs import (
     read_bytes,
     read_file_of_directory,
 )
-from messagebody._cli.options import JSON_HELP, existing_store_url, seconds
-from messagebody._cli.terminal import Terminal, pass_terminal
+from messagebody._cli.kinds import EXISTING_STORE, TIME, seconds
 from messagebody._core import MessageBody, digests_of, escape, human_size, quote
 from messagebody.storage import Bodies, Needs, Owner, Recent, Swept, sweep
 
@@ -39,9 +39,9 @@ def _pairs(
     return [(name, rest) for name, _, rest in pairs]
 
 
-@click.command("sweep")
-@click.argument("store")
-@click.argument("bodies", nargs=-1, metavar="[BODY...]")
+@click.command
+@click.argument("store", type=EXISTING_STORE)
+@options.bodies
 @click.option(
     "--owner", "owners", multiple=True, callback=_pairs, metavar="NAME=FILE",
     help="All that another owner of objects still has: JSON, or a SQLite database.",
@@ -51,20 +51,18 @@ def _pairs(
     help="Keep what another owner wrote in the last time: telemetry='90 days'.",
 )  # fmt: skip
 @click.option("--forget", multiple=True, metavar="NAME", help="An owner that is gone for good.")
-@click.option("--delete", is_flag=True, help="Delete them instead of listing them.")
+@options.flag("--delete", help="Delete them instead of listing them.")
 @click.option(
-    "--grace", callback=seconds, default="7 days", show_default=True, metavar="TIME",
+    "--grace", type=TIME, default="7 days",
     help="Leave younger objects alone: 12h, '7 days'.",
 )  # fmt: skip
 @click.option(
     "--everything", multiple=True, metavar="NAME",
     help="An owner, or messages, that needs no object of STORE any more.",
 )  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
-@pass_terminal
-@click.pass_context
+@options.as_json
 def sweep_command(
-    context: click.Context, terminal: Terminal, store: str, bodies: tuple[str, ...],
+    store: str, bodies: tuple[str, ...],
     owners: list[tuple[str, str]], recent: list[tuple[str, str]], forget: tuple[str, ...],
     grace: float, everything: tuple[str, ...], *, delete: bool, as_json: bool,
 ) -> int:  # fmt: skip
@@ -91,14 +89,14 @@ def sweep_command(
     given: list[Owner] = [
         *([Bodies(_Found(bodies))] if bodies else []),
         *(Needs(name, _OwnerFile(file)) for name, file in owners),
-        *(Recent(name, _time(context, each)) for name, each in recent),
+        *(Recent(name, seconds(each)) for name, each in recent),
     ]
     if not (given or forget):
         raise click.UsageError("give every BODY in use: without one, all objects are garbage")
     if delete and grace < _SAFE:
         terminal.warn("a grace under 7 days is safe only while nothing is offloaded")
     swept = sweep(
-        existing_store_url(store), given, delete=delete, grace=grace, unsafe=True,
+        store, given, delete=delete, grace=grace, unsafe=True,
         everything=everything, forget=forget,
     )  # fmt: skip
     if as_json:
@@ -107,10 +105,6 @@ def sweep_command(
         terminal.say(_lines(swept))
     is_clean = delete or not (swept.objects or swept.uploads)
     return ExitCode.YES if is_clean else ExitCode.NO
-
-
-def _time(context: click.Context, text: str) -> float:
-    return seconds(context, context.command.params[0], text)
 
 
 @attrs.define

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
+from messagebody._cli import options, terminal
 from messagebody._cli.application import ExitCode
 from messagebody._cli.inputs import read_schema, read_workflow, slashed
-from messagebody._cli.options import complete_file, json_option, servers_option
-from messagebody._cli.reports import answer_workflow, format_option
-from messagebody._cli.terminal import Terminal, pass_terminal
-from messagebody._core import DEFAULT_STEPS, escape
+from messagebody._cli.kinds import FILE
+from messagebody._cli.reports import answer_workflow, report_form
+from messagebody._core import escape
 from messagebody.errors import MessageBodyError
 from messagebody.workflows import (
     Adaptation,
@@ -21,14 +21,10 @@ from messagebody.workflows import (
     workflow_page,
 )
 
-_steps = click.option(
-    "--steps", type=click.IntRange(min=1), default=DEFAULT_STEPS, show_default=True,
-    help="Budget of each agent before giving up.",
-)  # fmt: skip
-_flow = click.argument("flow", metavar="FLOW", shell_complete=complete_file)
+_flow = click.argument("flow", type=FILE)
 
 
-@click.group("workflow")
+@click.group
 def workflow_command() -> None:
     """Prove that what agents send gets through the steps between them.
 
@@ -45,14 +41,11 @@ def workflow_command() -> None:
 
 @workflow_command.command("check")
 @_flow
-@_steps
-@click.option("--suggest", "wants_help", is_flag=True, help="Suggest steps that mend it.")
-@format_option
-@servers_option
-@pass_terminal
-def check_workflow(
-    terminal: Terminal, flow: str, form: str, steps: int, *, wants_help: bool
-) -> ExitCode:
+@options.steps
+@options.flag("--suggest", "wants_help", help="Suggest steps that mend it.")
+@report_form
+@options.servers
+def check_workflow(flow: str, form: str, steps: int, *, wants_help: bool) -> ExitCode:
     """Say of each agent whether all that can reach it is valid for it.
 
     A no comes with messages that break it, step by step. Exit code 0: always, and nothing flows
@@ -66,7 +59,7 @@ def check_workflow(
     workflow = read_workflow(flow)
     answers = workflow.check(steps=steps)
     changes = _changes(workflow, answers, steps) if wants_help else None
-    return answer_workflow(terminal, flow, answers, form, changes)
+    return answer_workflow(flow, answers, form, changes)
 
 
 def _changes(workflow: Workflow, answers: WorkflowAnswer, steps: int) -> list[Adaptation]:
@@ -77,15 +70,12 @@ def _changes(workflow: Workflow, answers: WorkflowAnswer, steps: int) -> list[Ad
 
 @workflow_command.command("show")
 @_flow
-@_steps
+@options.steps
 @click.option(
-    "--format",
-    "form",
-    type=click.Choice(["html", "mermaid", "dot"]),
-    default="html",
+    "--format", "form", type=click.Choice(["html", "mermaid", "dot"]), default="html",
     help="Output format; mermaid and dot are graphs as text.",
-)
-@servers_option
+)  # fmt: skip
+@options.servers
 def show_workflow(flow: str, form: str, steps: int) -> ExitCode:
     """Print a page with the graph and what breaks, or the graph alone.
 
@@ -110,10 +100,9 @@ def show_workflow(flow: str, form: str, steps: int) -> ExitCode:
 @_flow
 @click.argument("names", metavar="PATTERN")
 @click.argument("agent", metavar="AGENT")
-@json_option
-@servers_option
-@pass_terminal
-def flows(terminal: Terminal, flow: str, names: str, agent: str, *, as_json: bool) -> ExitCode:
+@options.as_json
+@options.servers
+def flows(flow: str, names: str, agent: str, *, as_json: bool) -> ExitCode:
     """Say whether parts of some name can reach AGENT.
 
     A part can if steps lead it there, and each agent in between may pass it on unchanged. The edges
@@ -143,15 +132,12 @@ def flows(terminal: Terminal, flow: str, names: str, agent: str, *, as_json: boo
 
 
 @workflow_command.command("adapt")
-@click.argument("producer", metavar="PRODUCER")
-@click.argument("consumer", metavar="CONSUMER")
-@_steps
-@json_option
-@servers_option
-@pass_terminal
-def adapt_schemas(
-    terminal: Terminal, producer: str, consumer: str, steps: int, *, as_json: bool
-) -> ExitCode:
+@click.argument("producer", type=FILE)
+@click.argument("consumer", type=FILE)
+@options.steps
+@options.as_json
+@options.servers
+def adapt_schemas(producer: str, consumer: str, steps: int, *, as_json: bool) -> ExitCode:
     """Print steps that make two schemas fit.
 
     Every output of PRODUCER is valid input of CONSUMER after them. They lose least of what CONSUMER
@@ -161,8 +147,6 @@ def adapt_schemas(
     \b
       messagebody workflow adapt researcher.schema.json writer.schema.json
     """
-    if producer == consumer == "-":
-        raise click.UsageError("PRODUCER and CONSUMER cannot both come from standard input")
     found = adapt(read_schema(producer), read_schema(consumer), steps=steps)
     if found is not None and found.lost:
         terminal.warn(f"the steps lose something:{lost_text(found.lost)}")
