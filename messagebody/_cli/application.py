@@ -168,7 +168,7 @@ def _leading(error: click.ClickException, said: str, context: click.Context) -> 
         )
     missing = error.param if isinstance(error, click.MissingParameter) else None
     if isinstance(missing, click.Option) and missing.help:
-        takes = f"{missing.opts[0]} {missing.metavar}: {missing.help.rstrip('.')}"
+        takes = f"{missing.opts[0]} {missing.make_metavar(context)}: {missing.help.rstrip('.')}"
         return f"{said.rstrip('.')}; write {takes}"
     extra = re.search(r"unexpected extra argument \((\S+)\)", said)
     return f"{said}; did you mean --to {extra[1]}?" if extra and "--to" in taken else said
