@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import attrs
 
-from messagebody._core import TEXT_PLAIN, Part
+from messagebody._core import TEXT_PLAIN, Part, quote
 from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversion import stand_ins
 from messagebody.adapters._conversion.citations import written_citation
@@ -96,12 +96,26 @@ class BlockWriter:
         if isinstance(step, KeptBlock):
             return Written([step.block])
         made = self._of_content(step) if step.item is None else self._of_item(step.item, step)
+        if (lent := self.plan.lent.get(id(step.part))) is not None:
+            made = self._with_lent(made, step.part, lent)
         if not made.blocks:
             return made
         last = self._finished(made.blocks[-1], step)
         if last is made.blocks[-1]:
             return made
         return made._replace(blocks=[*made.blocks[:-1], last], is_whole=False)
+
+    def _with_lent(self, made: Written, part: Part, lent: Mapping[str, Any]) -> Written:
+        """Return blocks with the members that the one of another format had, and losses."""
+        block, losses = made.blocks[-1] if made.blocks else None, [*made.losses]
+        for name, value in lent.items():
+            kind, pointer = self.dialect.shared[name]
+            if block is not None and _may_have(block, kind, pointer):
+                differences.apply({"set": {pointer: value}}, block)
+            else:
+                why = f"{self.dialect.name} has no place for the members of its block {quote(name)}"
+                losses.append(self._loss(LossKind.OMITTED, part, why, Affected.CONTENT))
+        return made._replace(losses=losses, is_whole=False)
 
     def _finished(self, block: Any, step: PlanStep) -> Any:
         """Return a block with what the one had that the part came in, and with a copy."""
@@ -343,6 +357,13 @@ class BlockWriter:
         if text is None or self.options.unsupported == "omit" or self.role == "assistant":
             return Written(refused=refused)
         return Written(self.texts(text), refused=refused)
+
+
+def _may_have(block: Any, kind: str, pointer: str) -> bool:
+    """Return whether a block is of a type, or what holds a place in it."""
+    holders = (block, differences.holder_of(block, pointer))
+    types = {each.get("type") for each in holders if isinstance(each, dict)}
+    return kind == "*" or kind in types or kind in block
 
 
 def joined(written: Sequence[Written]) -> Written:

@@ -5,7 +5,7 @@ reader misses: ids, signatures, usage, times, the model, and what the content it
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
@@ -87,15 +87,33 @@ def missed_in(
         and not (old == _NO_ARGUMENTS and arguments_of(new) == {})
     ]
     return sorted(
-        {_said(pointer) for pointer, value in changed if is_missed(pointer, value, unmissed)}
+        {said_at(pointer) for pointer, value in changed if is_missed(pointer, value, unmissed)}
     )
+
+
+def shared_in(
+    shared: Mapping[str, tuple[str, str]], difference: dict[str, Any], missed: Collection[str]
+) -> dict[str, str]:
+    """Return the places of the members in a difference that other formats may have, by our names.
+
+    Arguments:
+        shared: the members of that kind that the format has.
+        difference: what `difference` returned for a block.
+        missed: what `missed_in` returned for it.
+    """
+    places = {*difference.get("set", ()), *difference.get("turn", ())}
+    return {
+        name: pointer for name, (_, pointer) in shared.items()
+        if pointer in places and said_at(pointer) in missed
+    }  # fmt: skip
 
 
 def _last(pointer: str) -> str:
     return pointer.rpartition("/")[2]
 
 
-def _said(pointer: str) -> str:
+def said_at(pointer: str) -> str:
+    """Return the name of a member for a loss, by its place."""
     steps = [step for step in pointer.split("/") if step and not step.isdecimal()]
     return ".".join(step.replace("~1", "/").replace("~0", "~") for step in steps)
 

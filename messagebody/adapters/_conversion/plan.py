@@ -5,14 +5,14 @@ blocks but those that go back as they came; `blocks` makes the others.
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from messagebody._core import TEXT_PLAIN, MessageBody, Part, quote
 from messagebody.adapters._contract import Affected, Loss, LossKind, left_behind
 from messagebody.adapters._conversion.kinds import own_name
 from messagebody.adapters._conversion.losses import Positions
-from messagebody.adapters._conversion.missed import SIGNATURES
+from messagebody.adapters._conversion.missed import SIGNATURES, said_at
 from messagebody.adapters._conversion.rest import (
     entries_of,
     mark_of,
@@ -89,6 +89,8 @@ class MessagePlan(NamedTuple):
         is_own: whether the body came from a message of the format.
         frame: what that message had beside its blocks.
         text: the type that its texts were read as.
+        lent: members of blocks of another format that this one has, too: by the identity of a part,
+            and by our names of them.
     """
 
     dialect: Dialect
@@ -101,6 +103,7 @@ class MessagePlan(NamedTuple):
     is_own: bool
     frame: Any
     text: str
+    lent: Mapping[int, dict[str, Any]]
 
     @property
     def item_types(self) -> set[type]:
@@ -133,8 +136,9 @@ def plan_of(
     own = rest if rest.get("format") == dialect.name else {}
     positions, entries = Positions(contents.parts), entries_of(own, "blocks")
     items, losses = _sorted_out(positions, contents.items, entries)
+    lent: dict[int, dict[str, Any]] = {}
     if rest and not own:
-        losses += _missed(dialect, positions, items, rest)
+        losses += _missed(dialect, positions, items, rest, lent)
     form: str | None = talk or member_of(own, "form", str)
     stated = role or member_of(rest, "role", str)
     who = role_of(dialect, stated or inferred_role(items), form, own, items)
@@ -152,7 +156,10 @@ def plan_of(
     steps, dropped = _steps(positions, items, entries, talk)
     losses += dropped
     frame, text = own.get("frame"), member_of(own, "text", str) or TEXT_PLAIN
-    return MessagePlan(dialect, body, positions, who, steps, losses, form, bool(own), frame, text)
+    is_own = bool(own)
+    return MessagePlan(
+        dialect, body, positions, who, steps, losses, form, is_own, frame, text, lent
+    )
 
 
 # What stays behind
@@ -176,24 +183,50 @@ def _sorted_out(
 
 
 def _missed(
-    dialect: Dialect, positions: Positions, items: list[Found], rest: dict[str, Any]
-) -> Iterator[Loss]:
-    """Yield a loss for each member of another format's message and blocks that a reader misses."""
+    dialect: Dialect, positions: Positions, items: list[Found], rest: dict[str, Any],
+    lent: dict[int, dict[str, Any]],
+) -> Iterator[Loss]:  # fmt: skip
+    """Yield a loss for each member of another format's message and blocks that a reader misses.
+
+    A member of a block that this format has, too, is added to `lent` instead.
+    """
     yield from left_behind(rest, f"{dialect.name} has no place for this member of the message")
     entries = entries_of(rest, "blocks")
     if not any("missed" in entry or "inner" in entry for entry in entries):
         return
     for (_, parts), entry in with_entries(items, entries):
-        yield from _missed_of(dialect, positions, parts[0], entry)
+        found = _lent(dialect, entry)
+        if found:
+            lent[id(parts[0])] = {name: value for name, (value, _) in found.items()}
+        yield from _missed_of(
+            dialect, positions, parts[0], entry, {said for _, said in found.values()}
+        )
         inner: list[Found] = [(None, [part]) for part in parts]
         for (_, within), each in with_entries(inner, entries_of(entry, "inner")):
             yield from _missed_of(dialect, positions, within[0], each)
 
 
+def _lent(dialect: Dialect, entry: dict[str, Any]) -> dict[str, tuple[Any, str]]:
+    """Return the members of a block that the format has, too, with what a loss calls them."""
+    found = {}
+    patch = member_of(entry, "patch", dict) or {}
+    members = member_of(patch, "set", dict) or {}
+    turned = member_of(patch, "turn", dict) or {}
+    for name, pointer in (member_of(entry, "shared", dict) or {}).items():
+        if dialect.shared.get(name, ("",))[0] == "" or not isinstance(pointer, str):
+            continue
+        values = [members[pointer]] if pointer in members else turned.get(pointer)
+        if isinstance(values, list) and values:
+            found[name] = (values[-1], said_at(pointer))
+    return found
+
+
 def _missed_of(
-    dialect: Dialect, positions: Positions, part: Part, entry: dict[str, Any]
-) -> Iterator[Loss]:
-    if names := member_of(entry, "missed", list):
+    dialect: Dialect, positions: Positions, part: Part, entry: dict[str, Any],
+    without: Collection[str] = (),
+) -> Iterator[Loss]:  # fmt: skip
+    names = [each for each in member_of(entry, "missed", list) or [] if each not in without]
+    if names:
         said = ", ".join(quote(name) for name in names)
         why = f"{dialect.name} has no place for the members of its block {said}"
         yield positions.loss(LossKind.OMITTED, part, why, Affected.CONTENT)

@@ -12,7 +12,7 @@ from messagebody.adapters._conversation.turn import UNREAD
 from messagebody.adapters._conversion.collecting import Collector
 from messagebody.adapters._conversion.copies import copy_of, without_copy
 from messagebody.adapters._conversion.kinds import media_of
-from messagebody.adapters._conversion.missed import missed_in
+from messagebody.adapters._conversion.missed import missed_in, shared_in
 from messagebody.adapters._conversion.rest import (
     content_class,
     mark_of,
@@ -298,6 +298,8 @@ class BlockReader:
             names = (item.name, item.title) if isinstance(item, Media) else ()
             if missed := missed_in(difference, self.dialect.unmissed, names):
                 entry["missed"] = missed
+                if shared := shared_in(self.dialect.shared, difference, missed):
+                    entry["shared"] = shared
         return entry
 
     def _lose(self, spot: Spot, why: str) -> None:

@@ -45,7 +45,11 @@ def entries_of(rest: dict[str, Any], key: str) -> list[dict[str, Any]]:
     return entries
 
 
-_TYPES: Final = {**dict.fromkeys(("name", "kind", "of", "type", "mark"), str), "patch": dict}
+_TYPES: Final = {
+    **dict.fromkeys(("name", "kind", "of", "type", "mark"), str),
+    "patch": dict,
+    "shared": dict,
+}
 """The types of members of an entry."""
 
 

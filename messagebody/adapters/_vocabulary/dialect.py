@@ -364,6 +364,9 @@ class Dialect:
     """Whether a text of a message may say that another one speaks, such as the system."""
     unmissed: ClassVar[frozenset[str]] = frozenset()
     """Members in the differences of blocks that no reader of another format misses."""
+    shared: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    """Members of blocks that other formats have, too: by a name of ours, the type of the block and
+    the place in it. With "*", any block may have it; with "", it is read and never written."""
 
     telling: ClassVar[frozenset[str]] = frozenset()
     """Members of messages that few other formats have, for detection."""

@@ -110,6 +110,11 @@ def apply(rest: Any, made: Any) -> Any:
         raise EnvelopeError("rest is not what to_body returned: a change can't be read") from error
 
 
+def holder_of(value: Any, pointer: str) -> Any:
+    """Return what holds the place of a JSON pointer, None if nothing does."""
+    return _holder({"": value}, pointer)[0]
+
+
 def _change(root: dict[str, Any], pointer: str, new: Any) -> None:
     holder, key = _holder(root, pointer)
     if isinstance(holder, dict) and key in holder:

@@ -372,7 +372,7 @@ def test_a_file_goes_out_by_the_name_that_it_came_with(name: str, path: str) -> 
 def test_a_name_that_would_be_read_as_another_stays_whole() -> None:
     for name in ("/filename", "/input_document", "/tool/calls/9.json"):
         body = MessageBody([Part(b"%PDF-1", name=name, content_type="application/pdf")])
-        made = adapter("vercel-ai").from_body(body, role="user")
+        made = adapter("vercel-ai").from_body(body, rest={"role": "user"})
         assert made.value["parts"][-1]["filename"] == name
         assert [loss.why for loss in made.losses if "its name goes out" in loss.why] == []
 

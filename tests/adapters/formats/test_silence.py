@@ -116,3 +116,59 @@ def test_what_goes_out_is_no_loss() -> None:
     done = adapter("mcp").from_body(MessageBody([part]))
     assert done.value["content"][0]["size"] == 3
     assert [loss.why for loss in done.losses] == ["there is no place for its metadata 'k'"]
+
+
+# Members that both formats have
+
+MARK = {"type": "ephemeral"}
+CITED: dict[str, Any] = {"context": "From the archive.", "citations": {"enabled": True}}
+CLAUDES = {
+    "type": "document",
+    "title": "Cats",
+    **CITED,
+    "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjcK"},
+}
+AMAZONS = {
+    "document": {"format": "pdf", "name": "Cats", "source": {"bytes": "JVBERi0xLjcK"}, **CITED}
+}
+PICTURE = "data:image/png;base64,iVBORw0KGgo="
+CHATS = {"type": "image_url", "image_url": {"url": PICTURE, "detail": "low"}}
+RESPONSES = {"type": "input_image", "image_url": PICTURE, "detail": "low"}
+
+
+@pytest.mark.parametrize(
+    ("name", "block", "other", "expected"),
+    [
+        ("anthropic", CLAUDES, "bedrock", AMAZONS),
+        ("bedrock", AMAZONS, "anthropic", CLAUDES),
+        ("openai-chat", CHATS, "openai-responses", RESPONSES),
+        ("openai-responses", RESPONSES, "openai-chat", CHATS),
+        ("openai-chat", {"type": "text", "text": "a", "cache_control": MARK}, "anthropic",
+         {"type": "text", "text": "a", "cache_control": MARK}),
+    ],
+)  # fmt: skip
+def test_a_member_that_both_have_goes_along(
+    name: str, block: Any, other: str, expected: Any
+) -> None:
+    text = {"text": "?"} if "document" in block else {"type": "text", "text": "?"}
+    blocks = [block] if name == "openai-responses" else [block, text]
+    source: Any = adapter(name)
+    target: Any = adapter(other)
+    talk = [{"role": "user", "content": blocks}]
+    there = source.to_bodies(talk)
+    made = target.from_bodies(there.value, rest=there.rest)
+    assert (made.value[0]["content"][0], made.losses) == (expected, ())
+    assert source.from_bodies(there.value, rest=there.rest).value == talk
+
+
+def test_a_member_without_its_block_is_a_loss() -> None:
+    """The block of another type, which only names the file, has no such member."""
+    docx = {"document": {**AMAZONS["document"], "format": "docx", "citations": {"enabled": False}}}
+    there = adapter("bedrock").to_body({"role": "user", "content": [docx, {"text": "?"}]})
+    made = adapter("anthropic").from_body(there.value, rest=there.rest)
+    assert made.value["content"][0].keys() == {"type", "text"}
+    assert "'context'" in made.losses[0].why
+    text = {"type": "text", "text": "a", "cache_control": MARK}
+    there = adapter("openai-chat").to_body({"role": "user", "content": [text]})
+    odd = {**there.rest, "blocks": [{**there.rest["blocks"][0], "shared": {"cache_control": 5}}]}
+    assert adapter("anthropic").from_body(there.value, rest=odd).losses != ()

@@ -81,6 +81,10 @@ class Anthropic(Format):
     )  # fmt: skip
     plain = PlainMessage({"type": "text"}, "string", None)
     unmissed = frozenset({"more"})
+    shared = {  # noqa: RUF012 - nobody changes it
+        "context": ("document", "/context"), "citations": ("document", "/citations"),
+        "cache_control": ("*", "/cache_control"),
+    }  # fmt: skip
     alternates = answers_calls = True
     takes_blank = takes_spaces_last = takes_bare_errors = False
     never_first = (Item,)

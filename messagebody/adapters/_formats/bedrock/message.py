@@ -112,6 +112,10 @@ class Bedrock(Format):
     )  # fmt: skip
     alternates = answers_calls = True
     plain = PlainMessage({}, NEVER, None)
+    shared = {  # noqa: RUF012 - nobody changes it
+        "context": ("document", "/document/context"),
+        "citations": ("document", "/document/citations"),
+    }  # fmt: skip
     takes_blank = takes_bare_errors = False
     lonely = frozenset({"document"})
     never_first = (Item,)

@@ -93,6 +93,10 @@ class OpenAIChat(Format):
     )
     speakers = {Call: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012 - nobody changes it
     plain = PlainMessage({"type": "text"}, None, "blocks")
+    # Those who pass messages on to Anthropic read marks of caches; OpenAI knows none.
+    shared = {  # noqa: RUF012 - nobody changes it
+        "detail": ("image_url", "/image_url/detail"), "cache_control": ("", "/cache_control"),
+    }  # fmt: skip
     own_roles = frozenset({"developer"})
     # Only the result of a call has the role of a tool.
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it

@@ -83,6 +83,7 @@ class OpenAIResponses(Format):
         Kind("generated", IMAGES, roles=frozenset({"assistant"}), is_generated=True),
     )  # fmt: skip
 
+    shared = {"detail": ("input_image", "/content/0/detail")}  # noqa: RUF012 - nobody changes it
     signs_reasoning = binds_reasoning = True
     speakers = {Refusal: frozenset({"assistant"})}  # noqa: RUF012 - nobody changes it
     turn_is_list = True
