@@ -42,7 +42,7 @@ INSIDE = {
     "envelopes": {"storage._references.url"},
     "payloads": {"storage._stores"},
     "s3": {"storage._stores.base"},
-    "serving": {"storage._stores.objects"},
+    "serving": {"storage._references", "storage._stores.objects"},
     "testing": {"schema._dialects"},
 }  # fmt: skip
 # The leaves that a leaf stands on. It imports their faces, and nothing else of them.

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         ReferenceFinding,
         Stop,
         Swept,
-        UploadAddress,
         Verification,
         ainline,
         aoffload,
@@ -73,7 +72,6 @@ __all__ = [
     "Store",
     "Swept",
     "Upload",
-    "UploadAddress",
     "Verification",
     "ainline",
     "aoffload",
@@ -99,7 +97,7 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
         __name__,
         {
             "._offloading": "Bodies KeptObjects Needs Owner Recent ReferenceFinding Stop Swept "
-            "UploadAddress Verification ainline aoffload apresent fetch inline migrate offload "
+            "Verification ainline aoffload apresent fetch inline migrate offload "
             "parse_size present put_content sweep verify",
             "._references": "FetchBudget FetchLimits ReferenceFile Resolver Spool "
             "measure_reference open_reference read_reference",

@@ -31,8 +31,8 @@ from messagebody.errors import (
     StoreError,
     UnsafeReference,
 )
-from messagebody.serving import ServingLimits
-from messagebody.storage import Bytes, FetchLimits, UploadAddress, open_store
+from messagebody.serving import ServingLimits, UploadAddress
+from messagebody.storage import Bytes, FetchLimits, open_store
 from tests.serving.servers import TOKEN, running
 from tests.storage.network import PUBLIC, Authority, Network
 

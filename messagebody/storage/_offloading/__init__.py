@@ -10,7 +10,6 @@ from messagebody.storage._offloading._owners import Bodies, Needs, Owner, Recent
 from messagebody.storage._offloading._present import present
 from messagebody.storage._offloading._put import put_content
 from messagebody.storage._offloading._sweep import KeptObjects, Swept, sweep
-from messagebody.storage._offloading._uploads import UploadAddress
 from messagebody.storage._offloading._verify import ReferenceFinding, Verification, verify
 
 __all__ = [
@@ -22,7 +21,6 @@ __all__ = [
     "ReferenceFinding",
     "Stop",
     "Swept",
-    "UploadAddress",
     "Verification",
     "ainline",
     "aoffload",

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from messagebody._base.digests import NO_DIGEST, key_of, sha256_of
-from messagebody._base.guards import is_web_url, require_body
+from messagebody._base.guards import require_body
 from messagebody._base.hints import guided
 from messagebody._base.limits import parse_size
 from messagebody._base.text import human_size
@@ -23,8 +23,7 @@ from messagebody.errors import LimitExceeded, StoreError
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.storage._offloading._jobs import about, reporter, run_each, subject_of
 from messagebody.storage._offloading._put import FileBlob
-from messagebody.storage._offloading._uploads import UploadAddress
-from messagebody.storage._stores import Blob, Bytes, Store, open_store
+from messagebody.storage._stores import Blob, Bytes, Store, open_destination
 from messagebody.storage._stores.blobs import Watched
 from messagebody.storage._stores.objects import Verify, ensure
 
@@ -69,7 +68,7 @@ def offload(
         names: a glob; only parts whose names match are offloaded.
         content_types: a glob; only parts whose types match are offloaded.
         unnamed: whether unnamed parts are offloaded, too.
-        storage_options: the options of `storage.open_store`, or of `storage.UploadAddress`, if
+        storage_options: the options of `storage.open_store`, or of `serving.UploadAddress`, if
             `store` is not an open store.
         callback: an fsspec `Callback`, which gets the number of stored bytes.
         verify: after storing, check the "size", or read the content back to check the "digest",
@@ -92,7 +91,7 @@ def offload(
     """
     require_body(body)
     records = parts_of(body).records()  # a snapshot, because the caller may go on editing it
-    opened = _opened(store, storage_options or {})
+    opened = open_destination(store, **(storage_options or {}))
     selects = selector(names, content_types, unnamed=unnamed)
     most = parse_size(threshold)
     sizes = _weigh(records, selects, most if fit is None else -1)
@@ -128,12 +127,6 @@ def selector(names: str, content_types: str, *, unnamed: bool) -> Callable[[str 
         return named and (by_type is None or by_type.matches(content_type))
 
     return selects
-
-
-def _opened(store: str | os.PathLike[str] | Store, options: dict[str, Any]) -> Store:
-    if isinstance(store, str) and is_web_url(store):
-        return UploadAddress(store, **options)
-    return open_store(store, **options)
 
 
 def _weigh(

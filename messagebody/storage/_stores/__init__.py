@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from messagebody._base.guards import is_web_url
 from messagebody._base.plugins import installed, load
 from messagebody._base.text import nearest, quote, redact_url
 from messagebody.errors import MessageBodyError, MissingDependency, StoreError
@@ -50,10 +51,11 @@ _LONGEST = 8_000
 _OPENERS = {
     "file": "messagebody.storage._stores.directory:open_url",
     "s3": "messagebody.s3:open_url",
+    "http": "messagebody.serving:UploadAddress",
+    "https": "messagebody.serving:UploadAddress",
 }
 _DIRECTORY = re.compile(r"/|\.\.?(?:/|$)|~" + (r"|[A-Za-z]:[/\\]" if os.name == "nt" else ""))
 """How a directory as text begins. A word alone may be meant as a bucket."""
-_WEB = frozenset({"http", "https"})
 _EXTRAS = {"gs": "gcs", "gcs": "gcs", "abfs": "azure", "abfss": "azure", "az": "azure"}
 
 
@@ -90,6 +92,12 @@ def open_store(
     """
     if isinstance(place, Store):
         return place
+    if isinstance(place, str) and filesystem is None and is_web_url(place):
+        problem = (
+            "a web server is not a store; only offload writes there, to an upload address such as "
+            "https://agent.example/uploads/"
+        )
+        raise StoreError(problem, f"{place.partition(':')[0].lower()}://")
     store = _open(place, filesystem, options)
     store.public_base = None if public_base is None else _checked_base(public_base)
     if not _READABLE.fullmatch(store.url) or "::" in store.url or len(store.url) > _LONGEST:
@@ -99,6 +107,18 @@ def open_store(
             "plain name, for a bucket of 3 to 63 characters"
         )
     return store
+
+
+def open_destination(place: "str | os.PathLike[str] | Store", **options: Any) -> Store:
+    """Return an open store to write to, which may be the upload address of a server.
+
+    Arguments:
+        place: what `open_store` takes, or the URL of an upload address.
+        **options: those of `open_store`, or of `serving.UploadAddress`.
+    """
+    if isinstance(place, str) and is_web_url(place):
+        return _opener("https")(place, **options)  # type: ignore[misc]
+    return open_store(place, **options)
 
 
 def _checked_base(url: str) -> str:
@@ -121,12 +141,6 @@ def _open(place: "str | os.PathLike[str]", filesystem: Any, options: dict[str, A
         return opener(place, **options)
     from messagebody.storage._stores.filesystem import FilesystemStore
 
-    if filesystem is None and scheme in _WEB:
-        problem = (
-            "a web server is not a store; only offload writes there, to an upload address such as "
-            "https://agent.example/uploads/"
-        )
-        raise StoreError(problem, f"{scheme}://")
     if filesystem is None:
         filesystem = _filesystem(scheme, options)
     root = f"{authority}{path}".rstrip("/")

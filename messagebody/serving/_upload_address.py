@@ -14,11 +14,18 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._base.digests import KEY_PREFIX, from_hex_digits, is_digest, raw_digest
-from messagebody._base.guards import is_web_url, require_resolver, require_token
-from messagebody._base.media_types import JSON
-from messagebody._base.text import redact_url
-from messagebody._wire import base64
+from messagebody._core import (
+    JSON,
+    KEY_PREFIX,
+    base64,
+    from_hex_digits,
+    is_digest,
+    is_web_url,
+    raw_digest,
+    redact_url,
+    require_resolver,
+    require_token,
+)
 from messagebody.errors import (
     AccessDenied,
     InvalidArgument,
@@ -26,10 +33,9 @@ from messagebody.errors import (
     StoreError,
     UnsafeReference,
 )
-from messagebody.storage._references import FetchBudget, FetchLimits, Resolver
+from messagebody.storage import Blob, FetchBudget, FetchLimits, Resolver, Stat, Store
 from messagebody.storage._references.sources import WebSource
 from messagebody.storage._references.url import Closed, Malformed, check_path, parse
-from messagebody.storage._stores import Blob, Stat, Store
 from messagebody.storage._stores.objects import STAT_FIRST
 
 _SUBJECT: Final = "the upload address"
