@@ -345,3 +345,31 @@ def test_a_thought_of_mistral_may_refer_to_something() -> None:
     there = adapter("openai-chat").to_body(message)
     assert ([part.text for part in there.value], there.losses) == (["Hmso", "a"], ())
     assert adapter("openai-chat").from_body(there.value, rest=there.rest).value == message
+
+
+@pytest.mark.parametrize(
+    ("thought", "text"),
+    [
+        ({"reasoning": "Hm", "details": [{"type": "text", "text": "Hm", "signature": "s"}]}, "Hm"),
+        ({"reasoning": "", "details": [{"type": "text", "text": "Hm", "signature": "s"}]}, "Hm"),
+        ({"reasoning": "", "details": [{"type": "redacted", "data": "x"}]}, ""),
+        ({"reasoning": ""}, ""),
+    ],
+)
+def test_messages_as_mastra_stores_them(thought: Any, text: str) -> None:
+    invoked = {"state": "result", "toolCallId": "a", "toolName": "sun", "args": {}, "result": "R"}
+    parts = [{"type": "reasoning", **thought}, {"type": "text", "text": "A"},
+             {"type": "tool-invocation", "toolInvocation": invoked}]  # fmt: skip
+    stored = {"format": 2, "parts": parts, "content": "A"}
+    asked = {"id": "1", "role": "user", "createdAt": "2026-01-01", "threadId": "t",
+             "content": {"format": 2, "parts": [{"type": "text", "text": "q"}]}}  # fmt: skip
+    talk = [asked, {"id": "2", "role": "assistant", "content": stored}]
+    source: Any = adapter("vercel-ai")
+    assert all(map(source.detect, talk))
+    there = source.to_bodies(talk)
+    assert source.from_bodies(there.value, rest=there.rest).value == talk
+    assert [part.text for part in there.value[1]][:2] == [text, "A"]
+    target: Any = adapter("anthropic")
+    done = target.from_bodies(there.value, rest=there.rest).value
+    assert [each["type"] for each in done[1]["content"]] == ["text", "tool_use"]
+    assert done[2]["content"][0]["content"] == [{"type": "text", "text": "R"}]

@@ -313,13 +313,15 @@ class TestGemini:
          ["/reasoning/1", "Hello"]),
     ],
 )  # fmt: skip
+@pytest.mark.parametrize("is_whole", [True, False], ids=["item", "nothing"])
 def test_the_texts_of_responses_may_grow_before_their_parts(
-    event: str, item: Any, made: list[Any]
+    event: str, item: Any, made: list[Any], *, is_whole: bool
 ) -> None:
     index = "summary_index" if "summary" in event else "content_index"
-    said = {"output_index": 0, "item_id": "i", index: 0}
+    said = {"output_index": 0, "item_id": "i", **({index: 0} if is_whole else {})}
     assembler = Assembler("openai-responses")
-    assembler.feed({"type": "response.output_item.added", "output_index": 0, "item": item})
+    if is_whole:
+        assembler.feed({"type": "response.output_item.added", "output_index": 0, "item": item})
     for delta in ("Hel", "lo"):
         assembler.feed({"type": f"response.{event}.delta", **said, "delta": delta})
     with pytest.raises(EnvelopeError, match="part"):
@@ -327,3 +329,31 @@ def test_the_texts_of_responses_may_grow_before_their_parts(
     assembler.feed({"type": "response.completed", "response": {"status": "completed"}})
     [part] = assembler.finish().value
     assert [part.name, part.text] == made
+
+
+def test_an_item_of_responses_may_be_done_at_once() -> None:
+    item = {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}
+    assembler = Assembler("openai-responses")
+    assembler.feed({"type": "response.output_item.done", "output_index": 0, "item": item})
+    with pytest.raises(EnvelopeError, match="item 1 has not begun"):
+        assembler.feed({
+            "type": "response.function_call_arguments.delta", "output_index": 1, "delta": "{",
+        })  # fmt: skip
+    assembler.feed({"type": "response.completed", "response": {"status": "completed"}})
+    done = assembler.finish()
+    assert (done.value.names(), done.losses) == (["/tool/calls/1.json"], ())
+
+
+def test_the_thoughts_of_amazon_in_a_stream_of_langchain() -> None:
+    thought = "reasoning_content"
+    pieces = [{"text": "Hm"}, {"text": "so"}, {"signature": "s"}]
+    blocks = [{"type": thought, thought: each, "index": 0} for each in pieces]
+    assembler = Assembler("langchain")
+    for block in [*blocks, {"type": "text", "text": "A", "index": 1}]:
+        assembler.feed({"type": "AIMessageChunk", "content": [block]})
+    assembler.feed({"type": "AIMessageChunk", "content": [], "chunk_position": "last"})
+    done = assembler.finish()
+    assert [part.text for part in done.value] == ["Hmso", "A"]
+    assert done.losses == ()
+    back: Any = adapter("langchain").from_body(done.value, rest=done.rest).value
+    assert back["data"]["content"][0][thought] == {"text": "Hmso", "signature": "s"}

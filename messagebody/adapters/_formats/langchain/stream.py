@@ -160,6 +160,9 @@ class MessagePieces(Accumulator):
                 self._grow_text(found, key, value)
             elif isinstance(value, list):
                 found[key] = self._entries(before, value)
+            elif key == "reasoning_content" and isinstance(value, dict):
+                held = found[key] = before if isinstance(before, dict) else {}
+                self._add(held, value, is_sum=False, is_text=True)
             elif value != "" or before is None:
                 found[key] = value
 

@@ -96,6 +96,9 @@ class ResponsesEvents(Accumulator):
             self._places[index] = len(self._items)
             self.begin(self._items, item)
             return
+        if place is None and (item := _unannounced(kind)) is not None:
+            place = self._places[index] = len(self._items)
+            self.begin(self._items, item)
         if place is None:
             raise OutOfPlace(f"item {index} has not begun")
         if place in self._done:
@@ -123,9 +126,10 @@ class ResponsesEvents(Accumulator):
         elif name in _OF_LIST:
             key, index, text = _OF_LIST[name]
             parts = item[key] = objects(item, key)
-            if event.get(index) == len(parts):  # some services begin no parts
+            place = event.get(index, 0)
+            if place == len(parts):  # some services begin no parts
                 self.begin(parts, {"type": _TYPES.get(name, name), text: ""})
-            self._text(at(parts, event.get(index), "part"), text, step, event)
+            self._text(at(parts, place, "part"), text, step, event)
         elif name in _OF_ITEM:
             self._text(item, _OF_ITEM[name], step, event)
         elif kind == "output_text.annotation.added":
@@ -155,6 +159,18 @@ class ResponsesEvents(Accumulator):
             for item in items
             if item.get("type") != "image_generation_call" or item.get("result")
         ]
+
+
+def _unannounced(kind: str) -> dict[str, Any] | None:
+    """Return an item that some services do not announce: its first event tells what it is."""
+    name = kind.rpartition(".")[0]
+    if kind == "output_item.done":
+        return {}
+    if name not in _OF_LIST:
+        return None
+    if name.startswith("reasoning"):
+        return {"type": "reasoning", "summary": []}
+    return {"type": "message", "role": "assistant", "content": []}
 
 
 def _told(event: dict[str, Any]) -> dict[str, Any]:

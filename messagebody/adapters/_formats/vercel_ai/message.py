@@ -85,6 +85,8 @@ class VercelAI(Format):
         content = message.get("content") if isinstance(message, dict) else None
         if isinstance(content, list) and "parts" not in message:
             return content, "model"
+        if older.is_stored(message):
+            return _split(need(content, "parts", list)), older.STORED
         if isinstance(content, str) and "parts" not in message:
             blocks, form = [_text(content)] if content else [], "content"
             if invoked := older.invoked(message):
@@ -106,6 +108,8 @@ class VercelAI(Format):
         if form == "list":
             return parts
         message = {"role": role, "parts": parts}
+        if form == older.STORED:
+            return {"role": role, "content": {"parts": parts}}
         if form == older.INVOKED:
             older.put_invoked(message, _all_text(parts))
         if form in ("content", "both"):
@@ -138,7 +142,7 @@ class VercelAI(Format):
                 said = optional(block, "citations", list) or []
                 return Text(need(block, "text"), citations=[_cited(each) for each in said])
             case "reasoning" if "reasoning" in block and "text" not in block:
-                return Reasoning(need(block, "reasoning"), form=kind)
+                return older.read_thought(block)
             case "reasoning":
                 return Reasoning(need(block, "text"))
             case "file" | "reasoning-file":
@@ -165,6 +169,8 @@ class VercelAI(Format):
             block: dict[str, Any] = {"type": "text", "text": item.text}
             said = [_citation(each) for each in item.citations if "url" in each or "source" in each]
             return {**block, "citations": said} if said else block
+        if isinstance(item, Reasoning) and item.form == older.DETAILED:
+            return older.write_thought(item)
         if isinstance(item, Reasoning):
             member = "reasoning" if item.form == "reasoning" else "text"
             return {"type": "reasoning", member: item.text}
@@ -199,6 +205,8 @@ class VercelAI(Format):
         if isinstance(value, list):
             # A list of only texts looks the same in several formats.
             return any(_is_part(part) and part["type"] != "text" for part in value)
+        if older.is_stored(value):
+            return value.get("role") in _ROLES and some(value["content"]["parts"], self.knows)
         if older.is_for_models(value):
             return value.get("role") in (*_ROLES, "tool")
         if not isinstance(value, dict) or value.get("role") not in _ROLES:

@@ -7,7 +7,7 @@ parts. A `ModelMessage` has a content like that of a service.
 from typing import Any, Final
 
 from messagebody.adapters._vocabulary.dialect import arguments_in, need, optional
-from messagebody.adapters._vocabulary.items import Call, Item, Media, Result, call_id
+from messagebody.adapters._vocabulary.items import Call, Item, Media, Reasoning, Result, call_id
 
 ATTACHED: Final = "experimental_attachments"
 INVOKED: Final = "toolInvocations"
@@ -26,6 +26,37 @@ _MODEL: Final = {
     "tool-call": "toolName", "tool-result": "toolName", "image": "image", "file": "data",
 }  # fmt: skip
 """Blocks that only messages for models have, and a member of each."""
+
+
+STORED: Final = "stored"
+"""The form of a message as Mastra stores it: its parts are in its content."""
+DETAILED: Final = "detailed"
+"""The form of a thought that stands in its details alone."""
+
+
+def is_stored(message: Any) -> bool:
+    """Return whether a message has its parts in its content, as Mastra stores them."""
+    content = message.get("content") if isinstance(message, dict) else None
+    is_whole = isinstance(content, dict) and isinstance(content.get("parts"), list)
+    return is_whole and "parts" not in message
+
+
+def read_thought(block: dict[str, Any]) -> Reasoning:
+    """Return a thought of version 4, whose text may stand in its details alone."""
+    said, details = need(block, "reasoning"), block.get("details")
+    texts = [
+        each["text"] for each in (details if isinstance(details, list) else ())
+        if isinstance(each, dict) and isinstance(each.get("text"), str)
+    ]  # fmt: skip
+    if said or not texts:
+        return Reasoning(said, form="reasoning")
+    return Reasoning("".join(texts), form=DETAILED)
+
+
+def write_thought(item: Reasoning) -> dict[str, Any]:
+    """Return the block of a thought that stands in its details."""
+    details = [{"type": "text", "text": item.text}]
+    return {"type": "reasoning", "reasoning": "", "details": details}
 
 
 def is_for_models(message: Any) -> bool:
