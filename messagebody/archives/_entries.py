@@ -103,7 +103,7 @@ class ArchiveParts:
     max_bytes: int
     body: MessageBody = attrs.field(factory=MessageBody)
 
-    def all_of(self, subject: str, entries: Iterable[ArchiveEntry]) -> MessageBody:
+    def all_of(self, entries: Iterable[ArchiveEntry]) -> MessageBody:
         """Return the body of some entries; one error names all entries that can't be taken.
 
         Raises:
@@ -119,7 +119,7 @@ class ArchiveParts:
         twice = (path for path, count in counts.items() if count > 1)
         refused += [f"{quote(path)}: two entries have this path" for path in twice]
         if refused:
-            raise RefusedPaths(f"can't read {subject}", refused)
+            raise RefusedPaths("can't read the archive", refused)
         with ExitStack() as undo:
             for entry, name in zip(held, self._names(held), strict=True):
                 self._add(entry, name, undo)
@@ -219,7 +219,6 @@ def _measured(stream: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
 
 
 def take(
-    subject: str,
     entries: Iterable[ArchiveEntry],
     *,
     into: str | os.PathLike[str] | None,
@@ -230,7 +229,7 @@ def take(
     """Return the body of the entries of an archive; see `zip.to_body`."""
     directory = None if into is None else Path(require_path(into))
     most = max_bytes or most_bytes(directory, limits)
-    return Converted(ArchiveParts(directory, rename, limits, most).all_of(subject, entries))
+    return Converted(ArchiveParts(directory, rename, limits, most).all_of(entries))
 
 
 def most_bytes(into: Path | None, limits: Limits) -> int:

@@ -1,12 +1,14 @@
 """The parts of a multipart message, read from a file line by line.
 
 Python's `email` only parses the headers, because its parser keeps several copies of all content.
+The parsers of web frameworks read forms only: they refuse parts without a `Content-Disposition`.
 """
 
 import binascii
 import re
 import string
 from collections.abc import Iterator
+from contextlib import contextmanager
 from email.errors import MessageError
 from email.message import Message
 from email.parser import BytesHeaderParser
@@ -72,28 +74,11 @@ class MultipartReader:
         """The headers of the message."""
         self.subtypes: list[str] = []
         """The subtypes of multipart messages, the outermost first."""
-        self._file = file
-        self._max_bytes = max_bytes
+        self._lines = _Lines(file, max_bytes)
         self._max_parts = max_parts
-        self._read = 0
         self._begun = 0
         self._count = 0
         self._header_lines = 0
-        self._delimiters: list[bytes] = []
-        self._delimiter = b""
-        """The delimiter that was just read, if any."""
-        self._held = b""
-        # Lines are searched for delimiters a block at a time, because a hostile message has more
-        # lines than a loop over them could pass in time.
-        self._block = b""
-        self._start = 0
-        """The first byte of the block that begins a line."""
-        self._at = 0
-        """The first byte of the block that was not read yet."""
-        self._end = 0
-        """The place of the next delimiter in the block, or the end of the block."""
-        self._candidates: set[bytes] = set()
-        """What looks like a delimiter in the block."""
 
     def leaves(self) -> Iterator[Leaf]:
         """Yield the parts in order.
@@ -120,21 +105,18 @@ class MultipartReader:
             why = f"its parts of multipart/{subtype[:40]} stand among the others"
             self.losses.append(Loss(LossKind.CONVERTED, "the message", why))
         self.subtypes.append(subtype)
-        delimiter = b"--" + boundary
-        self._delimiters.append(delimiter)
-        self._find_delimiter()
-        self._skip()  # text before the first part is for readers that don't know multipart
-        while (is_last := self._take(delimiter)) is False:
-            self._begun += 1
-            if self._begun > self._max_parts:
-                raise DecodeError(f"the message has more than {self._max_parts:,} parts")
-            inner = self._head()
-            if inner is not None:  # between two delimiters there is not even an empty part
-                inner.set_default_type("message/rfc822" if is_digest else "text/plain")
-                yield from self._part(inner, depth)
-            self._skip()
-        self._delimiters.pop()
-        self._find_delimiter()
+        with self._lines.ended_by(b"--" + boundary) as delimiter:
+            # Text before the first part is for readers that don't know multipart.
+            self._lines.skip()
+            while (is_last := self._lines.take(delimiter)) is False:
+                self._begun += 1
+                if self._begun > self._max_parts:
+                    raise DecodeError(f"the message has more than {self._max_parts:,} parts")
+                inner = self._head()
+                if inner is not None:  # between two delimiters there is not even an empty part
+                    inner.set_default_type("message/rfc822" if is_digest else "text/plain")
+                    yield from self._part(inner, depth)
+                self._lines.skip()
         if is_last is None:
             self._lose("the message", "its end is missing, and parts before it may be missing too")
 
@@ -153,7 +135,7 @@ class MultipartReader:
     def _head(self) -> "Message[str, str] | None":
         """Return the headers of a part, None if it has no line at all."""
         lines, size, is_whole = [], 0, True
-        while (line := self._line()) and (_HEADER.match(line) or not is_whole):
+        while (line := self._lines.line()) and (_HEADER.match(line) or not is_whole):
             lines.append(line)
             size, is_whole = size + len(line), line.endswith(b"\n")
             self._header_lines += 1
@@ -166,7 +148,7 @@ class MultipartReader:
         # The first line of a message in a mailbox is not a header: the content begins here.
         first = lines.pop() if len(lines) > 1 and lines[-1].startswith(b"From ") else b""
         # The blank line between headers and content is part of neither.
-        self._held = first + (line if line.strip(b"\r\n") else b"")
+        self._lines.put_back(first + (line if line.strip(b"\r\n") else b""))
         with damage_told(DAMAGES, "the message"):
             # Newer policies parse headers by their grammar, and may raise errors for damaged
             # headers.
@@ -229,7 +211,7 @@ class MultipartReader:
     def _blocks(self) -> Iterator[bytes]:
         """Yield the unchanged content of a part, in pieces of whole lines."""
         held = b""
-        while lines := self._lines():
+        while lines := self._lines.block():
             lines, held = held + lines, b""
             if lines.endswith(b"\n"):  # else it is a piece of a long line
                 last = lines.rfind(b"\n", 0, -1) + 1
@@ -238,20 +220,50 @@ class MultipartReader:
         # The end of the last line belongs to the delimiter.
         yield held.removesuffix(b"\n").removesuffix(b"\r")
 
-    # Lines
+    def _lose(self, where: str, why: str) -> None:
+        self.losses.append(Loss(LossKind.OMITTED, where, why))
 
-    def _skip(self) -> None:
-        while self._lines():
-            pass
 
-    def _take(self, delimiter: bytes) -> bool | None:
-        """Pass a delimiter; tell whether it is the last, None if it is not at this position."""
-        is_last = _is_last(self._delimiter, delimiter)
-        if is_last is not None:
-            self._delimiter = b""
-        return is_last
+class _Lines:
+    """The lines of a message, which end at each delimiter.
 
-    def _line(self) -> bytes:
+    Delimiters are sought a block at a time, because a hostile message has more lines than a loop
+    over them could pass in time.
+
+    Arguments:
+        file: the message.
+        max_bytes: the largest number of bytes to read.
+    """
+
+    def __init__(self, file: BinaryIO, max_bytes: int) -> None:
+        self._file = file
+        self._max_bytes = max_bytes
+        self._read = 0
+        self._delimiters: list[bytes] = []
+        self._delimiter = b""
+        """The delimiter that was just read, if any."""
+        self._held = b""
+        """What was put back."""
+        self._block = b""
+        self._start = 0
+        """The first byte of the block that begins a line."""
+        self._at = 0
+        """The first byte of the block that was not read yet."""
+        self._end = 0
+        """The place of the next delimiter in the block, or the end of the block."""
+        self._candidates: set[bytes] = set()
+        """What looks like a delimiter in the block."""
+
+    @contextmanager
+    def ended_by(self, delimiter: bytes) -> Iterator[bytes]:
+        """Let lines end at a delimiter, too."""
+        self._delimiters.append(delimiter)
+        self._find_delimiter()
+        yield delimiter
+        self._delimiters.pop()
+        self._find_delimiter()
+
+    def line(self) -> bytes:
         """Return the next line, or a piece of a long one; it is empty at a delimiter or the end."""
         if self._held or not self._has_more():
             return self._take_held()
@@ -259,12 +271,31 @@ class MultipartReader:
         line, self._at = self._block[self._at : end], end
         return line
 
-    def _lines(self) -> bytes:
+    def block(self) -> bytes:
         """Return some lines; there are none at a delimiter or the end."""
         if self._held or not self._has_more():
             return self._take_held()
         lines, self._at = self._block[self._at : self._end], self._end
         return lines
+
+    def skip(self) -> None:
+        """Pass the lines up to the next delimiter."""
+        while self.block():
+            pass
+
+    def put_back(self, lines: bytes) -> None:
+        """Give lines again that were read last."""
+        self._held = lines
+
+    def take(self, delimiter: bytes) -> bool | None:
+        """Pass a delimiter; tell whether it is the last, None if it is not at this position."""
+        if not self._delimiter.startswith(delimiter):
+            return None
+        rest = self._delimiter[len(delimiter) :].rstrip(b" \t\r\n")
+        if rest not in {b"", b"--"}:
+            return None
+        self._delimiter = b""
+        return rest == b"--"
 
     def _take_held(self) -> bytes:
         held, self._held = self._held, b""
@@ -309,20 +340,9 @@ class MultipartReader:
             found = _DELIMITER.finditer(self._block, max(self._start, self._at))
             self._end = next((each.start() for each in found if each[0] in known), self._end)
 
-    def _lose(self, where: str, why: str) -> None:
-        self.losses.append(Loss(LossKind.OMITTED, where, why))
-
 
 def _boundary(head: "Message[str, str]") -> bytes | None:
     """Return the delimiter between the parts of a message, None if it has no parts."""
     with damage_told(DAMAGES, "the message"):
         stated = head.get_boundary() if head.get_content_maintype() == "multipart" else None
         return None if stated is None else stated.encode("utf-8", "surrogateescape")
-
-
-def _is_last(line: bytes, delimiter: bytes) -> bool | None:
-    """Return whether a line is the last delimiter of a message, None if it is not a delimiter."""
-    if not delimiter or not line.startswith(delimiter):
-        return None
-    rest = line[len(delimiter) :].rstrip(b" \t\r\n")
-    return None if rest not in {b"", b"--"} else rest == b"--"

@@ -121,10 +121,7 @@ def to_body(
         _unpacked(packed_file, most) as file,
         _TarFile.open(fileobj=_Careful(file), mode="r:") as archive,
     ):
-        read = take(
-            "the archive", _entries(archive), into=into, rename=rename, limits=limits,
-            max_bytes=max_bytes,
-        )  # fmt: skip
+        read = take(_entries(archive), into=into, rename=rename, limits=limits, max_bytes=max_bytes)
         return Converted(read.value, [*read.losses, *_after(archive, file)])
 
 

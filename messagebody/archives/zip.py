@@ -89,10 +89,7 @@ def to_body(
             packed_bytes = sum(info.compress_size for info in archive.infolist())
             if packed_bytes > file.seek(0, io.SEEK_END):
                 raise DecodeError("the archive has entries that overlap")
-            taken = take(
-                "the archive", entries, into=into, rename=rename, limits=limits,
-                max_bytes=max_bytes,
-            )  # fmt: skip
+            taken = take(entries, into=into, rename=rename, limits=limits, max_bytes=max_bytes)
             return Converted(taken.value, (*taken.losses, *_unread(archive, behind)), taken.rest)
 
 
