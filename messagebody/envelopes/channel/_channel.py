@@ -1,8 +1,7 @@
 """A channel: one turn of a chat, from the input through the hooks to the reply."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Generator, MutableMapping
-from functools import partial
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
 from typing import Any, Literal
 
 import attrs
@@ -12,6 +11,13 @@ from messagebody.envelopes import _php as php
 from messagebody.envelopes.channel._external import ExternalMessage, chat_payload
 from messagebody.envelopes.channel._mapping import from_body, to_body
 from messagebody.envelopes.channel._sessions import Deduplicator, Reservation, Sessions
+
+Data = dict[str, Any]
+Status = Literal["sent", "failed"] | None
+Settle = Callable[[Any], Awaitable[Any]]
+
+SILENT_SKIP = "silent_skip"
+"""The code of a refusal that is not reported to the user."""
 
 
 @attrs.frozen
@@ -64,7 +70,7 @@ def extract_replies(output: Any, *, lenient: bool = True) -> list[str]:
     return [text for text in spoken if text is not None]
 
 
-def result_of(answer: Any) -> dict[str, Any] | Unanswered:
+def result_of(answer: Any) -> Data | Unanswered:
     """Return the answer of a chat callable as chat output, or as a refusal."""
     if isinstance(answer, Unanswered):
         return answer
@@ -77,10 +83,7 @@ def result_of(answer: Any) -> dict[str, Any] | Unanswered:
     )
 
 
-Agent = Callable[[MessageBody], Any]
-
-
-def body_chat(agent: Agent) -> Callable[[dict[str, Any]], Any]:
+def body_chat(agent: Callable[[MessageBody], Any]) -> Callable[[Data], Any]:
     """Return a chat callable for an agent that takes a body.
 
     The agent answers with a body, a text, chat output or a `Unanswered`; it may be asynchronous, as
@@ -98,36 +101,23 @@ def body_chat(agent: Agent) -> Callable[[dict[str, Any]], Any]:
 
     def chat(payload: dict[str, Any]) -> Any:
         answer = agent(to_body(payload).or_raise())
-        if inspect.isawaitable(answer):
-            return _awaited(answer, payload)
-        return _output(answer, payload)
+        return _later(answer, payload) if inspect.isawaitable(answer) else _output(answer, payload)
 
     return chat
 
 
-async def _awaited(answer: Awaitable[Any], payload: dict[str, Any]) -> Any:
+async def _later(answer: Awaitable[Any], payload: Data) -> Data | Unanswered:
     return _output(await answer, payload)
 
 
-def _output(answer: Any, payload: dict[str, Any]) -> dict[str, Any] | Unanswered:
+def _output(answer: Any, payload: Data) -> Data | Unanswered:
+    """Return the answer of an agent as chat output, in the session of the question."""
     if isinstance(answer, str):
         answer = MessageBody([Part(answer, content_type=TEXT_PLAIN)])
     if not isinstance(answer, MessageBody):
         return result_of(answer)
     known = {key: each for key, each in payload.items() if key == "session_id" and each is not None}
     return from_body(answer, role="assistant", header=known).or_raise()
-
-
-Data = dict[str, Any]
-Result = dict[str, Any] | Unanswered
-Status = Literal["sent", "failed"] | None
-Steps = Generator[Callable[[], Any], Any, Any]
-
-SILENT_SKIP = "silent_skip"
-"""The code of a refusal that is not reported to the user."""
-
-_NO_TEXT = Unanswered("empty_message", "No message text to process.")
-_DUPLICATE = Unanswered("duplicate_message", "This message is handled already.")
 
 
 class Channel:
@@ -229,7 +219,7 @@ class Channel:
 
     # Handling
 
-    def handle(self, data: Data) -> Result:
+    def handle(self, data: Data) -> Data | Unanswered:
         """Handle one inbound payload.
 
         Returns:
@@ -239,36 +229,36 @@ class Channel:
             EnvelopeError: the payload is not a valid external message.
             TypeError: the agent or a hook is asynchronous; use `ahandle`.
         """
-        return _result_of(_drive(self._steps(data), _plain))  # type: ignore[no-any-return]
+        return _result(self._handle(data, _refuse_awaitable))
 
-    async def ahandle(self, data: Data) -> Result:
+    async def ahandle(self, data: Data) -> Data | Unanswered:
         """Handle one inbound payload; the agent and the hooks may be asynchronous."""
-        return await _drive(self._steps(data), _awaited_or_plain)  # type: ignore[no-any-return]
+        return await self._handle(data, _awaited)
 
-    def _steps(self, data: Data) -> Steps:
-        # Each hook is yielded as a call, so that functions and coroutines can share one pipeline.
-        refusal = yield partial(self.validate, data)
+    async def _handle(self, data: Data, settle: Settle) -> Data | Unanswered:
+        # What the agent and the hooks return is settled, so that both ways share one pipeline.
+        refusal = await settle(self.validate(data))
         if refusal is not None:
             if refusal.code != SILENT_SKIP:
-                yield partial(self.send_error, refusal.message, data)
-            return refusal
+                await settle(self.send_error(refusal.message, data))
+            return refusal  # type: ignore[no-any-return]
         text = self._text(data)
         if not text:
             return _NO_TEXT
         message = attrs.evolve(self.external_message(data), text=text)
         # Before the agent runs: two deliveries of one message must not both reach it.
         reservation = self._reserve(message)
-        if not reservation:
+        if reservation is None:
             return _DUPLICATE
         try:
             session_id = self._session(message)
-            result = yield from self._run(message, session_id, data)
+            result = await self._ask(message, session_id, data, settle)
         except BaseException:
             reservation.release()
             raise
         # Before delivering: a reply that can't be sent must not make the agent run again.
         reservation.commit()
-        yield from self._deliver(result, message, session_id, data)
+        await self._deliver(result, message, session_id, data, settle)
         return result
 
     def _text(self, data: Data) -> str:
@@ -277,17 +267,16 @@ class Channel:
             return self.placeholder
         return text
 
-    def _reserve(self, message: ExternalMessage) -> "Reservation | _Unlimited | None":
+    def _reserve(self, message: ExternalMessage) -> Reservation | None:
         if self.deduplicator is None or message.external_message_id is None:
-            return _Unlimited()
-        key = (
+            return Reservation(lambda reservation, keep: None)  # noqa: ARG005 - nobody checks it
+        return self.deduplicator.reserve((
             self.agent,
             message.connector_id,
             message.external_provider,
             message.external_conversation_id,
             message.external_message_id,
-        )
-        return self.deduplicator.reserve(key)
+        ))  # fmt: skip
 
     def _session(self, message: ExternalMessage) -> str | None:
         conversation = message.external_conversation_id
@@ -295,7 +284,9 @@ class Channel:
             return None
         return self.sessions.get(message.connector_id, conversation, self.agent)
 
-    def _run(self, message: ExternalMessage, session_id: str | None, data: Data) -> Steps:
+    async def _ask(
+        self, message: ExternalMessage, session_id: str | None, data: Data, settle: Settle
+    ) -> Data | Unanswered:
         payload = chat_payload(
             message,
             agent=self.agent,
@@ -303,76 +294,53 @@ class Channel:
             source=self.source,
             client_name=self.client_name,
         )
-        yield partial(self.on_processing_start, data)
+        await settle(self.on_processing_start(data))
         try:
-            answer = yield partial(self.chat, payload)
+            return result_of(await settle(self.chat(payload)))
         finally:
-            yield partial(self.on_processing_end, data)
-        return result_of(answer)
+            await settle(self.on_processing_end(data))
 
-    def _deliver(
-        self, result: Result, message: ExternalMessage, session_id: str | None, data: Data
-    ) -> Steps:
+    async def _deliver(
+        self,
+        result: Data | Unanswered,
+        message: ExternalMessage,
+        session_id: str | None,
+        data: Data,
+        settle: Settle,
+    ) -> None:
         status: Status = None
         try:
             if isinstance(result, Unanswered):
                 problem = result.message or "Sorry, I could not process your message right now."
-                yield partial(self.send_error, problem, data)
+                await settle(self.send_error(problem, data))
                 status = "failed"
                 return
             # Kept before replying: a slow network must not lose the session.
-            self._keep_session(php.optional_text(result.get("session_id")), message, session_id)
-            status = yield from self._reply(result, data)
+            conversation, new = message.external_conversation_id, result.get("session_id")
+            if (new := php.optional_text(new)) not in (None, session_id) and conversation:
+                self.sessions.set(message.connector_id, conversation, new, self.agent)
+            status = await self._reply(result, data, settle)
         finally:
-            yield partial(self.on_complete, status, data)
+            await settle(self.on_complete(status, data))
 
-    def _keep_session(
-        self, session_id: str | None, message: ExternalMessage, before: str | None
-    ) -> None:
-        conversation = message.external_conversation_id
-        if session_id is not None and session_id != before and conversation is not None:
-            self.sessions.set(message.connector_id, conversation, session_id, self.agent)
-
-    def _reply(self, result: Data, data: Data) -> Steps:
+    async def _reply(self, result: Data, data: Data, settle: Settle) -> Status:
         replies = extract_replies(result, lenient=self.lenient)
         for text in replies:
-            yield partial(self.send_response, text, data)
+            await settle(self.send_response(text, data))
         if not replies:
-            yield partial(self.send_error, "Sorry, I could not generate a response.", data)
+            await settle(self.send_error("Sorry, I could not generate a response.", data))
         return "sent" if replies else "failed"
 
 
-class _Unlimited:
-    """The reservation of a message that can't be a duplicate: it has no id, or nobody checks."""
-
-    def commit(self) -> None:
-        """Note nothing."""
-
-    def release(self) -> None:
-        """Note nothing."""
+_NO_TEXT = Unanswered("empty_message", "No message text to process.")
+_DUPLICATE = Unanswered("duplicate_message", "This message is handled already.")
 
 
-async def _drive(steps: Steps, settle: Callable[[Any], Awaitable[Any]]) -> Any:
-    """Make the calls of a pipeline, and send it their settled results or errors."""
-    value: Any = None
-    error: BaseException | None = None
-    while True:
-        try:
-            call = steps.send(value) if error is None else steps.throw(error)
-        except StopIteration as done:
-            return done.value
-        value, error = None, None
-        try:
-            value = await settle(call())
-        except BaseException as caught:  # noqa: BLE001 - thrown into the pipeline, which raises it
-            error = caught
-
-
-async def _awaited_or_plain(value: Any) -> Any:
+async def _awaited(value: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
 
 
-async def _plain(value: Any) -> Any:
+async def _refuse_awaitable(value: Any) -> Any:
     if not inspect.isawaitable(value):
         return value
     # It is never awaited, so it is closed. Otherwise Python would warn in another place.
@@ -381,10 +349,10 @@ async def _plain(value: Any) -> Any:
     raise TypeError("the agent or a hook is asynchronous: use await channel.ahandle(data)")
 
 
-def _result_of(work: Coroutine[Any, Any, Any]) -> Any:
+def _result(work: Coroutine[Any, Any, Data | Unanswered]) -> Data | Unanswered:
     """Return the result of a coroutine that never waits, so that one step runs it to its end."""
     try:
         work.send(None)
     except StopIteration as done:
-        return done.value
+        return done.value  # type: ignore[no-any-return]
     raise AssertionError("a coroutine that waits for nothing has no second step")

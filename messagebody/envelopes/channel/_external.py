@@ -1,7 +1,7 @@
 """An external message in the shape that all channels share, and the chat input made of it."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Self
 
 import attrs
@@ -10,7 +10,7 @@ from messagebody.envelopes import _php as php
 from messagebody.errors import EnvelopeError
 
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]*")
-_ROOM_KINDS = ("dm", "group", "channel")
+_ROOM_KINDS = ("dm", "group", "channel", None)
 
 
 def normal_slug(text: str) -> str:
@@ -23,34 +23,8 @@ def normal_slug(text: str) -> str:
     return php.trim(php.lower(text.replace("_", "-")))
 
 
-def _slug(text: str, member: str) -> str:
-    slug = normal_slug(text)
-    if _SLUG.fullmatch(slug) is None:
-        raise EnvelopeError(f"{member} must be a non-empty slug.")
-    return slug
-
-
-def _connector(text: str) -> str:
-    return _slug(text, "connector_id")
-
-
-def _provider(text: str) -> str:
-    return _slug(text, "external_provider")
-
-
 def _optional(text: str | None) -> str | None:
     return None if text is None else php.trim(text) or None
-
-
-def _room_kind(text: str | None) -> str | None:
-    kind = _optional(text)
-    if kind is not None and kind not in _ROOM_KINDS:
-        raise EnvelopeError("room_kind must be dm, group, channel, or null.")
-    return kind
-
-
-def _listed(items: Iterable[Any]) -> list[Any]:
-    return list(items)
 
 
 @attrs.frozen
@@ -78,15 +52,26 @@ class ExternalMessage:
     """
 
     text: str = attrs.field(converter=php.trim)
-    connector_id: str = attrs.field(converter=_connector)
-    external_provider: str = attrs.field(converter=_provider)
+    connector_id: str = attrs.field(converter=normal_slug)
+    external_provider: str = attrs.field(converter=normal_slug)
     external_conversation_id: str | None = attrs.field(default=None, converter=_optional)
     external_message_id: str | None = attrs.field(default=None, converter=_optional)
     sender_id: str | None = attrs.field(default=None, converter=_optional)
     from_self: bool = False
-    room_kind: str | None = attrs.field(default=None, converter=_room_kind)
-    attachments: list[Any] = attrs.field(factory=list, converter=_listed)
+    room_kind: str | None = attrs.field(default=None, converter=_optional)
+    attachments: list[Any] = attrs.field(factory=list, converter=list)
     raw: dict[str, Any] = attrs.field(factory=dict, repr=False)
+
+    @connector_id.validator
+    @external_provider.validator
+    def _check_slug(self, member: "attrs.Attribute[str]", slug: str) -> None:
+        if _SLUG.fullmatch(slug) is None:
+            raise EnvelopeError(f"{member.name} must be a non-empty slug.")
+
+    @room_kind.validator
+    def _check_room_kind(self, _member: Any, kind: str | None) -> None:
+        if kind not in _ROOM_KINDS:
+            raise EnvelopeError("room_kind must be dm, group, channel, or null.")
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -108,18 +93,8 @@ class ExternalMessage:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a JSON object; an empty `raw` is `[]`, as PHP writes it."""
-        return {
-            "text": self.text,
-            "connector_id": self.connector_id,
-            "external_provider": self.external_provider,
-            "external_conversation_id": self.external_conversation_id,
-            "external_message_id": self.external_message_id,
-            "sender_id": self.sender_id,
-            "from_self": self.from_self,
-            "room_kind": self.room_kind,
-            "attachments": list(self.attachments),
-            "raw": self.raw or [],
-        }
+        members = attrs.asdict(self, recurse=False)
+        return {**members, "attachments": list(self.attachments), "raw": self.raw or []}
 
 
 _TEXTS = (

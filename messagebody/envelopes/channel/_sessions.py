@@ -8,6 +8,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, MutableMapping
+from functools import partial
 
 import attrs
 
@@ -28,9 +29,8 @@ def idempotency_key(provider: str, message_id: str) -> str | None:
         'wp_agent_message_seen_c97d8d432ff62d8f15edc404656b1d6c'
     """
     provider, message_id = normal_slug(provider), php.trim(message_id)
-    if not provider or not message_id:
-        return None
-    return "wp_agent_message_seen_" + _md5(f"{provider}:{message_id}")
+    known = provider and message_id
+    return f"wp_agent_message_seen_{_md5(f'{provider}:{message_id}')}" if known else None
 
 
 def session_key(connector_id: str, conversation_id: str, agent: str = "") -> str:
@@ -41,7 +41,7 @@ def session_key(connector_id: str, conversation_id: str, agent: str = "") -> str
         'wp_agent_channel_session_5a4541f73a71790c5aab73f3003eebfb'
     """
     pieces = (normal_slug(connector_id), conversation_id, normal_slug(agent))
-    return "wp_agent_channel_session_" + _md5(":".join(pieces))
+    return f"wp_agent_channel_session_{_md5(':'.join(pieces))}"
 
 
 def _md5(text: str) -> str:
@@ -100,12 +100,26 @@ class SeenMessages:
 
     def seen(self, provider: str, message_id: str) -> bool:
         """Return whether a message is remembered."""
-        key = idempotency_key(provider, message_id)
-        return key is not None and self.storage.get(key, 0.0) > self.clock()
+        return self.storage.get(idempotency_key(provider, message_id) or "", 0.0) > self.clock()
 
     def forget(self, provider: str, message_id: str) -> None:
         """Forget a message, if it is remembered."""
         self.storage.pop(idempotency_key(provider, message_id) or "", None)
+
+
+@attrs.frozen(eq=False)
+class Reservation:
+    """The right to handle a message, until it is committed or released."""
+
+    _settle: Callable[["Reservation", bool], None]
+
+    def commit(self) -> None:
+        """Keep the record of the message, because it was handled."""
+        self._settle(self, True)
+
+    def release(self) -> None:
+        """Forget the message, because handling it failed and it may come again."""
+        self._settle(self, False)
 
 
 class Deduplicator:
@@ -145,17 +159,20 @@ class Deduplicator:
     def __len__(self) -> int:
         return len(self._notes)
 
-    def reserve(self, key: Hashable) -> "Reservation | None":
+    def reserve(self, key: Hashable) -> Reservation | None:
         """Return a reservation for the message `key`, None if it is already reserved."""
         with self._lock:
-            self._forget_old()
+            # Records are in order of time, so only the first ones are checked.
+            oldest = self._clock() - self._max_age
+            while self._notes and next(iter(self._notes.values()))[0] <= oldest:
+                self._notes.popitem(last=False)
             if key in self._notes:
                 return None
-            reservation = Reservation(self, key)
+            reservation = Reservation(partial(self._settle, key))
             self._note(key, reservation)
             return reservation
 
-    def _settle(self, key: Hashable, reservation: "Reservation", *, keep: bool) -> None:
+    def _settle(self, key: Hashable, reservation: Reservation, keep: bool) -> None:
         with self._lock:
             if self._notes.get(key, (0.0, None))[1] is not reservation:
                 return  # it expired meanwhile, and the key may have a new reservation
@@ -163,30 +180,8 @@ class Deduplicator:
             if keep:
                 self._note(key, reservation)
 
-    def _note(self, key: Hashable, reservation: "Reservation") -> None:
+    def _note(self, key: Hashable, reservation: Reservation) -> None:
         self._notes[key] = (self._clock(), reservation)
         # The oldest are dropped first: they are the least likely to be sent again.
         while len(self._notes) > self._max_count:
             self._notes.popitem(last=False)
-
-    def _forget_old(self) -> None:
-        # Records are in order of time, so only the first ones are checked.
-        oldest = self._clock() - self._max_age
-        while self._notes and next(iter(self._notes.values()))[0] <= oldest:
-            self._notes.popitem(last=False)
-
-
-@attrs.frozen(eq=False)
-class Reservation:
-    """The right to handle a message, until it is committed or released."""
-
-    _owner: Deduplicator
-    _key: Hashable
-
-    def commit(self) -> None:
-        """Keep the record of the message, because it was handled."""
-        self._owner._settle(self._key, self, keep=True)
-
-    def release(self) -> None:
-        """Forget the message, because handling it failed and it may come again."""
-        self._owner._settle(self._key, self, keep=False)
