@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from typing import Any, Final
 
 from messagebody._core import (
@@ -131,25 +132,13 @@ def float_text(number: float, precision: int, exponent: str) -> str:
     if not math.isfinite(number):
         return "NAN" if math.isnan(number) else ("-INF" if number < 0 else "INF")
     # 17 is PHP's `serialize_precision=-1`: the shortest text that reads back the same.
-    spelled = f"{number:.{precision - 1}e}" if precision < 17 else f"{number!r}"
-    sign, digits, point = _decimal(spelled)
-    if point > precision or point < -3:
-        return f"{sign}{digits[0]}.{digits[1:] or '0'}{exponent}{point - 1:+d}"
-    if point <= 0:
-        return f"{sign}0.{'0' * -point}{digits}" if digits != "0" else sign + "0"
-    whole, fraction = digits[:point].ljust(point, "0"), digits[point:]
-    return sign + whole + ("." + fraction if fraction else "")
-
-
-def _decimal(spelled: str) -> tuple[str, str, int]:
-    """Split a Python float into sign, digits without outer zeros, and the place of the point."""
-    sign, magnitude = ("-", spelled[1:]) if spelled.startswith("-") else ("", spelled)
-    mantissa, _, exponent = magnitude.partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    digits = (whole + fraction).lstrip("0")
-    point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))
-    digits = digits.rstrip("0")
-    return sign, digits or "0", point if digits else 1
+    text = repr(number) if precision == 17 else f"{number:.{precision}g}"
+    if precision == 17 and 1e16 <= abs(number) < 1e17:  # Python writes an exponent a digit earlier
+        text = f"{Decimal(text):f}"
+    mantissa, _, power = text.partition("e")
+    if not power:
+        return mantissa.removesuffix(".0")
+    return f"{mantissa}{'' if '.' in mantissa else '.0'}{exponent}{int(power):+d}"
 
 
 def _as_float(number: int) -> float:

@@ -6,4 +6,5 @@ from pathlib import Path
 from messagebody.envelopes import olympus
 
 _FILE = Path(__file__).parents[1] / "vectors/olympus_policy.json"
-POLICY = olympus.AccessPolicy.from_dict(json.loads(_FILE.read_text("utf-8")))
+DATA = json.loads(_FILE.read_text("utf-8"))
+POLICY = olympus.AccessPolicy.from_dict(DATA)

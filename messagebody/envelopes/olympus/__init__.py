@@ -1,6 +1,9 @@
 """Olympus agent envelopes: check, build, sign, verify, keep within boundaries, map to a body."""
 
 from messagebody.envelopes.olympus._boundary import (
+    AccessPolicy,
+    Boundary,
+    Scope,
     Stripped,
     iter_boundary_findings,
     strip,
@@ -16,7 +19,6 @@ from messagebody.envelopes.olympus._mapping import (
     to_body,
     verify_attachment,
 )
-from messagebody.envelopes.olympus._policy import AccessPolicy, Boundary, Scope
 from messagebody.envelopes.olympus._replay import Admission, ReplayGuard
 from messagebody.envelopes.olympus._rules import (
     is_valid,

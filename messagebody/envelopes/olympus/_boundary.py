@@ -1,12 +1,94 @@
-"""The boundary of an Olympus agent: the messages and files that may enter and leave."""
+"""The boundary of an Olympus agent: who may send it what, and the files that it may receive."""
 
-from collections.abc import Container, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Container, Iterator, Mapping
+from typing import Any, NamedTuple, Self
 
+import attrs
+
+from messagebody._core import count_of
 from messagebody.envelopes._values import Message, list_in, member, read_object, shown, text_of
-from messagebody.envelopes.olympus._policy import AccessPolicy, Boundary, Scope
 from messagebody.envelopes.olympus._rules import is_repository_path, lies_in
+from messagebody.envelopes.olympus._signature import without_signature
 from messagebody.findings import Finding, Severity, pointer
+
+
+@attrs.frozen
+class Scope:
+    """Say which files of one attachment type an agent may receive.
+
+    Arguments:
+        paths: the allowed files, and directories, which end in "/"; none means any.
+        withheld: files that are not allowed, although `paths` contains them.
+        sections: sections of a file; None means any. A whole file, without a section, passes.
+    """
+
+    paths: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    withheld: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    sections: tuple[str, ...] | None = attrs.field(
+        default=None, converter=attrs.converters.optional(tuple)
+    )
+
+
+def _scopes(stated: Mapping[str, Any]) -> dict[str, Scope]:
+    return {
+        kind: scope if isinstance(scope, Scope) else Scope(**scope)
+        for kind, scope in stated.items()
+    }
+
+
+@attrs.frozen
+class Boundary:
+    """Say what one agent may receive.
+
+    Arguments:
+        persona: the path of its persona definition.
+        messages: message types it takes.
+        attachments: attachment types it takes, each with its scope.
+    """
+
+    persona: str
+    messages: frozenset[str] = attrs.field(default=frozenset(), converter=frozenset)
+    attachments: Mapping[str, Scope] = attrs.field(factory=dict, converter=_scopes)
+
+
+@attrs.frozen
+class AccessPolicy:
+    """Say who may send what to whom, and what each agent may receive.
+
+    Arguments:
+        transitions: by sender and receiver, the message types between them.
+        boundaries: by receiver; a receiver without one receives nothing.
+
+    Examples:
+        >>> policy = AccessPolicy.from_dict({
+        ...     "transitions": {"coder": {"tech-lead": ["RESULT"]}},
+        ...     "boundaries": {"tech-lead": {"persona": "lead.md", "messages": ["RESULT"]}},
+        ... })
+        >>> policy.types_between("coder", "tech-lead")
+        frozenset({'RESULT'})
+    """
+
+    transitions: Mapping[str, Mapping[str, frozenset[str]]] = attrs.field(
+        repr=lambda senders: f"<{count_of(len(senders), 'sender')}>"
+    )
+    boundaries: Mapping[str, Boundary] = attrs.field(
+        repr=lambda receivers: f"<{count_of(len(receivers), 'receiver')}>"
+    )
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Make a policy of plain data, such as a parsed JSON or YAML file."""
+        return cls(
+            {
+                sender: {receiver: frozenset(types) for receiver, types in receivers.items()}
+                for sender, receivers in data["transitions"].items()
+            },
+            {name: Boundary(**stated) for name, stated in data["boundaries"].items()},
+        )
+
+    def types_between(self, sender: str, receiver: str) -> frozenset[str]:
+        """Return the message types that may go from one agent to another; none without a route."""
+        return self.transitions.get(sender, {}).get(receiver, frozenset())
 
 
 class Stripped(NamedTuple):
@@ -60,18 +142,12 @@ def strip(envelope: Message, policy: AccessPolicy) -> Stripped:
     kept: list[Any] = []
     removed: list[Any] = []
     for attachment in list_in(value, "context_attachments"):
-        # One reason is enough to leave an attachment out.
-        refused = next(_attachment(attachment, boundary), None)
-        (removed if refused else kept).append(attachment)
+        is_refused = any(True for _ in _attachment(attachment, boundary))
+        (removed if is_refused else kept).append(attachment)
     if not removed:
         return Stripped(dict(value), ())
-    claims = value.get("authentication")
-    rest = {**value, "context_attachments": kept}
-    if not isinstance(claims, dict) or "signature" not in claims:
-        return Stripped(rest, tuple(removed))
     # The signature would be over another content, so it would only look valid.
-    rest["authentication"] = {k: v for k, v in claims.items() if k != "signature"}
-    return Stripped(rest, tuple(removed))
+    return Stripped(without_signature({**value, "context_attachments": kept}), tuple(removed))
 
 
 def _route(value: dict[str, Any], policy: AccessPolicy) -> Iterator[tuple[str, str, str]]:

@@ -22,7 +22,7 @@ from messagebody.envelopes._values import (
     read_object,
     text_of,
 )
-from messagebody.envelopes.olympus._policy import AccessPolicy
+from messagebody.envelopes.olympus._boundary import AccessPolicy
 from messagebody.envelopes.olympus._rules import iter_findings
 from messagebody.envelopes.olympus._schema import SCHEMA
 from messagebody.errors import DigestMismatch, InvalidArgument

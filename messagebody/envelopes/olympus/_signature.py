@@ -228,13 +228,9 @@ def _key(value: dict[str, Any], secret: bytes, profile: SigningProfile) -> bytes
     persona = _needed(value, "envelope", "source_agent")
     if profile is SigningProfile.UPSTREAM_5FIELD:
         return hmac.digest(secret, persona, "sha256")
-    return _hkdf(secret, _needed(value, "envelope", "session_id"), _INFO + persona)
-
-
-def _hkdf(secret: bytes, salt: bytes, info: bytes) -> bytes:
-    """RFC 5869 with SHA-256, for exactly one block: extract, then expand once."""
-    extracted = hmac.digest(salt, secret, "sha256")
-    return hmac.digest(extracted, info + b"\x01", "sha256")
+    # HKDF of RFC 5869 for exactly one block: extract, then expand once.
+    extracted = hmac.digest(_needed(value, "envelope", "session_id"), secret, "sha256")
+    return hmac.digest(extracted, _INFO + persona + b"\x01", "sha256")
 
 
 def _mac(key: bytes, data: bytes) -> str:
@@ -245,7 +241,7 @@ def _canonical(value: dict[str, Any], profile: SigningProfile) -> bytes:
     if profile is SigningProfile.UPSTREAM_5FIELD:
         return _five_fields(value)
     try:
-        return rfc8785.dumps(_without_signature(value))
+        return rfc8785.dumps(without_signature(value))
     except ValueError as error:  # also lone surrogates in member names, numbers too long to print
         reason = escape(str(error), limit=200)
         raise EnvelopeError(f"the envelope has no canonical JSON (RFC 8785): {reason}") from error
@@ -261,7 +257,8 @@ def _five_fields(value: dict[str, Any]) -> bytes:
         raise EnvelopeError(f"the envelope can't be signed: {error}") from error
 
 
-def _without_signature(value: dict[str, Any]) -> dict[str, Any]:
+def without_signature(value: dict[str, Any]) -> dict[str, Any]:
+    """Return an envelope without its signature."""
     claims = value.get("authentication")
     if not isinstance(claims, dict) or "signature" not in claims:
         return value
