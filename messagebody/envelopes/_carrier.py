@@ -5,7 +5,7 @@ its body are views of it, which must not contradict it.
 """
 
 import abc
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, ClassVar, NamedTuple
 
@@ -16,26 +16,23 @@ from messagebody._core import (
     Part,
     essence,
     quote,
-    record_of,
     strict_json,
-    unlisted,
 )
 from messagebody.adapters import Affected, Converted, Loss, LossKind, is_withheld
 from messagebody.adapters.dialects import is_missed, messages_of, refuse_conversation
 from messagebody.envelopes._attachments import is_absolute_url
-from messagebody.envelopes._embedding import shown_text
-from messagebody.envelopes._format import EnvelopeFormat, Header, Left, SplitMessage, sendable
+from messagebody.envelopes._embedding import visible_text
+from messagebody.envelopes._format import (
+    EnvelopeFormat,
+    Header,
+    Left,
+    SplitMessage,
+    without_withheld,
+)
 from messagebody.envelopes._values import TEXT, json_part, member, read_object
+from messagebody.envelopes._views import Slot, check_views
 from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.findings import Finding, Severity
-
-
-class Slot(NamedTuple):
-    """A part name for content that a message only points to, and its digest if it is stated."""
-
-    name: str
-    digest: str | None
-
 
 _CARRIED = "messagebody"
 _TEXT = "text"
@@ -43,6 +40,14 @@ _LISTED = "listed"
 
 # The checks for a member that is missing.
 _ABSENT = {"required", "S001"}
+
+
+class _Pieces(NamedTuple):
+    """A message that was taken apart: the parts of its content, its links, and what is left."""
+
+    content: list[Part]
+    links: list[Part]
+    left: dict[str, Any]
 
 
 class Carrier(EnvelopeFormat):
@@ -66,8 +71,8 @@ class Carrier(EnvelopeFormat):
         """Return the reference parts that a message points to."""
 
     @abc.abstractmethod
-    def listed(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
-        """Return a message that lists more reference parts in the format's own way."""
+    def with_links(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
+        """Return a message that points to more reference parts in the format's own way."""
 
     @abc.abstractmethod
     def iter_findings(self, message: dict[str, Any]) -> Iterable[Finding]:
@@ -93,33 +98,34 @@ class Carrier(EnvelopeFormat):
         value = read_object(message, self.what, limits=limits, depth=self.depth_within(limits))
         if self.place[0] not in value:
             refuse_conversation(messages_of(value), "convert each message by itself")
-        content, links, meta = self._taken(value)
+        content, links, others = self._take_apart(value)
         named = {part.name: part for part in (*links, *self.files(value))}.values()
-        left: Left = meta
+        left: Left = others
         if isinstance(message, TEXT):
             left = message if isinstance(message, str) else bytes(message).decode()
         return SplitMessage(MessageBody([*content, *named]), left, len(content))
 
-    def _taken(self, value: dict[str, Any]) -> tuple[list[Part], list[Part], dict[str, Any]]:
-        """Return the parts of a message's content, its links, and the message without them."""
-        carried, links = self._carried(value), [*self.links(value)]
+    def _take_apart(self, value: dict[str, Any]) -> _Pieces:
+        links = [*self.links(value)]
+        carried = self._carried_body(value, links)
         if carried is not None:
             urls = [part.url for part in _references(carried)]
             links = [link for link in links if link.url not in urls]
-            return [*carried], links, self._with_content(value, {_CARRIED: [], _LISTED: urls})
+            left = self._with_content(value, {_CARRIED: [], _LISTED: urls})
+            return _Pieces([*carried], links, left)
         holder, name = self.place
         content = member(value, holder, name)
         if content is None:
-            return [], links, value
+            return _Pieces([], links, value)
         held = {key: each for key, each in value[holder].items() if key != name}
-        return self._parts(content), links, {**value, holder: held}
+        return _Pieces(self._content_parts(content), links, {**value, holder: held})
 
-    def _parts(self, content: Any) -> list[Part]:
+    def _content_parts(self, content: Any) -> list[Part]:
         if str in self.kinds and isinstance(content, str):
             return [Part(content, content_type=TEXT_PLAIN)]
         return [json_part(content)]
 
-    def _carried(self, value: dict[str, Any]) -> MessageBody | None:
+    def _carried_body(self, value: dict[str, Any], links: list[Part]) -> MessageBody | None:
         """Return the whole body in a message, if writing it again gives the same content."""
         content = member(value, *self.place)
         parts = content.get(_CARRIED) if isinstance(content, dict) else None
@@ -128,12 +134,12 @@ class Carrier(EnvelopeFormat):
         try:
             body = MessageBody.from_dicts(parts)
             # If writing it gives another content, it only looks like a body.
-            again = _embedded_body(body)
+            again = _content_with(body)
         except MessageBodyError:
             return None
         urls = {part.url for part in _references(body)}
         taken = {self.exact, self.sidecar, *(slot.name for slot in self.slots(value))}
-        taken.update(str(link.name) for link in self.links(value) if link.url not in urls)
+        taken.update(str(link.name) for link in links if link.url not in urls)
         is_whole = strict_json.same(again, content) and taken.isdisjoint(body.names())
         return body if is_whole else None
 
@@ -151,7 +157,7 @@ class Carrier(EnvelopeFormat):
                 f"receiver are unknown; give a header, {self.what} without its content, or use "
                 f"{self.name}.build or {self.name}.reply"
             )
-        return self.carrying(dict(header), body, self.iter_findings)
+        return self.carry(dict(header), body, self.iter_findings)
 
     def from_own_body(
         self, body: MessageBody, left: Left, role: str | None, header: Header
@@ -162,26 +168,38 @@ class Carrier(EnvelopeFormat):
         # A received message is passed on unchanged, because its signature covers that text.
         if isinstance(left, str):
             value = read_object(left, self.what)
-            content, links, _ = self._taken(value)
+            content, links, _ = self._take_apart(value)
             views = [*content, *links]
             return Converted(left, check_views(body, self.exact, views, self.slots(value)))
-        slots, note = [*self.slots(left)], member(left, *self.place)
-        # `_taken` leaves this note if a message carried a whole body.
+        note = member(left, *self.place)
+        # `_take_apart` leaves this note if a message carried a whole body.
         if isinstance(note, dict) and note.get(_CARRIED) == [] and _LISTED in note:
-            urls = note[_LISTED]
-            links = [link for link in self.links(left) if link.url not in urls]
-            others = {self.sidecar, *(link.name for link in links), *(slot.name for slot in slots)}
-            carried = MessageBody(part for part in body if part.name not in others)
-            losses = check_views(body, self.sidecar, [*carried, *links], slots)
-            new = [part for part in _references(carried) if part.url not in urls]
-            return Converted(
-                self.listed(self._with_content(left, _embedded_body(carried)), new), losses
-            )
+            return self._with_edited_body(left, body, note[_LISTED])
         content = body.unnamed()[:1]
-        losses = check_views(body, self.sidecar, [*content, *self.links(left)], slots)
+        views = [*content, *self.links(left)]
+        losses = check_views(body, self.sidecar, views, self.slots(left))
         for part in content:
-            left = self._with_content(left, self._value(part))
+            left = self._with_content(left, self._content_of(part))
         return Converted(left, losses)
+
+    def _with_edited_body(
+        self, left: dict[str, Any], body: MessageBody, listed: list[str]
+    ) -> Converted[Any]:
+        """Return a message that carries a body, which may have been edited since it was received.
+
+        Arguments:
+            left: the message without the body.
+            body: the parts of the body, and those that the message makes beside it.
+            listed: the URLs of the body's references that the message points to.
+        """
+        slots, links = [*self.slots(left)], [*self.links(left)]
+        links = [link for link in links if link.url not in listed]
+        others = {self.sidecar, *(link.name for link in links), *(slot.name for slot in slots)}
+        carried = MessageBody(part for part in body if part.name not in others)
+        losses = check_views(body, self.sidecar, [*carried, *links], slots)
+        message = self._with_content(left, _content_with(carried))
+        new = [part for part in _references(carried) if part.url not in listed]
+        return Converted(self._with_references(message, new), losses)
 
     def _refuse_role(self, role: Any) -> None:
         if role is not None:
@@ -193,29 +211,7 @@ class Carrier(EnvelopeFormat):
             return part.read_text()
         return read_object(part.read_bytes(), self.sidecar)
 
-    def built(
-        self,
-        body: MessageBody,
-        defaults: dict[str, Any],
-        header: Header,
-        completed: Callable[[dict[str, Any]], dict[str, Any]] = lambda message: message,
-        iter_findings: Callable[[dict[str, Any]], Iterable[Finding]] | None = None,
-    ) -> Converted[Any]:
-        """Return a new message that carries a body.
-
-        Arguments:
-            body: the body.
-            defaults: the members that a program can know.
-            header: members to use in place of them.
-            completed: fills in what follows from the members.
-            iter_findings: yields what is wrong with the message; by default, what is wrong with it
-                alone.
-        """
-        self.check_header(header)
-        message = completed(merged(defaults, header or {}))
-        return self.carrying(message, body, iter_findings or self.iter_findings)
-
-    def carrying(
+    def carry(
         self,
         message: dict[str, Any],
         body: MessageBody,
@@ -225,13 +221,19 @@ class Carrier(EnvelopeFormat):
 
         The losses are parts that a reader does not see, and what the message lacks to be valid.
         """
-        sent, losses = sendable(body)
+        sent, losses = without_withheld(body)
         content = self._plain_content(sent)
         if content is None:
-            content = _embedded_body(sent)
+            content = _content_with(sent)
             losses += _losses_for_plain_readers(body)
-        message = self.listed(self._with_content(message, content), _references(sent))
-        return Converted(message, [*losses, *_missing(iter_findings(message))])
+        message = self._with_references(self._with_content(message, content), _references(sent))
+        return Converted(message, [*losses, *_broken_rules(iter_findings(message))])
+
+    def _with_references(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
+        """Return a message that points to references, each once."""
+        known = {link.url for link in self.links(message)}
+        new = {part.url: part for part in parts if part.url not in known}
+        return self.with_links(message, [*new.values()]) if new else message
 
     def _plain_content(self, body: MessageBody) -> Any:
         """Return the content that is exactly equal to a body, None if there is none."""
@@ -239,15 +241,15 @@ class Carrier(EnvelopeFormat):
         if part is None or part.is_reference or part.local_file or part.name is not None:
             return None
         try:
-            content = self._value(part)
+            content = self._content_of(part)
         except MessageBodyError:
             return None
-        is_content = isinstance(content, self.kinds) and self._parts(content) == [part]
+        is_content = isinstance(content, self.kinds) and self._content_parts(content) == [part]
         # As plain content, the other side would read it as a carried body.
         looks_carried = isinstance(content, dict) and _CARRIED in content
         return content if is_content and not looks_carried else None
 
-    def _value(self, part: Part) -> Any:
+    def _content_of(self, part: Part) -> Any:
         if str in self.kinds and essence(part.content_type).startswith("text/"):
             return part.read_text()
         return part.read_json()
@@ -258,11 +260,11 @@ class Carrier(EnvelopeFormat):
         return {**value, holder: {**(held if isinstance(held, dict) else {}), name: content}}
 
 
-def merged(defaults: dict[str, Any], header: Mapping[str, Any]) -> dict[str, Any]:
+def with_header(defaults: dict[str, Any], header: Mapping[str, Any]) -> dict[str, Any]:
     """Return defaults, replaced by a header's members, at the top and one level down.
 
     Examples:
-        >>> merged({"a": {"b": 1, "c": 2}}, {"a": {"b": 3}})
+        >>> with_header({"a": {"b": 1, "c": 2}}, {"a": {"b": 3}})
         {'a': {'b': 3, 'c': 2}}
     """
     made = {**defaults, **header}
@@ -278,9 +280,9 @@ def now(clock: Callable[[], datetime]) -> str:
     return clock().astimezone(UTC).isoformat(timespec="seconds")
 
 
-def _embedded_body(body: MessageBody) -> dict[str, Any]:
+def _content_with(body: MessageBody) -> dict[str, Any]:
     """Return the content that carries a whole body, with its text for other readers."""
-    texts = [text for part in body if (text := shown_text(part)) is not None]
+    texts = [text for part in body if (text := visible_text(part)) is not None]
     said = {_TEXT: "\n\n".join(texts)} if texts else {}
     return {**said, _CARRIED: body.to_dicts()}
 
@@ -288,103 +290,29 @@ def _embedded_body(body: MessageBody) -> dict[str, Any]:
 def _losses_for_plain_readers(body: MessageBody) -> Iterator[Loss]:
     """Yield the parts of a body that a reader who knows only the format does not see."""
     for index, part in enumerate(body):
-        why = _hidden(part)
+        why = _why_invisible(part)
         if why and not is_withheld(part):
             why = f"a reader that knows only the format does not see it; {why}"
             where = f"part {index} {quote(part.name or '')}"
             yield Loss(LossKind.DOWNGRADED, where, why, affects=Affected.FORM)
 
 
-def _hidden(part: Part) -> str:
+def _why_invisible(part: Part) -> str:
     """Return why a message that carries a body neither says nor lists a part, or nothing."""
     if part.is_reference:
         return "" if is_absolute_url(part.url) else "its URL is not one that every resolver reads"
     offload = "offload it, and the message lists it as a reference"
-    return offload if shown_text(part) is None else ""
+    return offload if visible_text(part) is None else ""
 
 
 def _references(parts: Iterable[Part]) -> list[Part]:
     return [part for part in parts if part.is_reference and is_absolute_url(part.url)]
 
 
-def _missing(findings: Iterable[Finding]) -> Iterator[Loss]:
+def _broken_rules(findings: Iterable[Finding]) -> Iterator[Loss]:
     """Yield the missing members that make a message invalid, as losses; warnings are left out."""
     for finding in findings:
         if finding.severity is Severity.ERROR:
             kind = LossKind.OMITTED if finding.check in _ABSENT else LossKind.DOWNGRADED
             why = f"{finding.problem} ({finding.check})"
             yield Loss(kind, finding.where, why, affects=Affected.LABELS)
-
-
-# Views
-
-
-def check_views(
-    body: MessageBody, exact: str, views: Sequence[Part], slots: Iterable[Slot]
-) -> list[Loss]:
-    """Check that a body does not contradict its exact message, and return what would be lost.
-
-    Arguments:
-        body: the body on its way back.
-        exact: the name of the part that holds the message.
-        views: the parts made from the message; unnamed ones come first in the body.
-        slots: names of parts for content that the message only points to.
-
-    Raises:
-        EnvelopeError: a view was edited, moved or removed; the findings name the places.
-    """
-    known = {exact, *(view.name for view in views if view.name)}
-    unnamed = body.unnamed()
-    conflicts = [*_conflicts(body, unnamed, views)]
-    losses: list[Loss] = []
-    for slot in slots:
-        part = body.get(slot.name)
-        # A missing file is not a conflict, because the message only points to it.
-        if part is None or slot.name in known:
-            continue
-        known.add(slot.name)
-        if slot.digest is None:
-            why = "the message names it without a hash, so its content is not proved"
-            losses.append(Loss(LossKind.DOWNGRADED, slot.name, why, affects=Affected.LABELS))
-        elif part.digest != slot.digest:
-            conflicts.append(slot.name)
-    if conflicts:
-        raise EnvelopeError(
-            f"edited: {', '.join(conflicts)}, which contradicts the message in {exact}. "
-            f"Undo the edit, or drop {exact} and build a new message",
-            conflicts,
-        )
-    return [*losses, *_extras(body, known, sum(view.name is None for view in views))]
-
-
-def _conflicts(body: MessageBody, unnamed: list[Part], views: Sequence[Part]) -> Iterator[str]:
-    position = 0
-    for view in views:
-        if view.name is not None:
-            part = body.get(view.name)
-        else:
-            part = unnamed[position] if position < len(unnamed) else None
-            position += 1
-        if part is None or not _is_intact(view, part):
-            yield view.name or f"unnamed part {position - 1}"
-
-
-def _is_intact(view: Part, part: Part) -> bool:
-    """Return whether a part still equals the view, even offloaded or inlined; fetch nothing."""
-    said = [[unlisted(record_of(each)), each.extra] for each in (part, view)]
-    if not strict_json.same(*said):
-        return False
-    # The part may have been inlined or moved, but the same digest means the same content.
-    if view.is_reference:
-        return part.url == view.url or (view.digest is not None and part.digest == view.digest)
-    return part.content_type == view.content_type and part.digest == view.digest
-
-
-def _extras(body: MessageBody, known: set[str], wanted: int) -> Iterator[Loss]:
-    """Yield the parts that are not among the known ones, nor among the first unnamed ones."""
-    for index, part in enumerate(body):
-        if part.name is None and wanted:
-            wanted -= 1
-        elif part.name not in known:
-            where = f"part {index}" + (f" {quote(part.name)}" if part.name else "")
-            yield Loss(LossKind.OMITTED, where, "the message is sent as it was received")

@@ -24,7 +24,13 @@ from messagebody._core import (
     unlisted,
 )
 from messagebody.adapters import Converted, Loss
-from messagebody.envelopes._format import EnvelopeFormat, Header, SplitMessage, role_in, sendable
+from messagebody.envelopes._format import (
+    EnvelopeFormat,
+    Header,
+    SplitMessage,
+    role_in,
+    without_withheld,
+)
 from messagebody.envelopes._values import list_in, member
 from messagebody.errors import EnvelopeError, LocalFileNotSent, MessageBodyError
 
@@ -58,37 +64,43 @@ def embed(body: MessageBody, *, inline_as: Literal["url", "data"]) -> Embedded:
         if part.local_file is not None:  # refused before the manifest reads any content
             path, size = part.local_file.path.name, human_size(part.size)
             raise LocalFileNotSent(str(part), path, size)
-    embedded = Embedded([], [], "")
+    texts: list[str] = []
+    attachments: list[dict[str, Any]] = []
     entries = []
     for part, entry in zip(body, body.manifest(), strict=True):
-        text = shown_text(part)
+        text = visible_text(part)
         if text is not None:
-            embedded.texts.append(text)
+            texts.append(text)
         else:
-            embedded.attachments.append(_attachment(part, inline_as))
-            # By its name and type it would be text; the entry states that it is an attachment.
-            if _may_be_shown(part.name, part.content_type):
-                entry["attached"] = True
-        if part.url is not None and data_urls.is_data_url(part.url):
-            # The manifest has the size of the content; the part may not state it. Inline content is
-            # also sent as a data: URL, so the entry states which of the two this is.
-            entry.update(size=part.size, digest=part.digest, reference=True)
-        entry.update(unlisted(record_of(part)))
-        if part.extra:
-            entry["extra"] = part.extra
-        entries.append(entry)
-    return embedded._replace(manifest=strict_json.dumps(entries))
+            attachments.append(_attachment(part, inline_as))
+        entries.append(_entry(part, entry, is_text=text is not None))
+    return Embedded(texts, attachments, strict_json.dumps(entries))
 
 
-def _may_be_shown(name: str | None, content_type: str) -> bool:
+def _entry(part: Part, entry: dict[str, Any], *, is_text: bool) -> dict[str, Any]:
+    """Complete the entry of a part in a manifest, so that the same part can be made of it."""
+    # By its name and type it would be text; the entry states that it is an attachment.
+    if not is_text and _is_visible(part.name, part.content_type):
+        entry["attached"] = True
+    if part.url is not None and data_urls.is_data_url(part.url):
+        # The manifest has the size of the content; the part may not state it. Inline content is
+        # also sent as a data: URL, so the entry states which of the two this is.
+        entry.update(size=part.size, digest=part.digest, reference=True)
+    entry.update(unlisted(record_of(part)))
+    if part.extra:
+        entry["extra"] = part.extra
+    return entry
+
+
+def _is_visible(name: str | None, content_type: str) -> bool:
     parsed = parse_content_type(content_type)
     charset = parsed.parameters.get("charset", "utf-8").lower()
     return name is None and parsed.essence.startswith("text/") and charset == "utf-8"
 
 
-def shown_text(part: Part) -> str | None:
+def visible_text(part: Part) -> str | None:
     """Return the text of an unnamed inline text part; None for any other part."""
-    if part.is_reference or part.local_file or not _may_be_shown(part.name, part.content_type):
+    if part.is_reference or part.local_file or not _is_visible(part.name, part.content_type):
         return None
     try:
         return part.read_text()
@@ -125,34 +137,32 @@ def extract(
         those of the manifest.
     """
     try:
-        return _extracted(texts, attachments, manifest)
+        return _body_of(texts, attachments, manifest)
     except (MessageBodyError, LookupError, TypeError, ValueError, AttributeError):
         return None  # it was edited or made by another program, so it is plain data
 
 
-def _extracted(
+def _body_of(
     texts: list[str] | str, attachments: list[Any], manifest: str
 ) -> tuple[MessageBody, int] | None:
     entries = strict_json.loads(manifest, depth=2 * DEFAULT_LIMITS.depth)
-    shown = [_is_shown(entry) for entry in entries]
+    sizes = [entry["size"] for entry in entries if _is_text(entry)]
     if isinstance(texts, str):
-        texts = _split(
-            texts, [entry["size"] for entry, show in zip(entries, shown, strict=True) if show]
-        )
+        texts = _split(texts, sizes)
     # The attachments of the body come after those that the message had before.
-    own = len(entries) - sum(shown)
-    if len(texts) != sum(shown) or len(attachments) < own:
+    own = len(entries) - len(sizes)
+    if len(texts) != len(sizes) or len(attachments) < own:
         return None
     words, things = iter(texts), iter(attachments[len(attachments) - own :])
     parts = [
-        _part(entry, next(words) if show else None, None if show else next(things))
-        for entry, show in zip(entries, shown, strict=True)
+        _part(entry, next(words), None) if _is_text(entry) else _part(entry, None, next(things))
+        for entry in entries
     ]
     return MessageBody(parts), own
 
 
-def _is_shown(entry: dict[str, Any]) -> bool:
-    return not entry.get("attached") and _may_be_shown(entry.get("name"), entry["contentType"])
+def _is_text(entry: dict[str, Any]) -> bool:
+    return not entry.get("attached") and _is_visible(entry.get("name"), entry["contentType"])
 
 
 def _split(joined: str, sizes: list[int]) -> list[str]:
@@ -193,17 +203,6 @@ def _content(entry: dict[str, Any], attachment: dict[str, Any]) -> bytes | None:
     return base64.decode(rest) if comma and head.startswith("data:") else None
 
 
-def inline_text(part: Part) -> str:
-    """Return the text of an inline part; nothing is fetched to put a message together.
-
-    Raises:
-        ValueError: the part is a reference, or still a local file.
-    """
-    if part.is_reference or part.local_file:
-        raise ValueError("the text is not here")
-    return part.read_text()
-
-
 _EMBEDDED = "messagebody"
 _FLAWS = (LookupError, TypeError, ValueError, AttributeError)
 """What is raised by pieces that no longer fit together, because a stranger or an edit made them."""
@@ -215,8 +214,8 @@ class Places(NamedTuple):
     Each is the name of a member that is an object; None is the message itself.
     """
 
-    attached_in: str | None
-    noted_in: str
+    attachments: str | None
+    manifest: str
 
 
 class Embedder(EnvelopeFormat):
@@ -240,29 +239,31 @@ class Embedder(EnvelopeFormat):
         """Return what may be the texts of a body that a message carries, the likeliest first."""
 
     @abc.abstractmethod
-    def decomposed(self, message: dict[str, Any]) -> tuple[list[Part], dict[str, Any]]:
+    def take_apart(self, message: dict[str, Any]) -> tuple[list[Part], dict[str, Any]]:
         """Return the parts of a message, and what is left of it."""
 
     @abc.abstractmethod
-    def rebuilt(self, body: MessageBody, left: dict[str, Any]) -> dict[str, Any] | None:
+    def put_together(self, body: MessageBody, left: dict[str, Any]) -> dict[str, Any] | None:
         """Return the message of parts and what is left; raise or return None if they don't fit."""
 
     @abc.abstractmethod
-    def without_taken(self, left: dict[str, Any], body: MessageBody) -> dict[str, Any]:
-        """Return what is left of a message without the attachments that are parts of the body."""
+    def is_sidecar(self, value: dict[str, Any]) -> bool:
+        """Return whether an object is what is left of a message."""
 
     @abc.abstractmethod
-    def carrying(self, body: MessageBody, left: dict[str, Any]) -> dict[str, Any]:
+    def carry(self, body: MessageBody, left: dict[str, Any]) -> dict[str, Any]:
         """Return a message that carries a whole body; `left` has its other members."""
 
+    # What is left, for `carry`
+
     @abc.abstractmethod
-    def left_of(
+    def foreign_left(
         self, role: str | None, stated: str | None, header: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Return the other members for a body from elsewhere; `stated` is the role in its rest."""
 
     @abc.abstractmethod
-    def bare(self, message: dict[str, Any]) -> dict[str, Any]:
+    def empty_left(self, message: dict[str, Any]) -> dict[str, Any]:
         """Return what is left of a message like this that holds nothing but a body."""
 
     @abc.abstractmethod
@@ -270,54 +271,45 @@ class Embedder(EnvelopeFormat):
         """Return what is left of a message that carries a body, given its other members."""
 
     @abc.abstractmethod
-    def complaints(self, message: dict[str, Any], header: Mapping[str, Any]) -> Iterable[Loss]:
-        """Yield what is missing in a message that was made, and what of its header."""
+    def edited_left(self, left: dict[str, Any], body: MessageBody) -> dict[str, Any]:
+        """Return what is left of a message, without what the parts of its edited body hold."""
+
+    @abc.abstractmethod
+    def writing_losses(self, message: dict[str, Any], header: Mapping[str, Any]) -> Iterable[Loss]:
+        """Yield what is missing in a message that was written, and what of its header."""
 
     # To a body
 
     def split(self, message: Any, limits: Limits) -> SplitMessage:
         """Take a message apart, or take out the body that it carries."""
         value, losses = self.read(message, limits)
-        brought = self._brought(value)
-        if brought is not None:
-            return SplitMessage(*brought, losses=losses)
-        parts, left = self.decomposed(value)
+        carried = self._carried_body(value)
+        if carried is not None:
+            return SplitMessage(*carried, losses=losses)
+        parts, left = self.take_apart(value)
         return SplitMessage(MessageBody(parts), left, losses=losses)
 
-    def _brought(self, message: dict[str, Any]) -> tuple[MessageBody, dict[str, Any] | None] | None:
+    def _carried_body(
+        self, message: dict[str, Any]
+    ) -> tuple[MessageBody, dict[str, Any] | None] | None:
         """Return the body that a message carries and what is left, None if it carries none."""
-        manifest = member(message, self.places(message).noted_in, _EMBEDDED)
+        place = self.places(message).manifest
+        manifest, attachments = member(message, place, _EMBEDDED), self.attachments(message)
         if not isinstance(manifest, str):
             return None
-        attached = self.attached(message)
-        tried = (extract(texts, attached, manifest) for texts in self.texts(message))
+        tried = (extract(texts, attachments, manifest) for texts in self.texts(message))
         body, own = next((found for found in tried if found is not None), (None, 0))
         if body is None or self.sidecar in body:
             return None
         # The body may hold everything in the message, and then nothing is left.
-        if strict_json.same(self.carrying(body, self.bare(message)), message):
+        if strict_json.same(self.carry(body, self.empty_left(message)), message):
             return body, None
-        left = self.left_beside(self._others(message, own), body)
+        kept = attachments[: len(attachments) - own]
+        others = self.with_attachments(message, kept) if own else message
+        others = {**others, place: {k: v for k, v in others[place].items() if k != _EMBEDDED}}
+        left = self.left_beside(others, body)
         # The way back is tried: if the body gives another message, it is not the original body.
-        return (body, left) if strict_json.same(self._resumed(body, left), message) else None
-
-    def attached(self, message: dict[str, Any]) -> list[Any]:
-        """Return the attachments of a message."""
-        place = self.places(message).attached_in
-        return list_in(message, *([] if place is None else [place]), "attachments")
-
-    def attaching(self, message: dict[str, Any], attachments: list[Any]) -> dict[str, Any]:
-        """Return a message with other attachments."""
-        place = self.places(message).attached_in
-        if place is None:
-            return {**message, "attachments": attachments}
-        return _with(message, place, "attachments", attachments)
-
-    def _others(self, message: dict[str, Any], own: int) -> dict[str, Any]:
-        """Return a message without the manifest of a body, and without its attachments."""
-        place, attached = self.places(message).noted_in, self.attached(message)
-        others = self.attaching(message, attached[: len(attached) - own]) if own else message
-        return {**others, place: {k: v for k, v in others[place].items() if k != _EMBEDDED}}
+        return (body, left) if strict_json.same(self._write(body, left), message) else None
 
     # From a body
 
@@ -325,10 +317,10 @@ class Embedder(EnvelopeFormat):
         self, body: MessageBody, role: str | None, header: Header, rest: Any
     ) -> Converted[Any]:
         """Return the message that carries a body from elsewhere."""
-        left = self.left_of(role, role_in(rest), header or {})
-        sent, losses = sendable(body, self.sidecar)
-        message = self.carrying(sent, left)
-        return Converted(message, [*losses, *self.complaints(message, header or {})])
+        left = self.foreign_left(role, role_in(rest), header or {})
+        sent, losses = without_withheld(body, self.sidecar)
+        message = self.carry(sent, left)
+        return Converted(message, [*losses, *self.writing_losses(message, header or {})])
 
     def from_own_body(
         self, body: MessageBody, left: Any, role: str | None, header: Header
@@ -336,47 +328,68 @@ class Embedder(EnvelopeFormat):
         """Return the message of the parts and what is left, or one that carries the body."""
         del role, header  # the message has its own
         try:
-            message = self._resumed(body, left)
+            message = self._write(body, left)
         except MessageBodyError:
             raise
         except _FLAWS as error:
             raise EnvelopeError(f"the part {self.sidecar} makes no {self.what}") from error
-        return Converted(message, self.complaints(message, {}))
+        return Converted(message, self.writing_losses(message, {}))
 
-    def _resumed(self, body: MessageBody, left: dict[str, Any]) -> dict[str, Any]:
+    def _write(self, body: MessageBody, left: dict[str, Any]) -> dict[str, Any]:
         body = MessageBody(part for part in body if part.name != self.sidecar)
         try:
-            message = self.rebuilt(body, left)
+            message = self.put_together(body, left)
         except (MessageBodyError, *_FLAWS):
             message = None  # the parts were edited and no longer fit, or were never taken apart
         # It is taken apart again: only if that gives the same body, it was built correctly.
-        if message is not None and self.decomposed(message)[0] == [*body]:
+        if message is not None and self.take_apart(message)[0] == [*body]:
             return message
-        return self.carrying(body, self.without_taken(left, body))
+        return self.carry(body, self.edited_left(left, body))
 
     def rest_in_part(self, part: Part) -> dict[str, Any] | None:
         """Return what a stored sidecar holds, None if it is another part or not here."""
         value = inline_json(part, self.depth + 1)
         return value if isinstance(value, dict) and self.is_sidecar(value) else None
 
-    @abc.abstractmethod
-    def is_sidecar(self, value: dict[str, Any]) -> bool:
-        """Return whether an object is what is left of a message."""
+    # Attachments
 
-    def noting(self, message: dict[str, Any], embedded: Embedded) -> dict[str, Any]:
+    def attachments(self, message: dict[str, Any]) -> list[Any]:
+        """Return the attachments of a message."""
+        place = self.places(message).attachments
+        return list_in(message, *([] if place is None else [place]), "attachments")
+
+    def with_attachments(self, message: dict[str, Any], attachments: list[Any]) -> dict[str, Any]:
+        """Return a message with other attachments."""
+        place = self.places(message).attachments
+        if place is None:
+            return {**message, "attachments": attachments}
+        return _with(message, place, "attachments", attachments)
+
+    def with_body(self, message: dict[str, Any], embedded: Embedded) -> dict[str, Any]:
         """Return a message with the attachments and the manifest of a body."""
         places = self.places(message)
-        attachments = [*self.attached(message), *embedded.attachments]
-        if attachments or places.attached_in is None:
-            message = self.attaching(message, attachments)
+        attachments = [*self.attachments(message), *embedded.attachments]
+        if attachments or places.attachments is None:
+            message = self.with_attachments(message, attachments)
         # As text, because PHP would turn the empty objects of a manifest into arrays.
-        return _with(message, places.noted_in, _EMBEDDED, embedded.manifest)
+        return _with(message, places.manifest, _EMBEDDED, embedded.manifest)
 
 
 def _with(message: dict[str, Any], place: str, name: str, value: Any) -> dict[str, Any]:
     """Return a message with a member in the object at a place."""
     held = message.get(place)
     return {**message, place: {**(held if isinstance(held, dict) else {}), name: value}}
+
+
+def inline_text(part: Part) -> str:
+    """Return the text of an inline part; nothing is fetched to put a message together.
+
+    Raises:
+        ValueError: the part is a reference, or still a local file.
+    """
+    if part.is_reference or part.local_file:
+        raise ValueError("the text is not here")
+    return part.read_text()
 
 
 def inline_json(part: Part, depth: int) -> Any:

@@ -256,7 +256,7 @@ def role_in(rest: Any) -> str | None:
     return role if isinstance(role, str) else None
 
 
-def sendable(body: MessageBody, own: str = "") -> tuple[MessageBody, list[Loss]]:
+def without_withheld(body: MessageBody, own: str = "") -> tuple[MessageBody, list[Loss]]:
     """Return a body without the members of other messages that it keeps, and their losses.
 
     The receiver of a message may be a model.

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from messagebody._core import quote
-from messagebody.envelopes._values import shown
+from messagebody.envelopes._values import show
 from messagebody.findings import pointer
 
 Schema = Mapping[str, Any]
@@ -121,22 +121,22 @@ def _problem(keyword: str, expected: Any, value: Any, schema: Schema, strict: bo
     match keyword:
         case "type" if not any(_is_of(value, name) for name in types):
             words = " or ".join(_TYPES[name][1] for name in types)
-            return f"{words} is expected, got {shown(value)}"
+            return f"{words} is expected, got {show(value)}"
         case "additionalProperties" if isinstance(value, dict):
             return _unknown([name for name in value if name not in schema["properties"]])
         case "const" if value != expected:
-            return f"{quote(expected)} is expected, got {shown(value)}"
+            return f"{quote(expected)} is expected, got {show(value)}"
         case "enum" if value not in expected:
             values = ", ".join("null" if each is None else each for each in expected)
-            return f"one of {values} is expected, got {shown(value)}"
+            return f"one of {values} is expected, got {show(value)}"
         case "pattern" if isinstance(value, str) and not _compiled(expected, strict).search(value):
-            return f"{shown(value)} does not match {expected}"
+            return f"{show(value)} does not match {expected}"
         case "minimum" if _is_of(value, "integer") and value < expected:
-            return f"at least {expected} is expected, got {shown(value)}"
+            return f"at least {expected} is expected, got {show(value)}"
         case "maxItems" if isinstance(value, list) and len(value) > expected:
             return f"at most {expected} items are expected, got {len(value)}"
         case "format" if isinstance(value, str) and not _is_date_time(value, strict):
-            return f"{shown(value)} is not an RFC 3339 date-time, such as '2026-05-25T00:00:00Z'"
+            return f"{show(value)} is not an RFC 3339 date-time, such as '2026-05-25T00:00:00Z'"
         case _ if keyword not in _KEYWORDS:
             raise KeyError(keyword)
     return None

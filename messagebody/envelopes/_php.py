@@ -163,7 +163,7 @@ def as_map(array: Any) -> dict[str, Any]:
     return {str(index): item for index, item in enumerate(array)}
 
 
-def shown_key(key: Any) -> str:
+def key_text(key: Any) -> str:
     """Return a key in the form for errors."""
     return escape(text_of(key), limit=200)
 

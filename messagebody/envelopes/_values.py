@@ -105,7 +105,7 @@ def read_object(
             f"{what} is a JSON object, got an array of {len(value)}: convert each item by itself"
         )
     if not isinstance(value, dict):
-        raise EnvelopeError(f"{what} is a JSON object, got {shown(value)}")
+        raise EnvelopeError(f"{what} is a JSON object, got {show(value)}")
     return value
 
 
@@ -143,8 +143,8 @@ def objects_in(value: Any, *keys: str) -> list[dict[str, Any]]:
     return [each for each in list_in(value, *keys) if isinstance(each, dict)]
 
 
-def shown(value: Any) -> str:
-    """Return a JSON value as text for an error: short and escaped."""
+def show(value: Any) -> str:
+    """Show a JSON value in an error: short and escaped."""
     if isinstance(value, str):
         return quote(value, limit=80)
     if value is None or isinstance(value, bool):

@@ -69,7 +69,7 @@ def _reference(url: str) -> Part:
 
 
 def rebuilt_content(note: Any, parts: list[Part], read_json: Callable[[Part], Any]) -> Any:
-    """Return the content that parts and note describe.
+    """Return the content that parts and note show.
 
     Raises:
         ValueError: there are more or fewer parts than in the note, or they are references.
@@ -225,40 +225,42 @@ class _AgentsApiFormat(Embedder):
         found = ["metadata"] if metadata.keys() - {"attachments"} else []
         return [*found, *(["metadata.attachments"] if left else [])]
 
-    def complaints(self, message: Envelope, header: Mapping[str, Any]) -> Iterable[Loss]:
+    def writing_losses(self, message: Envelope, header: Mapping[str, Any]) -> Iterable[Loss]:
         return iter_drops({**message, **header}) if header else ()
 
     # An envelope in parts, and again
 
-    def decomposed(self, message: Envelope) -> tuple[list[Part], dict[str, Any]]:
+    def take_apart(self, message: Envelope) -> tuple[list[Part], dict[str, Any]]:
         left = {key: value for key, value in message.items() if key not in ("content", "payload")}
         parts, left["content"] = content_parts(message["content"])
         if message["payload"]:
             parts.append(json_part(message["payload"], _payload_name(message["type"])))
         else:
             left["payload"] = message["payload"]
-        taken, rests = take_parts(self.attached(message))
+        taken, rests = take_parts(self.attachments(message))
         if taken:
             parts += [each.part for each in taken]
-            left = self.attaching(left, rests)
+            left = self.with_attachments(left, rests)
             left["attachments"] = {each.part.name: each.alias for each in taken}
         return parts, left
 
     def is_sidecar(self, value: dict[str, Any]) -> bool:
         return value.get("schema") == SCHEMA
 
-    def rebuilt(self, body: MessageBody, left: dict[str, Any]) -> Envelope:
+    def put_together(self, body: MessageBody, left: dict[str, Any]) -> Envelope:
         envelope = {key: left[key] for key in MESSAGE_KEYS if key in left}
         envelope["content"] = rebuilt_content(left["content"], body.unnamed(), _read_json)
         envelope["payload"] = _payload(body, left)
         if "attachments" in left:
             attached = left["metadata"]["attachments"]
-            envelope = self.attaching(envelope, put_parts(attached, left["attachments"], body))
+            envelope = self.with_attachments(
+                envelope, put_parts(attached, left["attachments"], body)
+            )
         return _spelled(normalize(envelope), envelope)
 
     # Any body in an envelope
 
-    def left_of(
+    def foreign_left(
         self, role: str | None, stated: str | None, header: Mapping[str, Any]
     ) -> dict[str, Any]:
         if role is not None and not isinstance(role, str):
@@ -266,15 +268,15 @@ class _AgentsApiFormat(Embedder):
         left = {"role": stated or "assistant", **header}
         return left if role is None else {**left, "role": role}
 
-    def without_taken(
+    def edited_left(
         self, left: dict[str, Any], body: MessageBody  # noqa: ARG002 - others need it
     ) -> dict[str, Any]:  # fmt: skip
         aliases = left.get("attachments")
         if not isinstance(aliases, dict) or not isinstance(left.get("metadata"), dict):
             return left
-        return self.attaching(left, not_taken(self.attached(left), aliases))
+        return self.with_attachments(left, not_taken(self.attachments(left), aliases))
 
-    def carrying(self, body: MessageBody, left: dict[str, Any]) -> Envelope:
+    def carry(self, body: MessageBody, left: dict[str, Any]) -> Envelope:
         embedded = embed(body, inline_as="url")
         several = len(embedded.texts) > 1
         blocks = [{"type": "text", "text": text} for text in embedded.texts]
@@ -292,10 +294,10 @@ class _AgentsApiFormat(Embedder):
             "metadata": metadata,
             **kept_text_fields(left),
         }
-        row = self.noting(row, embedded)
+        row = self.with_body(row, embedded)
         return _spelled(normalize(row), row)
 
-    def bare(self, message: Envelope) -> dict[str, Any]:
+    def empty_left(self, message: Envelope) -> dict[str, Any]:
         # PHP writes the empty payload as []; the body is still the same body.
         return {"role": "assistant", "payload": [] if message["payload"] == [] else {}}
 

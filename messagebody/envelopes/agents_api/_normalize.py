@@ -92,7 +92,7 @@ def normalize_each(
         except EnvelopeError as error:
             if php_compatible:
                 raise
-            raise EnvelopeError(f"messages[{php.shown_key(key)}]: {error.problem}") from error
+            raise EnvelopeError(f"messages[{php.key_text(key)}]: {error.problem}") from error
     return done
 
 

@@ -149,7 +149,7 @@ def _check_members(array: Any, place: str, kinds: dict[str, str]) -> None:
 
 def _check_elements(elements: Any, name: str, kinds: dict[str, str]) -> None:
     for key, element in php.as_map(elements).items():
-        place = f"{name}[{php.shown_key(key)}]"
+        place = f"{name}[{php.key_text(key)}]"
         if not php.is_array(element):
             raise _invalid(f"{place} must be an array")
         _check_members(element, f"{place}.", kinds)
@@ -159,11 +159,11 @@ def _messages(messages: Any, *, php_compatible: bool) -> Any:
     done = {}
     for key, message in php.as_map(messages).items():
         if not php.is_array(message):
-            raise _invalid(f"messages[{php.shown_key(key)}] must be an array")
+            raise _invalid(f"messages[{php.key_text(key)}] must be an array")
         try:
             done[key] = normalize(message, php_compatible=php_compatible)
         except EnvelopeError as error:
-            raise _invalid(f"messages[{php.shown_key(key)}] {error.problem}") from error
+            raise _invalid(f"messages[{php.key_text(key)}] {error.problem}") from error
     return done if isinstance(messages, dict) else list(done.values())
 
 

@@ -166,7 +166,7 @@ class _ChannelFormat(Embedder):
             chat.pop("attachments", None)
         return [name for name, each in chat.items() if each]
 
-    def complaints(self, message: Chat, header: Mapping[str, Any]) -> Iterable[Loss]:
+    def writing_losses(self, message: Chat, header: Mapping[str, Any]) -> Iterable[Loss]:
         for name, kind in {"attachments": list, "client_context": dict, "metadata": dict}.items():
             if not isinstance(header.get(name, kind()), kind):
                 yield Loss("omitted", name, f"it is no {kind.__name__}")
@@ -175,12 +175,12 @@ class _ChannelFormat(Embedder):
 
     # A chat in parts, and again
 
-    def decomposed(self, message: Chat) -> tuple[list[Part], dict[str, Any]]:
+    def take_apart(self, message: Chat) -> tuple[list[Part], dict[str, Any]]:
         chat, kind = dict(message), _kind(message)
         parts, said = _said_parts(chat, kind)
-        taken, rests = take_parts(self.attached(message))
+        taken, rests = take_parts(self.attachments(message))
         if taken:
-            chat = self.attaching(chat, rests)
+            chat = self.with_attachments(chat, rests)
         aliases = {each.part.name: each.alias for each in taken}
         left = _left(kind, {"chat": chat, "said": said, "attachments": aliases})
         return [*parts, *(each.part for each in taken)], left
@@ -188,18 +188,20 @@ class _ChannelFormat(Embedder):
     def is_sidecar(self, value: dict[str, Any]) -> bool:
         return isinstance(value.get("chat"), dict) and value.get("kind") in ("input", "output")
 
-    def rebuilt(self, body: MessageBody, left: dict[str, Any]) -> Chat | None:
+    def put_together(self, body: MessageBody, left: dict[str, Any]) -> Chat | None:
         chat = _with_own_messages(left["chat"])
         # `strict` checks that there are as many texts as were taken out.
         for part, place in zip(body.unnamed(), left["said"], strict=True):
             _say(chat, place, inline_text(part))
         if left["attachments"]:
-            chat = self.attaching(chat, put_parts(self.attached(chat), left["attachments"], body))
+            chat = self.with_attachments(
+                chat, put_parts(self.attachments(chat), left["attachments"], body)
+            )
         return chat if _kind(chat) == left["kind"] and php.find_unencodable(chat) is None else None
 
     # Any body in a chat
 
-    def left_of(
+    def foreign_left(
         self, role: str | None, stated: str | None, header: Mapping[str, Any]
     ) -> dict[str, Any]:
         if role is not None:
@@ -215,17 +217,17 @@ class _ChannelFormat(Embedder):
         placeholder = {"placeholder": (header or {}).get("message")}
         return super().from_own_body(body, {**placeholder, **left}, role, None)
 
-    def without_taken(self, left: dict[str, Any], body: MessageBody) -> dict[str, Any]:
+    def edited_left(self, left: dict[str, Any], body: MessageBody) -> dict[str, Any]:
         # Texts go back to their places if they are inline.
         chat, places = _with_own_messages(left["chat"]), left.get("said") or []
         texts = [part.text or "" for part in body.unnamed()]
         for place, text in zip_longest(places, texts[: len(places)], fillvalue=""):
             _say(chat, place, text)
         if aliases := left.get("attachments"):
-            chat = self.attaching(chat, not_taken(self.attached(chat), aliases))
+            chat = self.with_attachments(chat, not_taken(self.attachments(chat), aliases))
         return {**left, "chat": chat}
 
-    def carrying(self, body: MessageBody, left: dict[str, Any]) -> Chat:
+    def carry(self, body: MessageBody, left: dict[str, Any]) -> Chat:
         embedded = embed(body, inline_as="data")
         text, placeholder = embedded.joined, left.get("placeholder")
         if left["kind"] == "output":
@@ -235,9 +237,9 @@ class _ChannelFormat(Embedder):
                 text = placeholder
             given = {"agent": "", "message": "", "session_id": None}
             chat = {**given, **left["chat"], "message": text}
-        return self.noting(chat, embedded)
+        return self.with_body(chat, embedded)
 
-    def bare(self, message: Chat) -> dict[str, Any]:
+    def empty_left(self, message: Chat) -> dict[str, Any]:
         return {"kind": _kind(message), "chat": {}}
 
     def left_beside(self, others: dict[str, Any], body: MessageBody) -> dict[str, Any]:

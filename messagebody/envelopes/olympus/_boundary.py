@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 import attrs
 
 from messagebody._core import count_of
-from messagebody.envelopes._values import Message, list_in, member, read_object, shown, text_of
+from messagebody.envelopes._values import Message, list_in, member, read_object, show, text_of
 from messagebody.envelopes.olympus._rules import is_repository_path, lies_in
 from messagebody.envelopes.olympus._signature import without_signature
 from messagebody.findings import Finding, Severity, pointer
@@ -156,22 +156,20 @@ def _route(value: dict[str, Any], policy: AccessPolicy) -> Iterator[tuple[str, s
     kind = text_of(value, "protocol_message", "message_type")
     boundary = policy.boundaries.get(target)
     allowed = sorted(policy.types_between(source, target))
-    between = f"from {shown(source)} to {shown(target)}"
+    between = f"from {show(source)} to {show(target)}"
     if not allowed:
         yield "transition", "/envelope/target_agent", f"there is no route {between}"
     elif kind not in allowed:
-        problem = f"{shown(kind)} doesn't go {between}; {', '.join(allowed)} do"
+        problem = f"{show(kind)} doesn't go {between}; {', '.join(allowed)} do"
         yield "transition", "/protocol_message/message_type", problem
     elif boundary and kind not in boundary.messages:
-        problem = f"{shown(target)} doesn't take {shown(kind)}"
+        problem = f"{show(target)} doesn't take {show(kind)}"
         yield "message-type", "/protocol_message/message_type", problem
     if boundary is None:
-        problem = f"{shown(target)} is not listed, so it receives nothing"
+        problem = f"{show(target)} is not listed, so it receives nothing"
         yield "target-unlisted", "/envelope/target_agent", problem
     elif value.get("persona") != boundary.persona:
-        problem = (
-            f"{shown(target)} has {shown(boundary.persona)}, got {shown(value.get('persona'))}"
-        )
+        problem = f"{show(target)} has {show(boundary.persona)}, got {show(value.get('persona'))}"
         yield "persona-target", "/persona", problem
 
 
@@ -188,11 +186,11 @@ def _claims(
     ):
         theirs = member(value, "envelope", stated)
         if claims.get(claim) != theirs:
-            problem = f"envelope.{stated} is {shown(theirs)}, got {shown(claims.get(claim))}"
+            problem = f"envelope.{stated} is {show(theirs)}, got {show(claims.get(claim))}"
             yield check, pointer("authentication", claim), problem
     parent = claims.get("parent_message_id", "")
     if parent != "" and (not isinstance(parent, str) or parent not in known_messages):
-        problem = f"no known message has the id {shown(parent)}"
+        problem = f"no known message has the id {show(parent)}"
         yield "auth-parent", "/authentication/parent_message_id", problem
 
 
@@ -209,16 +207,16 @@ def _attachment(attachment: Any, boundary: Boundary | None) -> Iterator[tuple[st
     scope = boundary.attachments.get(kind) if boundary and isinstance(kind, str) else None
     # An agent that is not listed gets nothing, and no type passes unless its boundary names it.
     if scope is None:
-        yield "attachment-type", "", f"the receiver may not have a {shown(kind)}"
+        yield "attachment-type", "", f"the receiver may not have a {show(kind)}"
     elif not isinstance(path, str) or not is_repository_path(path):
-        yield "attachment-path", "/path", f"{shown(path)} may lead out of the repository"
+        yield "attachment-path", "/path", f"{show(path)} may lead out of the repository"
     else:
         yield from _scope(scope, path, member(attachment, "section"))
 
 
 def _scope(scope: Scope, path: str, section: Any) -> Iterator[tuple[str, str, str]]:
     if not lies_in(path, scope.paths) or (scope.withheld and lies_in(path, scope.withheld)):
-        yield "attachment-scope", "/path", f"{shown(path)} is not for this receiver"
+        yield "attachment-scope", "/path", f"{show(path)} is not for this receiver"
     if section is not None and scope.sections is not None and section not in scope.sections:
-        problem = f"section {shown(section)} is not for this receiver"
+        problem = f"section {show(section)} is not for this receiver"
         yield "attachment-scope", "/section", problem

@@ -4,14 +4,13 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
-from functools import partial
 from typing import Any
 from uuid import uuid4
 
 from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody, Part, is_digest, quote, sha256_of
 from messagebody.adapters import Converted
 from messagebody.envelopes._attachments import is_absolute_url
-from messagebody.envelopes._carrier import Carrier, Slot, merged, now
+from messagebody.envelopes._carrier import Carrier, now, with_header
 from messagebody.envelopes._format import bodies_of, messages_by
 from messagebody.envelopes._values import (
     Message,
@@ -22,6 +21,7 @@ from messagebody.envelopes._values import (
     read_object,
     text_of,
 )
+from messagebody.envelopes._views import Slot
 from messagebody.envelopes.olympus._boundary import AccessPolicy
 from messagebody.envelopes.olympus._rules import iter_findings
 from messagebody.envelopes.olympus._schema import SCHEMA
@@ -218,7 +218,9 @@ def build(
         "protocol_message": {"message_type": message_type, "payload": {}},
         "context_attachments": [],
     }
-    return _FORMAT.built(body, defaults, header, partial(_completed, policy=policy))
+    _FORMAT.check_header(header)
+    envelope = _fill_in(with_header(defaults, header or {}), policy)
+    return _FORMAT.carry(envelope, body, _FORMAT.iter_findings)
 
 
 def reply(
@@ -263,12 +265,12 @@ def reply(
         correlation_id=member(before, "correlation_id"),
         task_id=task_id,
         policy=policy,
-        header=merged(inherited, header or {}),
+        header=with_header(inherited, header or {}),
         clock=clock,
     )
 
 
-def _completed(envelope: dict[str, Any], policy: AccessPolicy | None) -> dict[str, Any]:
+def _fill_in(envelope: dict[str, Any], policy: AccessPolicy | None) -> dict[str, Any]:
     """Fill in what repeats or follows from another member, even from one of a header."""
     stated, claims = envelope["envelope"], envelope["authentication"]
     copied = {
@@ -329,17 +331,13 @@ class _OlympusFormat(Carrier):
                 raise DigestMismatch(f"attachment {quote(path)}", slot.digest, str(part.digest))
             yield part
 
-    def listed(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
-        known = {text_of(each, "path") for each in objects_in(message, "context_attachments")}
-        new = {part.url: part for part in parts if part.url not in known}
-        if not new:
-            return message
+    def with_links(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
         # The format has no kind for any other file.
         is_result = member(message, "protocol_message", "message_type") == "RESULT"
         kind = "coder_result" if is_result else "source_file"
         before = list_in(message, "context_attachments")
-        added = [{"type": kind, "path": url, **({"hash": part.digest} if part.digest else {})}
-                 for url, part in new.items()]  # fmt: skip
+        added = [{"type": kind, "path": part.url, **({"hash": part.digest} if part.digest else {})}
+                 for part in parts]  # fmt: skip
         return {**message, "context_attachments": [*before, *added]}
 
 

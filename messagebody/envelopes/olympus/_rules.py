@@ -7,7 +7,7 @@ from typing import Any
 
 from messagebody._core import require_iterable, strict_json
 from messagebody.envelopes._json_schema import iter_violations
-from messagebody.envelopes._values import list_in, member, read, read_object, shown, text_of
+from messagebody.envelopes._values import list_in, member, read, read_object, show, text_of
 from messagebody.envelopes.olympus._schema import SCHEMA
 from messagebody.findings import Finding, pointer, validator_of, verdict_of
 
@@ -74,7 +74,7 @@ def _finding(check: str, where: str, problem: str, rule: str) -> Finding:
 def _identity(envelope: Any) -> Iterator[tuple[str, str, str]]:
     message_id = member(envelope, "envelope", "message_id")
     if isinstance(message_id, str) and _MESSAGE_ID.fullmatch(message_id) is None:
-        problem = f"msg- and a UUID v4 is expected, got {shown(message_id)}"
+        problem = f"msg- and a UUID v4 is expected, got {show(message_id)}"
         yield "message-id", "/envelope/message_id", problem
     if member(envelope, "envelope", "session_id") == "":
         yield "session-id", "/envelope/session_id", "a session has a name, got ''"
@@ -88,17 +88,17 @@ def _authentication(envelope: Any) -> Iterator[tuple[str, str, str]]:
     ):
         mine, theirs = member(claims, claim), member(envelope, "envelope", stated)
         if isinstance(mine, str) and isinstance(theirs, str) and mine != theirs:
-            problem = f"envelope.{stated} is {shown(theirs)}, got {shown(mine)}"
+            problem = f"envelope.{stated} is {show(theirs)}, got {show(mine)}"
             yield check, pointer("authentication", claim), problem
     parent = member(claims, "parent_message_id")
     if isinstance(parent, str) and parent and _ANY_MESSAGE_ID.fullmatch(parent) is None:
-        problem = f"a message id, or '' for a root, is expected, got {shown(parent)}"
+        problem = f"a message id, or '' for a root, is expected, got {show(parent)}"
         yield "parent-message-id", _PARENT, problem
     elif isinstance(parent, str) and parent == member(envelope, "envelope", "message_id"):
         yield "parent-message-id", _PARENT, "a message is not its own parent"
     signature = member(claims, "signature")
     if isinstance(signature, str) and _SIGNATURE.fullmatch(signature) is None:
-        problem = f"64 lower-case hex digits are expected, got {shown(signature)}"
+        problem = f"64 lower-case hex digits are expected, got {show(signature)}"
         yield "signature-form", "/authentication/signature", problem
 
 
@@ -109,7 +109,7 @@ def _paths(envelope: Any) -> Iterator[tuple[str, str, str]]:
         places.append(("attachment-path", path, member(attachment, "path")))
     for check, path, value in places:
         if isinstance(value, str) and not is_repository_path(value):
-            problem = f"a path relative to the repository's root is expected, got {shown(value)}"
+            problem = f"a path relative to the repository's root is expected, got {show(value)}"
             yield check, path, problem
 
 
@@ -117,7 +117,7 @@ def _repeated(envelope: Any) -> Iterator[tuple[str, str, str]]:
     seen: set[tuple[str, ...]] = set()
     for index, attachment in enumerate(list_in(envelope, "context_attachments")):
         # Values of a wrong type may be unhashable; the schema reports them.
-        key = tuple(shown(member(attachment, name)) for name in ("type", "path", "section"))
+        key = tuple(show(member(attachment, name)) for name in ("type", "path", "section"))
         if key in seen:
             problem = "the same type, path and section stand earlier in the list"
             yield "attachment-repeated", pointer("context_attachments", index), problem
@@ -182,16 +182,20 @@ def iter_chain_findings(envelopes: Iterable[Any]) -> Iterator[Finding]:
 def _in_chain(envelope: Any, earlier: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     own = text_of(envelope, "envelope", "message_id")
     if own and own in earlier:
-        yield "message-id-repeated", "/envelope/message_id", f"an earlier envelope is {shown(own)}"
+        yield (
+            "message-id-repeated",
+            "/envelope/message_id",
+            f"an earlier envelope is {show(own)}",
+        )
     named = text_of(envelope, "authentication", "parent_message_id")
     if named and named not in earlier:
-        yield "parent-unknown", _PARENT, f"no earlier envelope is {shown(named)}"
+        yield "parent-unknown", _PARENT, f"no earlier envelope is {show(named)}"
     elif named:
         for check, name in (("session", "session_id"), ("work-unit", "correlation_id")):
             theirs = member(earlier[named], "envelope", name)
             mine = member(envelope, "envelope", name)
             if mine != theirs:
-                problem = f"the parent's is {shown(theirs)}, got {shown(mine)}"
+                problem = f"the parent's is {show(theirs)}, got {show(mine)}"
                 yield f"parent-{check}", pointer("envelope", name), problem
 
 

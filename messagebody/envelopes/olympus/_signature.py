@@ -22,7 +22,7 @@ from messagebody.envelopes._values import (
     check_json,
     member,
     read_object,
-    shown,
+    show,
 )
 from messagebody.envelopes.olympus._schema import fields
 from messagebody.errors import EnvelopeError
@@ -189,7 +189,7 @@ def verify(
         check_json(value, "an envelope")
         return SignatureCheck(False, False, chosen, error.problem)
     if not isinstance(given, str):
-        return SignatureCheck(False, False, chosen, f"a signature is text, got {shown(given)}")
+        return SignatureCheck(False, False, chosen, f"a signature is text, got {show(given)}")
     # Compared in constant time, so that the time does not reveal the first difference.
     if not hmac.compare_digest(expected.encode(), given.encode("utf-8", "surrogatepass")):
         return SignatureCheck(False, False, chosen)
@@ -280,7 +280,7 @@ def _profile(profile: str) -> SigningProfile:
         return SigningProfile(profile)
     except ValueError as error:
         known = ", ".join(SigningProfile)
-        raise EnvelopeError(f"unknown profile {shown(profile)}; there are {known}") from error
+        raise EnvelopeError(f"unknown profile {show(profile)}; there are {known}") from error
 
 
 def _check_secret(secret: str | bytes, profile: SigningProfile, allow_short: bool) -> bytes:
@@ -299,7 +299,7 @@ def _check_secret(secret: str | bytes, profile: SigningProfile, allow_short: boo
 def _needed(envelope: Any, *path: str) -> bytes:
     text = _present(envelope, *path)
     if not isinstance(text, str):
-        raise EnvelopeError(f"{'.'.join(path)} is text, got {shown(text)}")
+        raise EnvelopeError(f"{'.'.join(path)} is text, got {show(text)}")
     return text.encode("utf-8", "surrogatepass")
 
 

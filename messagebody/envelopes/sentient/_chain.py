@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from messagebody._core import strict_json
-from messagebody.envelopes._values import read, shown, text_of
+from messagebody.envelopes._values import read, show, text_of
 from messagebody.envelopes.sentient._rules import (
     LISTS,
     Parent,
@@ -128,7 +128,7 @@ def iter_findings(
             yield _finding(index, "S000", "", error.problem)
             continue
         if not isinstance(value, dict):
-            yield _finding(index, "S000", "", f"an object is expected, got {shown(value)}")
+            yield _finding(index, "S000", "", f"an object is expected, got {show(value)}")
             continue
         # No message has the id "\0", so nothing is found for an absent parent.
         parent = earlier.get(text_of(value, "metadata", "parent_message_id") or "\0")
@@ -180,7 +180,7 @@ def _iter_problems(
 ) -> Iterator[Problem]:
     name = text_of(message, "message_id")
     if name and name in earlier:
-        yield "C004", "/message_id", f"an earlier message is {shown(name)}"
+        yield "C004", "/message_id", f"an earlier message is {show(name)}"
     yield from iter_shape_problems(message)
     yield from iter_time_problems(message)
     yield from iter_error_problems(message)

@@ -15,8 +15,8 @@ import attrs
 from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody, Part, unspecified_in
 from messagebody.adapters import Converted
 from messagebody.envelopes._attachments import is_absolute_url, media_type
-from messagebody.envelopes._carrier import Carrier, now
-from messagebody.envelopes._format import bodies_of, messages_by
+from messagebody.envelopes._carrier import Carrier, now, with_header
+from messagebody.envelopes._format import Header, bodies_of, messages_by
 from messagebody.envelopes._values import (
     Message,
     list_in,
@@ -159,7 +159,7 @@ def build(
         ('Look at the video', 1)
     """
     message = _first(agent, agent_type, content_type, next_agent, reasoning, clock)
-    return _FORMAT.built(body, message, header, iter_findings=lambda made: _of_last([made]))
+    return _carry(body, message, header, [])
 
 
 def reply(
@@ -218,7 +218,16 @@ def reply(
     }
     if isinstance(resources, dict):
         message["resources"] = resources
-    return _FORMAT.built(body, message, header, iter_findings=lambda made: _of_last([before, made]))
+    return _carry(body, message, header, [before])
+
+
+def _carry(
+    body: MessageBody, message: dict[str, Any], header: Header, before: list[dict[str, Any]]
+) -> Converted[dict[str, Any]]:
+    """Return a message with a body as its output, checked against those before it."""
+    _FORMAT.check_header(header)
+    message = with_header(message, header or {})
+    return _FORMAT.carry(message, body, lambda made: _of_last([*before, made]))
 
 
 def _first(
@@ -273,11 +282,7 @@ class _SentientFormat(Carrier):
                     content_type = media_type(reference.get("media_type"), url)
                     yield Part(url=url, name=name, content_type=content_type, metadata=about)
 
-    def listed(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
-        known = {text_of(each, _URL[kind]) for kind in LISTS for each in references(message, kind)}
-        new = {part.url: part for part in parts if part.url not in known}
-        if not new:
-            return message
+    def with_links(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
         held = member(message, "resources")
         resources: dict[str, Any] = held if isinstance(held, dict) else {}
         # The next free number: `src_N` is counted over the whole session.
@@ -286,13 +291,13 @@ class _SentientFormat(Carrier):
         added = [
             {
                 "ref_id": f"src_{number + place}",
-                "url": url,
+                "url": part.url,
                 "platform": None,
                 "media_type": unspecified_in(part.content_type) or part.content_type,
                 "provided_by": text_of(message, "agent", "name"),
                 "extracted_at_sequence": sequence_of(message) or 1,
             }
-            for place, (url, part) in enumerate(new.items(), 1)
+            for place, part in enumerate(parts, 1)
         ]
         return {**message, "resources": {**resources, "source_refs": [*before, *added]}}
 

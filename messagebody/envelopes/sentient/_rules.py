@@ -8,7 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from messagebody._core import strict_json
-from messagebody.envelopes._values import list_in, member, objects_in, shown, text_of
+from messagebody.envelopes._values import list_in, member, objects_in, show, text_of
 from messagebody.envelopes.sentient._shape import Problem
 from messagebody.findings import pointer
 
@@ -94,9 +94,9 @@ def _parentage(message: dict[str, Any], parent: Parent, sequence: int) -> Iterat
     if "parent_message_id" not in metadata or not isinstance(named, str | None):
         return
     if sequence == 1 and named is not None:
-        yield "M005", place, f"the first message has no parent, got {shown(named)}"
+        yield "M005", place, f"the first message has no parent, got {show(named)}"
     if sequence > 1 and parent is None:
-        yield "M004", place, f"an earlier message's id is expected, got {shown(named)}"
+        yield "M004", place, f"an earlier message's id is expected, got {show(named)}"
 
 
 def _inheritance(
@@ -105,11 +105,11 @@ def _inheritance(
     for check, name in (("M001", "request_id"), ("M002", "session_id")):
         mine, theirs = (member(each, "metadata", name) for each in (message, parent))
         if isinstance(mine, str) and isinstance(theirs, str) and mine != theirs:
-            problem = f"the parent's {shown(theirs)} is expected, got {shown(mine)}"
+            problem = f"the parent's {show(theirs)} is expected, got {show(mine)}"
             yield check, f"/metadata/{name}", problem
     before = sequence_of(parent)
     if before is not None and sequence != before + 1:
-        problem = f"{before + 1} follows the parent's {before}, got {shown(sequence)}"
+        problem = f"{before + 1} follows the parent's {before}, got {show(sequence)}"
         yield "M003", "/metadata/sequence_number", problem
 
 
@@ -120,9 +120,9 @@ def _succession(message: dict[str, Any], parent: dict[str, Any]) -> Iterator[Pro
     if not name or not isinstance(next_agent, dict) or "name" not in next_agent:
         return
     if named is None and name != _AFTERWARDS:
-        yield "C003", "/agent/name", f"the parent ended the chain, got {shown(name)}"
+        yield "C003", "/agent/name", f"the parent ended the chain, got {show(name)}"
     elif isinstance(named, str) and named != name:
-        yield "C001", "/agent/name", f"the parent named {shown(named)}, got {shown(name)}"
+        yield "C001", "/agent/name", f"the parent named {show(named)}, got {show(name)}"
 
 
 def _time(message: dict[str, Any], parent: dict[str, Any]) -> Iterator[Problem]:
@@ -138,7 +138,7 @@ def _time(message: dict[str, Any], parent: dict[str, Any]) -> Iterator[Problem]:
 def _handover(message: dict[str, Any], parent: dict[str, Any]) -> Iterator[Problem]:
     source, sender = text_of(message, "input", "source"), text_of(parent, "agent", "name")
     if source and sender and source != sender:
-        yield "C002", "/input/source", f"{shown(sender)} is expected, got {shown(source)}"
+        yield "C002", "/input/source", f"{show(sender)} is expected, got {show(source)}"
     received, sent = member(message, "input"), member(parent, "output")
     if not (isinstance(received, dict) and isinstance(sent, dict)):
         return
@@ -239,7 +239,7 @@ def _mention(match: re.Match[str], path: str, again: bool, source: str) -> Itera
     if match["stated"] and again:
         yield "P002", path, f"{store} was mentioned before; its provenance is stated once"
     if match["stated"] and match["source"].strip() != source:
-        problem = f"{store} stems from {shown(source)}, got {shown(match['source'])}"
+        problem = f"{store} stems from {show(source)}, got {show(match['source'])}"
         yield "P003", path, problem
     if not match["stated"] and not again:
         yield "P001", path, f"'{store} (acquired from {source})' is expected at the first mention"
@@ -249,7 +249,7 @@ def _undeclared(path: str, text: str, declared: set[str]) -> Iterator[Problem]:
     mentions = re.findall(r"(?<![A-Za-z0-9_])((?:src|store|derived)_[0-9]+)(?![A-Za-z0-9_])", text)
     for name in dict.fromkeys(mentions):
         if name not in declared:
-            yield "P004", path, f"no resource is {shown(name)}"
+            yield "P004", path, f"no resource is {show(name)}"
 
 
 LISTS = ("source_refs", "storage_refs", "derived_refs")
@@ -312,9 +312,9 @@ def _identity(
     if not isinstance(name, str):
         return
     if re.fullmatch(rf"{_ID[kind]}_[1-9][0-9]*", name) is None:
-        yield "S008", f"{place}/ref_id", f"{_ID[kind]}_1, …_2, … is expected, got {shown(name)}"
+        yield "S008", f"{place}/ref_id", f"{_ID[kind]}_1, …_2, … is expected, got {show(name)}"
     if name in earlier:
-        yield "R005", f"{place}/ref_id", f"{shown(name)} stands earlier in the list"
+        yield "R005", f"{place}/ref_id", f"{show(name)} stands earlier in the list"
 
 
 def _origin(reference: dict[str, Any], kind: str, place: str, known: set[str]) -> Iterator[Problem]:
@@ -322,7 +322,7 @@ def _origin(reference: dict[str, Any], kind: str, place: str, known: set[str]) -
     if kind == "source_refs" or not isinstance(origin, str):
         return
     if origin not in known or origin == reference.get("ref_id"):
-        yield "R002", f"{place}/{_ORIGIN[kind]}", f"no other reference is {shown(origin)}"
+        yield "R002", f"{place}/{_ORIGIN[kind]}", f"no other reference is {show(origin)}"
 
 
 def _state(reference: dict[str, Any], kind: str, place: str) -> Iterator[Problem]:
@@ -341,7 +341,7 @@ def _kept(message: dict[str, Any], parent: Parent, kind: str) -> Iterator[Proble
     mine = {*_ids(message, kind)}
     for name in dict.fromkeys(_ids(parent, kind)):
         if name and name not in mine:
-            yield "O002", pointer("resources", kind), f"the parent's {shown(name)} is gone"
+            yield "O002", pointer("resources", kind), f"the parent's {show(name)} is gone"
 
 
 def _unaltered(
@@ -359,7 +359,7 @@ def _unaltered(
         theirs = of_parent.get(ref_id) or registered.get(ref_id) or {}
         for name in _altered(reference, theirs):
             place = pointer("resources", kind, index, name)
-            was, now = shown(theirs[name]), shown(reference[name])
+            was, now = show(theirs[name]), show(reference[name])
             check = "R001" if name in _PARENT_IDS else "R006"
             yield check, place, f"an earlier message says {was}, got {now}"
 
@@ -387,7 +387,7 @@ def _registered(message: dict[str, Any], parent: Parent, kind: str) -> Iterator[
     known = {*_ids(parent, kind)}
     new = [each for each in _ids(message, kind) if each and each not in known]
     if new:
-        problem = f"{agent} registers these, got {shown(new[0])} from {shown(name)}"
+        problem = f"{agent} registers these, got {show(new[0])} from {show(name)}"
         yield "R004", pointer("resources", kind), problem
 
 
@@ -402,11 +402,11 @@ def iter_time_problems(message: dict[str, Any]) -> Iterator[Problem]:
     when = moment(written)
     if when is None:
         example = "a date and time such as 2026-01-27T14:30:52+08:00"
-        yield "S006", "/timestamp/executed_at", f"{example} is expected, got {shown(written)}"
+        yield "S006", "/timestamp/executed_at", f"{example} is expected, got {show(written)}"
         return
     problem = zone_problem(when, zone) if isinstance(zone, str) else None
     if problem:
-        yield "S009", "/timestamp/timezone", f"{shown(zone)}: {problem}"
+        yield "S009", "/timestamp/timezone", f"{show(zone)}: {problem}"
 
 
 def iter_error_problems(message: dict[str, Any]) -> Iterator[Problem]:
@@ -418,7 +418,7 @@ def iter_error_problems(message: dict[str, Any]) -> Iterator[Problem]:
     for name in ("error_code", "error_message"):
         if name in error and (error[name] is None) is failed:
             check = "E002" if failed else "E001"
-            problem = f"has_error is {shown(failed)}, got {shown(error[name])}"
+            problem = f"has_error is {show(failed)}, got {show(error[name])}"
             yield check, pointer("error", name), problem
     if failed and status == "success":
         yield "E003", "/status/code", "has_error is true, got 'success'"
@@ -437,10 +437,10 @@ def iter_audit_problems(
         if not isinstance(path, str):
             continue
         if not _is_from_root(path):
-            problem = f"a path such as context/governance/audit.md is expected, got {shown(path)}"
+            problem = f"a path such as context/governance/audit.md is expected, got {show(path)}"
             yield "A001", place, problem
         elif known_files is not None and path not in known_files:
-            yield "A003", place, f"no known file has the path {shown(path)}"
+            yield "A003", place, f"no known file has the path {show(path)}"
     reasoning = member(message, "audit", "reasoning")
     if not isinstance(reasoning, str):
         return
