@@ -68,7 +68,7 @@ SHARED = {
     "adapters._formats": {"mcp", "openai"},
     "archives": {"_entries", "_multipart"},
     "envelopes": {"_attachments", "_carrier", "_embedding", "_format", "_json_schema", "_php",
-                  "_values"},
+                  "_values", "_views"},
     "frameworks": {"_a2a_early", "_a2a_guard", "gate", "langgraph", "values"},
     "storage._stores": {"base", "blobs", "owners"},
 }  # fmt: skip

@@ -42,7 +42,7 @@ _LISTED = "listed"
 _ABSENT = {"required", "S001"}
 
 
-class _Pieces(NamedTuple):
+class _SplitValue(NamedTuple):
     """A message that was taken apart: the parts of its content, its links, and what is left."""
 
     content: list[Part]
@@ -69,6 +69,10 @@ class Carrier(EnvelopeFormat):
     @abc.abstractmethod
     def links(self, message: dict[str, Any]) -> Iterable[Part]:
         """Return the reference parts that a message points to."""
+
+    @abc.abstractmethod
+    def urls(self, message: dict[str, Any]) -> Iterable[str]:
+        """Return the URLs that a message points to; other text may be among them."""
 
     @abc.abstractmethod
     def with_links(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
@@ -105,20 +109,20 @@ class Carrier(EnvelopeFormat):
             left = message if isinstance(message, str) else bytes(message).decode()
         return SplitMessage(MessageBody([*content, *named]), left, len(content))
 
-    def _take_apart(self, value: dict[str, Any]) -> _Pieces:
+    def _take_apart(self, value: dict[str, Any]) -> _SplitValue:
         links = [*self.links(value)]
         carried = self._carried_body(value, links)
         if carried is not None:
             urls = [part.url for part in _references(carried)]
             links = [link for link in links if link.url not in urls]
             left = self._with_content(value, {_CARRIED: [], _LISTED: urls})
-            return _Pieces([*carried], links, left)
+            return _SplitValue([*carried], links, left)
         holder, name = self.place
         content = member(value, holder, name)
         if content is None:
-            return _Pieces([], links, value)
+            return _SplitValue([], links, value)
         held = {key: each for key, each in value[holder].items() if key != name}
-        return _Pieces(self._content_parts(content), links, {**value, holder: held})
+        return _SplitValue(self._content_parts(content), links, {**value, holder: held})
 
     def _content_parts(self, content: Any) -> list[Part]:
         if str in self.kinds and isinstance(content, str):
@@ -231,7 +235,7 @@ class Carrier(EnvelopeFormat):
 
     def _with_references(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
         """Return a message that points to references, each once."""
-        known = {link.url for link in self.links(message)}
+        known = {*self.urls(message)}
         new = {part.url: part for part in parts if part.url not in known}
         return self.with_links(message, [*new.values()]) if new else message
 

@@ -331,6 +331,9 @@ class _OlympusFormat(Carrier):
                 raise DigestMismatch(f"attachment {quote(path)}", slot.digest, str(part.digest))
             yield part
 
+    def urls(self, message: dict[str, Any]) -> Iterator[str]:
+        return (text_of(each, "path") for each in objects_in(message, "context_attachments"))
+
     def with_links(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
         # The format has no kind for any other file.
         is_result = member(message, "protocol_message", "message_type") == "RESULT"

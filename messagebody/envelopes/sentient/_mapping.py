@@ -282,6 +282,9 @@ class _SentientFormat(Carrier):
                     content_type = media_type(reference.get("media_type"), url)
                     yield Part(url=url, name=name, content_type=content_type, metadata=about)
 
+    def urls(self, message: dict[str, Any]) -> Iterator[str]:
+        return (text_of(each, _URL[kind]) for kind in LISTS for each in references(message, kind))
+
     def with_links(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
         held = member(message, "resources")
         resources: dict[str, Any] = held if isinstance(held, dict) else {}
