@@ -1,6 +1,6 @@
 """The search for the plan that makes most of a budget, and what the plan shows."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -253,7 +253,7 @@ class Planner:
                 continue
             lines = self._frames.shown(position, length)
             text = "\n".join(lines)
-            used = self._counter.count(text, lines)
+            used = self._tokens(text, lines)
             if used <= self._budget:
                 return Layout(Plan({position: length}, []), frozenset(), [text], used)
         return shown
@@ -326,8 +326,14 @@ class Planner:
         if entries:
             blocks.append("\n\n".join(entries))
         text = "\n\n".join(block for block in blocks if isinstance(block, str))
-        used = self._counter.count(text, pieces) + PICTURE_TOKENS * len(pictures)
+        used = self._tokens(text, pieces) + PICTURE_TOKENS * len(pictures)
         return Layout(plan, pictures, blocks, used)
+
+    def _tokens(self, text: str, pieces: Sequence[str]) -> int:
+        """Return the tokens of a text; one that is far too long is never given to the counter."""
+        if len(text) > 2 * PER_TOKEN * self._budget:
+            return len(text)
+        return self._counter.count(text, pieces)
 
 
 def _ends(text: str, most: int) -> str:

@@ -81,7 +81,7 @@ def to_prompt(
     tags. They come before other named parts, and no source is shown in place of one that is cited.
 
     The work depends on the budget: a text that can't be shown is not read. A token is taken to have
-    eight characters at most, so `count` never gets more than eight times the budget.
+    eight characters at most, and `count` never gets a text of more than sixteen times the budget.
 
     Parts that keep members of a message, such as `/meta/agents-api.json`, are left out and not
     counted: they hold ids and tokens of systems.

@@ -168,6 +168,25 @@ def test_a_tokenizer_is_asked_a_few_times() -> None:
     assert max(map(len, asked)) <= 8 * 4000
 
 
+@pytest.mark.parametrize("count", [lambda text: len(text) // 50, lambda text: 1, lambda text: 0])
+def test_a_tokenizer_gets_no_more_than_may_fit(count: Callable[[str], int]) -> None:
+    """Even if it finds far fewer tokens than others, or if names are much longer than texts."""
+    asked: list[int] = []
+
+    def counted(text: str) -> int:
+        asked.append(len(text))
+        return count(text)
+
+    for parts in (1, 3, 10, 1000):
+        texts = [Part(PIECES[0] * 40, name=f"/{n}" if n % 3 else None) for n in range(parts)]
+        named = [Part(b"", name=f"/{'x' * 900}{n}", content_type="a/b") for n in range(parts)]
+        for budget in (60, 200, 6000):
+            asked.clear()
+            to_prompt(MessageBody(texts), budget, count=counted)
+            to_prompt(MessageBody(named), budget, count=counted)
+            assert max(asked, default=0) <= 16 * budget
+
+
 def many(number: int, **members: Any) -> MessageBody:
     shared = {"contentType": "text/plain", "content": PIECES[0] * 20, **members}
     return MessageBody.from_dicts([{"name": f"/docs/{n}", **shared} for n in range(number)])
