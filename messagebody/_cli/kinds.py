@@ -2,18 +2,20 @@
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
 import click
-from click.shell_completion import CompletionItem
 
 from messagebody._core import parse_size, quote, require_token
 from messagebody.errors import InvalidArgument, StoreError
 
-_Completion = Callable[[click.Context, str], Sequence[CompletionItem]]
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+_Completion = Callable[[click.Context, str], "Sequence[CompletionItem]"]
 _DURATION: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]*)", re.IGNORECASE)
 _SECONDS: Final = {"": 1, "s": 1, "min": 60, "m": 60, "h": 3600, "d": 86_400, "w": 604_800} | {
     name + plural: seconds
@@ -117,12 +119,9 @@ class ValueKind(click.ParamType[Any, str]):
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
+    ) -> "list[CompletionItem]":
         """Return what the shell completes a beginning with."""
-        found = self._complete(ctx, incomplete) if self._complete is not None else ()
-        return [
-            each if isinstance(each, CompletionItem) else CompletionItem(each) for each in found
-        ]
+        return [] if self._complete is None else [*self._complete(ctx, incomplete)]
 
 
 _IS_TAKEN: Final = f"{__name__}.input"
@@ -140,13 +139,20 @@ class _InputFile(ValueKind):
         return value
 
 
-def _files(context: click.Context, incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(incomplete, type="file")]
+def completions(texts: Iterable[str], kind: str = "plain") -> "list[CompletionItem]":
+    """Return what the shell offers; few commands are completed, so its module is loaded late."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(each, type=kind) for each in texts]
 
 
-def _stores(context: click.Context, incomplete: str) -> list[CompletionItem]:
+def _files(context: click.Context, incomplete: str) -> "list[CompletionItem]":
+    return completions([incomplete], "file")
+
+
+def _stores(context: click.Context, incomplete: str) -> "list[CompletionItem]":
     schemes = [each for each in ("s3://", "file://", "memory://") if each.startswith(incomplete)]
-    return [*map(CompletionItem, schemes), CompletionItem(incomplete, type="dir")]
+    return completions(schemes) + completions([incomplete], "dir")
 
 
 FILE: Final = _InputFile("FILE", complete=_files)

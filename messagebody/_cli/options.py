@@ -2,17 +2,19 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 
 from messagebody._cli.inputs import BODY, decode_body, is_on_server, read_bytes
-from messagebody._cli.kinds import EXISTING_STORE, FILE, SIZE, STORE, ValueKind
+from messagebody._cli.kinds import EXISTING_STORE, FILE, SIZE, STORE, ValueKind, completions
 from messagebody._cli.terminal import current
 from messagebody._core import DEFAULT_STEPS, quote
 from messagebody.adapters import WAYS, Archive, MessageFormat, adapter, adapter_names, meant_by
 from messagebody.storage import Resolver
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -39,7 +41,7 @@ class _FormatName(click.Choice[str]):
         return value
 
 
-def _names(context: click.Context, incomplete: str) -> list[CompletionItem]:
+def _names(context: click.Context, incomplete: str) -> "list[CompletionItem]":
     """Return the names of the parts of BODY."""
     # While the value of an option is typed, click has not given BODY its name yet.
     path = next(iter(context.args), context.params.get("body"))
@@ -49,7 +51,7 @@ def _names(context: click.Context, incomplete: str) -> list[CompletionItem]:
     # The first slash may be left out, so it is not completed.
     without = "" if incomplete.startswith("/") else "/"
     found = [name for name in names if name.startswith(without + incomplete)]
-    return [CompletionItem(name.removeprefix(without)) for name in found]
+    return completions(name.removeprefix(without) for name in found)
 
 
 NAME: Final = ValueKind("NAME", complete=_names)

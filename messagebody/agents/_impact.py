@@ -73,6 +73,25 @@ class Impact:
         dropped = {kind: KindAnswer(kind, (untaken,)) for kind in kinds}
         return attrs.evolve(answer, exchanges={**dropped, **answer.exchanges})
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON: the pairs and exchanges, and why each lost pair breaks."""
+        broken = [
+            {
+                "sender": sender, "taker": taker, "verdict": answer.verdict,
+                "reasons": [reason.text for reason in answer.reasons],
+                "counterexample": answer.counterexample and answer.counterexample.to_dicts(),
+            }
+            for sender, taker in self.lost
+            for answer in [self.explain(sender, taker)]
+        ]  # fmt: skip
+        return {
+            "lost": self.lost, "gained": self.gained, "undecided": self.undecided,
+            "lostExchanges": self.lost_exchanges, "gainedExchanges": self.gained_exchanges,
+            "undecidedExchanges": self.undecided_exchanges,
+            "changed": self.changed, "added": self.added, "removed": self.removed,
+            "broken": broken,
+        }  # fmt: skip
+
 
 @attrs.frozen
 class PairsFound:

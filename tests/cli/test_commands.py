@@ -13,7 +13,7 @@ import pytest
 from messagebody import MessageBody
 from messagebody._base.digests import sha256_of
 from messagebody._cli.application import run
-from messagebody._cli.reports import lines_of
+from messagebody._cli.verdicts import lines_of
 from messagebody.samples import example_body, example_schema_json
 from tests.effort import calls
 

@@ -8,17 +8,10 @@ import click
 
 from messagebody._cli import options, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.fleets import change_lines, report_change, report_tools, tool_lines
+from messagebody._cli.fleets import arrow, change_lines, report_change, report_tools, tool_lines
 from messagebody._cli.inputs import decode_json, read_bytes, read_file_of_directory, read_schema
 from messagebody._cli.outputs import write_document
-from messagebody._cli.reports import (
-    FORMATS,
-    CommandReport,
-    exit_code,
-    from_here,
-    report_form,
-    show,
-)
+from messagebody._cli.reports import FORMATS, CommandReport, answer, from_here, report_form
 from messagebody._cli.terminal import limits
 from messagebody._core import count_of, escape, quote
 from messagebody.agents import Registry, diff_tools, holds_tools
@@ -130,7 +123,7 @@ def pairs(directory: str, form: str, *, lenient: bool) -> ExitCode:
     elif form == "json":
         terminal.say_json({"agents": [*registry], "pairs": found, "undecided": undecided})
     else:
-        terminal.say(map(_arrow, found))
+        terminal.say(map(arrow, found))
     terminal.remark(f"{count_of(len(found), 'pair')} of {count_of(len(registry), 'agent')}")
     return _tell_undecided(undecided)
 
@@ -138,12 +131,8 @@ def pairs(directory: str, form: str, *, lenient: bool) -> ExitCode:
 def _tell_undecided(pairs: Sequence[tuple[str, str]]) -> ExitCode:
     """Name the pairs that exceeded the budget, so that it is not known whether they fit."""
     for pair in pairs:
-        click.echo(f"undecided within the budget: {_arrow(pair)}", err=True)
+        click.echo(f"undecided within the budget: {arrow(pair)}", err=True)
     return ExitCode.UNDECIDED if pairs else ExitCode.YES
-
-
-def _arrow(pair: tuple[str, str]) -> str:
-    return " → ".join(map(escape, pair))
 
 
 @registry_command.command("who")
@@ -244,11 +233,7 @@ def diff(
         report, lines = _change_of_agents(old, new, lenient=lenient)
     for name, file in reports:
         write_document(f"{FORMATS[name](report)}\n".encode(), file)
-    if form == "text":
-        terminal.say(lines)
-    else:
-        show(report, form)
-    return exit_code(report)
+    return answer(report, form, lines)
 
 
 _Lists = dict[str, Any]
@@ -299,7 +284,7 @@ def _change_of_tools(
     except InvalidSchema as error:
         raise click.UsageError(f"{quote(place)}: {error}") from error
     report = report_tools(found, title, lambda name: from_here(files.get(name, place)))
-    return report, tool_lines(found, terminal.palette())
+    return report, tool_lines(found)
 
 
 def _files_of(lists: _Lists) -> dict[str, str]:
@@ -332,4 +317,4 @@ def _change_of_agents(old: str, new: str, *, lenient: bool) -> tuple[CommandRepo
         impact, after, f"{new} breaks no pair of {old}",
         lambda name: from_here(str(directory / places[name])),
     )  # fmt: skip
-    return report, change_lines(impact, report, terminal.palette(), terminal.width())
+    return report, change_lines(impact, report)

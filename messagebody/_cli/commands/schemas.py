@@ -20,20 +20,14 @@ from messagebody._cli.inputs import (
 )
 from messagebody._cli.kinds import FILE
 from messagebody._cli.outputs import write_document
-from messagebody._cli.reports import (
-    Subject,
-    answer,
-    from_here,
-    lines_of,
-    report_findings,
-    report_form,
-    show,
-)
+from messagebody._cli.reports import answer, from_here, report_form
 from messagebody._cli.terminal import in_shell_words, limits
+from messagebody._cli.verdicts import Subject, lines_of, pair_lines, report_findings, report_pair
 from messagebody._core import count_of, escape, quote
 from messagebody.compatibility import Compatibility, check, evolution, lint, suggest
 from messagebody.errors import InvalidPattern, InvalidSchema
 from messagebody.findings import iter_findings
+from messagebody.rendering import folded
 from messagebody.schema import (
     ContentSchema,
     MessageBodySchema,
@@ -268,7 +262,8 @@ def check_command(
         if isinstance(side, MessageBodySchema)
     }
     subject = Subject(from_here(producer), from_here(consumer), lines=lines)
-    return answer("check", result, form, subject, changes)
+    report = report_pair("check", result, subject, changes)
+    return answer(report, form, pair_lines(result, subject, changes))
 
 
 def _decided(
@@ -314,19 +309,15 @@ def evolve_command(
     was, now = from_here(old), from_here(new)
     # For FULL, the direction that failed is shown, so the answer decides who sends.
     sent, taken = (was, now) if result.producer is before else (now, was)
-    return answer(
-        "evolve",
-        result,
-        form,
-        Subject(sent, taken, changed=now, lines={now: lines_of(new)}),
-    )
+    subject = Subject(sent, taken, changed=now, lines={now: lines_of(new)})
+    return answer(report_pair("evolve", result, subject), form, pair_lines(result, subject))
 
 
 @click.command
 @click.argument("paths", nargs=-1, metavar="[SCHEMA|BODY]...", type=FILE)
 @report_form
 @options.servers
-def lint_command(paths: tuple[str, ...], form: str) -> int:
+def lint_command(paths: tuple[str, ...], form: str) -> ExitCode:
     """Report likely mistakes in schemas or bodies.
 
     Every reported mistake of a schema is proved. Exit code 1: there are some.
@@ -341,17 +332,14 @@ def lint_command(paths: tuple[str, ...], form: str) -> int:
     """
     if len(paths) > 1 and form not in ("text", "github"):
         raise click.UsageError(f"--format {form} is a report of one file, got {len(paths)} files")
-    found = [_lint(path, form, several=len(paths) > 1) for path in paths or ("-",)]
-    return ExitCode.NO if any(found) else ExitCode.YES
+    return max(_lint(path, form, several=len(paths) > 1) for path in paths or ("-",))
 
 
-def _lint(path: str, form: str, *, several: bool) -> bool:
-    """Print the likely mistakes in a schema or a body; return whether there are some."""
+def _lint(path: str, form: str, *, several: bool) -> ExitCode:
+    """Print the likely mistakes in a schema or a body."""
     read = read_either(path)
     findings = lint(read) if isinstance(read, MessageBodySchema) else [*iter_findings(read)]
-    if form == "text":
-        place = f"{from_here(path)}: " if several else ""
-        terminal.say_wrapped(f"{place}{in_shell_words(str(finding))}" for finding in findings)
-    else:
-        show(report_findings(findings, read, from_here(path), lines_of(path)), form)
-    return bool(findings)
+    place = f"{from_here(path)}: " if several else ""
+    told = (f"{place}{in_shell_words(str(finding))}" for finding in findings)
+    report = report_findings(findings, read, from_here(path), lines_of(path))
+    return answer(report, form, folded(told, terminal.width()))

@@ -9,7 +9,8 @@ from messagebody._cli import options, terminal
 from messagebody._cli.application import ExitCode
 from messagebody._cli.inputs import read_schema, read_workflow, slashed
 from messagebody._cli.kinds import FILE
-from messagebody._cli.reports import answer_workflow, report_form
+from messagebody._cli.reports import answer, from_here, report_form
+from messagebody._cli.verdicts import report_workflow, workflow_lines
 from messagebody._core import escape
 from messagebody.errors import MessageBodyError
 from messagebody.workflows import (
@@ -59,7 +60,8 @@ def check_workflow(flow: str, form: str, steps: int, *, wants_help: bool) -> Exi
     workflow = read_workflow(flow)
     answers = workflow.check(steps=steps)
     changes = _changes(workflow, answers, steps) if wants_help else None
-    return answer_workflow(flow, answers, form, changes)
+    report = report_workflow(answers, from_here(flow), changes)
+    return answer(report, form, workflow_lines(answers, changes))
 
 
 def _changes(workflow: Workflow, answers: WorkflowAnswer, steps: int) -> list[Adaptation]:

@@ -1,0 +1,325 @@
+"""Reports of answers: of pairs of schemas, of likely mistakes, and of workflows."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import attrs
+
+from messagebody._cli import terminal
+from messagebody._cli.reports import LONGEST, CommandReport, FileProblem, Outcome
+from messagebody._core import MessageBody, escape
+from messagebody.compatibility import Compatibility, Reason
+from messagebody.findings import Finding
+from messagebody.rendering import REASONS, explanation, folded
+from messagebody.schema import MessageBodySchema
+
+if TYPE_CHECKING:
+    from messagebody.workflows import Adaptation, WorkflowAnswer
+
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_DECODER: Final = json.JSONDecoder()
+_OUTCOMES: Final[Mapping[bool | None, Outcome]] = {
+    True: "passed", False: "failed", None: "undecided",
+}  # fmt: skip
+_FITS: Final = {
+    "never": "never fits",
+    "sometimes": "does not always fit",
+    "undecided": "may not fit",
+}
+_REMARKS: Final = {"dead-part", "only-empty-body-shared"}
+
+
+class SuggestedChange(Protocol):
+    """A change that mends what does not fit, as a line of text or as JSON."""
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+@attrs.frozen
+class Subject:
+    """The files that a check compared.
+
+    Arguments:
+        producer: path of the producer's schema.
+        consumer: path of the consumer's schema.
+        changed: path of the file whose change is checked. All findings are shown there, because the
+            other file may be anywhere. Without it, each finding is shown at the file of its schema
+            part.
+        lines: the first lines of a file's schema parts, by its path; see `lines_of`.
+    """
+
+    producer: str
+    consumer: str
+    changed: str | None = None
+    lines: Mapping[str, Sequence[int]] = attrs.field(factory=dict, kw_only=True)
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The names of both: their paths, or "the old schema" and "the new schema" of a change."""
+        if self.changed is None:
+            return self.producer, self.consumer
+        # Both versions have the same path, so the path would not distinguish them.
+        sides = "the new schema", "the old schema"
+        return sides if self.changed == self.producer else sides[::-1]
+
+    @property
+    def title(self) -> str:
+        """The question."""
+        asked = " fits ".join(self.sides)
+        return asked if self.changed is None else f"{self.changed}: {asked}"
+
+    def place_of(self, producer_index: int | None, consumer_index: int | None) -> tuple[str, int]:
+        """Return the file and the line for a finding about these parts."""
+        path = self.consumer if producer_index is None else self.producer
+        if self.changed is not None:
+            path = self.changed
+        index = producer_index if path == self.producer else consumer_index
+        return path, _line_at(self.lines.get(path, ()), index)
+
+
+def lines_of(path: str) -> list[int]:
+    """Return the lines, from 1, on which the elements of a JSON array begin.
+
+    Arguments:
+        path: a file that was read as JSON. A pipe has no lines here, because it can be read only
+            once, and a value that is not an array has none either.
+    """
+    if path == "-" or not Path(path).is_file():
+        return []
+    text, lines = Path(path).read_text(encoding="utf-8"), []
+    at, line = _after_space(text, 0), 1
+    if text[at] != "[":
+        return []
+    begin = 0
+    at = _after_space(text, at + 1)
+    while text[at] != "]":
+        line += text.count("\n", begin, at)
+        begin = at
+        lines.append(line)
+        at = _after_space(text, _DECODER.raw_decode(text, at)[1])
+        if text[at] == ",":
+            at = _after_space(text, at + 1)
+    return lines
+
+
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    assert found is not None  # noqa: S101 - it matches nothing, too
+    return found.end()
+
+
+def _line_at(lines: Sequence[int], index: int | None) -> int:
+    """Return the line of an element, or the first line if it is not known."""
+    return lines[index] if index is not None and index < len(lines) else 1
+
+
+def report_pair(
+    command: str,
+    result: Compatibility,
+    subject: Subject,
+    changes: Sequence[SuggestedChange] | None = None,
+) -> CommandReport:
+    """Return the answer to `check` as a report.
+
+    Arguments:
+        command: the command.
+        result: the answer.
+        subject: the files.
+        changes: changes that make the pair fit; None without --suggest.
+    """
+    # Hundreds of parts that hundreds of parts reject would be as many thousands of rejections.
+    told = [(each, str(each) if n < REASONS else each.summary)
+            for n, each in enumerate(result.reasons)]  # fmt: skip
+    data = {
+        "producer": subject.producer,
+        "consumer": subject.consumer,
+        "verdict": result.verdict,
+        "compatible": result.compatible,
+        **_exchange_data(result),
+        "counterexample": _parts(result.counterexample),
+        "example": _parts(result.example),
+        "reasons": [
+            {
+                "code": reason.code,
+                "text": text,
+                "producerIndex": reason.producer_index,
+                "consumerIndex": reason.consumer_index,
+                **_inside(reason),
+            }
+            for reason, text in told
+        ],
+        "suggestions": None if changes is None else [each.to_dict() for each in changes],
+    }
+    problems = () if result else tuple(_on_pair(*each, result, subject) for each in told)
+    return CommandReport(command, subject.title, _OUTCOMES[result.compatible], problems, data)
+
+
+def _on_pair(reason: Reason, text: str, result: Compatibility, subject: Subject) -> FileProblem:
+    sender, taker = subject.sides
+    path, line = subject.place_of(reason.producer_index, reason.consumer_index)
+    sent = _label(result.producer, reason.producer_index)
+    taken = _label(result.consumer, reason.consumer_index)
+    return FileProblem(
+        reason.code,
+        f"{sender} {_FITS[result.verdict]} {taker}: {text}",
+        path,
+        is_error=result.compatible is False and reason.code not in _REMARKS,
+        identity=(sender, taker, sent, taken, *_inside(reason).values()),
+        line=line,
+    )
+
+
+def _inside(reason: Reason) -> dict[str, str]:
+    """Return the place in a content, with what may be sent there and what is taken."""
+    found = reason.difference
+    if found is None:
+        return {}
+    sent = "nothing" if found.name is not None else found.sent
+    return {"pointer": found.pointer, "sent": sent, "taken": found.taken}
+
+
+def _exchange_data(result: Compatibility) -> dict[str, Any]:
+    exchanges = getattr(result, "exchanges", {})  # of two agents
+    found = {each.kind: each.verdict for each in exchanges.values()}
+    return {"exchanges": found} if found else {}
+
+
+def _parts(body: MessageBody | None) -> list[dict[str, Any]] | None:
+    return None if body is None else body.to_dicts()
+
+
+def pair_lines(
+    result: Compatibility, subject: Subject, changes: Sequence[SuggestedChange] | None = None
+) -> Iterator[str]:
+    """Yield the answer to `check` for a person; the arguments are those of `report_pair`."""
+    # A change is checked in two directions, but reasons only name producer and consumer.
+    note = "  producer: {}, consumer: {}".format(*subject.sides)
+    changed = subject.changed is not None and not result
+    width = terminal.width()
+    yield from explanation(
+        result, palette=terminal.palette(), width=width, note=note if changed else ""
+    )
+    exchanges, findings = getattr(result, "exchanges", {}), getattr(result, "findings", ())
+    for each in (*exchanges.values(), *findings):
+        yield from (escape(line, limit=LONGEST) for line in str(each).split("\n"))
+    if result or changes is None:
+        return
+    if not changes:
+        yield "no small change makes it fit"
+        return
+    yield "changes that make it fit, the smallest first:"
+    listed = [escape(str(change), limit=LONGEST) for change in changes]
+    yield from folded((f"  {n}. {each}" for n, each in enumerate(listed, 1)), width)
+
+
+def report_findings(
+    findings: Sequence[Finding],
+    checked: MessageBodySchema | MessageBody,
+    path: str,
+    lines: Sequence[int] = (),
+) -> CommandReport:
+    """Return the findings of `lint` in a schema or a body as a report.
+
+    Arguments:
+        findings: the findings.
+        checked: the schema or the body.
+        path: its file.
+        lines: the first lines of its parts; see `lines_of`.
+    """
+    is_body = isinstance(checked, MessageBody)
+    kind, index = ("body", "partIndex") if is_body else ("schema", "schemaIndex")
+    listed = [{"code": each.check, "text": each.problem, index: each.index} for each in findings]
+    return CommandReport(
+        "lint",
+        f"{path} means what it says",
+        "failed" if findings else "passed",
+        tuple(finding_problem(each, checked, path, lines) for each in findings),
+        {kind: path, "findings": listed},
+    )
+
+
+def finding_problem(
+    finding: Finding,
+    checked: MessageBodySchema | MessageBody,
+    path: str,
+    lines: Sequence[int] = (),
+) -> FileProblem:
+    """Return a likely mistake in a schema or a body as a problem of its file."""
+    place = f"{finding.place}: " if finding.place else ""
+    return FileProblem(
+        finding.check,
+        place + finding.problem,
+        path,
+        is_error=finding.severity == "ERROR",
+        identity=(_label(checked, finding.index),),
+        line=_line_at(lines, finding.index),
+    )
+
+
+def _label(checked: MessageBodySchema | MessageBody, index: int | None) -> str:
+    """Return the text of a part, which stays the same when parts are put before it."""
+    return "" if index is None else checked[index].label
+
+
+def report_workflow(
+    answers: "WorkflowAnswer", path: str, changes: "Sequence[Adaptation] | None"
+) -> CommandReport:
+    """Return the answer of `workflow check` as a report.
+
+    Arguments:
+        answers: the answers.
+        path: the file of the workflow.
+        changes: steps that mend it; None without --suggest.
+    """
+    problems = [
+        *(
+            FileProblem(each.kind.value, str(each), path, True, (each.agent, each.problem))
+            for each in answers.breaches
+        ),
+        *(
+            FileProblem("leak", str(each), path, each.arrives is True, (each.to, f"{each.names}"))
+            for each in answers.leaks
+        ),
+        *(
+            FileProblem("undecided", f"{name!r}: undecided, {each.reason}", path, False, (name,))
+            for name, each in answers.items()
+            if each.verdict == "undecided"
+        ),
+    ]
+    is_broken = any(each.is_error for each in problems)
+    outcome: Outcome = "failed" if is_broken else "undecided" if problems else "passed"
+    data = {
+        "workflow": path,
+        "verdict": answers.verdict,
+        "agents": {
+            name: {
+                "verdict": each.verdict,
+                "reason": each.reason,
+                "breaches": [breach.to_dict() for breach in each.breaches],
+            }
+            for name, each in answers.items()
+        },
+        "leaks": [str(each) for each in answers.leaks],
+        "suggestions": None if changes is None else [each.to_dict() for each in changes],
+    }
+    title = f"{path} lets every message through"
+    return CommandReport("workflow check", title, outcome, tuple(problems), data)
+
+
+def workflow_lines(
+    answers: "WorkflowAnswer", changes: "Sequence[Adaptation] | None"
+) -> Iterator[str]:
+    """Yield the answer of `workflow check` for a person; see `report_workflow`."""
+    from messagebody.workflows import lost_text, report_lines  # few commands need workflows
+
+    yield from report_lines(answers, terminal.palette())
+    for change in changes or ():
+        yield f"steps that mend {escape(change.agent)}:"
+        for number, steps in change.steps.items():
+            listed = json.dumps([step.to_dict() for step in steps])
+            yield f"  at the end of edge {number}: {listed}{lost_text(steps.lost)}"
+    if changes == [] and not answers:
+        yield "no steps were found that mend it"
