@@ -83,9 +83,9 @@ _OWN: Final = "messagebody"
 @options.references
 @click.option(
     "--results", type=click.Choice(["follow", "text"]),
-    help="In a conversation, what becomes of the files in results of tools that the target takes "
-    "from users alone: they follow in a message of the user, or a text names them.  "
-    "[default: follow]",
+    help="In a conversation, what becomes of the files in results of tools, and in answers of the "
+    "assistant, that the target takes from users alone: they follow in a message of the user; or a "
+    "text names those of results, and those of answers are left out.  [default: follow]",
 )  # fmt: skip
 @click.option(
     "--rest", type=click.Choice(["beside", "part"]),

@@ -10,7 +10,7 @@ from typing import Any
 from zlib import crc32
 
 from messagebody._core import MessageBody, parts_of
-from messagebody.adapters._conversion.rest import mark_of_record
+from messagebody.adapters._conversion.rest import mark_of_record, member_of
 from messagebody.errors import EnvelopeError
 
 
@@ -46,7 +46,7 @@ def rests_for(bodies: Sequence[MessageBody], rests: Sequence[Any]) -> list[Any]:
     """
     if not rests:
         return [None] * len(bodies)
-    stated = [rest.get("mark") if isinstance(rest, dict) else None for rest in rests]
+    stated = [member_of(rest, "mark", str) if isinstance(rest, dict) else None for rest in rests]
     made: list[str | None] = [_mark(body) for body in bodies]
     if len(bodies) == len(rests) and _are_in_place(made, stated):
         return [*rests]

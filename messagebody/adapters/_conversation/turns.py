@@ -14,6 +14,7 @@ from messagebody.adapters._conversation.ids import number_apart, respell, state_
 from messagebody.adapters._conversation.matching import rests_for
 from messagebody.adapters._conversation.settling import settled, told_by_tools
 from messagebody.adapters._conversation.turn import Turn, left_of, with_rest
+from messagebody.adapters._conversion.rest import member_of
 from messagebody.adapters._vocabulary.dialect import ROLES, SHOWN, Dialect
 from messagebody.adapters._vocabulary.items import Call, Item, Result, is_of_provider
 from messagebody.adapters._vocabulary.places import RESULT, is_withheld, with_results
@@ -62,6 +63,7 @@ def _numbered(dialect: Dialect, bodies: list[MessageBody], rests: Sequence[Any])
     for number, (body, rest) in enumerate(zip(bodies, rests_for(bodies, rests), strict=True)):
         try:
             own, left = with_rest(dialect.name, body, rest)
+            member_of(left, "role", str)
         except EnvelopeError as error:
             raise EnvelopeError(f"message {number}: {error.problem}") from error
         turns.append(Turn(number, own, left, left.get("format") == dialect.name))

@@ -81,6 +81,16 @@ def same_content(part: Part, back: Part) -> bool:
     return part.read_bytes() == back.read_bytes()
 
 
+def same_value(part: Part, back: Part) -> bool:
+    """Return whether two parts hold the same JSON value, maybe in another spelling."""
+    if part.is_reference or back.is_reference or not part.content_type == back.content_type == JSON:
+        return False
+    try:
+        return bool(part.read_json() == back.read_json())
+    except DecodeError:
+        return False
+
+
 def holds_url_content(part: Part, back: Part) -> bool:
     """Return whether the content of a part's `data:` URL is in what is read back."""
     held = None if back.is_reference else _in_url(part)

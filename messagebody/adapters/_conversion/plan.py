@@ -199,7 +199,7 @@ def _missed(
         if found:
             lent[id(parts[0])] = {name: value for name, (value, _) in found.items()}
         yield from _missed_of(
-            dialect, positions, parts[0], entry, {said for _, said in found.values()}
+            dialect, positions, parts[0], entry, [said for _, said in found.values()]
         )
         inner: list[Found] = [(None, [part]) for part in parts]
         for (_, within), each in with_entries(inner, entries_of(entry, "inner")):

@@ -83,6 +83,26 @@ def test_what_is_no_json_is_an_error(bad: Any) -> None:
         chat.to_bodies([HELLO, b"{x"])
 
 
+@pytest.mark.parametrize("odd", [{"role": ["user"]}, {"role": 5}, {"mark": {}}, {"mark": [1]}])
+def test_a_rest_that_is_none_is_an_error(odd: Any) -> None:
+    chat: Any = adapter("openai-chat")
+    read = chat.to_bodies([HELLO, HELLO])
+    for name in ("openai-chat", "anthropic", "mcp"):
+        target: Any = adapter(name)
+        with pytest.raises(EnvelopeError, match="rest is not what to_body returned"):
+            target.from_bodies(read.value, rest=[read.rest[0], {**read.rest[1], **odd}])
+
+
+@pytest.mark.parametrize("chunk", [0, None, [1], {}, {"text": 5}])
+def test_a_chunk_of_a_document_that_is_no_text(chunk: Any) -> None:
+    source = {"content": [{"text": "Cats eat."}, chunk]}
+    block = {"document": {"name": "Chunks", "source": source}}
+    message = {"role": "user", "content": [{"text": "?"}, block]}
+    read = adapter("bedrock").to_body(message)
+    assert (len(read.value), len(read.losses)) == (1, 1)
+    assert adapter("bedrock").from_body(read.value, rest=read.rest).value == message
+
+
 def test_neighbours_of_its_role_stay_apart() -> None:
     """A new message is joined with a neighbour that can be read, and never with another."""
     claude: Any = adapter("anthropic")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from messagebody import Part
 from messagebody.adapters import adapter
 from messagebody.errors import DecodeError, EnvelopeError
 
@@ -92,3 +93,13 @@ def test_what_an_object_raises_has_a_place() -> None:
 def test_other_objects_are_refused() -> None:
     with pytest.raises(EnvelopeError, match="a message is JSON"):
         TO_BODY(object())
+
+
+@pytest.mark.parametrize("value", [0, 1.5, {"a": [1, 2]}, [10**6]])
+def test_a_number_that_comes_back_equal_is_no_loss(value: Any) -> None:
+    """A2A writes numbers as floats, which are the same in JSON."""
+    message = {"messageId": "1", "role": "ROLE_USER", "parts": [{"data": value}]}
+    there = adapter("a2a").to_body(message)
+    assert adapter("a2a").from_body(there.value, rest=there.rest) == (message, ())
+    there.value[0] = Part("7", content_type="application/json")
+    assert adapter("a2a").from_body(there.value, rest=there.rest).value["parts"][0]["data"] == 7

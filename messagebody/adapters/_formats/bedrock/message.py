@@ -355,6 +355,10 @@ def _citation(citation: dict[str, Any]) -> dict[str, Any] | None:
     return {**about, "location": {kind: where}} if where else about or None
 
 
+def _is_chunk(value: Any) -> bool:
+    return isinstance(value, dict) and _is_text(value.get("text"))
+
+
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
@@ -425,7 +429,7 @@ def _media(kind: str, block: Any) -> Media | None:
             kind, media_type, name, text=need(source, "text"), form="text", place=_place(name)
         )
     match source.get("content"):
-        case [{"text": str()}, *_] as chunks if all(_is_text(each.get("text")) for each in chunks):
+        case [_, *_] as chunks if all(map(_is_chunk, chunks)):
             text, form = joined_pieces([each["text"] for each in chunks], "content")
             return Media(kind, media_type, name, text=text, form=form, place=_place(name))
     if "s3Location" in source:
