@@ -21,10 +21,10 @@ from messagebody.compatibility import Verdict, meet
 from messagebody.errors import InvalidName
 from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.workflows._answers import described, step_text
+from messagebody.workflows._images import trace
 from messagebody.workflows._inspection import Incoming
 from messagebody.workflows._mending import TEXT, Mending, is_makeable
 from messagebody.workflows._search import Break, WitnessSearch
-from messagebody.workflows._senders import trace
 from messagebody.workflows._steps import (
     Chain,
     OwnStep,
@@ -207,14 +207,14 @@ def _broken(
 ) -> Break | None:
     """Return something that breaks; None if it is certain that nothing does."""
     search = WitnessSearch(senders, taker, budget)
-    if search.is_silent or search.proved() is Verdict.ALWAYS:
+    if search.proved() is Verdict.ALWAYS:
         return None
     return next(search.breaks(), _OPEN)
 
 
 def _arriving(sent: MessageBodySchema, steps: Chain, budget: Budget) -> MessageBodySchema:
     """Return the names and types of what arrives, as words for steps."""
-    return MessageBodySchema([image.part for image in trace(sent, steps, budget).end])
+    return MessageBodySchema([image.words for image in trace(sent, steps, budget).end])
 
 
 def _words(producer: MessageBodySchema, consumer: MessageBodySchema) -> list[WorkflowStep]:

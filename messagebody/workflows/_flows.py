@@ -50,7 +50,8 @@ class _Journey:
         images = self.images
         for step in steps:
             budget.spend(_JOURNEY_FOLLOWED * (1 + len(images)))
-            images = change(step, images, budget).stay
+            changed = change(step, images, budget)
+            images = [image for image, move in changed if move is not None]
         images = [image for image in images if not is_empty(image, budget)]
         return attrs.evolve(self, images=images, steps=(*self.steps, *steps))
 

@@ -7,7 +7,7 @@ as a part of an image, which is pulled back to what the sender has to send.
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import combinations_with_replacement
@@ -18,17 +18,25 @@ import attrs
 from messagebody._core import Budget, extension_of, is_json
 from messagebody.compatibility import check, meet
 from messagebody.schema import ContentSchema, MessageBodySchema, SchemaPart
-from messagebody.workflows._steps import STAYS, Move, StepRule, WitnessPart, WorkflowStep, sample_of
+from messagebody.workflows._steps import (
+    STAYS,
+    Chain,
+    Move,
+    StepRule,
+    WitnessPart,
+    WorkflowStep,
+    sample_of,
+)
 
 _CACHED: Final = 8192
 _QUESTION: Final = 100
 """Steps of the budget for a question about two patterns."""
 _MOST: Final = 2_000
 """Steps after which such a question stays open."""
+_NUMBER: Final = "{1,2,3,4,5,6,7,8,9}*"
+"""What accepts numbers, and an extension that is not known."""
 _FREE: Final = re.compile(r"[*{]")
-_LISTED: Final = re.compile(r"([^*{}]*)\{([^*{}]*,[^*{}]*)\}([^*{}]*)")
-_NUMBER: Final = re.compile(r"[*{].*|[1-9][0-9]*(?:[.*{].*)?")
-"""What may be a number with an extension; a pattern that begins so may have one among its words."""
+_ANYTHING: Final = (SchemaPart("/**"), SchemaPart())
 
 
 class UnwrittenMeet(Exception):
@@ -57,12 +65,34 @@ class Image:
     before: "Image | None" = None
     move: Move = STAYS
 
-    def pulled_back(self, sample: WitnessPart) -> WitnessPart:
-        """Return what has to be sent, so that a part of this image arrives."""
+    def history(self) -> Iterator["Image"]:
+        """Yield the image, what it was before the last step, and so on."""
         image: Image | None = self
         while image is not None:
-            sample = image.move.back(sample)
+            yield image
             image = image.before
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether some step has given numbers as names."""
+        return any(image.move.is_numbering for image in self.history())
+
+    @property
+    def words(self) -> SchemaPart:
+        """The schema part as a person would write it, where a star stands for numbers."""
+        name = self.part.name and self.part.name.replace(_NUMBER, "*")
+        return attrs.evolve(self.part, name=name)
+
+    def pulled_back(self, sample: WitnessPart) -> WitnessPart:
+        """Return what has to be sent, so that a part of this image arrives."""
+        for image in self.history():
+            sample = image.move.back(sample)
+        return sample
+
+    def arrived(self, sample: WitnessPart) -> WitnessPart:
+        """Return what becomes of a part that is sent, if it is the first to get a number."""
+        for image in reversed([*self.history()]):
+            sample = image.move.follow(sample, 1)
         return sample
 
 
@@ -80,28 +110,21 @@ class Clash(NamedTuple):
     is_certain: bool = False
 
 
-def clash_of(one: Image, other: Image, budget: Budget) -> Clash | None:
-    """Return that two parts may get one name, None if they can't; they are different parts."""
-    if common_name(one, other, budget) is None:
-        return None
-    literal = one.part.name_pattern and one.part.name_pattern.literal
-    is_same = literal is not None and one.part.name == other.part.name
-    return Clash(one, other, is_same and one.part.required and other.part.required)
-
-
 @attrs.frozen(eq=False)
-class StepEffect:
-    """What a step makes of images.
+class Trace:
+    """What becomes of the parts of a schema on an edge.
 
     Arguments:
-        stay: what is there afterwards.
-        gone: what is not there any more.
-        clashes: what may get the same name.
+        end: what arrives.
+        gone: what goes on the way.
+        clashes: what may get the same name on the way.
+        is_open: whether there is a step of which nothing is known beforehand.
     """
 
-    stay: list[Image] = attrs.field(factory=list)
-    gone: list[Image] = attrs.field(factory=list)
-    clashes: list[Clash] = attrs.field(factory=list)
+    end: list[Image]
+    gone: list[Image]
+    clashes: list[Clash]
+    is_open: bool
 
 
 def images_of(schema: Iterable[SchemaPart]) -> list[Image]:
@@ -112,37 +135,37 @@ def images_of(schema: Iterable[SchemaPart]) -> list[Image]:
     ]
 
 
-ANYTHING: Final = (SchemaPart("/**"), SchemaPart())
-
-
-def change(step: WorkflowStep, images: Sequence[Image], budget: Budget) -> StepEffect:
-    """Return what a step makes of images.
+def trace(schema: MessageBodySchema, chain: Chain, budget: Budget) -> Trace:
+    """Follow the parts of a schema through steps.
 
     Raises:
         OutOfBudget: the budget ended first.
     """
-    found = StepEffect()
+    images, gone, clashes = images_of(schema), list[Image](), list[Clash]()
+    for step in chain:
+        changed = change(step, images, budget)
+        gone += [image for image, move in changed if move is None]
+        stay = [(image, move) for image, move in changed if move is not None]
+        clashes += _new_clashes(stay, budget)
+        images = [image for image, _ in stay]
+    return Trace(images, gone, clashes, any(step.rules is None for step in chain))
+
+
+def change(
+    step: WorkflowStep, images: Iterable[Image], budget: Budget
+) -> list[tuple[Image, Move | None]]:
+    """Return the images after a step, each with what the step did; None if it goes.
+
+    Raises:
+        OutOfBudget: the budget ended first.
+    """
     if step.rules is None:
-        found.stay.extend(Image(part, -1) for part in ANYTHING)
-        return found
-    moved: list[tuple[Image, Move]] = []
-    for image in images:
-        for each, move in _sorted_by(step, step.rules, image, budget):
-            if move is None:
-                found.gone.append(each)
-            else:
-                moved.append((_moved(each, move, budget), move))
-    moved += _first_number(moved)
-    found.stay.extend(image for image, _ in moved)
-    for (one, move), (other, another) in combinations_with_replacement(moved, 2):
-        if _may_newly_meet(one, move, other, another):
-            clash = clash_of(one, other, budget)
-            # One part may be what two schema parts require, if a step names it.
-            is_certain = move.names != another.names
-            found.clashes.extend(
-                [clash._replace(is_certain=clash.is_certain and is_certain)] if clash else []
-            )
-    return found
+        return [(Image(part, -1), STAYS) for part in _ANYTHING]
+    return [
+        (each if move is None else _moved(each, move, budget), move)
+        for image in images
+        for each, move in _sorted_by(step, step.rules, image, budget)
+    ]
 
 
 def _sorted_by(
@@ -158,55 +181,30 @@ def _sorted_by(
     rest: Image | None = image
     for rule in rules:
         if rest is not None and may_share(rule.glob, rest.part):
-            inside, rest = split(rest, rule.glob, budget)
+            inside, rest = _split(rest, rule.glob, budget)
             if inside is not None:
                 found.append((inside, rule.move))
     return found if rest is None else [*found, (rest, step.rest)]
 
 
-def split(image: Image, glob: SchemaPart, budget: Budget) -> tuple[Image | None, Image | None]:
+def _split(image: Image, glob: SchemaPart, budget: Budget) -> tuple[Image | None, Image | None]:
     """Return what of an image a schema part accepts, and the rest."""
+    part = attrs.evolve(image.part, required=False)
     try:
         both = shared(image.part, glob, budget)
     except UnwrittenMeet:
-        either = attrs.evolve(image, part=attrs.evolve(image.part, required=False))
+        either = attrs.evolve(image, part=part)
         return either, either
     if both is None:
         return None, image
-    if (both.name, both.content_type) == (image.part.name, image.part.content_type):
+    if (both.name, both.content_type) == (part.name, part.content_type):
         return image, None
     inside = attrs.evolve(image, part=attrs.evolve(both, required=False))
-    outside = _outside(image, both)
     if image.without and is_empty(inside, budget):
         return None, image
+    gone = attrs.evolve(both, required=False, content_schema=None)
+    outside = attrs.evolve(image, part=part, without=(*image.without, gone))
     return (image, None) if is_empty(outside, budget) else (inside, outside)
-
-
-def _outside(image: Image, inside: SchemaPart) -> Image:
-    """Return what of an image a smaller schema part does not accept."""
-    part = attrs.evolve(image.part, required=False)
-    if inside.name_pattern is not None and inside.content_type == part.content_type:
-        names = _unlisted(f"{part.name}", inside.name_pattern.matches)
-        if names is not None:
-            return attrs.evolve(image, part=attrs.evolve(part, name=names))
-    elif inside.name == part.name:
-        kinds = _unlisted(part.content_type.lower(), inside.content_type_pattern.matches_essence)
-        if kinds is not None:
-            return attrs.evolve(image, part=attrs.evolve(part, content_type=kinds))
-    gone = attrs.evolve(inside, required=False, content_schema=None)
-    return attrs.evolve(image, part=part, without=(*image.without, gone))
-
-
-def _unlisted(pattern: str, is_gone: Callable[[str], bool]) -> str | None:
-    """Return a pattern without some of the words that it lists; None if it lists no others."""
-    found = _LISTED.fullmatch(pattern)
-    if found is None:
-        return None
-    before, listed, after = found.groups()
-    rest = [each for each in listed.split(",") if not is_gone(before + each + after)]
-    if len(rest) < 2:
-        return before + rest[0] + after if rest else None
-    return f"{before}{{{','.join(rest)}}}{after}"
 
 
 def _moved(image: Image, move: Move, budget: Budget) -> Image:
@@ -221,7 +219,8 @@ def _moved(image: Image, move: Move, budget: Budget) -> Image:
             without += [moved] if moved else []
     literal = part.content_type_pattern.literal
     content = image.content if literal is None or is_json(literal) else None
-    part = attrs.evolve(part, content_schema=content)
+    if content is not None:
+        part = attrs.evolve(part, content_schema=content)
     several = image.several and (move.names is None or move.is_numbering)
     return Image(part, image.origin, tuple(without), image.content, several, image, move)
 
@@ -240,64 +239,55 @@ def _moved_part(part: SchemaPart, move: Move) -> SchemaPart | None:
         return None
     name, kind = move.name(part.name), part.content_type
     if move.is_numbering:
-        # Without an extension, a star alone says all that is known.
         literal = part.content_type_pattern.literal
-        name = f"{name}{'' if literal is None else extension_of(literal, default='')}"
+        extension = "" if literal is None else extension_of(literal, default="")
+        name = f"{name}".removesuffix("*") + _NUMBER + extension
     kind = kind if move.kinds is None else move.kinds[1]
     return attrs.evolve(part, name=name, content_type=kind, content_schema=None)
 
 
 def _unclear(part: SchemaPart, move: Move) -> SchemaPart:
     below = (move.names and move.names[1]) or "/"
-    return attrs.evolve(part, name=f"{below}**", required=False)
-
-
-def _first_number(moved: Sequence[tuple[Image, Move]]) -> list[tuple[Image, Move]]:
-    """Return the image of the first part that gets a number, if it is certain what that is."""
-    numbered = [each for each in moved if each[1].is_numbering]
-    kinds = {image.part.content_type_pattern.literal for image, _ in numbered}
-    required = [each for each in numbered if each[0].part.required]
-    if not required or len(kinds) != 1 or None in kinds:
-        return []
-    image, move = required[0]
-    name = (image.part.name or "").replace("/*", "/1")
-    return [(attrs.evolve(image, part=attrs.evolve(image.part, name=name)), move)]
+    return attrs.evolve(part, name=f"{below}**", required=False, content_schema=None)
 
 
 # Whether two parts may have one name
 
 
-def _may_newly_meet(one: Image, move: Move, other: Image, another: Move) -> bool:
-    """Return whether parts that had different names may have one name after their moves."""
-    names, others = move.names, another.names
-    if names != others:
-        return not any(
-            each.is_numbering and not _may_be_number(each, image)
-            for each, image in ((move, other), (another, one))
-        )
-    # All that is named by one step has the same name; a rename keeps names apart.
-    if names is None or names[0] is not None or move.is_numbering:
+def _new_clashes(moved: Sequence[tuple[Image, Move]], budget: Budget) -> Iterator[Clash]:
+    """Yield which images of one body may have one name after a step, and had none before."""
+    for (one, move), (other, another) in combinations_with_replacement(moved, 2):
+        is_moved_apart = move.names != another.names
+        if not is_moved_apart and not _is_named_twice(one, other, move):
+            continue
+        clash = clash_of(one, other, budget)
+        if clash is not None:
+            # One part may be what two schema parts require, if a step names it.
+            yield clash._replace(is_certain=clash.is_certain and is_moved_apart)
+
+
+def _is_named_twice(one: Image, other: Image, move: Move) -> bool:
+    """Return whether a move gives one name to parts of two images; a rename keeps names apart."""
+    if move.names is None or move.names[0] is not None or move.is_numbering:
         return False
     return one is not other or (one.before is not None and one.before.several)
 
 
-def _may_be_number(numbering: Move, image: Image) -> bool:
-    """Return whether an image may have a name that is a number below a directory."""
-    name, below = image.part.name or "", (numbering.name(None) or "")[:-1]
-    rest = name[len(below) :] if name.startswith(below) else "*"
-    return _NUMBER.fullmatch(rest) is not None
+def clash_of(one: Image, other: Image, budget: Budget) -> Clash | None:
+    """Return that two different parts may get one name; None if they can't."""
+    if common_name(one, other, budget) is None:
+        return None
+    is_same = one.part.name == other.part.name and not _FREE.search(one.part.name or "")
+    return Clash(one, other, is_same and one.part.required and other.part.required)
 
 
 def common_name(one: Image, other: Image, budget: Budget) -> str | None:
     """Return a name that parts of both images may have, "" if that is not known; None if none."""
-    if (
-        one.part.name is None
-        or other.part.name is None
-        or _are_apart(one.part.name, other.part.name)
-    ):
+    name, named = one.part.name, other.part.name
+    if name is None or named is None or _are_apart(name, named):
         return None
     try:
-        both = shared(SchemaPart(one.part.name), SchemaPart(other.part.name), budget)
+        both = shared(SchemaPart(name), SchemaPart(named), budget)
     except UnwrittenMeet:
         return ""
     if both is None:
@@ -308,14 +298,9 @@ def common_name(one: Image, other: Image, budget: Budget) -> str | None:
         for each in image.without
         if each.content_type in ("*/*", image.part.content_type)
     )
-    numbers = [image.part.name.replace("*", "1") for image in (one, other)
-               if image.part.name and image.move.is_numbering]  # fmt: skip
-    # The first number, where one of them gets it; any other name would be none.
-    parts = [shared(both, SchemaPart(name), budget) for name in numbers]
-    for part in (*filter(None, parts), both):
-        found = _ask(part, without, budget)
-        if found.sample is not None:
-            return found.sample.name
+    found = _ask(both, without, budget)
+    if found.sample is not None:
+        return found.sample.name
     return None if found.is_empty else ""
 
 
@@ -356,11 +341,15 @@ def _ask(part: SchemaPart, without: tuple[SchemaPart, ...], budget: Budget) -> P
 @lru_cache(_CACHED)
 def difference(part: SchemaPart, without: tuple[SchemaPart, ...] = ()) -> PatternDifference:
     """Return what a schema part accepts, and others don't."""
-    wanted = MessageBodySchema([attrs.evolve(part, required=False)])
     steps = _MOST + _QUESTION * len(without)
-    found = check(wanted, MessageBodySchema(without), steps=steps)
+    found = check(optional([part]), optional(without), steps=steps)
     body = None if found else found.counterexample
     return PatternDifference(bool(found), sample_of(body[0]) if body else None, found.steps_taken)
+
+
+def optional(schema: Iterable[SchemaPart]) -> MessageBodySchema:
+    """Return a schema that accepts the same parts, and requires none."""
+    return MessageBodySchema([attrs.evolve(part, required=False) for part in schema])
 
 
 def shared(one: SchemaPart, other: SchemaPart, budget: Budget) -> SchemaPart | None:
@@ -381,8 +370,7 @@ def shared(one: SchemaPart, other: SchemaPart, budget: Budget) -> SchemaPart | N
 
 @lru_cache(_CACHED)
 def _met(one: SchemaPart, other: SchemaPart) -> SchemaPart | None:
-    sides = (MessageBodySchema([attrs.evolve(each, required=False)]) for each in (one, other))
-    met = meet(*sides, steps=_MOST)
+    met = meet(optional([one]), optional([other]), steps=_MOST)
     if met is None:
         raise UnwrittenMeet
     return met[0] if met else None

@@ -11,9 +11,7 @@ from messagebody.errors import DuplicateName, InvalidName
 from messagebody.schema import MessageBodySchema
 from messagebody.workflows._answers import AgentAnswer, Breach, BreachKind, Edge, described
 from messagebody.workflows._search import Bodies, Break, WitnessSearch
-from messagebody.workflows._steps import OwnStep, WitnessPart, WorkflowStep, merged
-
-_Steps = tuple[WorkflowStep, ...]
+from messagebody.workflows._steps import Chain, OwnStep, WitnessPart, merged
 
 
 @attrs.frozen
@@ -43,7 +41,7 @@ class LegSender:
 
     name: str
     sent: MessageBodySchema
-    edges: list[tuple[Incoming, _Steps]] = attrs.field(factory=list)
+    edges: list[tuple[Incoming, Chain]] = attrs.field(factory=list)
 
 
 @attrs.frozen
@@ -61,18 +59,49 @@ class Leg:
     step: OwnStep | None = None
 
     @property
-    def is_plain(self) -> bool:
-        """Whether all that arrives is what one agent sends."""
-        return (
-            self.step is None
-            and [each.edges[1:] for each in self.senders] == [[]]
-            and not (self.senders[0].edges[0][1])
-        )
-
-    @property
-    def chains(self) -> list[tuple[MessageBodySchema, list[_Steps]]]:
+    def chains(self) -> list[tuple[MessageBodySchema, list[Chain]]]:
         """What is sent, with the steps of each edge."""
         return [(each.sent, [steps for _, steps in each.edges]) for each in self.senders]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all that arrives is what one agent sends."""
+        return self.step is None and [chains for _, chains in self.chains] == [[()]]
+
+    def messages(self, bodies: Bodies) -> dict[str, MessageBody] | None:
+        """Return a message of each sender; None if a name is too long for any message."""
+        try:
+            return {
+                sender.name: MessageBody(part.part() for part in parts)
+                for sender, parts in zip(self.senders, bodies, strict=True)
+            }
+        except InvalidName:
+            return None
+
+    def rest_of_edges(self) -> tuple[Edge, ...]:
+        """Return the edges from where the leg begins, to where it ends."""
+        own: Chain = () if self.step is None else (self.step,)
+        return tuple(
+            Edge(sender.name, incoming.edge.target, steps + own)
+            for sender in self.senders
+            for incoming, steps in sender.edges
+        )
+
+    def edge_at_fault(self, sender: int | None = None) -> int | None:
+        """Return the number of the edge that is at fault, if one alone is."""
+        senders = self.senders if sender is None else [self.senders[sender]]
+        edges = [incoming.number for each in senders for incoming, _ in each.edges]
+        return edges[0] if len(edges) == 1 else None
+
+    def arrived(self, breach: Breach) -> MessageBody | None:
+        """Return what arrives of the messages of a breach; None if they do not get that far."""
+        arrived = [passage.arrived for passage in breach.passages]
+        if None in arrived:
+            return None
+        try:
+            return merged(each for each in arrived if each is not None)
+        except DuplicateName:
+            return None
 
 
 def groups(incoming: Sequence[Incoming]) -> list[list[Incoming]]:
@@ -82,11 +111,26 @@ def groups(incoming: Sequence[Incoming]) -> list[list[Incoming]]:
     return [together, *alone] if together else alone
 
 
+def legs(agent: Agent, incoming: Sequence[Incoming]) -> Iterator[Leg]:
+    """Yield the legs of edges whose messages come together, the last one to the agent."""
+    senders: dict[object, LegSender] = {}
+    for each in incoming:
+        sender, start = LegSender(each.edge.source, each.sent), 0
+        for place, step in enumerate(each.edge.steps):
+            if isinstance(step, OwnStep):
+                sender.edges.append((each, each.edge.steps[start:place]))
+                yield Leg(step.takes, [sender], step)
+                sender, start = LegSender(f"a step of edge {each.number}", step.gives), place + 1
+        # What an agent sends goes along all of its edges; what a step makes, along its own.
+        key: object = each.number if start else each.edge.source
+        senders.setdefault(key, sender).edges.append((each, each.edge.steps[start:]))
+    yield Leg(agent.input, list(senders.values()))
+
+
 def answer_for(agent: Agent, incoming: Sequence[Incoming], budget: Budget) -> AgentAnswer:
     """Return whether all that reaches an agent is valid for it."""
     found = _Inspection(agent)
-    verdicts = [_verdict_of(found, agent, group, budget) for group in groups(incoming)]
-    verdict = _mixed(verdicts)
+    verdict = _mixed([found.verdict(group, budget) for group in groups(incoming)])
     reason = found.reason if verdict is Verdict.UNDECIDED else ""
     return AgentAnswer(agent.name, verdict, tuple(found.breaches), found.example, reason)
 
@@ -101,15 +145,12 @@ def _mixed(verdicts: Sequence[Verdict]) -> Verdict:
     return Verdict.UNDECIDED if is_open and not is_mixed else Verdict.SOMETIMES
 
 
-def _verdict_of(
-    found: "_Inspection", agent: Agent, incoming: Sequence[Incoming], budget: Budget
-) -> Verdict:
-    """Return the verdict over messages that come together."""
-    verdict = _joined([found.verdict(leg, budget) for leg in legs(agent, incoming)])
-    if verdict is not Verdict.SOMETIMES or not _is_split(incoming):
-        return verdict
-    found.reason = "one message has to be right for a step of your own and for another edge"
-    return Verdict.UNDECIDED
+def _joined(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return the verdict of legs, each of which has to let a message through."""
+    for worst in (Verdict.NEVER, Verdict.UNDECIDED, Verdict.SOMETIMES):
+        if worst in verdicts:
+            return worst
+    return Verdict.ALWAYS
 
 
 def _is_split(incoming: Sequence[Incoming]) -> bool:
@@ -122,31 +163,6 @@ def _is_split(incoming: Sequence[Incoming]) -> bool:
     )
 
 
-def _joined(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the verdict of legs, each of which has to let a message through."""
-    for worst in (Verdict.NEVER, Verdict.UNDECIDED, Verdict.SOMETIMES):
-        if worst in verdicts:
-            return worst
-    return Verdict.ALWAYS
-
-
-def legs(agent: Agent, incoming: Sequence[Incoming]) -> Iterator[Leg]:
-    senders: dict[object, LegSender] = {}
-    for each in incoming:
-        sender, start = LegSender(each.edge.source, each.sent), 0
-        for place, step in enumerate(each.edge.steps):
-            if isinstance(step, OwnStep):
-                rest = each.edge.steps[start:place]
-                sender.edges.append((each, rest))
-                yield Leg(step.takes, [sender], step)
-                sender, start = LegSender(f"a step of edge {each.number}", step.gives), place + 1
-        # What an agent sends goes along all of its edges; what a step makes, along its own.
-        key: object = each.number if start else each.edge.source
-        rest = each.edge.steps[start:]
-        senders.setdefault(key, sender).edges.append((each, rest))
-    yield Leg(agent.input, list(senders.values()))
-
-
 class _Inspection:
     """What was found about an agent."""
 
@@ -156,18 +172,23 @@ class _Inspection:
         self.breaches: list[Breach] = []
         self.reason = ""
 
-    def verdict(self, leg: Leg, budget: Budget) -> Verdict:
+    def verdict(self, incoming: Sequence[Incoming], budget: Budget) -> Verdict:
+        """Return the verdict over messages that come together."""
+        verdict = _joined([self._leg_verdict(leg, budget) for leg in legs(self._agent, incoming)])
+        if verdict is not Verdict.SOMETIMES or not _is_split(incoming):
+            return verdict
+        self.reason = "one message has to be right for a step of your own and for another edge"
+        return Verdict.UNDECIDED
+
+    def _leg_verdict(self, leg: Leg, budget: Budget) -> Verdict:
         """Return the verdict of a leg, and keep what breaks there."""
-        self.example = None
+        self.example, found = None, Verdict.UNDECIDED
         plain = check(leg.senders[0].sent, leg.takes, steps=budget.left) if leg.is_plain else None
-        if plain:
-            self._keep_plain(leg, plain)
-            return Verdict.ALWAYS
-        try:
-            found = self._searched(leg, budget)
-        except OutOfBudget:
-            found = Verdict.UNDECIDED
-            self.reason = "the budget ended first"
+        if not plain:
+            try:
+                found = self._searched(leg, budget)
+            except OutOfBudget:
+                self.reason = "the budget ended first"
         if plain is not None:
             self._keep_plain(leg, plain)
             found = plain.verdict if found is Verdict.UNDECIDED else found
@@ -175,34 +196,33 @@ class _Inspection:
 
     def _searched(self, leg: Leg, budget: Budget) -> Verdict:
         search = WitnessSearch(leg.chains, leg.takes, budget)
-        if search.is_silent:
-            return Verdict.ALWAYS  # who sends nothing breaks nothing
         proved = search.proved()
         if proved is Verdict.ALWAYS:
-            self.example = _messages(leg, [each.example for each in search.senders])
+            if not search.is_silent:
+                self.example = leg.messages([each.example for each in search.senders])
             return proved
-        kept: list[bool] = []
+        breaks: list[bool] = []
         try:
-            kept.extend(self._keep(leg, each) for each in search.breaks())
+            breaks.extend(self._keep(leg, each) for each in search.breaks())
             valid = None if proved is Verdict.NEVER else search.valid()
         except OutOfBudget:
-            if proved is Verdict.NEVER and any(kept):
+            if proved is Verdict.NEVER and any(breaks):
                 return proved  # what was kept before shows it
             raise
-        self.example = None if valid is None else _messages(leg, valid)
-        if any(kept) and (proved is Verdict.NEVER or self.example is not None):
-            return Verdict.NEVER if self.example is None else Verdict.SOMETIMES
-        kind = "gets through" if any(kept) else "breaks"
+        self.example = None if valid is None else leg.messages(valid)
+        if any(breaks) and (proved is Verdict.NEVER or self.example is not None):
+            return proved if proved is Verdict.NEVER else Verdict.SOMETIMES
+        kind = "gets through" if any(breaks) else "breaks"
         self.reason = f"no message was found that {kind}, and no proof that there is none"
-        if any(each.is_open for each in search.traces):
+        if search.is_open:
             self.reason += ": what a message format loses depends on the message"
         return Verdict.UNDECIDED
 
     def _keep_plain(self, leg: Leg, plain: Compatibility) -> None:
         """Keep what the check of a pair without steps shows, if nothing else is known."""
-        sender = leg.senders[0]
+        sender = leg.senders[0].name
         if self.example is None and plain.example is not None:
-            self.example = {sender.name: plain.example}
+            self.example = {sender: plain.example}
         if plain.counterexample is None or self.breaches:
             return
         reason = plain.reasons[0]
@@ -212,70 +232,39 @@ class _Inspection:
                 kind=BreachKind.MISSING if is_missing else BreachKind.REFUSED,
                 agent=self._agent.name,
                 problem=reason.summary,
-                messages={sender.name: plain.counterexample},
-                edges=(_rest(leg, sender, ()),),
-                edge=sender.edges[0][0].number,
+                messages={sender: plain.counterexample},
+                edges=leg.rest_of_edges(),
+                edge=leg.edge_at_fault(),
             )
         )
 
     def _keep(self, leg: Leg, found: Break) -> bool:
         """Keep what breaks; return whether it really does when it is sent."""
-        messages = _messages(leg, found.bodies)
-        edges = tuple(_rest(leg, each, steps) for each in leg.senders for _, steps in each.edges)
+        messages = leg.messages(found.bodies)
+        if messages is None:
+            return False
         breach = Breach(
             kind=_kind(leg, found),
             agent=self._agent.name,
             problem=_problem(leg, found, self._agent.name),
-            messages=messages or {},
-            edges=edges if messages else (),
-            edge=_edge_at(leg, found),
+            messages=messages,
+            edges=leg.rest_of_edges(),
+            edge=leg.edge_at_fault(None if found.is_shared else found.sender),
             required=found.required,
         )
-        if messages is not None and _gets_through(leg, breach):
+        arrived = leg.arrived(breach)
+        if arrived is not None and (leg.step is not None or leg.takes.is_valid(arrived)):
             return False
-        if inside := _inside(leg, breach):
+        inside = _inside(leg, breach, arrived)
+        if inside:
             breach = attrs.evolve(breach, problem=_problem(leg, found, self._agent.name, inside))
         self.breaches.append(breach)
         return True
 
 
-def _messages(leg: Leg, bodies: Bodies) -> dict[str, MessageBody] | None:
-    """Return a message of each sender; None if a name is too long for any message."""
-    try:
-        return {
-            sender.name: MessageBody(part.part() for part in parts)
-            for sender, parts in zip(leg.senders, bodies, strict=True)
-        }
-    except InvalidName:
-        return None
-
-
-def _rest(leg: Leg, sender: LegSender, steps: _Steps) -> Edge:
-    """Return the edge from where a leg begins, to where it ends."""
-    own: _Steps = () if leg.step is None else (leg.step,)
-    return Edge(sender.name, sender.edges[0][0].edge.target, steps + own)
-
-
-def _gets_through(leg: Leg, breach: Breach) -> bool:
-    body = _arrived(breach)
-    return body is not None and (leg.step is not None or leg.takes.is_valid(body))
-
-
-def _arrived(breach: Breach) -> MessageBody | None:
-    """Return what arrives of the messages of a breach; None if they do not get that far."""
-    arrived = [passage.arrived for passage in breach.passages]
-    if None in arrived:
-        return None
-    try:
-        return merged(each for each in arrived if each is not None)
-    except DuplicateName:
-        return None
-
-
-def _inside(leg: Leg, breach: Breach) -> str:
+def _inside(leg: Leg, breach: Breach, arrived: MessageBody | None) -> str:
     """Return where the content that arrives differs from what is taken; "" if that is not why."""
-    body = None if leg.step is not None or not breach.messages else _arrived(breach)
-    for each in () if body is None else leg.takes.iter_violations(body):
+    for each in () if arrived is None else leg.takes.iter_violations(arrived):
         if each.code == "content-invalid" and breach.required in (None, each.schema_index):
             place = f" at {quote(each.content_pointer)}" if each.content_pointer else ""
             return f"inside{place}, it takes {each.expected} and gets {each.got}"
@@ -288,14 +277,6 @@ def _kind(leg: Leg, found: Break) -> BreachKind:
     if leg.step is not None:
         return BreachKind.NOT_TAKEN
     return BreachKind.REFUSED if found.required is None else BreachKind.MISSING
-
-
-def _edge_at(leg: Leg, found: Break) -> int | None:
-    """Return the number of the edge that is at fault, if one alone is."""
-    edges = [edge for each in leg.senders for edge, _ in each.edges]
-    if found.sender is not None and not found.is_shared:
-        edges = [edge for edge, _ in leg.senders[found.sender].edges]
-    return edges[0].number if len(edges) == 1 else None
 
 
 def _problem(leg: Leg, found: Break, agent: str, inside: str = "") -> str:

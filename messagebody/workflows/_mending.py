@@ -17,9 +17,8 @@ from messagebody._core import Budget, OutOfBudget, is_json
 from messagebody.compatibility import disjoint
 from messagebody.globs import content_type_pattern
 from messagebody.schema import MessageBodySchema, SchemaPart
-from messagebody.workflows._images import sampled
-from messagebody.workflows._search import Break
-from messagebody.workflows._senders import EdgeSender, hits, passed, trace
+from messagebody.workflows._images import sampled, trace
+from messagebody.workflows._search import Break, WitnessSearch, hits, passed
 from messagebody.workflows._steps import Chain, Select, WitnessPart, WorkflowStep
 
 TEXT: Final = content_type_pattern("text/*")
@@ -168,9 +167,9 @@ class Mending:
     @cached_property
     def _samples(self) -> list[_Sample]:
         """A sendable part of each kind that the schemas tell apart, as far as it arrives."""
-        sender = EdgeSender(0, self._sent, [self._before], self._taker, self._budget)
+        search = WitnessSearch([(self._sent, [self._before])], self._taker, self._budget)
         found: dict[object, _Sample] = {}
-        for option in sender.options[:_MOST_SAMPLES]:
+        for option in search.options[0][:_MOST_SAMPLES]:
             sample = self._sample(option.part)
             if sample is not None:
                 kinds = tuple(self._meets(each, sample.arrives) for each in self._taker)

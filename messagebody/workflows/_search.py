@@ -1,46 +1,47 @@
-"""Messages that break something, or get through: found among what senders may send, and tried."""
+"""Messages that break something at a taker, or get through: made of what images show, and tried."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import reduce
-from itertools import combinations, combinations_with_replacement, islice, permutations, product
+from contextlib import suppress
+from functools import cached_property, lru_cache, reduce
+from itertools import combinations, product
 from operator import attrgetter, or_
-from typing import Final
+from typing import Final, NamedTuple
 
 import attrs
 
-from messagebody._core import Budget
-from messagebody.compatibility import Verdict, check
+from messagebody._core import COMMON, Budget
+from messagebody.compatibility import Verdict, check, satisfiable
 from messagebody.errors import DuplicateName
 from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.workflows._images import (
-    ANYTHING,
+    Clash,
     Image,
+    Trace,
     UnwrittenMeet,
     clash_of,
+    common_name,
+    difference,
+    images_of,
     is_empty,
+    optional,
+    sampled,
     shared,
+    trace,
 )
-from messagebody.workflows._senders import END, EdgeSender, SentPart, Stage, WitnessParts, hits
-from messagebody.workflows._steps import Chain, WitnessPart, distinct
+from messagebody.workflows._steps import Chain, Mount, WitnessPart, accepts, distinct, sample_of
 
-_ORDERS: Final = 24
-"""Orders of parts without a name that are tried."""
+_CACHED: Final = 1024
+_EXAMPLE: Final = 100_000
+"""Steps for finding a valid body."""
+_PART: Final = 50
+"""Steps of the budget for each part of a schema when a valid body is found."""
+_COPIES: Final = (1, 2, 3)
+"""How many parts without a name are tried where each gets a number."""
+_KINDS: Final = [SchemaPart(None, kind) for kind in COMMON[:8]]
+"""Types that are tried where the extension of a type is put behind a number."""
 
-
-def _texts(
-    senders: Iterable[tuple[MessageBodySchema, Sequence[Chain]]], taker: MessageBodySchema
-) -> str:
-    """Return the names and patterns of those who send to a taker, as one text."""
-    found = [part.name or "" for part in taker]
-    for schema, chains in senders:
-        found += [part.name or "" for part in schema]
-        found += [f"{step.to_dict()}" for chain in chains for step in chain if step.rules]
-    return "\n".join(found)
-
-
-Bodies = list[WitnessParts]
+Bodies = list[list[WitnessPart]]
 """A body of each sender."""
-_Chosen = Sequence[SentPart]
 
 
 @attrs.frozen
@@ -64,7 +65,104 @@ class Break:
     required: int | None = None
     name: str | None = None
     is_shared: bool = False
-    arrived: WitnessParts = attrs.field(factory=list)
+    arrived: list[WitnessPart] = attrs.field(factory=list)
+
+
+@attrs.frozen(eq=False)
+class SentPart:
+    """A part that a sender may send.
+
+    Arguments:
+        part: the part.
+        sender: the number of the sender.
+        sent: the schema parts of the sender that accept it, as bits.
+        taken: the schema parts of the taker that accept what arrives of it, as bits.
+        refused: how many of it have to be sent, so that something arrives that the taker does not
+            accept; 0 if nothing ever does. It is more than one only if parts are numbered.
+    """
+
+    part: WitnessPart
+    sender: int
+    sent: int
+    taken: int = 0
+    refused: int = 0
+
+
+_Chosen = Sequence[SentPart]
+
+
+def hits(schema: Iterable[SchemaPart], part: WitnessPart) -> int:
+    """Return the schema parts that accept a part, as bits."""
+    return sum(1 << i for i, each in enumerate(schema) if accepts(each, part))
+
+
+def passed(parts: Sequence[WitnessPart], chain: Chain) -> Sequence[WitnessPart]:
+    """Return what is left of parts after steps.
+
+    Raises:
+        DuplicateName: two parts have the same name on the path.
+    """
+    for step in chain:
+        parts = step.follow(parts)
+    return parts
+
+
+@lru_cache(_CACHED)
+def _example(schema: MessageBodySchema) -> tuple[bool, list[WitnessPart]]:
+    """Return whether no body of a schema is valid, and if not, the parts of one that is."""
+    found = satisfiable(schema, steps=_EXAMPLE)
+    return found.value is False, [*map(sample_of, found.witness or ())]
+
+
+class EdgeSender:
+    """A schema whose bodies go along edges to one taker.
+
+    Arguments:
+        schema: the schema.
+        chains: the steps of each edge.
+        budget: the budget.
+    """
+
+    def __init__(self, schema: MessageBodySchema, chains: Sequence[Chain], budget: Budget) -> None:
+        self.schema, self.chains = schema, chains
+        self.required = sum(1 << i for i, part in enumerate(schema) if part.required)
+        self.length = 1 + sum(map(len, chains))
+        self.traces = [trace(schema, chain, budget) for chain in chains]
+        self.is_numbered = any(isinstance(step, Mount) for chain in chains for step in chain)
+        budget.spend(_PART * (1 + len(schema)))
+        self.is_silent, self.example = _example(schema)
+
+    def certain(self) -> Iterator[list[Image]]:
+        """Yield images of which one always arrives: those of a required part that never goes."""
+        for each in self.traces:
+            lost = {image.origin for image in each.gone}
+            for at, part in enumerate(self.schema):
+                if part.required and at not in lost:
+                    yield [image for image in each.end if image.origin == at]
+
+    def arrive(self, parts: Sequence[WitnessPart]) -> list[WitnessPart]:
+        """Return what arrives of the parts of a body.
+
+        Raises:
+            DuplicateName: two parts have the same name on the path.
+        """
+        return [part for chain in self.chains for part in passed(parts, chain)]
+
+
+class _Namesakes(NamedTuple):
+    """Images of parts that may get one name.
+
+    Arguments:
+        one: an image.
+        sender: the number of its sender.
+        other: another image, or the same.
+        other_sender: the number of its sender.
+    """
+
+    one: Image
+    sender: int
+    other: Image
+    other_sender: int
 
 
 class WitnessSearch:
@@ -84,77 +182,139 @@ class WitnessSearch:
     ) -> None:
         self._taker, self._budget = taker, budget
         self._required = sum(1 << i for i, part in enumerate(taker) if part.required)
-        listed = list(senders)
-        texts = _texts(listed, taker)
-        self.senders = [
-            EdgeSender(number, *each, taker, budget, texts) for number, each in enumerate(listed)
-        ]
-        self.traces = [each for sender in self.senders for each in sender.traces]
-        for one, other in combinations(self.traces, 2):
-            for pair in product(one.end, other.end):
-                budget.spend(1)
-                clash = clash_of(*pair, budget)
-                if clash is not None:
-                    one.clashes.append(clash)
-                    other.clashes.append(clash)
-        self.clashes = [clash for each in self.traces for clash in each.clashes]
+        self.senders = [EdgeSender(*each, budget) for each in senders]
+        traces = [(at, each) for at, sender in enumerate(self.senders) for each in sender.traces]
+        self.is_open = any(each.is_open for _, each in traces)
+        self._images = [image for _, each in traces for image in each.end]
+        clashes = [(at, at, clash) for at, each in traces for clash in each.clashes]
+        for (at, one), (place, other) in combinations(traces, 2):
+            clashes += ((at, place, clash) for clash in self._between(one, other))
+        self._always_clash = any(clash.is_certain for _, _, clash in clashes)
+        self._may_clash = [_Namesakes(each.one, at, each.other, to) for at, to, each in clashes]
+
+    def _between(self, one: Trace, other: Trace) -> Iterator[Clash]:
+        """Yield what of two edges may get one name."""
+        for pair in product(one.end, other.end):
+            self._budget.spend(1)
+            clash = clash_of(*pair, self._budget)
+            if clash is not None:
+                yield clash
 
     @property
     def is_silent(self) -> bool:
         """Whether nothing ever arrives, because one of the senders has no valid body."""
         return any(sender.is_silent for sender in self.senders)
 
+    # What images prove
+
     def proved(self) -> Verdict:
         """Return *always* or *never* if images prove it; else *undecided*."""
-        if any(each.is_open for each in self.traces):
+        if self.is_silent:
+            return Verdict.ALWAYS  # who sends nothing breaks nothing
+        if self.is_open:
             return Verdict.UNDECIDED
-        if any(clash.is_certain for clash in self.clashes):
-            return Verdict.NEVER
-        upper = MessageBodySchema([part for each in self.senders for part in each.arriving()])
-        verdict = self._check(upper, self._taker)
-        if verdict is Verdict.NEVER or (verdict is Verdict.SOMETIMES and self._is_unmet()):
-            return Verdict.NEVER
-        is_met = verdict is Verdict.ALWAYS or self._is_met(upper)
-        return Verdict.ALWAYS if is_met and not self.clashes else Verdict.UNDECIDED
-
-    def _is_met(self, upper: MessageBodySchema) -> bool:
-        """Return whether each image alone is accepted, and together they are all that is required.
-
-        What is not there in an image counts here, and which parts fit together does not.
-        """
-        images = [image for each in self.traces for image in each.end]
-        if not all(is_empty(image, self._budget, *self._taker) for image in images):
-            return False
+        certain = [images for sender in self.senders for images in sender.certain()]
         required = [part for part in self._taker if part.required]
-        wanted = MessageBodySchema([*required, *ANYTHING])
-        return self._check(upper, wanted) is Verdict.ALWAYS
+        is_accepted = not self._may_clash and self._are(self._images, self._taker)
+        if is_accepted and all(
+            any(self._are(images, [part]) for images in certain) for part in required
+        ):
+            return Verdict.ALWAYS
+        if (
+            self._always_clash
+            or not all(self._may_be(self._images, [part]) for part in required)
+            or not all(self._may_be(images, self._taker) for images in certain)
+        ):
+            return Verdict.NEVER
+        return Verdict.UNDECIDED
 
-    def _is_unmet(self) -> bool:
-        """Return whether nothing that arrives is what is required, or all of it that always comes.
-
-        A message then lacks that, or brings what is refused.
-        """
-        images = [image for each in self.traces for image in each.end]
-        required = [part for part in self._taker if part.required]
-        if any(not any(self._may_be(image, part) for image in images) for part in required):
-            return True
-        return any(
-            not any(self._may_be(image, part) for image in found for part in self._taker)
-            for sender in self.senders
-            for found in sender.certain_images()
-        )
-
-    def _may_be(self, image: Image, part: SchemaPart) -> bool:
-        try:
-            both = shared(image.part, part, self._budget)
-        except UnwrittenMeet:
-            return True
-        return both is not None and not is_empty(attrs.evolve(image, part=both), self._budget)
-
-    def _check(self, sent: MessageBodySchema, taken: MessageBodySchema) -> Verdict:
-        found = check(sent, taken, steps=max(self._budget.left, 0))
+    def _are(self, images: Iterable[Image], schema: Iterable[SchemaPart]) -> bool:
+        """Return whether it is certain that a schema accepts all that some images do."""
+        # One question about all of them is quicker, and leaves out what does not arrive.
+        parts = optional(image.part for image in images)
+        found = check(parts, optional(schema), steps=max(self._budget.left, 0))
         self._budget.spend(found.steps_taken)
-        return found.verdict
+        return bool(found) or all(is_empty(image, self._budget, *schema) for image in images)
+
+    def _may_be(self, images: Sequence[Image], schema: Iterable[SchemaPart]) -> bool:
+        """Return whether a schema may accept something that some images do."""
+        for image, part in product(images, schema):
+            try:
+                both = shared(image.part, part, self._budget)
+            except UnwrittenMeet:
+                return True
+            if both is not None and not is_empty(attrs.evolve(image, part=both), self._budget):
+                return True
+        return False
+
+    # Parts to send
+
+    @cached_property
+    def options(self) -> list[list[SentPart]]:
+        """Parts of each kind that images tell apart, of each sender."""
+        return [list(self._options(number)) for number in range(len(self.senders))]
+
+    def _options(self, number: int) -> Iterator[SentPart]:
+        sender = self.senders[number]
+        has_contents = any(part.content_schema for part in (*sender.schema, *self._taker))
+        found: set[object] = set()
+        for part in filter(None, self._samples(sender)):
+            key = part if has_contents else part[:2]
+            self._budget.spend(len(sender.schema) + len(self._taker))
+            option = None if key in found else self._option(number, part)
+            found.add(key)
+            if option is not None:
+                yield option
+
+    def _samples(self, sender: EdgeSender) -> Iterator[WitnessPart | None]:
+        yield from sender.example
+        for each in sender.traces:
+            # If nothing is known of what arrives, what is sent is tried.
+            for image in images_of(sender.schema) if each.is_open else each.end:
+                yield self._sampled(image, image.part, *self._taker)
+                yield from (self._sampled(image, wanted) for wanted in self._taker)
+            yield from (self._sampled(image, image.part) for image in each.gone)
+        for image in images_of(sender.schema) if sender.is_numbered or self.is_open else ():
+            if image.part.name is None and image.part.content_type_pattern.literal is None:
+                yield self._sampled(image, image.part, *_KINDS)
+                yield from (self._sampled(image, kind) for kind in _KINDS)
+
+    def _sampled(
+        self, image: Image, wanted: SchemaPart, *without: SchemaPart
+    ) -> WitnessPart | None:
+        """Return what has to be sent, so that a part arrives that a schema part accepts."""
+        part = None
+        with suppress(UnwrittenMeet):
+            part = shared(image.part, wanted, self._budget)
+        if part is None:
+            return None
+        found = sampled(attrs.evolve(image, part=part), self._budget, *without)
+        if found is None:
+            return None
+        sample = image.pulled_back(found)
+        if image.content and not part.content_schema:
+            # Its type did not tell what is inside.
+            sent = SchemaPart(*sample[:2], content_schema=image.content)
+            return difference(sent).sample
+        return sample
+
+    def _option(self, number: int, part: WitnessPart) -> SentPart | None:
+        """Return a part with what becomes of it; None if the sender does not send it."""
+        sender = self.senders[number]
+        sent = hits(sender.schema, part)
+        taken = [0]
+        if not sent:
+            return None
+        for copies in _COPIES if part.name is None and sender.is_numbered else (1,):
+            self._budget.spend(sender.length * (1 + copies))
+            with suppress(DuplicateName):
+                found = [hits(self._taker, each) for each in sender.arrive([part] * copies)]
+                taken += found if copies == 1 else []
+                if not all(found):
+                    return SentPart(part, number, sent, reduce(or_, taken), refused=copies)
+        return SentPart(part, number, sent, reduce(or_, taken))
+
+    # What can break, and what gets through
 
     def breaks(self) -> Iterator[Break]:
         """Yield bodies that break something, for each thing that is known to break.
@@ -166,39 +326,17 @@ class WitnessSearch:
         yield from self._missing()
         yield from self._collisions()
 
-    def valid(self) -> Bodies | None:
-        """Return a body of each sender, so that what arrives is valid; None if none were found.
-
-        Raises:
-            OutOfBudget: none were found before the budget ended.
-        """
-        widths = [len(sender.schema) for sender in self.senders]
-        shifts = [sum(widths[:i]) for i in range(len(widths) + 1)]
-        needs = self._required << shifts[-1]
-        for sender in self.senders:
-            needs |= sender.required << shifts[sender.number]
-
-        def meets(part: SentPart) -> int:
-            return part.sent << shifts[part.sender] | part.taken << shifts[-1]
-
-        parts = [part for sender in self.senders for part in sender.options if part.refused != 1]
-        chosen = _choose(needs, [], parts, meets, self._fitting, self._budget)
-        return None if chosen is None else self._bodies(chosen)
-
-    # What can break
-
     def _refused(self) -> Iterator[Break]:
-        for sender in self.senders:
-            found: set[int] = set()
-            for option in sender.options:
-                first = option.sent & -option.sent
-                copies = [option] * option.refused
-                bodies = self._around(copies) if copies and first not in found else None
-                if bodies is not None:
-                    found.add(first)
-                    arrived = sender.arrive([each.part for each in copies])
-                    refused = [each for each in arrived if not hits(self._taker, each)]
-                    yield Break(bodies, sender.number, option.part, arrived=refused)
+        found: set[tuple[int, int]] = set()
+        for option in (option for options in self.options for option in options):
+            key = option.sender, option.sent & -option.sent
+            copies = [option] * option.refused
+            bodies = self._around(copies) if copies and key not in found else None
+            if bodies is not None:
+                found.add(key)
+                arrived = self.senders[option.sender].arrive([each.part for each in copies])
+                refused = [each for each in arrived if not hits(self._taker, each)]
+                yield Break(bodies, option.sender, option.part, arrived=refused)
 
     def _missing(self) -> Iterator[Break]:
         for required in range(len(self._taker)):
@@ -208,49 +346,86 @@ class WitnessSearch:
                     yield Break(bodies, required=required)
 
     def _collisions(self) -> Iterator[Break]:
-        bearers: dict[tuple[int, Stage, str], list[tuple[SentPart, int]]] = {}
-        for option in (each for sender in self.senders for each in sender.options):
-            for (stage, name), copies in option.names.items():
-                place = -1 if stage == END else option.sender
-                bearers.setdefault((place, stage, name), []).append((option, copies))
         found: set[tuple[int, int, str]] = set()
-        for (_, _, name), listed in bearers.items():
-            for (one, copies), (other, more) in combinations_with_replacement(listed, 2):
-                key = one.sender, other.sender, name
-                bodies = None
-                if key not in found:
-                    bodies = self._colliding([one] * copies, [other] * more)
-                if bodies is not None:
-                    found.add(key)
-                    is_shared = one.sender != other.sender
-                    yield Break(bodies, other.sender, other.part, name=name, is_shared=is_shared)
+        for namesakes in self._may_clash:
+            each = next(self._colliding(namesakes), None)
+            key = namesakes.sender, namesakes.other_sender, (each and each.name) or ""
+            if each is not None and key not in found:
+                found.add(key)
+                yield each
 
-    def _colliding(self, ones: list[SentPart], others: list[SentPart]) -> Bodies | None:
-        """Return bodies with two parts that get one name on their way; None if there are none."""
-        if ones[0] is others[0]:
-            # The same part goes several ways, or one without a name is sent once more.
-            others = [] if ones[0].part.name else others[:1]
-        chosen = ones + others
-        self._budget.spend(4)
-        if self._named(chosen) and self._arrived(chosen) is None:
-            return self._around(chosen)
+    def _colliding(self, namesakes: _Namesakes) -> Iterator[Break]:
+        """Yield bodies with two parts that get one name."""
+        is_shared = namesakes.sender != namesakes.other_sender
+        for pair in self._pairs(namesakes):
+            bodies = self._around(pair)
+            name = None if bodies is None else self._collision(bodies)
+            if bodies is not None and name is not None:
+                last = pair[-1]
+                yield Break(bodies, last.sender, last.part, name=name, is_shared=is_shared)
+
+    def _pairs(self, namesakes: _Namesakes) -> Iterator[_Chosen]:
+        """Yield parts to send that may get one name on their way."""
+        one, number, other, other_number = namesakes
+        if other.is_numbered and not one.is_numbered:
+            one, number, other, other_number = namesakes[2:] + namesakes[:2]
+        name = common_name(one, other, self._budget)
+        # The extension of a type stands behind a number, so some types are tried.
+        wanted = [SchemaPart(one.part.name, kind.content_type) for kind in _KINDS]
+        for each in wanted if one.is_numbered else [SchemaPart(name)] if name else []:
+            first = self._sampled(one, each)
+            if first is None:
+                continue
+            arrived = one.arrived(first)
+            kind = arrived.content_type if other.is_numbered else "*/*"
+            second = self._sampled(other, SchemaPart(arrived.name, kind))
+            if first == second and number == other_number and first.name is not None:
+                second = None  # the same part goes several ways
+            pair = [self._option(number, first), second and self._option(other_number, second)]
+            yield [option for option in pair if option]
+
+    def _collision(self, bodies: Bodies) -> str | None:
+        """Return the name that two parts of bodies would have; None if they get through."""
+        try:
+            self._arrived(bodies)
+        except DuplicateName as error:
+            return error.name
         return None
+
+    def valid(self) -> Bodies | None:
+        """Return a body of each sender, so that what arrives is valid; None if none were found.
+
+        Raises:
+            OutOfBudget: none were found before the budget ended.
+        """
+        shifts, needs, shift = list[int](), self._required, len(self._taker)
+        for sender in self.senders:
+            shifts.append(shift)
+            needs |= sender.required << shift
+            shift += len(sender.schema)
+
+        def meets(part: SentPart) -> int:
+            return part.sent << shifts[part.sender] | part.taken
+
+        parts = [part for options in self.options for part in options if part.refused != 1]
+        chosen = _choose(needs, [], parts, meets, self._gets_through, self._budget)
+        return None if chosen is None else self._bodies(chosen)
 
     # Bodies
 
     def _around(self, fixed: _Chosen, without: int = 0) -> Bodies | None:
         """Return a valid body of each sender, some with certain parts; None if none were found."""
-        bodies = []
-        for sender in self.senders:
-            start = [part for part in fixed if part.sender == sender.number]
-            parts = [part for part in sender.options if not part.taken & without]
+        found: list[SentPart] = []
+        for number, sender in enumerate(self.senders):
+            start = [part for part in fixed if part.sender == number]
+            parts = [part for part in self.options[number] if not part.taken & without]
             chosen = _choose(
-                sender.required, start, parts, attrgetter("sent"), self._named, self._budget
+                sender.required, start, parts, attrgetter("sent"), _are_named_apart, self._budget
             )
             if chosen is None:
                 return None
-            bodies.append([option.part for option in chosen])
-        return bodies
+            found += chosen
+        return self._bodies(found)
 
     def _bodies(self, chosen: _Chosen) -> Bodies:
         bodies: Bodies = [[] for _ in self.senders]
@@ -258,42 +433,32 @@ class WitnessSearch:
             bodies[option.sender].append(option.part)
         return bodies
 
-    def _named(self, chosen: _Chosen) -> _Chosen | None:
-        """Return parts if those of each sender have different names."""
-        named = [(each.sender, each.part.name) for each in chosen if each.part.name is not None]
-        return chosen if len(set(named)) == len(named) else None
-
-    def _fitting(self, chosen: _Chosen) -> _Chosen | None:
-        """Return parts in an order in which they get through; None if none was found."""
-        if self._named(chosen) is None:
-            return None
-        return next(filter(self._is_taken, self._orders(chosen)), None)
-
-    def _orders(self, chosen: _Chosen) -> Iterator[_Chosen]:
-        """Yield orders of parts: numbers follow them, and one part more moves them on."""
-        yield chosen
-        counting = [sender for sender in self.senders if sender.is_numbered]
-        spare = [
-            [each]
-            for sender in counting
-            for each in sender.options
-            if each.part.name is None and each.refused != 1
-        ]
-        for more in [[], *spare] if counting else []:
-            yield from islice(permutations([*more, *chosen]), _ORDERS)
-
-    def _is_taken(self, chosen: _Chosen) -> bool:
+    def _gets_through(self, chosen: _Chosen) -> bool:
         """Return whether parts get through, and the taker accepts all that arrives."""
-        arrived = self._arrived(chosen)
-        return arrived is not None and all(hits(self._taker, part) for part in arrived)
-
-    def _arrived(self, chosen: _Chosen) -> WitnessParts | None:
-        """Return what arrives; None if two parts have one name, on their way or at its end."""
-        pairs = zip(self.senders, self._bodies(chosen), strict=True)
+        if not _are_named_apart(chosen):
+            return False
         try:
-            return distinct([part for sender, body in pairs for part in sender.arrive(body)])
+            return all(hits(self._taker, part) for part in self._arrived(self._bodies(chosen)))
         except DuplicateName:
-            return None
+            return False
+
+    def _arrived(self, bodies: Bodies) -> list[WitnessPart]:
+        """Return what arrives.
+
+        Raises:
+            DuplicateName: two parts have one name, on their way or at its end.
+        """
+        arrived: list[WitnessPart] = []
+        for sender, body in zip(self.senders, bodies, strict=True):
+            self._budget.spend(sender.length * (1 + len(body)))
+            arrived += sender.arrive(body)
+        return distinct(arrived)
+
+
+def _are_named_apart(chosen: _Chosen) -> bool:
+    """Return whether the parts of each sender have different names."""
+    named = [(each.sender, each.part.name) for each in chosen if each.part.name is not None]
+    return len(set(named)) == len(named)
 
 
 def _choose(
@@ -301,7 +466,7 @@ def _choose(
     start: _Chosen,
     candidates: Iterable[SentPart],
     meets: Callable[[SentPart], int],
-    fit: Callable[[_Chosen], _Chosen | None],
+    fit: Callable[[_Chosen], bool],
     budget: Budget,
 ) -> _Chosen | None:
     """Return parts that meet all needs and fit together; None if there are none.
@@ -311,7 +476,7 @@ def _choose(
         start: the parts that are chosen already.
         candidates: the parts to choose from.
         meets: returns what a part meets, and maybe more.
-        fit: returns parts as they fit together; if some don't, more of them don't either.
+        fit: returns whether parts fit together; if some don't, more of them don't either.
         budget: the budget.
     """
     useful = [(part, meets(part) & needs) for part in candidates if meets(part) & needs]
@@ -319,11 +484,10 @@ def _choose(
     while stack:
         chosen, unmet = stack.pop()
         budget.spend(4 + 4 * len(chosen) + len(useful) * unmet.bit_count() // 4)
-        fitting = fit(chosen)
-        if fitting is None:
+        if not fit(chosen):
             continue
         if not unmet:
-            return fitting
+            return chosen
         bits = [1 << need for need in range(unmet.bit_length()) if unmet >> need & 1]
         rarest = min(bits, key=lambda bit: sum(met & bit > 0 for _, met in useful))
         ways = [(part, met) for part, met in useful if met & rarest]

@@ -259,9 +259,9 @@ class Workflow(metaclass=Guided):
         An agent may send any body that is valid for its output, whatever came in. *Always* and
         *never* are proved of all of them; *sometimes* is shown by messages. The answer is
         *undecided*, with a reason, if the budget of an agent ends first, or if neither was found:
-        where a step is a message format, somebody asks for a particular number among those that
-        `mount` gives, or what arrives is no schema. Names may have any length for a proof; a step
-        fails if one becomes longer than readers take.
+        where a step is a message format, what arrives is no schema, or numbers that `mount` gives
+        depend on the order of parts or on a rare type. Names may have any length for a proof; a
+        step fails if one becomes longer than readers take.
 
         Arguments:
             steps: the budget of each agent; see `messagebody.check`.

@@ -82,7 +82,7 @@ def test_questions_about_patterns_take_from_the_budget() -> None:
     workflow = pair(ANY, MessageBodySchema([("/a/**",)]), *choices)
     # Also those that were asked before.
     for _ in range(2):
-        assert workflow.check(steps=21_000)["b"].reason == "the budget ended first"
+        assert workflow.check(steps=12_000)["b"].reason == "the budget ended first"
         assert workflow.check(steps=40_000)["b"].verdict == "sometimes"
 
 

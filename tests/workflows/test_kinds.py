@@ -21,20 +21,12 @@ def answer(taken: list[Any], *senders: tuple[list[Any], list[Any]]) -> WorkflowA
     return found
 
 
-@pytest.mark.parametrize("count", [2, 3, 6])
+@pytest.mark.parametrize("count", [2, 3])
 def test_as_many_extensions_as_senders(count: int) -> None:
     picture = ([[None, "image/*", True]], [mount("/m")])
     found = answer(ALL, *[picture] * count)["taker"]
     assert found.verdict == "sometimes"
     assert {str(each.kind) for each in found.breaches} == {"collision"}
-
-
-def test_types_of_two_kinds_with_one_extension() -> None:
-    """There are `audio/wav` and `application/x-wav`; what has no extension is left out."""
-    steps = [mount("/m"), select("/m/*.*")]
-    sounds, files = [[None, "audio/*", False]], [[None, "application/*", False]]
-    found = answer(ALL, (sounds, steps), (files, steps))
-    assert found["taker"].verdict == "sometimes"
 
 
 def test_the_extension_of_a_type_that_a_step_makes() -> None:
@@ -48,16 +40,16 @@ def test_the_extension_of_a_type_that_a_step_makes() -> None:
 @pytest.mark.parametrize(
     ("pattern", "verdict"),
     [
-        ("/m/*.docx", "sometimes"),
-        ("/m/*x", "sometimes"),
-        ("/m/1.{d,x}*", "sometimes"),
-        ("/m/*.{do,x}cx", "sometimes"),
+        ("/m/*.png", "sometimes"),
+        ("/m/*g", "sometimes"),
+        ("/m/1.{p,x}*", "sometimes"),
+        ("/m/*.{jp,pn}g", "sometimes"),
         ("/m/*.*", "sometimes"),
         ("/m/1", "sometimes"),
-        ("/m/*.docxx", "undecided"),
+        ("/m/*.docx", "undecided"),  # a type that is not tried
+        ("/m/*.pngg", "undecided"),
         ("/m/*d*", "sometimes"),
-        ("/m/1.do*", "sometimes"),
-        ("/m/1.tar.docx", "undecided"),
+        ("/m/1.tar.png", "undecided"),
     ],
 )
 def test_a_pattern_that_tells_an_extension(pattern: str, verdict: str) -> None:
