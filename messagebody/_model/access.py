@@ -82,7 +82,11 @@ def redescribed(part: Part, **members: Any) -> Part:
 
 def only_text(body: PartSequence) -> str | None:
     """Return the text of a body of just a text without a name or metadata, None for any other."""
-    record = body._parts.only()
+    return only_text_of(body._parts.only())
+
+
+def only_text_of(record: PartRecord | None) -> str | None:
+    """Return the text of a part of just a text, None for any other."""
     if type(record) is not PartRecord or record.content_type != TEXT_PLAIN:
         return None
     is_plain = record.name is None and record.metadata is None and record.encoding is None

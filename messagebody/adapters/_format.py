@@ -32,7 +32,7 @@ from messagebody.adapters._conversation.turn import UNREAD, Turn, is_unread, wit
 from messagebody.adapters._conversation.turns import at_the_end, joined, refused_places, turns_of
 from messagebody.adapters._conversion.citing import marks_of, renumbered, uncounted, with_documents
 from messagebody.adapters._conversion.collecting import Collector
-from messagebody.adapters._conversion.plain import read_plain, read_text, write_plain
+from messagebody.adapters._conversion.plain import read_plain, read_text, write_plain, write_usual
 from messagebody.adapters._conversion.reaching import Reach, WriteOptions
 from messagebody.adapters._conversion.reading import BlockReader, ReadOptions, pieces_of
 from messagebody.adapters._conversion.writing import write
@@ -47,6 +47,7 @@ from messagebody.adapters._vocabulary.dialect import (
     Misplaced,
 )
 from messagebody.adapters._vocabulary.items import KEEP
+from messagebody.adapters._vocabulary.places import contents_of
 from messagebody.adapters._vocabulary.spots import place_of
 from messagebody.adapters._vocabulary.values import json_value, one_of
 from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
@@ -218,12 +219,16 @@ class Format(Dialect):
         if is_unread(body, rest):
             return self._as_it_came(rest, is_item=turn is not None and self._lists_items)
         talk = self.talk if turn is not None and rest.get("format") != self.name else None
-        if not options.carry and talk is None:
-            plain = write_plain(self, body, rest, role)
-            if plain is not None:
-                return plain, False
+        is_short = not options.carry and talk is None
+        if is_short and (plain := write_plain(self, body, rest, role)) is not None:
+            return plain, False
+        contents = contents_of(body) if turn is None else turn.contents()
         try:
-            return write(self, body, rest, options, role=role, turn=turn, talk=talk)
+            if is_short and (usual := write_usual(self, contents.items, rest, role)) is not None:
+                return usual, False
+            return write(
+                self, body, rest, options, contents, role=role, talk=talk, in_talk=turn is not None
+            )
         except Misplaced as error:
             # Blocks that are made of parts are right, so the mistake is in `rest`.
             raise EnvelopeError(f"rest is not what to_body returned: {error.detail}") from error

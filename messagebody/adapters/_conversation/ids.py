@@ -10,7 +10,6 @@ import attrs
 from messagebody._core import (
     MessageBody,
     Part,
-    check_object,
     parts_of,
     quote,
     record_of,
@@ -196,7 +195,7 @@ def _say_of_result(turn: Turn, parts: Iterable[Part], said: dict[str, str]) -> N
     """Add members to what a result's parts say of it."""
     for part in parts if said else ():
         metadata = dict(part.metadata or {})
-        metadata[RESULT] = {**metadata[RESULT], **check_object(said)}
+        metadata[RESULT] = {**metadata[RESULT], **said}
         _replace(turn, part, redescribed(part, metadata=metadata))
 
 

@@ -28,9 +28,10 @@ def told_by_tools(turns: list[Turn]) -> Iterator[Turn]:
 
 def _as_result(turn: Turn) -> Turn:
     """Return a turn whose plain parts are the result of a call, unless it has results."""
-    items, entries = turn.items(), entries_of(turn.rest, "blocks")
+    items = turn.items()
     if any(item is not None for item, _ in items):
         return turn
+    entries = entries_of(turn.rest, "blocks")
     made, inner, numbers = [], [*entries], count(1)
     for (_, [part]), index in zip(items, matched(items, entries), strict=True):
         name = f"{_PLACE}{part.name or f'/{next(numbers)}'}"

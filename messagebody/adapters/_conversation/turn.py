@@ -1,6 +1,6 @@
 """A turn: one body of a conversation on its way to a message."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import attrs
@@ -50,7 +50,7 @@ class Turn:
         """Return the items of the body."""
         return self.contents().items
 
-    def piece(self, parts: Iterable[Part], role: str | None = None) -> "Turn":
+    def piece(self, parts: Sequence[Part], role: str | None = None) -> "Turn":
         """Return a turn of some of the parts; what has no part goes with the first piece."""
         rest = dict(self.rest) if isinstance(self.rest, dict) else {}
         for member in ("missed", "frame", "form", "mark"):
@@ -61,9 +61,13 @@ class Turn:
             ]
         if role is not None:
             rest["role"] = role
-        # Parts of one body have names of their own.
-        body = body_of([record_of(part) for part in parts])
-        return Turn(self.number, body, rest or None, self.is_own)
+        made = Turn(self.number, self.body, rest or None, self.is_own)
+        if len(parts) < len(self.body):
+            # Parts of one body have names of their own.
+            made.body = body_of([record_of(part) for part in parts])
+        else:
+            made._found = self._found
+        return made
 
     def loss(self, kind: LossKind, where: object, why: str, affects: Affected) -> Loss:
         """Return a loss of this turn."""

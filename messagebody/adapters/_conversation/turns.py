@@ -389,18 +389,27 @@ def joined(dialect: Dialect, messages: list[Any], turns: list[Turn]) -> list[Any
         messages: the messages.
         turns: the turn of each.
     """
-    made: list[tuple[Any, bool, bool]] = []
+    made: list[tuple[list[Any], bool, bool]] = []
     for message, turn in zip(messages, turns, strict=True):
-        last: Any
-        last, was_own, is_whole = made[-1] if made else (None, False, True)
+        among, was_own, is_whole = made[-1] if made else ([None], False, True)
         stays = turn.is_unread or is_whole or (turn.is_own and was_own)
-        if stays or not _is_alike(last, message):
-            made.append((message, turn.is_own, turn.is_unread))
-            continue
-        blocks = [*dialect.split(last)[0], *dialect.split(message)[0]]
-        whole = {**message, **last, **dialect.join(blocks, None, message["role"])}
-        made[-1] = (whole, turn.is_own and was_own, False)
-    return [message for message, _, _ in made]
+        if stays or not _is_alike(among[0], message):
+            made.append(([message], turn.is_own, turn.is_unread))
+        else:
+            among.append(message)
+            made[-1] = (among, turn.is_own and was_own, False)
+    return [_joined(dialect, among) for among, _, _ in made]
+
+
+def _joined(dialect: Dialect, messages: list[Any]) -> Any:
+    """Return one message with the blocks of several; of equal members, it has the first."""
+    if len(messages) == 1:
+        return messages[0]
+    blocks = [block for message in messages for block in dialect.split(message)[0]]
+    members: dict[str, Any] = {}
+    for message in messages:
+        members = {**message, **members}
+    return {**members, **dialect.join(blocks, None, members["role"])}
 
 
 def _is_alike(first: Any, second: Any) -> bool:

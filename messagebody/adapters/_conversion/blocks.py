@@ -80,16 +80,13 @@ class BlockWriter:
         self.role = plan.role.name
         self.kinds = plan.dialect.kinds_of(self.role)
         """The kinds of block that the message may have."""
+        self.values = [kind for kind in self.kinds if kind.is_value]
+        """Those of them that hold a JSON value."""
 
     @cached_property
     def _pages(self) -> dict[str, Part]:
         """The sources that links cite, by their names."""
         return pages_of(self.plan.positions.parts)
-
-    @cached_property
-    def _values(self) -> list[Kind]:
-        """The kinds of block that hold a JSON value."""
-        return [kind for kind in self.kinds if kind.is_value]
 
     def of(self, step: PlanStep | KeptBlock) -> Written:
         """Return the blocks of a step."""
@@ -291,9 +288,9 @@ class BlockWriter:
 
     def _has_value(self, part: Part, directory: str) -> bool:
         """Return whether a part is a JSON value, and the format has a kind of block for it."""
-        if not self._values:
+        if not self.values:
             return False
-        kinds = [kind for kind in kinds_at(self.dialect, self._values, {}, directory)
+        kinds = [kind for kind in kinds_at(self.dialect, self.values, {}, directory)
                  if fits(part, kind)]  # fmt: skip
         return bool(kinds) and not self._is_carried(part)
 

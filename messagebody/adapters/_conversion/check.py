@@ -4,7 +4,6 @@ All formats show their losses in this way: a loss is what a reader of the messag
 """
 
 from collections.abc import Container, Iterator
-from functools import cached_property
 from typing import Any
 
 from messagebody._core import (
@@ -38,12 +37,9 @@ class MessageCheck:
 
     def __init__(self, plan: MessagePlan, *, is_carrying: bool) -> None:
         self._plan = plan
+        self._may_link = any(map(may_link, plan.positions.parts))
         self._is_carrying = is_carrying
         self._made: BlockReader | None = None
-
-    @cached_property
-    def _may_link(self) -> bool:
-        return any(map(may_link, self._plan.positions.parts))
 
     @property
     def _reader(self) -> BlockReader:

@@ -16,6 +16,7 @@ from messagebody._core import (
     MessageBody,
     Part,
     base64,
+    body_of,
     by_usual_name,
     check_content_type,
     check_object,
@@ -23,6 +24,7 @@ from messagebody._core import (
     may_be,
     part_of_text,
     quote,
+    record_of,
     redescribed,
     sniffing,
     stated_charset,
@@ -136,7 +138,9 @@ class Collector:
 
     def body(self) -> MessageBody:
         """Return the body of the parts."""
-        return MessageBody(self.parts)
+        if sum(part.name is not None for part in self.parts) == len(self.named):
+            return body_of([*map(record_of, self.parts)])
+        return MessageBody(self.parts)  # which says what name is there twice
 
     def _append(self, item: Item, content: Any, **about: Any) -> None:
         if isinstance(content, str):

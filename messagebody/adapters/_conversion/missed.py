@@ -72,6 +72,8 @@ def missed_in(
         >>> missed_in({"set": {"/id": "m", "/isError": True, "/status": "completed"}})
         ['isError']
     """
+    if not ("set" in difference or "turn" in difference):
+        return []
     changed = [
         (pointer, value)
         for pointer, value in difference.get("set", {}).items()

@@ -1,18 +1,31 @@
-"""Plain messages, which hold a text and nothing else: most messages of a chat.
+"""Plain messages, which hold a text and nothing else, and those of texts, calls and results.
 
-They are read and written in one step each, with the same result as the general way. A format that
-has a table of them needs none of its own code for it, and what a table writes is not read back.
+They are most messages of a chat. Each is read or written in one step, with the same result as in
+the general way. A format that has a table of texts needs none of its own code for them, and what a
+table writes is not read back.
 """
 
 from typing import Any
 
-from messagebody._core import MessageBody, body_of_text, only_text, text_problem
+from messagebody._core import (
+    MessageBody,
+    Part,
+    body_of_text,
+    only_text,
+    only_text_of,
+    record_of,
+    text_problem,
+)
 from messagebody.adapters._contract import Converted
+from messagebody.adapters._conversion.likeness import is_whole
 from messagebody.adapters._conversion.missed import missed_in
-from messagebody.adapters._conversion.reading import Pieces
+from messagebody.adapters._conversion.reading import Pieces, item_of
+from messagebody.adapters._conversion.rest import entries_of
+from messagebody.adapters._conversion.role import inferred_role, role_of, unsaid
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.dialect import ROLES, Dialect, Misplaced
-from messagebody.adapters._vocabulary.items import Text
+from messagebody.adapters._vocabulary.items import Call, Item, Result, Text, is_of_provider
+from messagebody.adapters._vocabulary.places import Found
 from messagebody.errors import DecodeError
 
 
@@ -92,3 +105,85 @@ def write_plain(
     if is_own:
         return Converted(differences.apply(rest.get("frame"), message))
     return Converted(dialect.complete(message))
+
+
+def write_usual(
+    dialect: Dialect, items: list[Found], rest: dict[str, Any], role: str | None
+) -> Converted[Any] | None:
+    """Return the message of texts, calls and results that say nothing else, None for any other.
+
+    Of a usual message nothing is lost: it came from elsewhere, its rest holds nothing that a reader
+    misses, and each of its blocks is read back as what it was made of.
+    """
+    if not items or dialect.takes_files or not all(_is_usual(*each) for each in items):
+        return None
+    stated = role or rest.get("role")
+    if rest.get("format") == dialect.name or not _is_told(rest):
+        return None
+    who = role_of(dialect, stated or inferred_role(items), None, {}, items)
+    if any(unsaid(dialect, who, {}, items, is_stated=bool(stated))):
+        return None
+    blocks = []
+    for item, parts in items:
+        block = _usual_block(dialect, item, parts, who.name, is_alone=len(items) == 1)
+        if block is None:
+            return None
+        blocks.append(block)
+    message = dialect.join(blocks, None, who.word)
+    if len(blocks) > 1 and dialect.split(message)[0] != blocks:
+        return None
+    return Converted(dialect.complete(message))
+
+
+def _is_usual(item: Item | None, parts: list[Part]) -> bool:
+    """Return whether an item is a text alone, a call for a client, or the result of one."""
+    if item is None:
+        return only_text_of(record_of(parts[0])) is not None
+    if isinstance(item, Result) and item.is_pending:
+        return False
+    return isinstance(item, Call | Result) and not is_of_provider(item)
+
+
+def _is_told(rest: dict[str, Any]) -> bool:
+    """Return whether the rest of another message holds nothing that a reader misses."""
+    if rest.get("missed") or not isinstance(rest.get("role"), str | None):
+        return False
+    for entry in entries_of(rest, "blocks"):
+        inner = entry.get("inner", [])
+        if not isinstance(inner, list) or not all(map(_is_all, (entry, *inner))):
+            return False
+    return True
+
+
+def _is_all(entry: Any) -> bool:
+    return isinstance(entry, dict) and "missed" not in entry
+
+
+def _usual_block(
+    dialect: Dialect, item: Item | None, parts: list[Part], role: str, *, is_alone: bool
+) -> Any | None:
+    """Return the block of a usual item, None if it does not say all of it."""
+    if item is None:
+        return _block_of(dialect, parts[0].text, role)
+    is_misplaced = isinstance(item, dialect.alone) and not is_alone
+    if is_misplaced or role not in dialect.speakers.get(type(item), ROLES):
+        return None
+    inner = []
+    for part in parts if isinstance(item, Result) else ():
+        block = _block_of(dialect, part.text, role)
+        if block is None:
+            return None
+        inner.append(block)
+    item.form = None
+    block = dialect.write_block(item, inner)
+    return block if is_whole(dialect, item, parts, item_of(dialect, block)) else None
+
+
+def _block_of(dialect: Dialect, text: str | None, role: str) -> Any | None:
+    """Return the block of a text, None if the service may refuse it, or reads something else."""
+    if not text or not (dialect.takes_blank or text.strip()):
+        return None
+    if dialect.plain is not None:
+        return {**dialect.plain.block, "text": text}
+    block = dialect.write_block(Text(text, speaker=role), [])
+    return block if item_of(dialect, block) == Text(text) else None

@@ -185,7 +185,7 @@ class BlockReader:
             if plain is not None and (text := plain.text_of(block)) is not None:
                 return self._plain(Text(text), spot, directory)
             self._check_block(block, spot)
-            item = item_of(self.dialect, block, spot)
+            item = _item_of(self.dialect, block, spot)
             return self.rest_of(item, block, spot, directory)
         except EnvelopeError as error:
             if self.is_strict:
@@ -321,6 +321,10 @@ def item_of(dialect: Dialect, block: Any, spot: Spot | None = None) -> Item | No
     """
     if dialect.plain is not None and (text := dialect.plain.text_of(block)) is not None:
         return Text(text)
+    return _item_of(dialect, block, spot)
+
+
+def _item_of(dialect: Dialect, block: Any, spot: Spot | None) -> Item | None:
     pointer = spot.pointer if spot is not None else str
     is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
     try:

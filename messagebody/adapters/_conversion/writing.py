@@ -9,7 +9,6 @@ from typing import Any
 
 from messagebody._core import MessageBody, quote
 from messagebody.adapters._contract import Converted, Loss, LossKind
-from messagebody.adapters._conversation.turn import Turn
 from messagebody.adapters._conversion.blocks import BlockWriter, Written
 from messagebody.adapters._conversion.check import MessageCheck
 from messagebody.adapters._conversion.plan import KeptBlock, MessagePlan, PlanStep, plan_of
@@ -19,13 +18,14 @@ from messagebody.adapters._conversion.rest import is_stand_in, without_stand_ins
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import Media, Text
-from messagebody.adapters._vocabulary.places import contents_of
+from messagebody.adapters._vocabulary.places import BodyContents
 from messagebody.errors import LossyConversion
 
 
 def write(
-    dialect: Dialect, body: MessageBody, rest: dict[str, Any], options: WriteOptions, *,
-    role: str | None = None, turn: Turn | None = None, talk: str | None = None,
+    dialect: Dialect, body: MessageBody, rest: dict[str, Any], options: WriteOptions,
+    contents: BodyContents, *, role: str | None = None, talk: str | None = None,
+    in_talk: bool = False,
 ) -> tuple[Converted[Any], bool]:  # fmt: skip
     """Return the message of a body, and whether it says nothing.
 
@@ -34,15 +34,15 @@ def write(
         body: the body.
         rest: the rest of the message that it came from.
         options: how to write.
+        contents: what the body holds.
         role: the role that the caller states.
-        turn: the turn of the body in a conversation, None for a message alone.
         talk: the form of a message in a conversation.
+        in_talk: whether the message is one of a conversation.
 
     Raises:
         EnvelopeError: `rest` is something else.
         LossyConversion: a part has no block, and the options make that an error.
     """
-    contents = contents_of(body) if turn is None else turn.contents()
     plan = plan_of(dialect, body, rest, role, talk, contents)
     writer = BlockWriter(plan, options)
     check = MessageCheck(plan, is_carrying=options.carry)
@@ -56,7 +56,7 @@ def write(
         losses += check.of_message(blocks, message)
     message = _finished(plan, message)
     if not plan.is_own and not plan.steps and check.says_something(message):
-        is_dropped = turn is not None and dialect.answers_calls
+        is_dropped = in_talk and dialect.answers_calls
         how = "none goes out" if is_dropped else "an empty text goes out"
         why = f"{dialect.name} has no message without content: {how}"
         losses.append(Loss(LossKind.CONVERTED, dialect.place, why))

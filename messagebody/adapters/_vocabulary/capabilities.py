@@ -196,11 +196,15 @@ class Spelling:
 
     letters: str
     longest: int
+    _legal: re.Pattern[str] = attrs.field(init=False, repr=False, eq=False)
+
+    @_legal.default
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile(f"[{self.letters}]+", re.ASCII)
 
     def takes(self, text: str) -> bool:
         """Return whether a text is legal."""
-        legal = re.fullmatch(f"[{self.letters}]+", text, re.ASCII)
-        return len(text) <= self.longest and legal is not None
+        return len(text) <= self.longest and self._legal.fullmatch(text) is not None
 
     def of(self, text: str) -> str:
         """Return a legal text that looks like another one, always the same for the same text."""
