@@ -20,13 +20,10 @@ Map = Mapping[str, Any]
 
 
 def build_text(role: str, content: Content, metadata: Map | None = None) -> Envelope:
-    """Return an envelope of text or content blocks.
+    """Return an envelope of text or content blocks, without a payload.
 
-    The type is "text" unless content or metadata imply another, as for a plain message; the payload
-    stays empty.
-
-    Raises:
-        EnvelopeError: an argument is not what an envelope takes.
+    The type is "text" unless content or metadata imply another, as for a plain message. All
+    builders raise `EnvelopeError` if an argument is not what an envelope takes.
 
     Examples:
         >>> build_text("user", [{"type": "text", "text": "Hello!"}])["type"]
@@ -41,14 +38,11 @@ def build_tool_call(
     """Return an envelope of a tool call; its role is assistant.
 
     Arguments:
-        content: what a person reads.
+        content: what a person reads; also for the other builders.
         tool_name: the tool.
         parameters: its parameters.
         turn: the turn of the conversation.
-        metadata: details of the adapter.
-
-    Raises:
-        EnvelopeError: an argument is not what an envelope takes.
+        metadata: details of the adapter; also for the others.
 
     Examples:
         >>> build_tool_call("Searching", "search", {"q": "cats"}, 1)["payload"]
@@ -65,9 +59,6 @@ def build_tool_result(
 
     `tool_name` replaces one in `payload`.
 
-    Raises:
-        EnvelopeError: an argument is not what an envelope takes.
-
     Examples:
         >>> build_tool_result("3 rows", "search", {"success": True})["payload"]
         {'success': True, 'tool_name': 'search'}
@@ -79,13 +70,7 @@ def build_tool_result(
 def build_approval_required(content: str, payload: Map, metadata: Map | None = None) -> Envelope:
     """Return an envelope that asks for approval; its role is tool.
 
-    Arguments:
-        content: what a person reads.
-        payload: what is to be approved, such as action_id, kind, summary, preview, expires_at.
-        metadata: details of the adapter.
-
-    Raises:
-        EnvelopeError: an argument is not what an envelope takes.
+    `payload` says what is to be approved, such as action_id, kind, summary, preview, expires_at.
 
     Examples:
         >>> build_approval_required("Delete it?", {"action_id": "a1"})["role"]
@@ -106,11 +91,7 @@ def to_provider_message(row: Any, *, php_compatible: bool = False) -> dict[str, 
 
     The projection loses information. Type and payload go into metadata: on a conflict, a member of
     metadata wins over one of the payload, and the type wins over both. Id and times are left out.
-    Normalising the result gives a different envelope.
-
-    Arguments:
-        row: a message row; see `normalize`.
-        php_compatible: see `normalize`.
+    Normalising the result gives a different envelope. For the arguments, see `normalize`.
 
     Raises:
         EnvelopeError: the row is not a message.
@@ -120,14 +101,6 @@ def to_provider_message(row: Any, *, php_compatible: bool = False) -> dict[str, 
         {'role': 'assistant', 'content': 'Hel', 'metadata': {'type': 'delta'}}
     """
     envelope = normalize(row, php_compatible=php_compatible)
-    projected = {"role": envelope["role"], "content": envelope["content"]}
-    metadata = _folded(envelope)
-    if metadata:
-        projected["metadata"] = metadata
-    return projected
-
-
-def _folded(envelope: Envelope) -> dict[str, Any]:
     payload, type_ = envelope["payload"], envelope["type"]
     metadata = dict(php.as_map(envelope["metadata"]))
     # As in the reference: plain text alone stays without metadata.
@@ -136,7 +109,8 @@ def _folded(envelope: Envelope) -> dict[str, Any]:
     for key, value in php.as_map(payload).items():
         # On a conflict, a member of metadata wins over one of the payload.
         metadata.setdefault(key, value)
-    return metadata
+    projected = {"role": envelope["role"], "content": envelope["content"]}
+    return {**projected, "metadata": metadata} if metadata else projected
 
 
 def to_provider_messages(rows: Any, *, php_compatible: bool = False) -> list[dict[str, Any]]:
@@ -157,10 +131,6 @@ def coalesce_consecutive_same_role(rows: Any, *, php_compatible: bool = False) -
     text of the text parts, joined by blank lines, and its metadata is that of the first message.
     Only the parts have the ids and times.
 
-    Arguments:
-        rows: message rows; see `normalize_many`.
-        php_compatible: see `normalize`.
-
     Raises:
         EnvelopeError: an element is not a message.
 
@@ -176,15 +146,10 @@ def coalesce_consecutive_same_role(rows: Any, *, php_compatible: bool = False) -
 
 def _merged(run: list[Envelope], php_compatible: bool) -> Envelope:
     parts = [part for envelope in run for part in _parts(envelope, [] if php_compatible else {})]
-    texts = [
-        part["content"]
-        for part in parts
-        if part and part.get("type") == "text" and isinstance(part.get("content"), str)
-    ]
-    content = "\n\n".join(text for text in texts if text)
-    first = run[0]
-    merged = build_envelope(first["role"], content, "multimodal_part", {"parts": parts}, {})
-    return {**merged, "metadata": first["metadata"]}
+    texts = [part.get("content") for part in parts if part and part.get("type") == "text"]
+    content = "\n\n".join(text for text in texts if isinstance(text, str) and text)
+    merged = build_envelope(run[0]["role"], content, "multimodal_part", {"parts": parts}, {})
+    return {**merged, "metadata": run[0]["metadata"]}
 
 
 def _parts(envelope: Envelope, empty: Any) -> list[Any]:

@@ -238,15 +238,11 @@ def reply(
     Arguments:
         parent: the envelope it answers: parsed JSON, or JSON text.
         body: the payload.
-        message_type: see `build`; also for the rest.
-        task_id: the sender's task in the orchestrator's registry.
+        message_type: see `build`, which also says what the losses are.
+        task_id: see `build`.
         policy: see `build`.
-        header: members to use in place of those filled in.
+        header: see `build`.
         clock: the time now.
-
-    Returns:
-        The envelope, without a signature. The losses are the parts that it can't show, and the
-        members that it needs to be valid.
 
     Raises:
         EnvelopeError: the parent is not a JSON object.

@@ -1,6 +1,7 @@
 """Sentient agent messages: check a chain, build, forward, log, draw, map to a body."""
 
-from messagebody.envelopes.sentient._audit_log import AuditLog, Flaw, audit_entry
+from messagebody.envelopes.sentient._audit_entry import audit_entry
+from messagebody.envelopes.sentient._audit_log import AuditLog, Flaw
 from messagebody.envelopes.sentient._chain import (
     CHECKS,
     Check,

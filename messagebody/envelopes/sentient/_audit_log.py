@@ -4,14 +4,13 @@ import base64
 import fcntl
 import json
 import os
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from io import FileIO
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -19,118 +18,14 @@ from messagebody._core import (
     APPEND,
     NO_DIGEST,
     all_or_nothing,
-    escape,
     open_regular,
     quote,
     sha256_of,
 )
 from messagebody.envelopes._values import Message, member
+from messagebody.envelopes.sentient._audit_entry import EntryForm
 from messagebody.envelopes.sentient._forward import evidence, read_leniently
-from messagebody.envelopes.sentient._rules import LISTS, moment
-
-# Characters that could end a line, hide text or turn its direction: no text may forge an entry.
-_UNSAFE = re.compile(
-    r"[\\\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-_SHORT = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-# A table, because a substitution would keep all pieces of a text until its end.
-_SAFE = {
-    code: _SHORT.get(chr(code)) or escape(chr(code))
-    for code in range(0xE000)
-    if _UNSAFE.match(chr(code))
-}
-_SECOND = {"source_refs": "url", "storage_refs": "status", "derived_refs": "asset_type"}
-
-
-def audit_entry(message: Message, *, error_line: bool = False, plain_lists: bool = False) -> str:
-    r"""Return the log entry of a message in any state.
-
-    Arguments:
-        message: parsed JSON, or JSON text.
-        error_line: add a line for a message that has an error. The published form has none.
-        plain_lists: write lists as items with commas between, not as JSON.
-
-    Examples:
-        >>> entry = audit_entry({"input": {"source": "user", "content": "hi\n---"}})
-        >>> print(entry.splitlines()[3])
-        [INPUT]: hi\n---
-    """
-    return _entry(message, None, error_line=error_line, plain_lists=plain_lists)
-
-
-def _entry(message: Message, remark: str | None, *, error_line: bool, plain_lists: bool) -> str:
-    value, problem = read_leniently(message)
-    when = moment(member(value, "timestamp", "executed_at"))
-    lines = [
-        f"[TIMESTAMP: {when.strftime('%H:%M:%S') if when else 'unknown'}]",
-        f"[AGENT: {_field(value, 'agent', 'name')}]",
-        f"[INPUT SOURCE: {_field(value, 'input', 'source')}]",
-        f"[INPUT]: {_field(value, 'input', 'content')}",
-        f"[OUTPUT TYPE: {_field(value, 'output', 'content_type')}]",
-        f"[STATUS: {_field(value, 'status', 'code')}] {_field(value, 'status', 'message')}",
-        *([_error(value)] if error_line and member(value, "error", "has_error") is True else ()),
-        f"[RESOURCES]: {_resources(value, plain_lists)}",
-        f"[COMPLIANCE NOTES]: {_notes(value, problem, remark)}",
-        f"[GOVERNANCE FILES]: {_files(value, plain_lists)}",
-        f"[MESSAGE_ID: {_field(value, 'message_id')}]",
-        f"[SESSION_ID: {_field(value, 'metadata', 'session_id')}]",
-        "---",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _field(value: dict[str, Any], *path: str) -> str:
-    holder = member(value, *path[:-1])
-    if not isinstance(holder, dict) or path[-1] not in holder:
-        return "(missing)"
-    return _one_line(holder[path[-1]])
-
-
-def _one_line(value: Any) -> str:
-    """Return a value on one line, escaped: text unchanged, anything else as JSON."""
-    if not isinstance(value, str):
-        try:
-            value = json.dumps(value, ensure_ascii=False)
-        except (TypeError, ValueError):  # not JSON, or an integer too long to print
-            value = "(unprintable)"
-    text: str = value
-    return text.translate(_SAFE) if _UNSAFE.search(text) else text
-
-
-def _error(value: dict[str, Any]) -> str:
-    code, text, retries, recoverable = (
-        _field(value, "error", name)
-        for name in ("error_code", "error_message", "retry_count", "recoverable")
-    )
-    return f"[ERROR: {code}] {text} (retry_count={retries}, recoverable={recoverable})"
-
-
-def _notes(value: dict[str, Any], *problems: str | None) -> str:
-    told = (f"(compliance violation: {_one_line(problem)}) " for problem in problems if problem)
-    violation = "".join(told)
-    if not isinstance(member(value, "audit"), dict):
-        return violation + "(compliance violation: the message has no audit data)"
-    return violation + _field(value, "audit", "compliance_notes")
-
-
-def _resources(value: dict[str, Any], plain: bool) -> str:
-    return ", ".join(f"{kind}={_pairs(value, kind, plain)}" for kind in LISTS)
-
-
-def _pairs(value: dict[str, Any], kind: str, plain: bool) -> str:
-    listed = member(value, "resources", kind)
-    if not isinstance(listed, list):
-        return _field(value, "resources", kind)
-    pairs = ", ".join(f"{_field(each, 'ref_id')}:{_field(each, _SECOND[kind])}" for each in listed)
-    return pairs if plain else f"[{pairs}]"
-
-
-def _files(value: dict[str, Any], plain: bool) -> str:
-    listed = member(value, "audit", "governance_files_consulted")
-    if plain and isinstance(listed, list):
-        return ", ".join(_one_line(each) for each in listed)
-    return _field(value, "audit", "governance_files_consulted")
-
+from messagebody.envelopes.sentient._rules import moment
 
 _MISDATED = "executed_at is too far from the clock of the log"
 _BLOCK = 65_536
@@ -183,7 +78,7 @@ class AuditLog:
         within: timedelta | None = timedelta(days=1),
     ) -> None:
         self._directory = Path(directory)
-        self._options = {"error_line": error_line, "plain_lists": plain_lists}
+        self._form = EntryForm(error_line, plain_lists)
         self._clock = clock
         self._within = within
         self._lock = Lock()
@@ -202,7 +97,7 @@ class AuditLog:
         """
         received = evidence(message)
         day, remark = self._day(received)
-        entry = _entry(received, remark, **self._options).encode()
+        entry = self._form.entry(received, remark).encode()
         path = self._path(day, "log")
         self._directory.mkdir(parents=True, exist_ok=True)
         # The lock is for threads, `flock` for processes, because threads share an `flock`.
@@ -237,24 +132,19 @@ class AuditLog:
             day: a date, or its ISO 8601 text.
             head: what `head` returned, after the last message that should be there.
         """
-        record = self._path(_date(day), "jsonl")
-        log = self._path(_date(day), "log")
-        lines = _content(record).splitlines(keepends=True)
-        found = [*_broken_links(lines)]
+        path = self._path(_date(day), "jsonl")
+        log = path.with_suffix(".log")
+        lines = _content(path).splitlines(keepends=True)
+        records = [*map(_record, lines)]
+        found = [*_broken_links(lines, records)]
         if head is not None and head != (_digest(lines[-1]) if lines else NO_DIGEST):
             found.append(Flaw(None, f"the last line is not the one of {quote(head)}"))
-        # The readable log can be made from the record, so the two can be compared byte by byte.
-        expected = b"".join(self._entries(lines))
-        if expected != _content(log):
-            found.append(Flaw(None, f"{log.name} differs from {record.name}"))
+        # The readable log can be made from the records, so the two can be compared byte by byte.
+        entries = (self._form.entry(each.message, each.remark) for each in records
+                   if each is not None and each.message is not None)  # fmt: skip
+        if "".join(entries).encode() != _content(log):
+            found.append(Flaw(None, f"{log.name} differs from {path.name}"))
         return found
-
-    def _entries(self, lines: list[bytes]) -> Iterator[bytes]:
-        for line in lines:
-            message = _message_in(line)
-            if message is not None:
-                remark = json.loads(line).get("remark")
-                yield _entry(message, remark, **self._options).encode()
 
     def _day(self, received: bytes) -> tuple[date, str | None]:
         """Return the day of the log that a message goes into, and what is wrong with its time."""
@@ -278,46 +168,51 @@ def _date(day: date | str) -> date:
     return date.fromisoformat(day) if isinstance(day, str) else day
 
 
-def _kept(received: bytes) -> dict[str, str]:
-    """Return a message for the record: its exact text, or its bytes if they are not UTF-8."""
-    try:
-        return {"received": received.decode()}
-    except UnicodeDecodeError:
-        return {"receivedBase64": base64.b64encode(received).decode()}
+class _Record(NamedTuple):
+    """A line of the record: the digest of the line before, and a message as it was received."""
+
+    previous: Any
+    message: str | bytes | None
+    remark: str | None
 
 
-def _message_in(line: bytes) -> str | bytes | None:
-    """Return the message in a line of the record, None if there is none."""
+def _record(line: bytes) -> _Record | None:
+    """Read a line of the record; None if it is not an entry."""
     try:
         entry = json.loads(line)
-        if "received" in entry:
-            return str(entry["received"])
-        return base64.b64decode(entry["receivedBase64"], validate=True)
-    except (ValueError, KeyError, TypeError, RecursionError):
+        previous, remark = entry["previous"], entry.get("remark")
+    except (ValueError, LookupError, TypeError, RecursionError):
         return None
+    try:
+        if "received" in entry:
+            return _Record(previous, str(entry["received"]), remark)
+        message = base64.b64decode(entry["receivedBase64"], validate=True)
+    except (ValueError, LookupError, TypeError):
+        return _Record(previous, None, remark)
+    return _Record(previous, message, remark)
 
 
 def _append_linked(record: FileIO, received: bytes, remark: str | None) -> None:
-    last = _end_line(record, _last_line(record))
-    entry = {"previous": _digest(last), **_kept(received)}
+    """Append a message to the record: its exact text, or its bytes if they are not UTF-8."""
+    entry = {"previous": _digest(_end_line(record, _last_line(record)))}
+    try:
+        entry["received"] = received.decode()
+    except UnicodeDecodeError:
+        entry["receivedBase64"] = base64.b64encode(received).decode()
     if remark is not None:
         entry["remark"] = remark
     _write(record, json.dumps(entry, separators=(",", ":")).encode("ascii") + b"\n")
 
 
-def _broken_links(lines: list[bytes]) -> Iterator[Flaw]:
+def _broken_links(lines: list[bytes], records: list[_Record | None]) -> Iterator[Flaw]:
     previous = NO_DIGEST
-    for number, line in enumerate(lines, 1):
-        stated: Any = None
-        try:
-            stated = json.loads(line)["previous"]
-        except (ValueError, KeyError, TypeError, RecursionError):
+    for number, (line, record) in enumerate(zip(lines, records, strict=True), 1):
+        if record is None:
             yield Flaw(number, "it is not an entry")
-        else:
-            if stated != previous:
-                yield Flaw(number, "it doesn't follow the line before")
-            if _message_in(line) is None:
-                yield Flaw(number, "it holds no message")
+        elif record.previous != previous:
+            yield Flaw(number, "it doesn't follow the line before")
+        if record is not None and record.message is None:
+            yield Flaw(number, "it holds no message")
         previous = _digest(line)
 
 

@@ -179,16 +179,13 @@ def reply(
     Arguments:
         parent: the message it answers: parsed JSON, or JSON text.
         body: the output.
-        reasoning: see `build`.
+        reasoning: see `build`, which also says what the losses are.
         agent: the name of the agent that speaks; if None, the next agent that the parent names.
         agent_type: see `build`.
         content_type: see `build`.
         next_agent: see `build`.
         header: see `build`.
         clock: the time now.
-
-    Returns:
-        The message. The losses are the parts it can't show, and what it lacks to be valid.
 
     Raises:
         EnvelopeError: the parent is not a JSON object, or names no next agent and none is given.
