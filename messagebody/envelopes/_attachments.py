@@ -120,7 +120,7 @@ def take_part(attachment: Any, directory: str) -> SplitAttachment | None:
     if url is not None and _is_readable(url[1], has_local_hosts=True):
         part = Part(name=name, content_type=content_type, url=url[1], size=_size_of(attachment))
         return SplitAttachment(part, {**attachment, url[0]: None}, url[0])
-    content = None if data is None else _decoded(data[1])
+    content = None if data is None else _decode(data[1])
     if data is None or content is None:
         return None
     part = Part(content, name=name, content_type=content_type)
@@ -162,7 +162,7 @@ def put_parts(left: list[Any], aliases: dict[str, str], body: MessageBody) -> li
     return attachments
 
 
-def not_taken(left: Any, aliases: dict[str, str]) -> list[Any]:
+def other_attachments(left: Any, aliases: dict[str, str]) -> list[Any]:
     """Return the attachments that no part was taken out of; what is not a list is one of them."""
     if not isinstance(left, list):
         return [left] if left else []
@@ -170,7 +170,7 @@ def not_taken(left: Any, aliases: dict[str, str]) -> list[Any]:
     return [attachment for index, attachment in enumerate(left) if index not in taken]
 
 
-def _decoded(text: str) -> bytes | None:
+def _decode(text: str) -> bytes | None:
     """Decode canonical base64; None for anything that would not encode to the same text."""
     try:
         content = base64.decode(text, strict=True)

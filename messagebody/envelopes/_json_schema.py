@@ -129,7 +129,7 @@ def _problem(keyword: str, expected: Any, value: Any, schema: Schema, strict: bo
         case "enum" if value not in expected:
             values = ", ".join("null" if each is None else each for each in expected)
             return f"one of {values} is expected, got {show(value)}"
-        case "pattern" if isinstance(value, str) and not _compiled(expected, strict).search(value):
+        case "pattern" if isinstance(value, str) and not _compile(expected, strict).search(value):
             return f"{show(value)} does not match {expected}"
         case "minimum" if _is_of(value, "integer") and value < expected:
             return f"at least {expected} is expected, got {show(value)}"
@@ -155,7 +155,7 @@ def _unknown(names: list[str]) -> str | None:
 
 
 @cache  # patterns come from the schemas of this package, never from a message
-def _compiled(pattern: str, strict: bool) -> re.Pattern[str]:
+def _compile(pattern: str, strict: bool) -> re.Pattern[str]:
     return re.compile(pattern.replace("$", r"\Z").replace(r"\d", "[0-9]") if strict else pattern)
 
 
@@ -167,7 +167,7 @@ _DATE_TIME: Final = (
 
 def _is_date_time(text: str, strict: bool) -> bool:
     # RFC 3339 takes "t" and "z" as well.
-    found = _compiled(_DATE_TIME, strict).search(text.upper())
+    found = _compile(_DATE_TIME, strict).search(text.upper())
     if found is None or int(found[1]) == 0:
         return False
     # A month's days differ, which a pattern can't say.

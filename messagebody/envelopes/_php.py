@@ -168,11 +168,11 @@ def key_text(key: Any) -> str:
     return escape(text_of(key), limit=200)
 
 
-def string_keyed(array: Any) -> dict[str, Any]:
+def with_text_keys(array: Any) -> dict[str, Any]:
     """Return the members whose keys PHP keeps as text; "12" becomes an integer.
 
     Examples:
-        >>> string_keyed({"0": "a", "01": "b", "reply": "c"})
+        >>> with_text_keys({"0": "a", "01": "b", "reply": "c"})
         {'01': 'b', 'reply': 'c'}
     """
     if not isinstance(array, dict):

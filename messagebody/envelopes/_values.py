@@ -42,7 +42,7 @@ def check_json(value: Any, what: str, *, depth: int = DEPTH) -> None:
         raise EnvelopeError(f"{what}: {error}") from error
 
 
-def parsed(message: Any, what: str, limits: Limits = DEFAULT_LIMITS, *, depth: int) -> Any:
+def parse_text(message: Any, what: str, limits: Limits = DEFAULT_LIMITS, *, depth: int) -> Any:
     """Return a message parsed strictly if it is text, else itself.
 
     Arguments:
@@ -65,9 +65,9 @@ def parsed(message: Any, what: str, limits: Limits = DEFAULT_LIMITS, *, depth: i
 
 
 def read_within(message: Any, what: str, limits: Limits, depth: int) -> Any:
-    """Return a message as a value within limits, whatever form it has; see `parsed`."""
+    """Return a message as a value within limits, whatever form it has; see `parse_text`."""
     if isinstance(message, TEXT):
-        return parsed(message, what, limits, depth=depth)
+        return parse_text(message, what, limits, depth=depth)
     value = plain(message)
     try:
         _check_size(value, what, limits, depth)

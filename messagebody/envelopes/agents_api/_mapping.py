@@ -10,7 +10,7 @@ from messagebody.envelopes import _php as php
 from messagebody.envelopes._attachments import (
     is_absolute_url,
     media_type,
-    not_taken,
+    other_attachments,
     put_parts,
     take_parts,
 )
@@ -206,7 +206,7 @@ class _AgentsApiFormat(Embedder):
         value = read_within(message, self.what, limits, self.depth_within(limits))
         refuse_conversation(messages_of(value), "convert each message by itself")
         row = as_message(value, "WP_Agent_Message::normalize(): Argument #1 ($message)")
-        return _spelled(normalize(row), row), tuple(iter_drops(row))
+        return _with_spelling_of(normalize(row), row), tuple(iter_drops(row))
 
     def places(self, message: Envelope) -> Places:  # noqa: ARG002 - all have the same
         return Places("metadata", "metadata")
@@ -221,7 +221,7 @@ class _AgentsApiFormat(Embedder):
         metadata = value["metadata"]
         if not isinstance(metadata, dict):
             return ["metadata"] if metadata else []
-        left = not_taken(metadata.get("attachments"), value.get("attachments") or {})
+        left = other_attachments(metadata.get("attachments"), value.get("attachments") or {})
         found = ["metadata"] if metadata.keys() - {"attachments"} else []
         return [*found, *(["metadata.attachments"] if left else [])]
 
@@ -256,7 +256,7 @@ class _AgentsApiFormat(Embedder):
             envelope = self.with_attachments(
                 envelope, put_parts(attached, left["attachments"], body)
             )
-        return _spelled(normalize(envelope), envelope)
+        return _with_spelling_of(normalize(envelope), envelope)
 
     # Any body in an envelope
 
@@ -274,7 +274,7 @@ class _AgentsApiFormat(Embedder):
         aliases = left.get("attachments")
         if not isinstance(aliases, dict) or not isinstance(left.get("metadata"), dict):
             return left
-        return self.with_attachments(left, not_taken(self.attachments(left), aliases))
+        return self.with_attachments(left, other_attachments(self.attachments(left), aliases))
 
     def carry(self, body: MessageBody, left: dict[str, Any]) -> Envelope:
         embedded = embed(body, inline_as="url")
@@ -295,7 +295,7 @@ class _AgentsApiFormat(Embedder):
             **kept_text_fields(left),
         }
         row = self.with_body(row, embedded)
-        return _spelled(normalize(row), row)
+        return _with_spelling_of(normalize(row), row)
 
     def empty_left(self, message: Envelope) -> dict[str, Any]:
         # PHP writes the empty payload as []; the body is still the same body.
@@ -309,7 +309,7 @@ class _AgentsApiFormat(Embedder):
 _FORMAT = _AgentsApiFormat()
 
 
-def _spelled(envelope: Envelope, row: dict[str, Any]) -> Envelope:
+def _with_spelling_of(envelope: Envelope, row: dict[str, Any]) -> Envelope:
     """Keep the spelling of empty maps in an envelope of PHP's form."""
     for key in ("payload", "metadata"):
         # PHP writes an empty map as `[]`; a message should come back with the same spelling.

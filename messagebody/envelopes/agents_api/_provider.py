@@ -29,7 +29,7 @@ def build_text(role: str, content: Content, metadata: Map | None = None) -> Enve
         >>> build_text("user", [{"type": "text", "text": "Hello!"}])["type"]
         'multimodal_part'
     """
-    return _checked(role, content, plain_type(content, dict(metadata or {})), {}, metadata)
+    return _build(role, content, plain_type(content, dict(metadata or {})), {}, metadata)
 
 
 def build_tool_call(
@@ -49,7 +49,7 @@ def build_tool_call(
         {'tool_name': 'search', 'parameters': {'q': 'cats'}, 'turn': 1}
     """
     payload = {"tool_name": tool_name, "parameters": dict(parameters), "turn": turn}
-    return _checked("assistant", content, "tool_call", payload, metadata)
+    return _build("assistant", content, "tool_call", payload, metadata)
 
 
 def build_tool_result(
@@ -64,7 +64,7 @@ def build_tool_result(
         {'success': True, 'tool_name': 'search'}
     """
     named = {**payload, "tool_name": tool_name}
-    return _checked("user", content, "tool_result", named, metadata)
+    return _build("user", content, "tool_result", named, metadata)
 
 
 def build_approval_required(content: str, payload: Map, metadata: Map | None = None) -> Envelope:
@@ -76,12 +76,10 @@ def build_approval_required(content: str, payload: Map, metadata: Map | None = N
         >>> build_approval_required("Delete it?", {"action_id": "a1"})["role"]
         'tool'
     """
-    return _checked("tool", content, "approval_required", dict(payload), metadata)
+    return _build("tool", content, "approval_required", dict(payload), metadata)
 
 
-def _checked(
-    role: str, content: Content, type_: str, payload: Map, metadata: Map | None
-) -> Envelope:
+def _build(role: str, content: Content, type_: str, payload: Map, metadata: Map | None) -> Envelope:
     envelope = build_envelope(role, content, type_, payload, dict(metadata or {}))
     return check_encodable(envelope, php_compatible=False)
 
@@ -141,10 +139,10 @@ def coalesce_consecutive_same_role(rows: Any, *, php_compatible: bool = False) -
     """
     envelopes = normalize_many(rows, php_compatible=php_compatible)
     runs = [list(run) for _, run in groupby(envelopes, key=lambda envelope: envelope["role"])]
-    return [run[0] if len(run) == 1 else _merged(run, php_compatible) for run in runs]
+    return [run[0] if len(run) == 1 else _merge(run, php_compatible) for run in runs]
 
 
-def _merged(run: list[Envelope], php_compatible: bool) -> Envelope:
+def _merge(run: list[Envelope], php_compatible: bool) -> Envelope:
     parts = [part for envelope in run for part in _parts(envelope, [] if php_compatible else {})]
     texts = [part.get("content") for part in parts if part and part.get("type") == "text"]
     content = "\n\n".join(text for text in texts if isinstance(text, str) and text)
@@ -159,4 +157,4 @@ def _parts(envelope: Envelope, empty: Any) -> list[Any]:
     if envelope["type"] != "multimodal_part" or not php.is_array(parts):
         return [envelope]
     inner = php.as_map(parts).values()
-    return [php.string_keyed(part) or empty for part in inner if php.is_array(part)]
+    return [php.with_text_keys(part) or empty for part in inner if php.is_array(part)]

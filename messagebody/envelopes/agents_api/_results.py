@@ -296,4 +296,4 @@ def _details(stated: Array, failure: Any, stop_reason: str) -> Array:
         details["failure"] = failure
     if not php.is_array(details["provider_error"]) and stop_reason == "provider_error":
         details["provider_error"] = failure
-    return {key: php.string_keyed(each) for key, each in details.items() if php.is_array(each)}
+    return {key: php.with_text_keys(each) for key, each in details.items() if php.is_array(each)}

@@ -75,7 +75,7 @@ def result_of(answer: Any) -> Data | Unanswered:
     if isinstance(answer, Unanswered):
         return answer
     if php.is_array(answer):
-        return php.string_keyed(answer)
+        return php.with_text_keys(answer)
     return Unanswered(
         "chat_ability_invalid_result",
         "Chat ability returned an unexpected result type. "
@@ -233,7 +233,7 @@ class Channel:
 
     async def ahandle(self, data: Data) -> Data | Unanswered:
         """Handle one inbound payload; the agent and the hooks may be asynchronous."""
-        return await self._handle(data, _awaited)
+        return await self._handle(data, _await)
 
     async def _handle(self, data: Data, settle: Settle) -> Data | Unanswered:
         # What the agent and the hooks return is settled, so that both ways share one pipeline.
@@ -336,7 +336,7 @@ _NO_TEXT = Unanswered("empty_message", "No message text to process.")
 _DUPLICATE = Unanswered("duplicate_message", "This message is handled already.")
 
 
-async def _awaited(value: Any) -> Any:
+async def _await(value: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
 
 

@@ -88,7 +88,7 @@ class ExternalMessage:
             **texts,
             from_self=not php.is_empty(data.get("from_self")),
             attachments=[*php.as_map(attachments).values()] if php.is_array(attachments) else [],
-            raw=php.string_keyed(raw) if php.is_array(raw) else {},
+            raw=php.with_text_keys(raw) if php.is_array(raw) else {},
         )
 
     def to_dict(self) -> dict[str, Any]:

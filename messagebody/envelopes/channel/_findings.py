@@ -5,7 +5,7 @@ from typing import Any
 
 from messagebody.envelopes import _php as php
 from messagebody.envelopes._json_schema import iter_violations
-from messagebody.envelopes._values import parsed
+from messagebody.envelopes._values import parse_text
 from messagebody.errors import EnvelopeError
 from messagebody.findings import Finding, Severity, validator_of, verdict_of
 
@@ -26,7 +26,7 @@ def iter_findings(chat: Any) -> Iterator[Finding]:
         /attachments: an array is expected, got an object (type)
     """
     try:
-        value = parsed(chat, "chat", depth=php.JSON_DEPTH)
+        value = parse_text(chat, "chat", depth=php.JSON_DEPTH)
     except EnvelopeError as error:
         yield Finding("json", "", error.problem)
         return

@@ -13,7 +13,7 @@ from messagebody._core import DEFAULT_LIMITS, TEXT_PLAIN, Limits, MessageBody, P
 from messagebody.adapters import Converted, Loss
 from messagebody.adapters.dialects import one_of
 from messagebody.envelopes import _php as php
-from messagebody.envelopes._attachments import not_taken, put_parts, take_parts
+from messagebody.envelopes._attachments import other_attachments, put_parts, take_parts
 from messagebody.envelopes._embedding import Embedder, Places, embed, inline_text
 from messagebody.envelopes._format import Header, bodies_of, messages_by
 from messagebody.envelopes._values import read_within
@@ -162,7 +162,7 @@ class _ChannelFormat(Embedder):
 
     def unread_members(self, value: dict[str, Any]) -> list[str]:
         chat = {name: each for name, each in value["chat"].items() if name not in _FORMAL}
-        if not not_taken(chat.get("attachments"), value.get("attachments") or {}):
+        if not other_attachments(chat.get("attachments"), value.get("attachments") or {}):
             chat.pop("attachments", None)
         return [name for name, each in chat.items() if each]
 
@@ -177,12 +177,12 @@ class _ChannelFormat(Embedder):
 
     def take_apart(self, message: Chat) -> tuple[list[Part], dict[str, Any]]:
         chat, kind = dict(message), _kind(message)
-        parts, said = _said_parts(chat, kind)
+        parts, places = _text_parts(chat, kind)
         taken, rests = take_parts(self.attachments(message))
         if taken:
             chat = self.with_attachments(chat, rests)
         aliases = {each.part.name: each.alias for each in taken}
-        left = _left(kind, {"chat": chat, "said": said, "attachments": aliases})
+        left = _left(kind, {"chat": chat, "said": places, "attachments": aliases})
         return [*parts, *(each.part for each in taken)], left
 
     def is_sidecar(self, value: dict[str, Any]) -> bool:
@@ -192,7 +192,7 @@ class _ChannelFormat(Embedder):
         chat = _with_own_messages(left["chat"])
         # `strict` checks that there are as many texts as were taken out.
         for part, place in zip(body.unnamed(), left["said"], strict=True):
-            _say(chat, place, inline_text(part))
+            _put_text(chat, place, inline_text(part))
         if left["attachments"]:
             chat = self.with_attachments(
                 chat, put_parts(self.attachments(chat), left["attachments"], body)
@@ -222,9 +222,9 @@ class _ChannelFormat(Embedder):
         chat, places = _with_own_messages(left["chat"]), left.get("said") or []
         texts = [part.text or "" for part in body.unnamed()]
         for place, text in zip_longest(places, texts[: len(places)], fillvalue=""):
-            _say(chat, place, text)
+            _put_text(chat, place, text)
         if aliases := left.get("attachments"):
-            chat = self.with_attachments(chat, not_taken(self.attachments(chat), aliases))
+            chat = self.with_attachments(chat, other_attachments(self.attachments(chat), aliases))
         return {**left, "chat": chat}
 
     def carry(self, body: MessageBody, left: dict[str, Any]) -> Chat:
@@ -264,7 +264,7 @@ def _with_own_messages(chat: Chat) -> Chat:
     return {**chat, "messages": [*messages]} if isinstance(messages, list) else dict(chat)
 
 
-def _said_parts(rest: Chat, kind: str) -> tuple[list[Part], list[Any]]:
+def _text_parts(rest: Chat, kind: str) -> tuple[list[Part], list[Any]]:
     """Take the texts out of a chat; return them as parts, and their places.
 
     A place is the name of a member, or the position of a message. Null replaces each text; a number
@@ -273,7 +273,7 @@ def _said_parts(rest: Chat, kind: str) -> tuple[list[Part], list[Any]]:
     single = ("message",) if kind == "input" else ("reply", "response")
     for key in single:
         if php.trim(php.text_of(rest.get(key))):
-            text, rest[key] = php.text_of(rest[key]), _left_of(rest[key])
+            text, rest[key] = php.text_of(rest[key]), _stub(rest[key])
             return [Part(text, content_type=TEXT_PLAIN)], [key]
     messages = rest.get("messages")
     if kind == "input" or not isinstance(messages, list):
@@ -285,11 +285,11 @@ def _said_parts(rest: Chat, kind: str) -> tuple[list[Part], list[Any]]:
     rest["messages"] = messages = list(messages)
     for index in places:
         message = messages[index]
-        messages[index] = {**message, "content": _left_of(message["content"])}
+        messages[index] = {**message, "content": _stub(message["content"])}
     return parts, places
 
 
-def _left_of(value: Any) -> Any:
+def _stub(value: Any) -> Any:
     # A number stays, because its text would not show that it was a number.
     return None if isinstance(value, str) else value
 
@@ -302,14 +302,14 @@ def _is_spoken(message: Any) -> bool:
     )
 
 
-def _say(chat: Chat, place: Any, text: str) -> None:
+def _put_text(chat: Chat, place: Any, text: str) -> None:
     if isinstance(place, str):
-        chat[place] = _kept(chat[place], text)
+        chat[place] = _original(chat[place], text)
     else:
         message = chat["messages"][place]
-        chat["messages"][place] = {**message, "content": _kept(message["content"], text)}
+        chat["messages"][place] = {**message, "content": _original(message["content"], text)}
 
 
-def _kept(left: Any, text: str) -> Any:
+def _original(left: Any, text: str) -> Any:
     """Return the original value of `text`: the number that it was read from, or the text."""
     return left if left is not None and php.text_of(left) == text else text

@@ -62,7 +62,7 @@ def iter_prose_findings(envelope: Any) -> Iterator[Finding]:
         *_identity(envelope),
         *_authentication(envelope),
         *_paths(envelope),
-        *_repeated(envelope),
+        *_repetitions(envelope),
     ):
         yield _finding(check, path, problem, "prose")
 
@@ -113,7 +113,7 @@ def _paths(envelope: Any) -> Iterator[tuple[str, str, str]]:
             yield check, path, problem
 
 
-def _repeated(envelope: Any) -> Iterator[tuple[str, str, str]]:
+def _repetitions(envelope: Any) -> Iterator[tuple[str, str, str]]:
     seen: set[tuple[str, ...]] = set()
     for index, attachment in enumerate(list_in(envelope, "context_attachments")):
         # Values of a wrong type may be unhashable; the schema reports them.

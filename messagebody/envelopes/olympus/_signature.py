@@ -225,11 +225,11 @@ def derive_key(
 
 
 def _key(value: dict[str, Any], secret: bytes, profile: SigningProfile) -> bytes:
-    persona = _needed(value, "envelope", "source_agent")
+    persona = _required_text(value, "envelope", "source_agent")
     if profile is SigningProfile.UPSTREAM_5FIELD:
         return hmac.digest(secret, persona, "sha256")
     # HKDF of RFC 5869 for exactly one block: extract, then expand once.
-    extracted = hmac.digest(_needed(value, "envelope", "session_id"), secret, "sha256")
+    extracted = hmac.digest(_required_text(value, "envelope", "session_id"), secret, "sha256")
     return hmac.digest(extracted, _INFO + persona + b"\x01", "sha256")
 
 
@@ -249,7 +249,7 @@ def _canonical(value: dict[str, Any], profile: SigningProfile) -> bytes:
 
 def _five_fields(value: dict[str, Any]) -> bytes:
     check_json(value, "an envelope")
-    chosen = {name: _present(value, *path) for name, path in _SIGNED_BY_UPSTREAM.items()}
+    chosen = {name: _required(value, *path) for name, path in _SIGNED_BY_UPSTREAM.items()}
     try:
         # Exactly the text that the public code writes.
         return json.dumps(chosen, sort_keys=True, separators=(",", ":")).encode("ascii")
@@ -296,14 +296,14 @@ def _check_secret(secret: str | bytes, profile: SigningProfile, allow_short: boo
     return raw
 
 
-def _needed(envelope: Any, *path: str) -> bytes:
-    text = _present(envelope, *path)
+def _required_text(envelope: Any, *path: str) -> bytes:
+    text = _required(envelope, *path)
     if not isinstance(text, str):
         raise EnvelopeError(f"{'.'.join(path)} is text, got {show(text)}")
     return text.encode("utf-8", "surrogatepass")
 
 
-def _present(envelope: Any, *path: str) -> Any:
+def _required(envelope: Any, *path: str) -> Any:
     holder = member(envelope, *path[:-1])
     if not isinstance(holder, dict) or path[-1] not in holder:
         raise EnvelopeError(f"the envelope has no {'.'.join(path)}, which is signed")

@@ -103,7 +103,7 @@ class AuditLog:
         # The lock is for threads, `flock` for processes, because threads share an `flock`.
         with (
             self._lock,
-            _locked(path.with_suffix(".jsonl")) as record,
+            _lock(path.with_suffix(".jsonl")) as record,
             open_regular(path, APPEND) as log,
             all_or_nothing(record, log),
         ):
@@ -135,7 +135,7 @@ class AuditLog:
         path = self._path(_date(day), "jsonl")
         log = path.with_suffix(".log")
         lines = _content(path).splitlines(keepends=True)
-        records = [*map(_record, lines)]
+        records = [*map(_line, lines)]
         found = [*_broken_links(lines, records)]
         if head is not None and head != (_digest(lines[-1]) if lines else NO_DIGEST):
             found.append(Flaw(None, f"the last line is not the one of {quote(head)}"))
@@ -168,7 +168,7 @@ def _date(day: date | str) -> date:
     return date.fromisoformat(day) if isinstance(day, str) else day
 
 
-class _Record(NamedTuple):
+class _Line(NamedTuple):
     """A line of the record: the digest of the line before, and a message as it was received."""
 
     previous: Any
@@ -176,7 +176,7 @@ class _Record(NamedTuple):
     remark: str | None
 
 
-def _record(line: bytes) -> _Record | None:
+def _line(line: bytes) -> _Line | None:
     """Read a line of the record; None if it is not an entry."""
     try:
         entry = json.loads(line)
@@ -185,11 +185,11 @@ def _record(line: bytes) -> _Record | None:
         return None
     try:
         if "received" in entry:
-            return _Record(previous, str(entry["received"]), remark)
+            return _Line(previous, str(entry["received"]), remark)
         message = base64.b64decode(entry["receivedBase64"], validate=True)
     except (ValueError, LookupError, TypeError):
-        return _Record(previous, None, remark)
-    return _Record(previous, message, remark)
+        return _Line(previous, None, remark)
+    return _Line(previous, message, remark)
 
 
 def _append_linked(record: FileIO, received: bytes, remark: str | None) -> None:
@@ -204,7 +204,7 @@ def _append_linked(record: FileIO, received: bytes, remark: str | None) -> None:
     _write(record, json.dumps(entry, separators=(",", ":")).encode("ascii") + b"\n")
 
 
-def _broken_links(lines: list[bytes], records: list[_Record | None]) -> Iterator[Flaw]:
+def _broken_links(lines: list[bytes], records: list[_Line | None]) -> Iterator[Flaw]:
     previous = NO_DIGEST
     for number, (line, record) in enumerate(zip(lines, records, strict=True), 1):
         if record is None:
@@ -253,7 +253,7 @@ def _content(path: Path) -> bytes:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[FileIO]:
+def _lock(path: Path) -> Iterator[FileIO]:
     with open_regular(path, APPEND) as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)  # released when the file is closed
         yield stream

@@ -121,7 +121,7 @@ def iter_findings(
     """
     earlier: dict[str, dict[str, Any]] = {}
     sessions: dict[str, dict[str, dict[str, Any]]] = {}
-    for index, message in enumerate(_listed(messages)):
+    for index, message in enumerate(_messages_of(messages)):
         try:
             value = read(message)
         except strict_json.InvalidJson as error:
@@ -157,7 +157,7 @@ validate = validator_of(iter_findings)
 """Raise `EnvelopeError` with everything that is wrong with a chain; see `iter_findings`."""
 
 
-def _listed(messages: Any) -> Iterable[Any]:
+def _messages_of(messages: Any) -> Iterable[Any]:
     """Return the messages of a chain; text that is not JSON is one bad message."""
     if isinstance(messages, str | bytes | bytearray | memoryview):
         try:

@@ -129,7 +129,7 @@ def forward(message: Message, parent: Message | None = None) -> Forwarded:
     )
     copied, _ = read_leniently(message)
     if before and _may_answer(copied, before[0]):
-        copied = _overwritten(copied, before[0])
+        copied = _with_ids_of(copied, before[0])
     return Forwarded(copied, found, evidence(message))
 
 
@@ -170,7 +170,7 @@ def _may_answer(message: dict[str, Any], parent: dict[str, Any]) -> bool:
     return not named or named == parent.get("message_id")
 
 
-def _overwritten(message: dict[str, Any], parent: dict[str, Any]) -> dict[str, Any]:
+def _with_ids_of(message: dict[str, Any], parent: dict[str, Any]) -> dict[str, Any]:
     metadata = message.get("metadata")
     inherited = {
         name: value

@@ -220,7 +220,7 @@ def _scope(
     declared = {text_of(each, "ref_id") for kind in LISTS for each in references(message, kind)}
     mentioned: set[str] = set()
     for path, text in texts:
-        yield from _undeclared(path, text, declared)
+        yield from _unknown_mentions(path, text, declared)
         # If a text names a source outside of parentheses, it describes fetching from it.
         bare = {match["id"] for match in _MENTION.finditer(_ASIDE.sub("", text))}
         for match in _MENTION.finditer(text):
@@ -245,7 +245,7 @@ def _mention(match: re.Match[str], path: str, again: bool, source: str) -> Itera
         yield "P001", path, f"'{store} (acquired from {source})' is expected at the first mention"
 
 
-def _undeclared(path: str, text: str, declared: set[str]) -> Iterator[Problem]:
+def _unknown_mentions(path: str, text: str, declared: set[str]) -> Iterator[Problem]:
     mentions = re.findall(r"(?<![A-Za-z0-9_])((?:src|store|derived)_[0-9]+)(?![A-Za-z0-9_])", text)
     for name in dict.fromkeys(mentions):
         if name not in declared:
@@ -296,9 +296,9 @@ def iter_resource_problems(
             yield from _origin(reference, kind, place, origins[kind])
             yield from _state(reference, kind, place)
             earlier.add(text_of(reference, "ref_id"))
-        yield from _kept(message, parent, kind)
-        yield from _unaltered(message, parent, kind, registered)
-        yield from _registered(message, parent, kind)
+        yield from _dropped_references(message, parent, kind)
+        yield from _changes(message, parent, kind, registered)
+        yield from _registrars(message, parent, kind)
 
 
 def _ids(message: Any, kind: str) -> list[str]:
@@ -335,7 +335,7 @@ def _state(reference: dict[str, Any], kind: str, place: str) -> Iterator[Problem
         yield "R003", place, "it is pending, and has a storage_uri"
 
 
-def _kept(message: dict[str, Any], parent: Parent, kind: str) -> Iterator[Problem]:
+def _dropped_references(message: dict[str, Any], parent: Parent, kind: str) -> Iterator[Problem]:
     if parent is None or not isinstance(member(message, "resources", kind), list):
         return
     mine = {*_ids(message, kind)}
@@ -344,7 +344,7 @@ def _kept(message: dict[str, Any], parent: Parent, kind: str) -> Iterator[Proble
             yield "O002", pointer("resources", kind), f"the parent's {show(name)} is gone"
 
 
-def _unaltered(
+def _changes(
     message: dict[str, Any], parent: Parent, kind: str, registered: Registered
 ) -> Iterator[Problem]:
     """Compare references with the parent's, or else with the session's first of the same id.
@@ -357,14 +357,14 @@ def _unaltered(
     for index, reference in enumerate(references(message, kind)):
         ref_id = text_of(reference, "ref_id")
         theirs = of_parent.get(ref_id) or registered.get(ref_id) or {}
-        for name in _altered(reference, theirs):
+        for name in _changed_members(reference, theirs):
             place = pointer("resources", kind, index, name)
             was, now = show(theirs[name]), show(reference[name])
             check = "R001" if name in _PARENT_IDS else "R006"
             yield check, place, f"an earlier message says {was}, got {now}"
 
 
-def _altered(reference: dict[str, Any], before: dict[str, Any]) -> list[str]:
+def _changed_members(reference: dict[str, Any], before: dict[str, Any]) -> list[str]:
     """Return the members of a registered reference whose values have changed."""
     is_pending = before.get("status") == "pending"
     return [
@@ -377,7 +377,7 @@ def _altered(reference: dict[str, Any], before: dict[str, Any]) -> list[str]:
     ]
 
 
-def _registered(message: dict[str, Any], parent: Parent, kind: str) -> Iterator[Problem]:
+def _registrars(message: dict[str, Any], parent: Parent, kind: str) -> Iterator[Problem]:
     agent, place_in_chain = _IN_CHARGE[kind]
     name, sequence = text_of(message, "agent", "name"), sequence_of(message)
     if parent is None and sequence != 1:  # it is unknown what is new
