@@ -168,7 +168,7 @@ def _date(day: date | str) -> date:
     return date.fromisoformat(day) if isinstance(day, str) else day
 
 
-class _Line(NamedTuple):
+class _LogLine(NamedTuple):
     """A line of the record: the digest of the line before, and a message as it was received."""
 
     previous: Any
@@ -176,7 +176,7 @@ class _Line(NamedTuple):
     remark: str | None
 
 
-def _line(line: bytes) -> _Line | None:
+def _line(line: bytes) -> _LogLine | None:
     """Read a line of the record; None if it is not an entry."""
     try:
         entry = json.loads(line)
@@ -185,11 +185,11 @@ def _line(line: bytes) -> _Line | None:
         return None
     try:
         if "received" in entry:
-            return _Line(previous, str(entry["received"]), remark)
+            return _LogLine(previous, str(entry["received"]), remark)
         message = base64.b64decode(entry["receivedBase64"], validate=True)
     except (ValueError, LookupError, TypeError):
-        return _Line(previous, None, remark)
-    return _Line(previous, message, remark)
+        return _LogLine(previous, None, remark)
+    return _LogLine(previous, message, remark)
 
 
 def _append_linked(record: FileIO, received: bytes, remark: str | None) -> None:
@@ -204,7 +204,7 @@ def _append_linked(record: FileIO, received: bytes, remark: str | None) -> None:
     _write(record, json.dumps(entry, separators=(",", ":")).encode("ascii") + b"\n")
 
 
-def _broken_links(lines: list[bytes], records: list[_Line | None]) -> Iterator[Flaw]:
+def _broken_links(lines: list[bytes], records: list[_LogLine | None]) -> Iterator[Flaw]:
     previous = NO_DIGEST
     for number, (line, record) in enumerate(zip(lines, records, strict=True), 1):
         if record is None:
