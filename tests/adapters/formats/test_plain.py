@@ -247,6 +247,7 @@ def test_tools_in_parallel_go_out_the_short_way(monkeypatch: pytest.MonkeyPatch)
     def written() -> None:
         adapter("anthropic").from_bodies(there.value, rest=there.rest)
 
+    written()  # what is loaded once
     short = calls(written)
     monkeypatch.setattr(core, "write_usual", lambda *_: None)
-    assert 8 * short < 7 * calls(written)
+    assert 5 * short < 4 * calls(written)
