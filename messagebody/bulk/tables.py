@@ -12,8 +12,6 @@ from itertools import accumulate, repeat
 from operator import is_not, itemgetter
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
-import attrs
-
 from messagebody._core import (
     DEFAULT_LIMITS,
     MessageBody,
@@ -323,68 +321,58 @@ def _bodies(
         group: the row group of the first row; a body that began in an earlier one is skipped.
         last: the number of the last row in which a body may begin; None for any.
     """
-    gathered = _Gathered(number, [])
-    is_skipped = group > 0
+    rows: list[dict[str, Any]] = []
+    first, size, is_skipped = number, 0, group > 0
+    for at, row in enumerate(_rows(batches), number):
+        if not row["index"]:
+            yield from _body(rows, first)
+            if last is not None and at > last:
+                return
+            rows, first, size, is_skipped = [row], at, 0, False
+        elif not is_skipped:
+            size += sum(len(each) for each in row.values() if isinstance(each, str | bytes))
+            problem = _misfit(rows, row, size)
+            if problem is None:
+                rows.append(row)
+                continue
+            yield Row(str((rows or [row])[0]["body_id"]), first, None, problem)
+            rows, is_skipped = [], True
+    yield from _body(rows, first)
+
+
+def _rows(batches: "Iterable[pa.RecordBatch]") -> Iterator[dict[str, Any]]:
     for batch in batches:
         rows = batch.to_pylist()
         del batch  # free its bytes, which `rows` copied, before the next batch is read
-        for row in rows:
-            if not row["index"]:
-                yield from gathered.body()
-                if last is not None and number > last:
-                    return
-                gathered, is_skipped = _Gathered(number, [row]), False
-            elif not is_skipped:
-                problem = gathered.add(row)
-                if problem:
-                    yield Row(
-                        gathered.body_id or str(row["body_id"]), gathered.first, None, problem
-                    )
-                    gathered, is_skipped = _Gathered(number, []), True
-            number += 1
-    yield from gathered.body()
+        yield from rows
 
 
-@attrs.define
-class _Gathered:
-    """The rows of one body so far."""
+def _misfit(rows: Sequence[dict[str, Any]], row: dict[str, Any], size: int) -> InvalidPart | None:
+    """Return an error if a row is not the next one of a body, or makes it too large."""
+    wanted = len(rows)
+    if row["index"] != wanted or not rows or row["body_id"] != rows[0]["body_id"]:
+        return InvalidPart(
+            f"after {count_of(wanted, 'row')} of a body comes index {quote(row['index'])} of "
+            f"body {quote(row['body_id'])}; the rows of a body must be adjacent, with an index "
+            "that counts from 0"
+        )
+    if size > DEFAULT_LIMITS.json_bytes or wanted >= DEFAULT_LIMITS.parts:
+        return InvalidPart("the body is larger than the default limits allow")
+    return None
 
-    first: int
-    rows: list[dict[str, Any]]
-    size: int = 0
 
-    @property
-    def body_id(self) -> str:
-        """The id of the body; empty while there are no rows."""
-        return str(self.rows[0]["body_id"]) if self.rows else ""
-
-    def add(self, row: dict[str, Any]) -> InvalidPart | None:
-        """Add a row, or return an error if it is not the next row of this body."""
-        wanted = len(self.rows)
-        if row["index"] != wanted or not wanted or row["body_id"] != self.rows[0]["body_id"]:
-            return InvalidPart(
-                f"after {count_of(wanted, 'row')} of a body comes index {quote(row['index'])} of "
-                f"body {quote(row['body_id'])}; the rows of a body must be adjacent, with an index "
-                "that counts from 0"
-            )
-        self.size += sum(len(each) for each in row.values() if isinstance(each, str | bytes))
-        if self.size > DEFAULT_LIMITS.json_bytes or wanted >= DEFAULT_LIMITS.parts:
-            return InvalidPart("the body is larger than the default limits allow")
-        self.rows.append(row)
-        return None
-
-    def body(self) -> Iterator[Row]:
-        """Yield the body, if there are rows."""
-        if not self.rows:
-            return
-        try:
-            if not isinstance(self.rows[0]["body_id"], str):
-                raise InvalidPart(f"body_id is text, got {quote(self.rows[0]['body_id'])}")
-            is_empty = len(self.rows) == 1 and self.rows[0]["index"] is None
-            parts = [] if is_empty else map(_part, self.rows)
-            yield Row(self.body_id, self.first, MessageBody(parts))
-        except MessageBodyError as error:
-            yield Row(self.body_id, self.first, None, error)
+def _body(rows: Sequence[dict[str, Any]], first: int) -> Iterator[Row]:
+    """Yield the body of rows, if there are any."""
+    if not rows:
+        return
+    body_id = rows[0]["body_id"]
+    try:
+        if not isinstance(body_id, str):
+            raise InvalidPart(f"body_id is text, got {quote(body_id)}")
+        is_empty = len(rows) == 1 and rows[0]["index"] is None
+        yield Row(body_id, first, MessageBody([] if is_empty else map(_part, rows)))
+    except MessageBodyError as error:
+        yield Row(str(body_id), first, None, error)
 
 
 def _part(row: dict[str, Any]) -> Part:
