@@ -426,8 +426,8 @@ def messages_in(value: Any, name: str | None = None) -> list[Any] | None:
     if found is not None:
         return found
     names = detect(value) if name is None else (name,)
-    formats = [each for each in map(format_of, names) if each is not None]
-    return formats[0].messages_in(value) if len(formats) == 1 else None
+    read = [each.messages_in(value) for each in map(format_of, names) if each is not None]
+    return next((each for each in read if each is not None), None)
 
 
 def _listed(value: Any) -> list[Any]:

@@ -50,9 +50,9 @@ def messages_of(
 
 
 def are_most(known: list[bool], items: list[Any]) -> bool:
-    """Return whether items are objects of which at most half are unknown."""
+    """Return whether items are objects or null, of which at most half are unknown."""
     # Services add kinds of items; one that nobody knows yet does not hide the others.
-    return sum(known) * 2 >= len(items) and all(isinstance(each, dict) for each in items)
+    return sum(known) * 2 >= len(items) and all(isinstance(each, dict | None) for each in items)
 
 
 def others_of(value: Any) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
-from messagebody.adapters import Converted, adapter, read_transcript
+from messagebody.adapters import Converted, adapter, messages_in, read_transcript
 from messagebody.errors import DecodeError, EnvelopeError, LossyConversion
 from tests.adapters.formats.test_conversations import FORMATS, TEXTS, history, texts
 
@@ -72,6 +72,18 @@ def test_a_conversation_of_none_is_an_error() -> None:
         chat.to_bodies([{"choices": [{"message": HELLO}]}])
     with pytest.raises(EnvelopeError, match="rest is one of"):
         chat.to_bodies([HELLO], rest="elsewhere")
+
+
+def test_null_among_the_messages_of_a_text() -> None:
+    """The list is told from one of blocks by the messages that can be read."""
+    talk = [HELLO, None, {"role": "user"}, HELLO]
+    chat: Any = adapter("openai-chat")
+    for given in (talk, {"messages": talk}, json.dumps(talk), json.dumps({"messages": talk})):
+        read = chat.to_bodies(given)
+        assert [loss.message for loss in read.losses] == [1, 2]
+        assert chat.from_bodies(read.value, rest=read.rest).value == talk
+    assert messages_in(talk) == talk
+    assert messages_in([None, None, HELLO]) is None
 
 
 @pytest.mark.parametrize("bad", [object(), {"role": "user", "content": {1: object()}}])
