@@ -373,3 +373,38 @@ def test_messages_as_mastra_stores_them(thought: Any, text: str) -> None:
     done = target.from_bodies(there.value, rest=there.rest).value
     assert [each["type"] for each in done[1]["content"]] == ["text", "tool_use"]
     assert done[2]["content"][0]["content"] == [{"type": "text", "text": "R"}]
+
+
+def test_pieces_of_a_call_beside_it_are_no_content() -> None:
+    call = {"name": "f", "args": {"p": 1}, "id": "a", "type": "tool_call"}
+    for pieces in (
+        [{"type": "tool_use", "id": "a", "name": "f", "input": "", "index": 1},
+         {"type": "input_json_delta", "input": '{"p":1}', "index": 1}],
+        [{"type": "tool_call_chunk", "id": "a", "name": "f", "args": '{"p":1}', "index": 0}],
+    ):  # fmt: skip
+        message = {"type": "ai", "content": pieces, "tool_calls": [call]}
+        there = langchain.to_body(message)
+        assert (there.value.names(), there.losses) == (["/tool/calls/1.json"], ())
+        assert there.value["/tool/calls/1.json"].read_json()["arguments"] == {"p": 1}
+        assert langchain.from_body(there.value, rest=there.rest).value == message
+        alone = langchain.to_body({"type": "ai", "content": pieces[-1:]})
+        assert len(alone.losses) == 1
+
+
+def test_a_call_with_the_id_of_its_item_is_one_call() -> None:
+    begun = [{"type": "tool_call", "id": f"fc_{name}", "name": name, "args": {}} for name in "fg"]
+    calls = [
+        {"type": "tool_call", "id": f"call_{name}", "name": name, "args": {"x": name}}
+        for name in "fg"
+    ]
+    message = {"type": "ai", "content": begun, "tool_calls": calls}
+    there = langchain.to_body(message)
+    found = [part.read_json() for part in there.value]
+    assert [(each["id"], each["arguments"]) for each in found] == [
+        ("call_f", {"x": "f"}), ("call_g", {"x": "g"}),
+    ]  # fmt: skip
+    assert langchain.from_body(there.value, rest=there.rest).value == message
+    twice = {"type": "ai", "content": begun[:1], "tool_calls": [calls[0], {**calls[0], "id": "c"}]}
+    there = langchain.to_body(twice)
+    assert langchain.from_body(there.value, rest=there.rest).value == twice
+    assert len(there.value) == 3

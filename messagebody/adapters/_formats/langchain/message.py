@@ -189,6 +189,8 @@ class LangChain(Format):
 
     def is_blank(self, block: Any) -> bool:
         """Return whether a block has no content: a stream may send the signature of a thought."""
+        if _COUNTS in block and _is_piece(block):
+            return True  # the whole call counts
         held = block.get("reasoning_content")
         return block.get("type") == "reasoning_content" and {*(held or ())} == _SIGNED
 
@@ -354,7 +356,27 @@ def _with_calls(
             left.remove(alike[0])
             if not _agrees(block, alike[0][1]):
                 made[number] = {**block, _COUNTS: alike[0][1]}
+    for number in numbers:
+        # Streams of Responses give a block the id of its item, and leave its arguments empty.
+        alike = [each for each in left if _is_begun(blocks[number], each[1])]
+        if made[number] is blocks[number] and len(alike) == 1:
+            left.remove(alike[0])
+            made[number] = {**blocks[number], _COUNTS: alike[0][1]}
+    if calls:
+        made = [{**each, _COUNTS: {}} if _is_piece(each) else each for each in made]
     return made, [each for each in left if not _is_told(each[1], ids)]
+
+
+def _is_piece(block: Any) -> bool:
+    """Return whether a block is a piece of a call: a stream may leave it beside the whole call."""
+    return isinstance(block, dict) and block.get("type") in ("input_json_delta", "tool_call_chunk")
+
+
+def _is_begun(block: dict[str, Any], call: Any) -> bool:
+    """Return whether a call may be that of a block of another id, which has no arguments yet."""
+    is_named = isinstance(call, dict) and call.get("name") == block["name"]
+    is_other = is_named and bool(_id_of(block)) and call.get("id") != _id_of(block)
+    return is_other and not _args(block) and str(block.get("id")).startswith("fc_")
 
 
 def _is_told(call: Any, ids: set[str]) -> bool:
