@@ -225,7 +225,7 @@ def _missed_of(
     dialect: Dialect, positions: Positions, part: Part, entry: dict[str, Any],
     without: Collection[str] = (),
 ) -> Iterator[Loss]:  # fmt: skip
-    names = [each for each in member_of(entry, "missed", list) or [] if each not in without]
+    names = [each for each in member_of(entry, "missed", list) or [] if str(each) not in without]
     if names:
         said = ", ".join(quote(name) for name in names)
         why = f"{dialect.name} has no place for the members of its block {said}"

@@ -357,3 +357,21 @@ def test_the_thoughts_of_amazon_in_a_stream_of_langchain() -> None:
     assert done.losses == ()
     back: Any = adapter("langchain").from_body(done.value, rest=done.rest).value
     assert back["data"]["content"][0][thought] == {"text": "Hmso", "signature": "s"}
+
+
+@pytest.mark.parametrize("delta", [{}, {"delta": None}])
+def test_a_chunk_of_chat_may_have_the_whole_message(delta: dict[str, Any]) -> None:
+    message = {"role": "assistant", "content": "A"}
+    assembler = Assembler("openai-chat")
+    assembler.feed({"choices": [
+        {"index": 0, **delta, "message": message, "finish_reason": "stop"}]})  # fmt: skip
+    done = assembler.finish()
+    assert ([part.text for part in done.value], done.losses) == (["A"], ())
+
+
+def test_a_response_of_gemini_may_be_wrapped() -> None:
+    part = {"content": {"role": "model", "parts": [{"text": "A"}]}, "finishReason": "STOP"}
+    assembler = Assembler("gemini")
+    assembler.feed({"response": {"candidates": [part]}, "traceId": "t"})
+    done = assembler.finish()
+    assert ([part.text for part in done.value], done.losses) == (["A"], ())

@@ -45,6 +45,8 @@ class GeminiChunks(Accumulator):
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a response, or the content of one."""
+        if not _KNOWN & event.keys() and isinstance(event.get("response"), dict):
+            event = event["response"]  # as some of Google's services wrap it
         if not _KNOWN & event.keys():
             raise UnknownEvent
         candidates = objects(event, "candidates")

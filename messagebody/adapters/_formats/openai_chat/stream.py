@@ -57,7 +57,9 @@ class ChatChunks(Accumulator):
         for choice in choices:
             if choice.get("index") not in (0, None):
                 raise OutOfPlace("it has another choice than the first: this makes one message")
-            delta = {} if choice.get("delta") is None else member(choice, "delta", dict)
+            # A service that can't stream sends the whole message at once.
+            name = "message" if choice.get("delta") is None else "delta"
+            delta = {} if choice.get(name) is None else member(choice, name, dict)
             # Services go on after the finish, for example with the usage; only content is wrong.
             if self._is_finished and any(map(delta.get, delta.keys() - {"role"})):
                 raise OutOfPlace("the choice has finished")
