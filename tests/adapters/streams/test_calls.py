@@ -362,9 +362,11 @@ def test_the_thoughts_of_amazon_in_a_stream_of_langchain() -> None:
 @pytest.mark.parametrize("delta", [{}, {"delta": None}])
 def test_a_chunk_of_chat_may_have_the_whole_message(delta: dict[str, Any]) -> None:
     message = {"role": "assistant", "content": "A"}
+    choice = {"index": 0, **delta, "message": message, "finish_reason": "stop"}
+    with pytest.raises(EnvelopeError, match="it is a whole answer"):
+        Assembler("openai-chat").feed({"choices": [choice], "object": "chat.completion"})
     assembler = Assembler("openai-chat")
-    assembler.feed({"choices": [
-        {"index": 0, **delta, "message": message, "finish_reason": "stop"}]})  # fmt: skip
+    assembler.feed({"choices": [choice], "object": "chat.completion.chunk"})
     done = assembler.finish()
     assert ([part.text for part in done.value], done.losses) == (["A"], ())
 

@@ -45,7 +45,7 @@ class ChatChunks(Accumulator):
         if event.get("error") or event.get("object") == "error":
             self._fail(event)
             return
-        if "choices" not in event and event.get("object") != "chat.completion.chunk":
+        if "choices" not in event and event.get("object") != _CHUNK:
             raise UnknownEvent
         choices = objects(event, "choices")
         # Some services state no reason why the choice is finished; their usage comes last.
@@ -57,9 +57,7 @@ class ChatChunks(Accumulator):
         for choice in choices:
             if choice.get("index") not in (0, None):
                 raise OutOfPlace("it has another choice than the first: this makes one message")
-            # A service that can't stream sends the whole message at once.
-            name = "message" if choice.get("delta") is None else "delta"
-            delta = {} if choice.get(name) is None else member(choice, name, dict)
+            delta = _delta_of(choice, is_chunk=event.get("object") == _CHUNK)
             # Services go on after the finish, for example with the usage; only content is wrong.
             if self._is_finished and any(map(delta.get, delta.keys() - {"role"})):
                 raise OutOfPlace("the choice has finished")
@@ -169,6 +167,15 @@ class ChatChunks(Accumulator):
         return not (self._is_finished or self._has_usage)
 
 
+def _delta_of(choice: dict[str, Any], *, is_chunk: bool) -> dict[str, Any]:
+    """Return what a choice adds; a service that can't stream sends the message as one chunk."""
+    name = "message" if choice.get("delta") is None else "delta"
+    if name == "message" and choice.get(name) is not None and not is_chunk:
+        raise OutOfPlace("it is a whole answer: to_body(…) reads its choices[0].message")
+    return {} if choice.get(name) is None else member(choice, name, dict)
+
+
+_CHUNK: Final = "chat.completion.chunk"
 _OF_CALL: Final = frozenset({"index", "id", "function", "custom"})
 
 
