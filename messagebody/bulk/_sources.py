@@ -271,17 +271,35 @@ def _files(
     source: str, options: dict[str, Any], results: Store | None, left_out: Callable[[str], object]
 ) -> tuple[_Base, list[Input]]:
     """Return the base directory of a source, and its files in order."""
+    is_wanted: Callable[[str], bool]
+    may_be_link: Callable[[str], bool]
     magic = _MAGIC.search(source.partition("://")[2] or source)
     # A file that is named like a pattern is that file.
     if magic is None or ("://" not in source and os.path.lexists(source)):
-        return _named_file_or_directory(source, options, results, left_out)
-    start = len(source) - len(magic.string) + magic.start()
-    base, _, pattern = source[:start].rpartition("/")
-    matches = wide_pattern(pattern + source[start:])
+        base, is_wanted, may_be_link = _real(source), _is_listed, _is_shown
+        if (file := _named_file(base, options)) is not None:
+            return _all_of(*file, source)
+    else:
+        start = len(source) - len(magic.string) + magic.start()
+        base, _, pattern = source[:start].rpartition("/")
+        is_wanted = may_be_link = wide_pattern(pattern + source[start:])
     store = open_place(base, options)
-    found = [stat for stat in _without_results(store, results) if matches(stat.key)]
-    _say_links(store, matches, left_out)
+    found = [stat for stat in _without_results(store, results) if is_wanted(stat.key)]
+    for key in sorted(store.iter_links()) if isinstance(store, FileStore) else ():
+        if may_be_link(key):
+            left_out(store.url_of(key))
     return _all_of(store, found, source)
+
+
+def _named_file(source: str, options: dict[str, Any]) -> tuple[Store, list[Stat]] | None:
+    """Return the file that a source names, None if it names a directory."""
+    above, _, name = source.rstrip("/").rpartition("/")
+    # A bucket has no parent that could be listed.
+    if not name or above.endswith(":/"):
+        return None
+    store = open_place(above, options)
+    stat = store.stat(name)
+    return None if stat is None else (store, [stat])
 
 
 def _without_results(store: Store, results: Store | None) -> list[Stat]:
@@ -312,31 +330,6 @@ def _is_job(store: Store, stat: Stat) -> bool:
         return False
     # A directory of the user may have a file with this name next to messages.
     return isinstance(value, dict) and value.keys() == {"job", "digest"}
-
-
-def _say_links(
-    store: Store, is_wanted: Callable[[str], bool], left_out: Callable[[str], object]
-) -> None:
-    for key in sorted(store.iter_links()) if isinstance(store, FileStore) else ():
-        if is_wanted(key):
-            left_out(store.url_of(key))
-
-
-def _named_file_or_directory(
-    source: str, options: dict[str, Any], results: Store | None, left_out: Callable[[str], object]
-) -> tuple[_Base, list[Input]]:
-    source = _real(source)
-    above, _, name = source.rstrip("/").rpartition("/")
-    # A bucket has no parent that could be listed.
-    if name and not above.endswith(":/"):
-        store = open_place(above, options)
-        stat = store.stat(name)
-        if stat is not None:
-            return _all_of(store, [stat], source)
-    store = open_place(source, options)
-    found = [stat for stat in _without_results(store, results) if _is_listed(stat.key)]
-    _say_links(store, _is_shown, left_out)
-    return _all_of(store, found, source)
 
 
 def _real(source: str) -> str:
