@@ -17,7 +17,7 @@ from messagebody.filesystem._write_through import Offloaded, Spilling, WriteThro
 
 if TYPE_CHECKING:
     from messagebody._model.part import Part
-    from messagebody.filesystem._body_filesystem import MessageBodyFileSystem
+    from messagebody.filesystem._writer import FileWriter
 
 
 class PartReader(io.BytesIO):
@@ -96,8 +96,9 @@ class Writing:
     never closed is closed when it is collected, or when the program ends.
 
     Arguments:
-        filesystem: the filesystem over the body that gets the part.
-        path: the name of the part.
+        writer: makes the part.
+        path: the path of the part.
+        name: its URL, from which libraries guess the format; see `described_stream`.
         mode: "wb", "xb", "ab", or one of "r+b", "w+b", "x+b", "a+b".
         old: the part that was there when the file was opened.
         content_type: the type of the part; if None, the old type is kept, or one is guessed.
@@ -112,15 +113,16 @@ class Writing:
 
     def _begin(
         self,
-        filesystem: "MessageBodyFileSystem",
+        writer: "FileWriter",
         path: str,
+        name: str,
         mode: str,
         old: "Part | None",
         content_type: str | None,
         autocommit: bool,
     ) -> None:
-        self._filesystem = filesystem
-        self.path = path
+        self._writer = writer
+        self.path, self._name = path, name
         self._mode = mode
         self._old = old
         self._content_type = content_type
@@ -137,7 +139,7 @@ class Writing:
     @property
     def name(self) -> str:
         """The URL of the part; libraries guess the format from it. See `described_stream`."""
-        return str(self._filesystem.unstrip_protocol(self.path))
+        return self._name
 
     @property
     def mode(self) -> str:
@@ -184,18 +186,17 @@ class Writing:
             self._keep(content)
 
     def _keep(self, content: bytes | Offloaded) -> None:
-        self._filesystem._change(self.path, self.check, partial(self._apply, content))
+        self._writer.change(self.path, self.check, partial(self._apply, content))
 
     def check(self) -> None:
         """Raise `OSError` if the part can't be made now."""
-        filesystem, path = self._filesystem, self.path
-        if self._undoes(filesystem._part(path)):
+        if self._undoes(self._writer.tree.part(self.path)):
             raise self._stale()
-        filesystem._check_free(path, filesystem._name(path), is_new=self._mode[0] == "x")
+        self._writer.check_free(self.path, is_new=self._mode[0] == "x")
 
     def check_before(self) -> None:
         """Raise `OSError` if others removed the part, before a transaction makes its changes."""
-        if self._old is not None and self._filesystem._part(self.path) is None:
+        if self._old is not None and self._writer.tree.part(self.path) is None:
             raise self._stale()
 
     def _stale(self) -> OSError:
@@ -210,7 +211,7 @@ class Writing:
         return now is None and self._old is not None and not self.waits
 
     def _apply(self, content: bytes | Offloaded) -> None:
-        self._filesystem._put(self.path, content, self._content_type)
+        self._writer.put(self.path, content, self._content_type)
 
     def discard(self) -> None:
         """Drop the written content."""
@@ -287,14 +288,14 @@ class PartWriter(Writing, io.BytesIO):
     is_kept_by_flush = False
 
     def __init__(
-        self, filesystem: "MessageBodyFileSystem", path: str, mode: str, *options: Any
+        self, writer: "FileWriter", path: str, name: str, mode: str, *options: Any
     ) -> None:
-        old = filesystem._part(path)
+        old = writer.tree.part(path)
         is_read = mode[0] in "ar"
-        super().__init__(filesystem._content_of(old) if is_read else b"")
+        super().__init__(writer.content_of(old) if is_read else b"")
         # The content of the part, as far as this file knows; None if it differs from this file's.
         self._before = self.getvalue() if is_read and old is not None else None
-        self._begin(filesystem, path, mode, old, *options)
+        self._begin(writer, path, name, mode, old, *options)
         if mode == "r+b":
             self._become_database()
 
@@ -302,7 +303,7 @@ class PartWriter(Writing, io.BytesIO):
         """Treat the file as a database: `flush` makes the part, and `info` has the current size."""
         self.is_kept_by_flush = self._autocommit
         if self._autocommit:
-            self._filesystem._databases[self.path] = self
+            self._writer.databases[self.path] = self
 
     @property
     def size(self) -> int:
@@ -336,7 +337,7 @@ class PartWriter(Writing, io.BytesIO):
         return self._prepared(content)
 
     def _prepared(self, content: bytes) -> bytes | Offloaded:
-        return self._filesystem._offload_if_large(self.path, content, self._content_type)
+        return self._writer.offload_if_large(self.path, content, self._content_type)
 
     def _undoes(self, now: "Part | None") -> bool:
         if self._mode[0] != "r":
@@ -345,7 +346,7 @@ class PartWriter(Writing, io.BytesIO):
 
     def _apply(self, content: bytes | Offloaded) -> None:
         super()._apply(content)
-        self._old = self._filesystem._part(self.path)
+        self._old = self._writer.tree.part(self.path)
 
 
 class DatabaseLog(PartWriter):
@@ -354,8 +355,8 @@ class DatabaseLog(PartWriter):
     DuckDB opens the log with "wb" but appends to it, and relies on `flush`.
     """
 
-    def __init__(self, filesystem: "MessageBodyFileSystem", path: str, *options: Any) -> None:
-        super().__init__(filesystem, path, "r+b", *options)
+    def __init__(self, writer: "FileWriter", path: str, name: str, *options: Any) -> None:
+        super().__init__(writer, path, name, "r+b", *options)
         self.seek(0, io.SEEK_END)
         self.flush()  # the log exists from now on
 
@@ -389,9 +390,9 @@ class PartAppender(PartWriter):
         return (now is None or self._is_cut) and not have_same_content(now, self._old)
 
     def _apply(self, content: Any) -> None:
-        now = self._filesystem._part(self.path)
+        now = self._writer.tree.part(self.path)
         if not have_same_content(now, self._old):
-            content = self._filesystem._content_of(now) + content[len(self._old_content) :]
+            content = self._writer.content_of(now) + content[len(self._old_content) :]
         super()._apply(super()._prepared(content))
 
     @property
@@ -403,13 +404,12 @@ class OffloadingWriter(Writing, Spilling):
     """A file open for writing whose content goes to a store if it grows large; see `Writing`."""
 
     def __init__(
-        self, filesystem: "MessageBodyFileSystem", path: str, mode: str, *options: Any,
-        to: WriteThrough,
-    ) -> None:  # fmt: skip
+        self, writer: "FileWriter", path: str, name: str, mode: str, *options: Any, to: WriteThrough
+    ) -> None:
         super().__init__(max_size=to.threshold)
         self._to = to
         self._flaw: OSError | None = None
-        self._begin(filesystem, path, mode, filesystem._part(path), *options)
+        self._begin(writer, path, name, mode, writer.tree.part(path), *options)
 
     def write(self, data: Any) -> int:
         """Write bytes; after an error, such as a full disk, the part can't be made any more."""
@@ -426,7 +426,7 @@ class OffloadingWriter(Writing, Spilling):
         if self.size <= self._to.threshold:
             self.seek(0)
             return self.read()
-        name = self._filesystem._name(self.path)
+        name = self._writer.tree.name(self.path)
         return self._to.of_stream(name, self, self._content_type)  # type: ignore[arg-type]
 
 

@@ -6,14 +6,14 @@ import re
 import secrets
 import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import attrs
 
 from messagebody.errors import UnsafeReference
 
 if TYPE_CHECKING:
-    from messagebody.filesystem._listing import BodyListing
+    from messagebody._model.views import BodyFileSystem
 
 # Characters that names can't hold, except "/" and the characters of fsspec's patterns. A lone
 # surrogate of UTF-16 has no UTF-8 bytes, so it is not quoted, and its path is refused as a name.
@@ -72,7 +72,7 @@ def _unquoted(match: re.Match[str]) -> str:
 
 # The first character of live URLs; no part name can hold it.
 _MARK: Final = "@"
-_live: "weakref.WeakValueDictionary[str, BodyListing]" = weakref.WeakValueDictionary()
+_live: "weakref.WeakValueDictionary[str, BodyFileSystem]" = weakref.WeakValueDictionary()
 
 
 @attrs.frozen
@@ -85,7 +85,7 @@ class Live:
     """
 
     token: str
-    filesystem: "BodyListing"
+    filesystem: "BodyFileSystem"
 
 
 def is_live(text: str) -> bool:
@@ -93,7 +93,7 @@ def is_live(text: str) -> bool:
     return text.startswith(_MARK)
 
 
-def live_token(filesystem: "BodyListing") -> str:
+def live_token(filesystem: "BodyFileSystem") -> str:
     """Return a new token for the URLs of a filesystem, valid while the filesystem is in use.
 
     The token can't be guessed: a URL from somebody else must not open a body of the program.
@@ -103,15 +103,15 @@ def live_token(filesystem: "BodyListing") -> str:
     return token
 
 
-def live_options(url: str) -> dict[str, Any]:
-    """Return the options of the filesystem that a live URL names; none for other URLs.
+def live_target(url: str) -> Live | None:
+    """Return the target of a live URL; None for other URLs.
 
     Raises:
         FileNotFoundError: the body is not in this process, or no longer.
     """
     text = str(url).removeprefix("messagebody://")
     if not is_live(text):
-        return {}
+        return None
     token = text.partition("/")[0]
     filesystem = _live.get(token)
     if filesystem is None:
@@ -119,11 +119,7 @@ def live_options(url: str) -> dict[str, Any]:
             "the body of this messagebody: URL is not in this process, or no longer; "
             "keep the body, and give other processes a file of it"
         )
-    options: dict[str, Any] = filesystem.storage_options
-    if os.getpid() != filesystem._process:
-        # A forked process has a copy, whose changes would be lost.
-        options = options | {"read_only": True}
-    return options | {"live": Live(token, filesystem)}
+    return Live(token, filesystem)
 
 
 def fail(number: int, path: str, text: str | None = None) -> NoReturn:

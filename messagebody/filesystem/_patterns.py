@@ -3,36 +3,32 @@
 import re
 from collections.abc import Callable, Iterable
 from glob import has_magic
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fsspec.utils import glob_translate
 
+from messagebody.filesystem._tree import FileTree
 from messagebody.globs._wide import wide_pattern
-
-if TYPE_CHECKING:
-    from messagebody.filesystem._listing import BodyListing
 
 _BREAK: Final = re.compile(r"[*?/]+")
 _MAGIC: Final = re.compile(r"[*?\[{]")
 
 
-def matching(view: "BodyListing", path: str, maxdepth: int | None, *, withdirs: bool) -> list[str]:
+def matching(tree: FileTree, path: str, maxdepth: int | None, *, withdirs: bool) -> list[str]:
     """Return the files and directories that match a pattern, as in fsspec but in any order.
 
     fsspec itself is slower: it describes and sorts all files before it looks at the pattern.
 
     Arguments:
-        view: the filesystem.
-        path: the pattern; one that ends with "/" matches directories only.
+        tree: the files and directories.
+        path: the pattern, without a protocol; one that ends with "/" matches directories only.
         maxdepth: levels to go down from the first "**"; all if None.
         withdirs: whether to return directories too.
     """
-    if maxdepth is not None and maxdepth < 1:
-        raise ValueError("maxdepth must be at least 1")
-    pattern, end = view._strip_protocol(path), "/" if path.endswith("/") else ""
-    has_braces = "{" in path and not view._quotes  # only quoted names can hold a brace
+    pattern, end = path.rstrip("/") or "/", "/" if path.endswith("/") else ""
+    has_braces = "{" in path and not tree.quotes  # only quoted names can hold a brace
     if not (has_braces or has_magic(pattern)):
-        return [pattern] if view.exists(pattern) else []
+        return [pattern] if tree.has(pattern) or tree.is_directory(pattern) else []
     matches: Callable[[str], object]
     if has_braces:
         text, matches = "", wide_pattern(pattern)
@@ -41,7 +37,7 @@ def matching(view: "BodyListing", path: str, maxdepth: int | None, *, withdirs: 
     root = _MAGIC.split(pattern, maxsplit=1)[0].rpartition("/")[0] or "/"
     below = pattern[len(root.rstrip("/")) + 1 :]
     depth = _depth(below, maxdepth, has_braces=has_braces)
-    files, directories = _candidates(view, root, depth)
+    files, directories = _candidates(tree, root, depth)
     # Looking for a text takes a tenth of the time of a match.
     found = [] if end else [each for each in files if text in each and matches(each)]
     if withdirs:
@@ -51,7 +47,7 @@ def matching(view: "BodyListing", path: str, maxdepth: int | None, *, withdirs: 
         found += [
             each
             for each in directories
-            if text in each and matches(each + slash) and not view._has(each)
+            if text in each and matches(each + slash) and not tree.has(each)
         ]
     if depth is None:
         return found
@@ -74,11 +70,11 @@ def _depth(below: str, maxdepth: int | None, *, has_braces: bool) -> int | None:
 
 
 def _candidates(
-    view: "BodyListing", root: str, depth: int | None
+    tree: FileTree, root: str, depth: int | None
 ) -> tuple[Iterable[str], Iterable[str]]:
     """Return the files and the directories that may match; others may be among them."""
     if depth != 1:
-        return view._files_and_directories(root)
-    found = view.find(root, 1, withdirs=True)
-    files = [each for each in found if view._has(each)]
+        return tree.files_and_directories(root)
+    found = tree.find(root, 1, withdirs=True)
+    files = [each for each in found if tree.has(each)]
     return files, {*found}.difference(files)

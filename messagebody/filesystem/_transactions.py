@@ -7,14 +7,16 @@ import threading
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 from fsspec.transaction import Transaction
 
-import messagebody  # noqa: TC001 - annotations may be evaluated at runtime
 from messagebody._model.access import edit
 from messagebody.filesystem._paths import fail
+
+if TYPE_CHECKING:
+    from messagebody.filesystem._writer import FileWriter
 
 
 @attrs.frozen
@@ -57,11 +59,11 @@ class Frame:
     """A transaction that is open, with the changes that wait for its commit.
 
     Arguments:
-        filesystem: whose changes they are.
+        writer: whose changes they are.
         above: the transaction that this one is a part of.
     """
 
-    filesystem: "messagebody._model.views.BodyFileSystem"
+    writer: "FileWriter"
     above: "Frame | None"
     changes: list[Any] = attrs.field(factory=list, init=False)
     is_open: bool = attrs.field(default=True, init=False)
@@ -82,24 +84,24 @@ class Frame:
     def close(self) -> None:
         """Take no more changes."""
         # Another thread that is about to add one holds the same lock.
-        with edit(self.filesystem.body):
+        with edit(self.writer.tree.body):
             self.is_open = False
-            self.filesystem._frames.discard(self)
+            self.writer.frames.discard(self)
 
 
 _FRAMES: Final[ContextVar[Mapping[int, Frame]]] = ContextVar(
     "_FRAMES", default=MappingProxyType({})
 )
-"""The innermost open transaction of each filesystem, by its `id`.
+"""The innermost open transaction of each writer, by its `id`.
 
-All filesystems share one variable, because a context never forgets one.
+All writers share one variable, because a context never forgets one.
 """
 
 
-def open_frame(filesystem: Any) -> Frame | None:
-    """Return the innermost transaction of a filesystem that is open here, None if there is none."""
-    frame = _FRAMES.get().get(id(filesystem))
-    while frame is not None and not (frame.takes_changes() and frame.filesystem is filesystem):
+def open_frame(writer: "FileWriter") -> Frame | None:
+    """Return the innermost transaction of a writer that is open here, None if there is none."""
+    frame = _FRAMES.get().get(id(writer))
+    while frame is not None and not (frame.takes_changes() and frame.writer is writer):
         frame = frame.above
     return frame
 
@@ -116,10 +118,9 @@ class WholeTransaction(Transaction):  # type: ignore[misc]
     changes are made when the outer one is committed, and dropped if either raises an exception.
     """
 
-    fs: "messagebody._model.views.BodyFileSystem"
-
-    def __init__(self, filesystem: "messagebody._model.views.BodyFileSystem") -> None:
-        super().__init__(filesystem)
+    def __init__(self, writer: "FileWriter") -> None:
+        super().__init__(writer)
+        self._writer = writer
         self._frames: list[Frame] = []
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -127,10 +128,10 @@ class WholeTransaction(Transaction):  # type: ignore[misc]
 
     def start(self) -> None:
         """Begin the transaction: hold changes back from now on."""
-        frame = Frame(self.fs, above=open_frame(self.fs))
+        frame = Frame(self._writer, above=open_frame(self._writer))
         self._frames.append(frame)
-        self.fs._frames.add(frame)
-        _FRAMES.set({**_FRAMES.get(), id(self.fs): frame})
+        self._writer.frames.add(frame)
+        _FRAMES.set({**_FRAMES.get(), id(self._writer): frame})
 
     def complete(self, commit: bool = True) -> None:
         """Make all changes, or drop them; in a nested transaction they wait for the outer one.
@@ -139,8 +140,8 @@ class WholeTransaction(Transaction):  # type: ignore[misc]
             OSError: `EINVAL`: another thread or task began the only open transaction, and this
                 object did not; or a change is not allowed.
         """
-        frame = self._frames.pop() if self._frames else open_frame(self.fs)
-        if frame is None and not all(each.is_copy() for each in self.fs._frames):
+        frame = self._frames.pop() if self._frames else open_frame(self._writer)
+        if frame is None and not all(each.is_copy() for each in self._writer.frames):
             problem = (
                 "another thread or task began the transaction; end it there, or call `complete` "
                 "of what `start_transaction` returned"
@@ -153,24 +154,15 @@ class WholeTransaction(Transaction):  # type: ignore[misc]
         above = frame.above
         while above is not None and not above.is_open:
             above = above.above
-        if _FRAMES.get().get(id(self.fs)) is frame:
-            others = {key: each for key, each in _FRAMES.get().items() if key != id(self.fs)}
-            _FRAMES.set(others if above is None else {**others, id(self.fs): above})
+        if _FRAMES.get().get(id(self._writer)) is frame:
+            others = {key: each for key, each in _FRAMES.get().items() if key != id(self._writer)}
+            _FRAMES.set(others if above is None else {**others, id(self._writer): above})
         if commit and above is not None:
             above.changes += frame.changes
             return
         try:
             if commit:
-                self._commit(frame.changes)
+                self._writer.commit(frame.changes)
         finally:
             for each in frame.changes:
                 each.discard()
-
-    def _commit(self, changes: list[Any]) -> None:
-        with edit(self.fs.body):
-            for each in changes:
-                each.check_before()
-            for each in changes:
-                each.commit()
-            if self.fs.document is not None:
-                self.fs.save()

@@ -2,7 +2,6 @@
 
 import io
 import os
-from collections.abc import Iterator
 from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO
 
@@ -13,6 +12,7 @@ from messagebody._base.limits import parse_size
 from messagebody._base.sniffing import HEAD
 from messagebody._model.content import LocalFile, Reference, guess_type, size_of
 from messagebody.storage._references import FetchLimits, Resolver
+from messagebody.storage._references.spool import Spool, SpoolBlob
 from messagebody.storage._stores import Store, open_store
 
 
@@ -22,26 +22,6 @@ class Offloaded:
 
     reference: Reference
     content_type: str
-
-
-@attrs.frozen
-class FileContent:
-    """The content of a private, seekable file object, in the form that stores take."""
-
-    stream: BinaryIO
-    size: int
-    digest: str
-
-    def read(self) -> bytes:
-        """Return all bytes."""
-        self.stream.seek(0)
-        return self.stream.read()
-
-    def buffers(self, length: int) -> Iterator[bytes]:
-        """Yield all bytes, `length` at a time."""
-        self.stream.seek(0)
-        while chunk := self.stream.read(length):
-            yield chunk
 
 
 class WriteThrough:
@@ -95,7 +75,7 @@ class WriteThrough:
         stream.seek(0)
         kind = content_type or guess_type(stream.read(HEAD), name)
         stream.seek(0)
-        blob = FileContent(stream, size, digest_of_stream(stream))
+        blob = SpoolBlob(Spool.over(stream, size, digest_of_stream(stream)))
         key = ensure(self.store, blob.digest, blob, kind)
         return self._remembered(Reference(self.store.url_of(key), size, blob.digest), kind)
 

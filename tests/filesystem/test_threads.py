@@ -207,10 +207,10 @@ def test_a_file_is_described_while_another_thread_closes_it(
         return found
 
     fs = MessageBody([Part(b"x", name="/log")]).fs
-    real = fs._database_at
+    real = fs._writer.database
     file = fs.open("/log", "r+b")
     file.write(b"xy")
-    monkeypatch.setattr(fs, "_database_at", find_and_close)
+    monkeypatch.setattr(fs._writer, "database", find_and_close)
     assert fs.info("/log")["size"] == 2
     assert file.closed
 
@@ -225,8 +225,8 @@ def test_a_file_that_another_thread_makes_is_not_a_directory(
 
     body = MessageBody()
     fs = body.fs
-    real = fs._part
-    monkeypatch.setattr(fs, "_part", look_and_write)
+    real = fs._tree.part
+    monkeypatch.setattr(fs._tree, "part", look_and_write)
     assert not fs.isdir("/new")
     with pytest.raises(FileNotFoundError):
         fs.info("/log")
