@@ -1,10 +1,12 @@
 """What commands read: bodies, schemas and JSON of files, standard input, stores and servers."""
 
 import itertools
+import json
 import os
 import shlex
 import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -316,7 +318,11 @@ def json_in(data: bytes) -> Any:
     """Return the JSON value in some bytes; None if it is none."""
     try:
         return strict_json.loads(data, depth=limits().depth)
-    except strict_json.InvalidJson:
+    except strict_json.InvalidJson as error:
+        # Conversations may have half of a character; their reader tells of it, and of other flaws.
+        if "lone surrogate" in str(error):
+            with suppress(ValueError):
+                return json.loads(data)
         return None
 
 

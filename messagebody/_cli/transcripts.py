@@ -8,7 +8,7 @@ from typing import Any, Final
 import attrs
 import click
 
-from messagebody._cli.inputs import BODY, is_database, read_bytes, source_name
+from messagebody._cli.inputs import BODY, is_database, json_in, read_bytes, source_name
 from messagebody._cli.outputs import note_input
 from messagebody._cli.terminal import limits
 from messagebody._core import (
@@ -17,7 +17,6 @@ from messagebody._core import (
     open_regular,
     quote,
     read_at_most,
-    strict_json,
 )
 from messagebody.adapters import (
     ChatMessage,
@@ -89,9 +88,8 @@ def transcript_of(data: bytes, path: str, format_name: str | None) -> Transcript
 
 def _is_run(data: bytes) -> bool:
     """Return whether bytes are messages, and not a body."""
-    try:
-        value = strict_json.loads(data, depth=limits().depth)
-    except strict_json.InvalidJson:
+    value = json_in(data)
+    if value is None:
         return values_of_lines(data, limits()) is not None
     parts = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
     return not any(_OWN & part.keys() for part in parts) and holds_messages(value)

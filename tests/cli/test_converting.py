@@ -465,3 +465,28 @@ def test_files_of_results_follow_or_are_named(shell: Shell) -> None:
     assert one.code == 0
     refused = shell("convert", "--to", "zip", "--results", "text", stdin=json.dumps(A2A).encode())
     assert "--results cannot be used with --to zip" in refused.err
+
+
+def test_half_of_a_character_is_a_loss(shell: Shell) -> None:
+    talk = [{"role": "user", "content": "cut \ud83d"}, {"role": "user", "content": "b"}]
+    for given in (talk, talk[:1]):
+        data = json.dumps(given).encode()
+        same = shell("convert", "--from", "openai-chat", "--to", "openai-chat", stdin=data)
+        assert json.loads(same.out) == given
+        assert "message 0: content: half of a character" in same.err
+    body = shell(
+        "convert", "--from", "openai-chat", "--to", "body", stdin=json.dumps(talk[:1]).encode()
+    )
+    assert json.loads(body.out)[0]["content"] == "cut \ufffd"
+    flawed = b'[{"role":"user","content":"\\ud83d","x":' + b"1" * 5000 + b"}]"
+    assert shell("convert", "--from", "openai-chat", "--to", "gemini", stdin=flawed).code != 0
+
+
+def test_a_message_that_cannot_be_read_is_a_loss(shell: Shell) -> None:
+    talk = [{"role": "user", "content": "a"}, None, {"role": "user"}]
+    data = json.dumps(talk).encode()
+    same = shell("convert", "--from", "openai-chat", "--to", "openai-chat", stdin=data)
+    assert json.loads(same.out) == talk
+    assert "omitted message 2: the message: it can't be read" in same.err
+    other = shell("convert", "--from", "openai-chat", "--to", "gemini", stdin=data)
+    assert json.loads(other.out) == [{"role": "user", "parts": [{"text": "a"}]}]

@@ -22,7 +22,7 @@ from messagebody._cli.inputs import (
 from messagebody._cli.options import FORMAT, KNOWN_FORMATS, reading_options
 from messagebody._cli.outputs import write_body, write_document
 from messagebody._cli.terminal import limits
-from messagebody._core import MessageBody, count_of, quote, strict_json
+from messagebody._core import MessageBody, count_of, quote
 from messagebody.adapters import (
     USUAL,
     Affected,
@@ -245,7 +245,7 @@ class _FileConversion:
         if writer is not None:
             return self._talk(data, reader, writer)
         if len(messages) == 1:
-            return self._written(self._body(strict_json.dumps(messages[0]).encode(), reader.name))
+            return self._written(self._body(json.dumps(messages[0]).encode(), reader.name))
         raise click.UsageError(
             f"{source_name(self.message)} holds {_talk_of(len(messages))}, and --to {self.target} "
             "takes one; convert it to a format of messages, or give --lines and a message on each "
