@@ -1,32 +1,49 @@
 """The search for steps that mend what breaks: what loses least comes first, then what is shortest.
 
-Samples of what may be sent are followed through the steps. That is quick, and tells which steps are
-worth an exact decision.
+Steps are made of the names and types that two schemas state. Samples of what may be sent are
+followed through them. That is quick, and tells which steps are worth an exact decision.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from heapq import heappop, heappush
-from itertools import count
+from itertools import count, islice, product
 from typing import Final
 
 import attrs
 
-from messagebody._core import Budget, OutOfBudget, is_json
-from messagebody.compatibility import disjoint
+from messagebody._core import JSON_TYPES, Budget, OutOfBudget, check_part_name, is_json
+from messagebody.compatibility import disjoint, meet
+from messagebody.errors import InvalidName
 from messagebody.globs import content_type_pattern
 from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.workflows._images import sampled, trace
 from messagebody.workflows._search import Break, WitnessSearch, hits, passed
-from messagebody.workflows._steps import Chain, Select, WitnessPart, WorkflowStep
+from messagebody.workflows._steps import (
+    Chain,
+    Select,
+    WitnessPart,
+    WorkflowStep,
+    drop,
+    mount,
+    name,
+    rename,
+    retype,
+    select,
+    show,
+    unmount,
+)
 
-TEXT: Final = content_type_pattern("text/*")
-_MOST: Final = 3
+_TEXT: Final = content_type_pattern("text/*")
+_ANY_JSON: Final = MessageBodySchema([(None, JSON_TYPES)])
+_MOST_STEPS: Final = 3
 """The most steps that are looked for."""
 _MOST_TRIED: Final = 10_000
 """The most steps that are tried among beginnings that lose the same amount."""
 _MOST_SAMPLES: Final = 40
+_MOST_WORDS: Final = 500
+"""The most steps that are tried at each place."""
 
 Attempt = Callable[[Chain], Break | None]
 _State = tuple[WitnessPart | None, ...]
@@ -68,20 +85,19 @@ class Mending:
         self._after: dict[tuple[WorkflowStep, WitnessPart], WitnessPart | None] = {}
         self._hits: dict[WitnessPart, bool] = {}
 
-    def search(self, attempt: Attempt, words: Sequence[WorkflowStep]) -> Chain | None:
+    def search(self, attempt: Attempt) -> Chain | None:
         """Return the steps that lose least, and of these the fewest; None if none were found.
 
         Arguments:
             attempt: returns what breaks after steps, None if nothing does.
-            words: the steps to try, the gentlest first.
         """
         best: tuple[int, Chain] | None = None
         try:
-            for loss, steps in self._candidates(attempt, words):
+            for loss, steps in self._candidates(attempt):
                 if best is not None and loss >= best[0]:
                     break
                 # The samples may have missed something.
-                exact = self._loss_after(steps)
+                exact = _weight(self._fates(steps))
                 if best is None or exact < best[0]:
                     best = exact, steps
         except OutOfBudget:
@@ -89,19 +105,17 @@ class Mending:
         return None if best is None else best[1]
 
     def lost(self, steps: Chain) -> list[SchemaPart]:
-        """Return the schema parts that are sent of which something does not arrive after steps."""
+        """Return the schema parts of which something does not arrive; all if that is not known."""
         try:
             gone = {sample.origin for sample, is_gone in self._fates(steps) if is_gone}
         except OutOfBudget:
-            gone = {
-                sample.origin for sample in self._samples if not passed([sample.arrives], steps)
-            }
+            return list(self._sent)
         return [part for at, part in enumerate(self._sent) if at in gone]
 
-    def _candidates(
-        self, attempt: Attempt, words: Sequence[WorkflowStep]
-    ) -> Iterator[tuple[int, Chain]]:
+    def _candidates(self, attempt: Attempt) -> Iterator[tuple[int, Chain]]:
         """Yield steps after which nothing breaks, with what their samples lose, the least first."""
+        arriving = [image.words for image in trace(self._sent, self._before, self._budget).end]
+        words = list(islice(_vocabulary(arriving, self._taker), _MOST_WORDS))
         start: _State = tuple(sample.arrives for sample in self._samples)
         number, tried, seen = count(), Counter[int](), set[_State]()
         queue: list[tuple[int, int, int, int, Chain, _State]] = [(0, 0, 0, next(number), (), start)]
@@ -114,7 +128,7 @@ class Mending:
                     yield loss, steps
                     continue
                 refused = broken.arrived
-            if length == _MOST or state in seen or tried[loss] > _MOST_TRIED:
+            if length == _MOST_STEPS or state in seen or tried[loss] > _MOST_TRIED:
                 continue
             seen.add(state)
             tried[loss] += len(words)
@@ -122,21 +136,21 @@ class Mending:
             for word in words:
                 after = None if word in steps else self._next(word, state, refused)
                 # The last step has to mend all that is refused.
-                if after is not None and (length + 1 < _MOST or not self._refused(after)):
+                if after is not None and (length + 1 < _MOST_STEPS or not self._refused(after)):
                     more = (*steps, word)
                     # `drop` says what goes, and `select` does not.
                     selects = sum(isinstance(each, Select) for each in more)
-                    rank = self._loss(after), length + 1, selects, next(number)
-                    heappush(queue, (*rank, more, after))
+                    heappush(
+                        queue,
+                        (self._loss(after), length + 1, selects, next(number), more, after),
+                    )
 
     def _next(self, word: WorkflowStep, state: _State, refused: list[WitnessPart]) -> _State | None:
         """Return what becomes of samples in a step; None if it changes nothing that matters."""
-        if any(self._follow(word, part) != part for part in refused):
-            return tuple(part and self._follow(word, part) for part in state)
-        if refused:
+        concerned = refused or [part for part in state if part is not None]
+        if all(self._follow(word, part) == part for part in concerned):
             return None
-        after = tuple(part and self._follow(word, part) for part in state)
-        return None if after == state else after
+        return tuple(part and self._follow(word, part) for part in state)
 
     def _follow(self, word: WorkflowStep, part: WitnessPart) -> WitnessPart | None:
         key = word, part
@@ -157,12 +171,8 @@ class Mending:
     # What is lost
 
     def _loss(self, state: _State) -> int:
-        return _weight(
-            (sample, part is None) for sample, part in zip(self._samples, state, strict=True)
-        )
-
-    def _loss_after(self, steps: Chain) -> int:
-        return _weight(self._fates(steps))
+        pairs = zip(self._samples, state, strict=True)
+        return _weight((sample, part is None) for sample, part in pairs)
 
     @cached_property
     def _samples(self) -> list[_Sample]:
@@ -172,7 +182,7 @@ class Mending:
         for option in search.options[0][:_MOST_SAMPLES]:
             sample = self._sample(option.part)
             if sample is not None:
-                kinds = tuple(self._meets(each, sample.arrives) for each in self._taker)
+                kinds = tuple(_meets(each, sample.arrives) for each in self._taker)
                 key = option.sent, kinds, self._takes(sample.arrives)
                 found.setdefault(key, sample)
         return list(found.values())
@@ -191,16 +201,16 @@ class Mending:
         arrives = passed([part], self._before)
         if not arrives or not origin:
             return None
-        wanted = any(self._meets(each, arrives[0]) for each in self._taker)
-        is_text = TEXT.matches_essence(arrives[0].content_type)
+        wanted = any(_meets(each, arrives[0]) for each in self._taker)
+        is_text = _TEXT.matches_essence(arrives[0].content_type)
         wanted |= is_text and any(map(_may_be_text, self._taker))
         return _Sample((origin & -origin).bit_length() - 1, arrives[0], wanted)
 
-    @staticmethod
-    def _meets(wanted: SchemaPart, part: WitnessPart) -> bool:
-        if wanted.content_schema is not None and not is_json(part.content_type):
-            return False
-        return wanted.content_type_pattern.matches_essence(part.content_type)
+
+def _meets(wanted: SchemaPart, part: WitnessPart) -> bool:
+    if wanted.content_schema is not None and not is_json(part.content_type):
+        return False
+    return wanted.content_type_pattern.matches_essence(part.content_type)
 
 
 def _weight(fates: Iterable[tuple[_Sample, bool]]) -> int:
@@ -222,10 +232,74 @@ def is_makeable(wanted: SchemaPart, producer: Iterable[SchemaPart]) -> bool:
 
 
 def _may_be_text(part: SchemaPart) -> bool:
-    return _have_types(part, SchemaPart(None, TEXT.text))
+    return _have_types(part, SchemaPart(None, _TEXT.text))
 
 
 def _have_types(one: SchemaPart, other: SchemaPart) -> bool:
     """Return whether two schema parts have types in common."""
     unnamed = (attrs.evolve(each, name=None, required=True) for each in (one, other))
     return disjoint(*(MessageBodySchema([each]) for each in unnamed)).value is not True
+
+
+# Which steps are tried
+
+
+def _vocabulary(
+    producer: Sequence[SchemaPart], consumer: MessageBodySchema
+) -> Iterator[WorkflowStep]:
+    """Yield the steps that the names and types of two sides suggest, the gentlest first."""
+    sent, taken = _Spelled(producer), _Spelled(consumer)
+    yield from (rename(old, new) for old, new in product(sent.names, taken.names) if old != new)
+    yield from map(mount, taken.directories)
+    yield from map(unmount, sent.directories)
+    for old, new in product(sent.directories, taken.directories):
+        if old != new:
+            yield rename(f"{old}/**", f"{new}/**")
+    if taken.unnamed:
+        yield from map(show, sent.names)
+    yield from (name(each, kind) for each, kind in product(taken.names, sent.unnamed))
+    yield from (retype(old, new) for old, new in product(sent.texts, taken.texts) if old != new)
+    yield from (drop([_glob(each)]) for each in producer)
+    yield select(map(_glob, consumer))
+
+
+def _glob(part: SchemaPart) -> tuple[str | None, str]:
+    if part.content_schema is None:
+        return part.name, part.content_type_pattern.text
+    # What says what is inside takes only the JSON among its types.
+    both = meet(MessageBodySchema([(None, part.content_type)]), _ANY_JSON)
+    return part.name, both[0].content_type if both else JSON_TYPES
+
+
+class _Spelled:
+    """The names and types that schema parts state: also of what has no name."""
+
+    def __init__(self, parts: Iterable[SchemaPart]) -> None:
+        listed = list(parts)
+        patterns = [part.name_pattern for part in listed if part.name_pattern is not None]
+        literals = dict.fromkeys(each.literal for each in patterns if each.literal is not None)
+        self.names = [*filter(_is_taken, literals)]
+        prefixes = [each.literal or each.prefix for each in patterns]
+        above = dict.fromkeys(up for each in prefixes for up in _directories(each))
+        self.directories = [*filter(_is_taken, above)]
+        kinds = [part.content_type_pattern for part in listed if part.name is None]
+        self.unnamed = list(dict.fromkeys(kind.text for kind in kinds))
+        types = dict.fromkeys(part.content_type_pattern.literal for part in listed)
+        self.texts = [kind for kind in types if kind is not None and _TEXT.matches_essence(kind)]
+
+
+def _is_taken(name: str) -> bool:
+    """Return whether readers take a name: schemas may state longer ones than steps."""
+    try:
+        check_part_name(name)
+    except InvalidName:
+        return False
+    return True
+
+
+def _directories(prefix: str) -> Iterator[str]:
+    """Yield the directories above what names begin with, the nearest first."""
+    end = prefix.rfind("/")
+    while end > 0:
+        yield prefix[:end]
+        end = prefix.rfind("/", 0, end)

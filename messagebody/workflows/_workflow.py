@@ -30,7 +30,7 @@ from messagebody.agents import Agent, AgentGraph, GraphEdge
 from messagebody.errors import InvalidArgument, InvalidWorkflow, MessageBodyError
 from messagebody.globs import name_pattern
 from messagebody.storage import Resolver
-from messagebody.workflows._adaptation import Adaptation, FoundSteps, adaptation_for
+from messagebody.workflows._adaptation import Adaptation, FoundSteps, steps_for
 from messagebody.workflows._answers import Edge, Flow, WorkflowAnswer, step_text
 from messagebody.workflows._flows import flow
 from messagebody.workflows._graphs import read_graph
@@ -300,10 +300,10 @@ class Workflow(metaclass=Guided):
         _require_agent(agent, self.agents, "there is no agent")
         budget, found = Budget(steps), dict[int, FoundSteps]()
         for group in groups(self.incoming(agent)):
-            added = adaptation_for(self.agents[agent], group, budget)
+            added = steps_for(self.agents[agent].input, group, budget)
             if added is None:
                 return None
-            found |= added.steps
+            found |= added
         return Adaptation(agent, found)
 
     def apply(self, suggestion: Adaptation) -> Self:
