@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Final, NamedTuple, Protocol
+from typing import Any, ClassVar, Final, NamedTuple
 
 import attrs
 
@@ -28,13 +28,6 @@ Glob = str | None | tuple[str | None, str]
 """A pattern of names, None for parts without a name, or such a pattern and one of types."""
 
 
-class Valid(Protocol):
-    """What says whether a body is valid: a schema, or a condition before it."""
-
-    def is_valid(self, body: MessageBody) -> bool:
-        """Return whether a body is valid."""
-
-
 class WitnessPart(NamedTuple):
     """A part that may be sent, or what has become of it.
 
@@ -49,12 +42,15 @@ class WitnessPart(NamedTuple):
     content: Part
 
     def part(self) -> Part:
-        """Return it as a part.
+        """Return it as a part, with the parameters that the type of its content has.
 
         Raises:
             InvalidName: its name is longer than readers take.
         """
-        return self.content.evolve(name=self.name, content_type=self.content_type)
+        shown = self.content.content_type
+        if essence(shown) != self.content_type:
+            shown = self.content_type + shown[len(essence(shown)) :]
+        return self.content.evolve(name=self.name, content_type=shown)
 
 
 def sample_of(part: Part) -> WitnessPart:
@@ -87,15 +83,6 @@ class Move(NamedTuple):
         if old is None or not old.endswith("/"):
             return new
         return f"{new}{(name or '')[len(old) :]}"
-
-    def change(self, part: Part) -> Part:
-        """Return a part after it, with the parameters of its type."""
-        if self.names is not None:
-            part = part.evolve(name=self.name(part.name))
-        if self.kinds is not None:
-            old, new = self.kinds
-            part = part.evolve(content_type=new + part.content_type[len(old) :])
-        return part
 
     def back(self, sample: WitnessPart) -> WitnessPart:
         """Return what a part was before."""
@@ -137,8 +124,8 @@ class WorkflowStep:
             MissingDependency: links follow their parts, there is Markdown or HTML, and the extra
                 `links` is not installed.
         """
-        moved = ((part, self._move(sample_of(part))) for part in require_body(body))
-        return MessageBody(move.change(part) for part, move in moved if move is not None)
+        samples = [sample_of(part) for part in require_body(body)]
+        return MessageBody(sample.part() for sample in self.follow(samples))
 
     rest: ClassVar[Move | None] = STAYS
     """What happens to parts that no rule accepts."""
@@ -167,7 +154,7 @@ class WorkflowStep:
         moves = (rule.move for rule in self.rules or () if accepts(rule.glob, part))
         return next(moves, self.rest)
 
-    def before(self, after: Valid) -> "Condition":
+    def before(self, after: "MessageBodySchema | Condition") -> "Condition":
         """Return what a body has to be, so that it is valid after the step.
 
         Arguments:
@@ -239,7 +226,7 @@ class Condition:
     """
 
     step: WorkflowStep
-    after: Valid
+    after: "MessageBodySchema | Condition"
 
     def is_valid(self, body: MessageBody) -> bool:
         """Return whether a body gets through the step, and is valid afterwards.
