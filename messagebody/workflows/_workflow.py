@@ -128,9 +128,7 @@ class Workflow(metaclass=Guided):
         """
         match data:
             case {"agents": list(agents), "edges": list(edges)} if data.keys() <= _MEMBERS:
-                rules = data.get("never", [])
-                read = [_read_edge(number, each) for number, each in enumerate(edges)]
-                return cls(map(Agent.from_dict, agents), read, never=rules)
+                return cls(map(Agent.from_dict, agents), edges, never=data.get("never", []))
         raise InvalidWorkflow(
             f"{_misshapen(data)}a workflow is an object with the lists 'agents' and 'edges', "
             "and maybe 'never'"
@@ -247,7 +245,8 @@ class Workflow(metaclass=Guided):
         return {
             "agents": [agent.to_dict() for agent in self.agents.values()],
             "edges": [
-                [edge.source, edge.target, [step.to_dict() for step in edge.steps], *_alone(edge)]
+                [edge.source, edge.target, [step.to_dict() for step in edge.steps]]
+                + [True] * edge.alone
                 for edge in self.edges
             ],
             **({"never": [list(rule) for rule in self.never]} if self.never else {}),
@@ -489,13 +488,13 @@ def _edge(number: int, value: Any, agents: Mapping[str, Agent]) -> Edge:
 
 
 def _made_edge(value: Any) -> Edge:
+    """Return an edge from a list of what it takes, where steps may be as in a file."""
     match value:
         case [str(source), str(target)]:
             return Edge(source, target)
-        case [str(source), str(target), [*steps]]:
-            return Edge(source, target, steps)
-        case [str(source), str(target), [*steps], bool(alone)]:
-            return Edge(source, target, steps, alone)
+        case [str(source), str(target), [*steps]] | [str(source), str(target), [*steps], bool()]:
+            read = [read_step(each) if isinstance(each, dict) else each for each in steps]
+            return Edge(source, target, read, *value[3:])
     raise InvalidArgument("an edge: source, target, and a list of steps", value)
 
 
@@ -536,10 +535,6 @@ def _require_agent(name: str, agents: Mapping[str, Agent], problem: str) -> None
         raise InvalidWorkflow(f"{problem} {quote(name)}{did_you_mean(name, agents)}")
 
 
-def _alone(edge: Edge) -> list[bool]:
-    return [True] if edge.alone else []
-
-
 def _misshapen(data: Any) -> str:
     """Return in words what of an object is not as in a workflow, to be followed by what is."""
     if not isinstance(data, Mapping):
@@ -550,11 +545,3 @@ def _misshapen(data: Any) -> str:
     wrong = [each for each in ("agents", "edges") if not isinstance(data.get(each), list)]
     are = "are not lists" if wrong[1:] else "is not a list"
     return f"{' and '.join(map(quote, wrong))} {are}; "
-
-
-def _read_edge(number: int, value: Any) -> Any:
-    match value:
-        case [source, target, [*steps], *alone]:
-            with _about_edge(number, value):
-                return source, target, [read_step(each) for each in steps], *alone
-    return value
