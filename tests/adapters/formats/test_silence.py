@@ -145,6 +145,8 @@ RESPONSES = {"type": "input_image", "image_url": PICTURE, "detail": "low"}
         ("openai-responses", RESPONSES, "openai-chat", CHATS),
         ("openai-chat", {"type": "text", "text": "a", "cache_control": MARK}, "anthropic",
          {"type": "text", "text": "a", "cache_control": MARK}),
+        ("langchain", {"type": "text", "text": "a", "cache_control": MARK}, "anthropic",
+         {"type": "text", "text": "a", "cache_control": MARK}),
     ],
 )  # fmt: skip
 def test_a_member_that_both_have_goes_along(
@@ -154,7 +156,8 @@ def test_a_member_that_both_have_goes_along(
     blocks = [block] if name == "openai-responses" else [block, text]
     source: Any = adapter(name)
     target: Any = adapter(other)
-    talk = [{"role": "user", "content": blocks}]
+    who = {"type": "human"} if name == "langchain" else {"role": "user"}
+    talk = [{**who, "content": blocks}]
     there = source.to_bodies(talk)
     made = target.from_bodies(there.value, rest=there.rest)
     assert (made.value[0]["content"][0], made.losses) == (expected, ())

@@ -92,6 +92,8 @@ class LangChain(Format):
     )  # fmt: skip
     slot = "extras"
     unmissed = frozenset({"language", "outcome"})
+    # Its package for Anthropic passes marks of caches on.
+    shared = {"cache_control": ("", "/cache_control")}  # noqa: RUF012 - nobody changes it
     stores_file_ids = True
     roles = {"user": "human", "assistant": "ai", "tool": "human"}  # noqa: RUF012 - nobody changes it
     speakers = {Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012
