@@ -121,14 +121,12 @@ def to_body(
     Arguments:
         message: parsed JSON, or JSON as text or bytes.
         rest: where the members that are not content go: "beside" the body, as the `rest` of the
-            result, which `from_body` takes back (the default); or in a "part", for those who store
-            bodies.
+            result (the default), or in a "part" of it, for those who store bodies.
         limits: what to take before refusing; up to 512 levels of nesting if they state no others.
 
     Raises:
         DecodeError: it has more bytes or parts than the limits allow.
-        EnvelopeError: it is not a message, or nested too deep; repeated members and NaN are refused
-            too.
+        EnvelopeError: it is not a message, nested too deep, repeats a member or holds NaN.
 
     Examples:
         >>> body, losses = to_body({"role": "user", "content": "Hello!", "name": "bob"})
@@ -158,17 +156,13 @@ def from_body(
 
     Arguments:
         body: the body.
-        rest: what `to_body` returned as `rest`, if it is beside the body. If another format
-            returned it, only the role is used.
-        role: the role, if the body does not state it; by default the role in `rest`, or
-            "assistant".
-        header: for a body that is not from an envelope, members of the envelope beside its
-            content, such as `{"id": "m-1"}`.
+        rest: what `to_body` returned as `rest`; of another format's, only the role is used.
+        role: who speaks in a body from elsewhere; by default the role in `rest`, or "assistant".
+        header: other members for such a body, such as `{"id": "m-1"}`.
 
     Raises:
         LocalFileNotSent: a part is still a local file.
-        EnvelopeError: the sidecar of the body makes no envelope, or the header has a member that
-            no envelope has.
+        EnvelopeError: the sidecar makes no envelope, or no envelope has a member of the header.
         InvalidArgument: the role is not a text, or the header not an object.
 
     Examples:

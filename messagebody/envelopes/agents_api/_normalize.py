@@ -60,9 +60,38 @@ def normalize(row: Any, *, php_compatible: bool = False) -> Envelope:
     message = as_message(row, "WP_Agent_Message::normalize(): Argument #1 ($message)")
     if php_compatible:
         message = php.as_map(php.to_array(message))
-    envelope = _from_envelope(message) if is_envelope(message) else _from_plain(message)
+    metadata = _array(message, "metadata")
+    if is_envelope(message):
+        type_, payload = _typed(message)
+    else:
+        type_ = plain_type(message.get("content"), metadata)
+        keyed = metadata if isinstance(metadata, dict) else {}
+        payload = {key: keyed[key] for key in PAYLOAD_KEYS.get(type_, ()) if key in keyed}
+    role, content = message.get("role"), message.get("content")
+    if role is None:
+        role = "tool" if type_ in _TOOL_TYPES else "assistant"
+    envelope = build_envelope(role, "" if content is None else content, type_, payload, metadata)
     envelope.update(kept_text_fields(message))
-    return _finish(envelope, php_compatible=php_compatible)
+    if php_compatible:
+        for key in ("payload", "metadata"):
+            envelope[key] = envelope[key] or []
+    return check_encodable(envelope, php_compatible=php_compatible)
+
+
+def _typed(message: dict[str, Any]) -> tuple[str, Any]:
+    """Return the type and the payload of a typed envelope."""
+    if not is_supported_version(message["version"]):
+        raise EnvelopeError("invalid_ai_message_envelope: unsupported version")
+    type_ = message["type"]
+    if not isinstance(type_, str) or type_ not in _TYPES:
+        raise EnvelopeError("invalid_ai_message_envelope: unsupported type")
+    # `data` is what a first draft of the format called `payload`.
+    return type_, _array(message, "payload") or _array(message, "data")
+
+
+def _array(message: dict[str, Any], key: str) -> Any:
+    value = message.get(key)
+    return value if php.is_array(value) else {}
 
 
 def normalize_many(rows: Any, *, php_compatible: bool = False) -> list[Envelope]:
@@ -200,41 +229,3 @@ def kept_text_fields(message: dict[str, Any]) -> dict[str, str | bytes]:
         for key in ("id", "created_at", "updated_at")
         if isinstance(value := message.get(key), str | bytes) and value
     }
-
-
-def _finish(envelope: Envelope, *, php_compatible: bool) -> Envelope:
-    if php_compatible:
-        for key in ("payload", "metadata"):
-            envelope[key] = envelope[key] or []
-    return check_encodable(envelope, php_compatible=php_compatible)
-
-
-def _from_envelope(message: dict[str, Any]) -> Envelope:
-    if not is_supported_version(message["version"]):
-        raise EnvelopeError("invalid_ai_message_envelope: unsupported version")
-    type_ = message["type"]
-    if not isinstance(type_, str) or type_ not in _TYPES:
-        raise EnvelopeError("invalid_ai_message_envelope: unsupported type")
-    # `data` is what a first draft of the format called `payload`.
-    payload = _array(message, "payload") or _array(message, "data")
-    return _build(message, type_, payload, _array(message, "metadata"))
-
-
-def _from_plain(message: dict[str, Any]) -> Envelope:
-    metadata = _array(message, "metadata")
-    type_ = plain_type(message.get("content"), metadata)
-    keyed = metadata if isinstance(metadata, dict) else {}
-    payload = {key: keyed[key] for key in PAYLOAD_KEYS.get(type_, ()) if key in keyed}
-    return _build(message, type_, payload, metadata)
-
-
-def _build(message: dict[str, Any], type_: str, payload: Any, metadata: Any) -> Envelope:
-    role, content = message.get("role"), message.get("content")
-    if role is None:
-        role = "tool" if type_ in _TOOL_TYPES else "assistant"
-    return build_envelope(role, "" if content is None else content, type_, payload, metadata)
-
-
-def _array(message: dict[str, Any], key: str) -> Any:
-    value = message.get(key)
-    return value if php.is_array(value) else {}

@@ -147,13 +147,11 @@ def chat_payload(
         >>> chat_payload(ExternalMessage("ping", "wacli", "whatsapp"), agent="demo")["message"]
         'ping'
     """
-    context = client_context(message, source=source)
-    if client_name is not None:
-        context["client_name"] = client_name
+    named = {} if client_name is None else {"client_name": client_name}
     return {
         "agent": agent,
         "message": message.text,
         "session_id": session_id or None,
         "attachments": list(message.attachments),
-        "client_context": context,
+        "client_context": {**client_context(message, source=source), **named},
     }

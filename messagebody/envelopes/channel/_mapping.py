@@ -55,8 +55,7 @@ def to_body(
     Arguments:
         chat: parsed JSON, or JSON as text or bytes.
         rest: where the members that are not content go: "beside" the body, as the `rest` of the
-            result, which `from_body` takes back (the default); or in a "part", for those who store
-            bodies.
+            result (the default), or in a "part" of it, for those who store bodies.
         limits: what to take before refusing; up to 512 levels of nesting if they state no others.
 
     Raises:
@@ -94,18 +93,16 @@ def from_body(
 
     Arguments:
         body: the body.
-        rest: what `to_body` returned as `rest`, if it is beside the body. If another format
-            returned it, only the role is used.
-        role: who speaks in a body that is not from a chat: a "user" gives input, the "assistant"
-            output; by default the role in `rest`, or "user".
-        header: for such a body, the chat without its text, such as
-            `{"agent": "demo", "session_id": "s-1"}`. The reference refuses input without a text:
-            a `message` here stands in for it.
+        rest: what `to_body` returned as `rest`; of another format's, only the role is used.
+        role: who speaks in a body from elsewhere: a "user" gives input, the "assistant" output; by
+            default the role in `rest`, or "user".
+        header: other members for such a body, such as `{"agent": "demo", "session_id": "s-1"}`. The
+            reference refuses input without a text: a `message` here stands in for it.
 
     Raises:
         LocalFileNotSent: a part is still a local file.
-        EnvelopeError: the sidecar of the body is not a valid chat, the role is another one, or the
-            header has a member that no chat has.
+        EnvelopeError: the sidecar is no chat, the role is another one, or no chat has a member of
+            the header.
         InvalidArgument: the header is not an object.
 
     Examples:

@@ -105,8 +105,8 @@ def to_body(
     Arguments:
         message: JSON text, kept byte for byte; or parsed JSON, taken apart.
         rest: where the members that are not content go: into a "part" of the body, which no format
-            sends to a model, or "beside" it, as the `rest` of the result, which `from_body` takes
-            back. By default, JSON text is a part and anything else is beside the body.
+            sends to a model (the default for JSON text), or "beside" it, as the `rest` of the
+            result (the default for anything else).
         limits: what to take before refusing.
         files: contents of attachments by path.
 
@@ -152,8 +152,7 @@ def from_body(
         that the envelope can't carry or show, and the members that it still needs to be valid.
 
     Raises:
-        EnvelopeError: a part contradicts the envelope, or a header is missing or has a member that
-            no envelope has.
+        EnvelopeError: a part contradicts the envelope, or the header is missing or wrong.
         InvalidArgument: the header is not an object.
     """
     return _FORMAT.from_body(body, rest, role, header)

@@ -77,13 +77,10 @@ class ReplayGuard:
         """
         message_id, session_id = verification.message_id, verification.session_id
         dated = _seconds(verification.timestamp)
-        if (
-            # Anyone who replays a message could change its unsigned members.
-            not {*verification.covered} >= _NEEDED
-            or message_id is None
-            or session_id is None
-            or dated is None
-        ):
+        if message_id is None or session_id is None or dated is None:
+            return Admission.UNPROTECTED
+        # Anyone who replays a message could change its unsigned members.
+        if not {*verification.covered} >= _NEEDED:
             return Admission.UNPROTECTED
         with self._lock:
             return self._admit((session_id, message_id), dated)
