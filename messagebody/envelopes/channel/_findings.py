@@ -5,7 +5,7 @@ from typing import Any
 
 from messagebody.envelopes import _php as php
 from messagebody.envelopes._json_schema import iter_violations
-from messagebody.envelopes._values import parse_text
+from messagebody.envelopes._values import objects_in, parse_text
 from messagebody.errors import EnvelopeError
 from messagebody.findings import Finding, Severity, validator_of, verdict_of
 
@@ -113,11 +113,6 @@ def _output_findings(chat: dict[str, Any]) -> Iterator[Finding]:
     if "response" in chat:
         problem = "some runtimes write it, and the reference does not read it; write reply"
         yield Finding("alias", "/response", problem, Severity.WARNING)
-    elif not _has_assistant(chat.get("messages")):
+    # Only of these messages does the reference read replies.
+    elif not any(each.get("role") == "assistant" for each in objects_in(chat, "messages")):
         yield Finding("required", "/reply", "no member 'reply', and no message of the assistant")
-
-
-def _has_assistant(messages: Any) -> bool:
-    """Return whether the reference finds replies among the messages."""
-    listed = messages if isinstance(messages, list) else []
-    return any(isinstance(each, dict) and each.get("role") == "assistant" for each in listed)

@@ -128,8 +128,8 @@ def forward(message: Message, parent: Message | None = None) -> Forwarded:
         finding for finding in iter_findings([*(before or [{}]), message]) if finding.index == 1
     )
     copied, _ = read_leniently(message)
-    if before and _may_answer(copied, before[0]):
-        copied = _with_ids_of(copied, before[0])
+    if before:
+        copied = _with_ids_of(before[0], copied)
     return Forwarded(copied, found, evidence(message))
 
 
@@ -164,18 +164,15 @@ def forward_chain(messages: Iterable[Message]) -> list[Forwarded]:
     return forwarded
 
 
-def _may_answer(message: dict[str, Any], parent: dict[str, Any]) -> bool:
-    """Return whether a message names a parent, or none at all."""
+def _with_ids_of(parent: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message with the ids that it inherits, unless it names another parent."""
     named = text_of(message, "metadata", "parent_message_id")
-    return not named or named == parent.get("message_id")
-
-
-def _with_ids_of(message: dict[str, Any], parent: dict[str, Any]) -> dict[str, Any]:
+    if named and named != parent.get("message_id"):
+        return message
+    stated = {name: member(parent, "metadata", name) for name in _INHERITED}
+    inherited = {name: value for name, value in stated.items() if isinstance(value, str)}
     metadata = message.get("metadata")
-    inherited = {
-        name: value
-        for name in _INHERITED
-        if isinstance(value := member(parent, "metadata", name), str)
+    return {
+        **message,
+        "metadata": {**(metadata if isinstance(metadata, dict) else {}), **inherited},
     }
-    kept = metadata if isinstance(metadata, dict) else {}
-    return {**message, "metadata": {**kept, **inherited}}

@@ -445,18 +445,12 @@ def iter_audit_problems(
     if not isinstance(reasoning, str):
         return
     if not reasoning.strip():
-        yield (
-            "A002",
-            "/audit/reasoning",
-            "it is blank; it must name the applied rules and the reasons",
-        )
-    elif rule_names is not None and not _names_any(reasoning, rule_names):
-        yield "A002", "/audit/reasoning", "it names none of the governance rules"
-
-
-def _names_any(text: str, names: Iterable[str]) -> bool:
-    folded = text.casefold()
-    return any(name.casefold() in folded for name in names)
+        problem = "it is blank; it must name the applied rules and the reasons"
+        yield "A002", "/audit/reasoning", problem
+    elif rule_names is not None:
+        folded = reasoning.casefold()
+        if not any(name.casefold() in folded for name in rule_names):
+            yield "A002", "/audit/reasoning", "it names none of the governance rules"
 
 
 def _is_from_root(path: str) -> bool:
