@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
 from types import FrameType
+from typing import Self
 
 import attrs
 import click
@@ -31,30 +32,26 @@ from messagebody.errors import (
 
 
 class ExitCode(IntEnum):
-    """An exit code; `MEANINGS` explains each."""
+    """An exit code, with what it means."""
 
-    YES = 0
-    NO = 1
-    USAGE = 2
-    UNDECIDED = 3
-    FAILED = 4
-    INTERNAL = 70
-    INTERRUPTED = 130
-    CLOSED_PIPE = 141
-    TERMINATED = 143
+    YES = 0, "yes, or done"
+    NO = 1, "no: invalid, incompatible, different, with losses, without a match"
+    USAGE = 2, "wrong usage, bad input, or a part, file or agent that does not exist"
+    UNDECIDED = 3, "undecided within the budget"
+    FAILED = 4, "failed: store, network, digest, refused reference, missing extra"
+    INTERNAL = 70, "an internal error of messagebody"
+    INTERRUPTED = 130, "interrupted"
+    CLOSED_PIPE = 141, "the reader closed the pipe"
+    TERMINATED = 143, "terminated"
 
+    meaning: str
 
-MEANINGS = {
-    ExitCode.YES: "yes, or done",
-    ExitCode.NO: "no: invalid, incompatible, different, with losses, without a match",
-    ExitCode.USAGE: "wrong usage, bad input, or a part, file or agent that does not exist",
-    ExitCode.UNDECIDED: "undecided within the budget",
-    ExitCode.FAILED: "failed: store, network, digest, refused reference, missing extra",
-    ExitCode.INTERNAL: "an internal error of messagebody",
-    ExitCode.INTERRUPTED: "interrupted",
-    ExitCode.CLOSED_PIPE: "the reader closed the pipe",
-    ExitCode.TERMINATED: "terminated",
-}
+    def __new__(cls, value: int, meaning: str) -> Self:
+        """Make a member, which is its number."""
+        made = int.__new__(cls, value)
+        made._value_, made.meaning = value, meaning
+        return made
+
 
 # The input is right, but something else failed.
 _FAILURES = (
@@ -84,7 +81,7 @@ def _is_failure(refusal: object) -> bool:
 
 def table() -> str:
     """Return the exit codes and their meanings as text."""
-    return "\n".join(f"{code.value:>4}  {meaning}" for code, meaning in MEANINGS.items())
+    return "\n".join(f"{code.value:>4}  {code.meaning}" for code in ExitCode)
 
 
 class Terminated(KeyboardInterrupt):
@@ -227,52 +224,43 @@ def _shared_options(*, hidden: bool) -> list[click.Option]:
 
 # What people type for commands that have another name, or are options.
 _MEANT = {
-    "version": "messagebody --version",
-    "list": "ls",
-    "info": "ls, tree or view",
-    "stat": "ls",
-    "find": "ls with a PATTERN",
-    "grep": "ls with a PATTERN",
-    "show": "view",
-    "open": "view",
-    "page": "view",
-    "print": "cat",
-    "read": "cat",
-    "get": "cat, or fetch, which writes a file",
-    "extract": "unpack",
-    "unzip": "convert, which reads zip, and unpack",
-    "zip": "convert --to zip",
-    "tar": "convert --to tar",
-    "create": "add --new, or pack for a directory",
-    "new": "add --new, or pack for a directory",
-    "init": "add --new, or pack for a directory",
-    "append": "add",
-    "import": "convert",
-    "export": "convert --to",
-    "to": "convert --to",
-    "json": "ls --json",
-    "edit": "add, rm or mv",
-    "prompt": "mcp, which serves a model; in Python, messagebody.prompts.to_prompt(body)",
-    "sign": "present, for links, or envelope sign, for envelopes",
-    "copy": "migrate",
-    "sync": "migrate",
-    "describe": "schema, for schemas, or ls, for bodies",
-    "test": "validate",
-    "remove": "rm",
-    "delete": "rm",
-    "rename": "mv",
-    "move": "mv",
-    "upload": "offload",
-    "download": "inline",
-    "compare": "check, for schemas, or diff, for bodies",
-    "compatible": "check",
-    "hash": "digest",
-    "http": "serve",
-    "share": "serve",
-    "server": "serve, or mcp for models",
-    "agents": "registry",
-    "clean": "sweep",
-    "gc": "sweep",
+    word: meant
+    for meant, words in {
+        "messagebody --version": "version",
+        "ls": "list stat",
+        "ls, tree or view": "info",
+        "ls with a PATTERN": "find grep",
+        "ls --json": "json",
+        "view": "show open page",
+        "cat": "print read",
+        "cat, or fetch, which writes a file": "get",
+        "unpack": "extract",
+        "convert, which reads zip, and unpack": "unzip",
+        "convert --to zip": "zip",
+        "convert --to tar": "tar",
+        "convert": "import",
+        "convert --to": "export to",
+        "add --new, or pack for a directory": "create new init",
+        "add": "append",
+        "add, rm or mv": "edit",
+        "rm": "remove delete",
+        "mv": "rename move",
+        "mcp, which serves a model; in Python, messagebody.prompts.to_prompt(body)": "prompt",
+        "present, for links, or envelope sign, for envelopes": "sign",
+        "migrate": "copy sync",
+        "schema, for schemas, or ls, for bodies": "describe",
+        "validate": "test",
+        "offload": "upload",
+        "inline": "download",
+        "check, for schemas, or diff, for bodies": "compare",
+        "check": "compatible",
+        "digest": "hash",
+        "serve": "http share",
+        "serve, or mcp for models": "server",
+        "registry": "agents",
+        "sweep": "clean gc",
+    }.items()
+    for word in words.split()
 }
 
 

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from messagebody import MessageBody, Part, offload
-from messagebody._cli.application import MEANINGS, application
+from messagebody._cli.application import ExitCode, application
 from tests.cli.test_commands import Shell
 from tests.effort import one_in
 
@@ -126,7 +126,7 @@ def test_the_page_says_what_the_codes_mean() -> None:
         numbers = [int(code) for code in codes.split(", ")]
         each = meanings.split("; ") if len(numbers) > 1 else [meanings]
         said |= zip(numbers, each, strict=True)
-    assert said == {int(code): meaning for code, meaning in MEANINGS.items()}
+    assert said == {int(code): code.meaning for code in ExitCode}
 
 
 def test_a_refused_reference_says_what_to_do(shell: Shell) -> None:

@@ -5,8 +5,8 @@ A new command needs a line here and a function `NAME_command` in its module.
 
 import importlib
 import inspect
-from collections.abc import Iterator, MutableMapping
-from typing import NamedTuple
+from collections import UserDict
+from typing import Any, NamedTuple
 
 import click
 
@@ -81,7 +81,7 @@ TABLE = {name: entry for section in SECTIONS.values() for name, entry in section
 """Every command by its name."""
 
 
-class Commands(MutableMapping[str, click.Command]):
+class Commands(UserDict[str, Any]):
     """The commands of the table; the module of a command is imported on first use.
 
     So `--version` and `--help` do not wait for an S3 client.
@@ -91,30 +91,14 @@ class Commands(MutableMapping[str, click.Command]):
     """
 
     def __init__(self, shared: list[click.Option]) -> None:
+        super().__init__(TABLE)
         self._shared = shared
-        self._loaded: dict[str, click.Command] = {}
 
     def __getitem__(self, name: str) -> click.Command:
-        if name not in self._loaded:
-            self[name] = self._load(name, TABLE[name])
-        return self._loaded[name]
-
-    def __setitem__(self, name: str, command: click.Command) -> None:
-        self._loaded[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        # Only defined because click requires a mutable mapping.
-        raise TypeError("the table of commands does not change")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(TABLE)
-
-    def __len__(self) -> int:
-        return len(TABLE)
-
-    def __contains__(self, name: object) -> bool:
-        # The inherited method would load the command.
-        return name in TABLE
+        found = self.data[name]
+        if isinstance(found, Entry):
+            found = self.data[name] = self._load(name, found)
+        return found  # type: ignore[no-any-return]
 
     def _load(self, name: str, entry: Entry) -> click.Command:
         module = importlib.import_module(f"{__name__}.{entry.module}")

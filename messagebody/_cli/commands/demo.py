@@ -7,18 +7,18 @@ import shutil
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import attrs
 import click
 
 from messagebody._cli import terminal
 from messagebody._core import MessageBody, Part, escape, human_size, quote
-from messagebody.compatibility import check
 from messagebody.errors import DigestMismatch
 from messagebody.rendering import cut, listing, tree
 from messagebody.samples import sample
 from messagebody.schema import MessageBodySchema
-from messagebody.storage import Resolver, inline, offload
+from messagebody.storage import inline
 
 _SCHEMAS = {
     "researcher": [
@@ -38,20 +38,30 @@ _SCHEMAS = {
         {"name": "/sources/**", "contentType": "text/*"},
     ],
 }
-_REPORT = "report.md"
-_FILES = {
-    "chart.png": None,
-    "valley.jpg": None,
-    "rides.csv": "/sources/rides.csv",
-    "weather.md": "/sources/weather.md",
-    "bell.wav": "/recordings/bell.wav",
-    "counter.pdf": "/papers/counter.pdf",
-}
+_FILES = (
+    "report.md", "chart.png", "valley.jpg", "rides.csv", "weather.md", "bell.wav", "counter.pdf",
+)  # fmt: skip
 _WRITTEN = {"files", "store", "message.json", "run.json", "small.json"}.union(
     f"{name}.json" for name in _SCHEMAS
 )
+_BUILD = """\
+from pathlib import Path
+from messagebody import (MessageBody, MessageBodySchema, Resolver,
+                         check, inline, offload)
+demo = Path({directory})
+body = MessageBody()
+report = (demo / "files/report.md").read_text()
+body.add(report, content_type="text/markdown")
+body.add(demo / "files/chart.png")
+body.add(demo / "files/valley.jpg")
+body.add(demo / "files/rides.csv", name="/sources/rides.csv")
+body.add(demo / "files/weather.md", name="/sources/weather.md")
+body.add(demo / "files/bell.wav", name="/recordings/bell.wav")
+body.add(demo / "files/counter.pdf", name="/papers/counter.pdf")"""
+_LOAD = '{name} = MessageBodySchema.from_json((demo / "{name}.json").read_text())'
 # Small enough to move the sample files; the default is 256 KiB.
-_THRESHOLD = "2 KiB"
+_OFFLOAD = 'small = offload(body, demo / "store", threshold="2 KiB")'
+_INLINE = 'back = inline(small, resolver=Resolver(allow=[demo / "store"]))'
 
 
 @click.command
@@ -64,7 +74,7 @@ def demo_command(directory: str) -> None:
     \b
       messagebody demo
     """
-    _Demo(_prepared(Path(directory))).run()
+    _Demo(_prepared(Path(directory))).tell()
 
 
 def _prepared(directory: Path) -> Path:
@@ -82,37 +92,40 @@ def _prepared(directory: Path) -> Path:
 
 @attrs.frozen
 class _Demo:
-    """The story of one message, told while it happens."""
+    """The story of one message, told while it happens: what is printed as Python is run."""
 
     directory: Path
+    names: dict[str, Any] = attrs.field(factory=dict)
 
-    def run(self) -> None:
+    def tell(self) -> None:
         """Tell the story."""
+        # A JSON string is also a Python string, in double quotes like the rest of the code.
+        build = _BUILD.format(directory=json.dumps(str(self.directory))).splitlines()
         self._write_inputs()
-        body = self._build()
-        self._query(body)
-        self._validate(body)
-        self._check()
-        self._offload(body)
+        self._run(build)
+        # Inlined, because a body with local files can't be written as JSON.
+        self._write("message.json", inline(self.names["body"]).to_json_bytes() + b"\n")
+        self._step(1, "A research agent builds its message", *build)
+        self._show_tree("body")
+        asked = 'body.list("/sources/*")'
+        found = self._step(2, "The receiver selects parts by pattern", asked)
+        self._show(listing(found, palette=terminal.palette(), width=_width()))
+        title, load = "Is it a message that a researcher may send?", _LOAD.format(name="researcher")
+        self._step(3, title, load, "researcher.validate(body)")
+        self._show([terminal.palette()("valid", "yes")])
+        self._check(4, "summariser")
+        self._check(5, "reader")
+        self._offload()
         self._suggest()
 
-    def _step(self, number: int, title: str, *code: str) -> None:
-        paint = terminal.palette()
-        terminal.say(["", paint(f"{number}. {title}", "title")])
-        terminal.say("   " + paint(line, "command") for line in code)
-
-    def _show(self, lines: Iterable[str]) -> None:
-        terminal.say("   " + line for line in lines)
-
     def _write_inputs(self) -> None:
-        """Write the files and schemas; check that the message of an earlier demo is unchanged."""
+        """Write the files and schemas."""
         (self.directory / "files").mkdir(exist_ok=True)
-        for name in (_REPORT, *_FILES):
+        for name in _FILES:
             self._write(f"files/{name}", sample(name))
-        for name in _SCHEMAS:
-            self._write(f"{name}.json", _schema(name).to_json(indent=2).encode() + b"\n")
-        # Inlined, because a body with local files can't be written as JSON.
-        self._write("message.json", inline(self._body()).to_json_bytes() + b"\n")
+        for name, schema in _SCHEMAS.items():
+            data = MessageBodySchema(schema).to_json(indent=2).encode() + b"\n"
+            self._write(f"{name}.json", data)
         self._write("run.json", sample("run.json"))
 
     def _write(self, name: str, data: bytes) -> None:
@@ -125,122 +138,69 @@ class _Demo:
             )
         path.write_bytes(data)
 
-    def _body(self) -> MessageBody:
-        body = MessageBody()
-        body.add(sample(_REPORT).decode(), content_type="text/markdown")
-        for file, name in _FILES.items():
-            body.add(self.directory / "files" / file, name=name)
-        return body
+    def _step(self, number: int, title: str, *code: str) -> Any:
+        """Print a step and run it; return the value of its last line."""
+        paint = terminal.palette()
+        terminal.say(["", paint(f"{number}. {title}", "title")])
+        self._show(paint(line, "command") for line in code)
+        return self._run(code)
 
-    def _build(self) -> MessageBody:
-        self._step(
-            1,
-            "A research agent builds its message",
-            "from pathlib import Path",
-            "from messagebody import (MessageBody, MessageBodySchema, Resolver,",
-            "                         check, inline, offload)",
-            f"demo = {_path(self.directory)}",
-            "body = MessageBody()",
-            f'report = (demo / "files/{_REPORT}").read_text()',
-            'body.add(report, content_type="text/markdown")',
-            *(_add_call(file, name) for file, name in _FILES.items()),
-        )
-        body = self._body()
-        self._show(tree(body, palette=terminal.palette(), width=self._width()))
-        return body
+    def _run(self, code: Iterable[str]) -> Any:
+        *statements, last = code
+        exec("\n".join(statements), self.names)  # noqa: S102 - these are the lines above
+        exec(f"_ = {last}", self.names)  # noqa: S102
+        return self.names["_"]
 
-    def _query(self, body: MessageBody) -> None:
-        self._step(2, "The receiver selects parts by pattern", 'body.list("/sources/*")')
-        found = body.list("/sources/*")
-        self._show(listing(found, palette=terminal.palette(), width=self._width()))
+    def _show(self, lines: Iterable[str]) -> None:
+        terminal.say("   " + line for line in lines)
 
-    def _validate(self, body: MessageBody) -> None:
-        self._step(
-            3,
-            "Is it a message that a researcher may send?",
-            _load_call("researcher"),
-            "researcher.validate(body)",
-        )
-        _schema("researcher").validate(body)
-        self._show([terminal.palette()("valid", "yes")])
+    def _show_tree(self, name: str) -> None:
+        self._show(tree(self.names[name], palette=terminal.palette(), width=_width()))
 
-    def _check(self) -> None:
-        for number, consumer in ((4, "summariser"), (5, "reader")):
-            title = f"Does the {consumer} accept every message of a researcher?"
-            self._step(number, title, _load_call(consumer), f"check(researcher, {consumer})")
-            result = check(_schema("researcher"), _schema(consumer))
-            paint = terminal.palette()
-            self._show([paint(str(result.verdict), "yes" if result else "no")])
-            if result.counterexample is not None:
-                self._show(["a message that the researcher may send and the reader refuses:"])
-                self._show("  " + line for line in listing(result.counterexample, palette=paint))
+    def _check(self, number: int, consumer: str) -> None:
+        title = f"Does the {consumer} accept every message of a researcher?"
+        load = _LOAD.format(name=consumer)
+        result = self._step(number, title, load, f"check(researcher, {consumer})")
+        paint = terminal.palette()
+        self._show([paint(str(result.verdict), "yes" if result else "no")])
+        if result.counterexample is not None:
+            self._show(["a message that the researcher may send and the reader refuses:"])
+            self._show("  " + line for line in listing(result.counterexample, palette=paint))
 
-    def _offload(self, body: MessageBody) -> None:
-        self._step(
-            6,
-            "Large parts move to a store",
-            f'small = offload(body, demo / "store", threshold="{_THRESHOLD}")',
-        )
-        store = self.directory / "store"
-        whole, small = inline(body), offload(body, store, threshold=_THRESHOLD)
+    def _offload(self) -> None:
+        whole = inline(self.names["body"])
+        small = self._step(6, "Large parts move to a store", _OFFLOAD)
         self._write("small.json", small.to_json_bytes() + b"\n")
-        self._show(tree(small, palette=terminal.palette(), width=self._width()))
+        self._show_tree("small")
         # A message is JSON, which the trees do not show.
         moved = [part for part in small if part.is_reference][-1]
         before, after = (human_size(len(each.to_json_bytes())) for each in (whole, small))
         self._show([f"{before} of JSON became {after}; one of its parts now:"])
-        self._show(cut(line, self._width() or 96) for line in _as_json(moved))
-        self._step(
-            7,
-            "And come back, verified",
-            'back = inline(small, resolver=Resolver(allow=[demo / "store"]))',
-        )
-        self._compare(whole, small, inline(small, resolver=Resolver(allow=[store])))
-
-    def _compare(self, whole: MessageBody, small: MessageBody, back: MessageBody) -> None:
+        self._show(cut(line, _width() or 96) for line in _as_json(moved))
+        back = self._step(7, "And come back, verified", _INLINE)
         # Compared, because the demo claims that they are equal.
         if back.to_json_bytes() != whole.to_json_bytes():
             raise DigestMismatch("the message read back", whole.digest, back.digest)
         if small.digest != whole.digest:
             raise DigestMismatch("the offloaded message", whole.digest, small.digest)
-        paint = terminal.palette()
-        self._show([f"{paint('the same, byte for byte', 'yes')}; its digest never changed:"])
-        self._show([whole.digest])
+        same = terminal.palette()("the same, byte for byte", "yes")
+        self._show([f"{same}; its digest never changed:", whole.digest])
 
     def _suggest(self) -> None:
-        paint, program = terminal.palette(), _program()
-        where = shlex.quote(str(self.directory))
+        paint, where = terminal.palette(), shlex.quote(str(self.directory))
         terminal.say(["", paint("Now try", "title")])
-        self._show(
-            [
-                paint(f"{program} tree {where}/small.json", "command"),
-                paint(f"{program} cat {where}/message.json sources/weather.md", "command"),
-                paint(f"{program} check {where}/researcher.json {where}/reader.json", "command"),
-            ]
-        )
-
-    def _width(self) -> int | None:
-        width = terminal.width()
-        # Three columns are for the indentation of the output.
-        return None if width is None else max(width - 3, 40)
+        for call in (
+            f"tree {where}/small.json",
+            f"cat {where}/message.json sources/weather.md",
+            f"check {where}/researcher.json {where}/reader.json",
+        ):
+            self._show([paint(f"{_program()} {call}", "command")])
 
 
-def _schema(name: str) -> MessageBodySchema:
-    return MessageBodySchema(_SCHEMAS[name])
-
-
-def _path(directory: Path) -> str:
-    # A JSON string is also a Python string, in double quotes like the rest of the code.
-    return f"Path({json.dumps(str(directory))})"
-
-
-def _add_call(file: str, name: str | None) -> str:
-    named = "" if name is None else f', name="{name}"'
-    return f'body.add(demo / "files/{file}"{named})'
-
-
-def _load_call(name: str) -> str:
-    return f'{name} = MessageBodySchema.from_json((demo / "{name}.json").read_text())'
+def _width() -> int | None:
+    width = terminal.width()
+    # Three columns are for the indentation of the output.
+    return None if width is None else max(width - 3, 40)
 
 
 def _as_json(part: Part) -> list[str]:
