@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         stream_in,
         values_of_lines,
     )
+    from messagebody.adapters._transcripts.directories import transcript_in
     from messagebody.adapters._vocabulary.places import is_withheld, withheld_among
 
 __all__ = [
@@ -80,6 +81,7 @@ __all__ = [
     "refuse_answer",
     "register",
     "stream_in",
+    "transcript_in",
     "values_of_lines",
     "withheld_among",
     "write",
@@ -98,6 +100,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             "read_within register write",
             "._transcripts": "Broken ChatMessage Step Transcript holds_messages "
             "read_transcript stream_in values_of_lines",
+            "._transcripts.directories": "transcript_in",
             "._vocabulary.places": "is_withheld withheld_among",
         },
     )

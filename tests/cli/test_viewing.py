@@ -270,7 +270,7 @@ def test_a_file_of_a_directory_that_can_not_be_read_does_not_stop_the_others(
             raise PermissionError(errno.EACCES, "Permission denied", str(file))
         return open_regular(file)
 
-    monkeypatch.setattr("messagebody._cli.transcripts.open_regular", refuse)
+    monkeypatch.setattr("messagebody.adapters._transcripts.directories.open_regular", refuse)
     assert run(["view", "run", "-o", "a.html"]) == 0
     shown = Path("a.html").read_text("utf-8")
     assert shown.count("<article") == 4

@@ -12,20 +12,37 @@ from typing import Any, Final
 import click
 
 from messagebody._cli import options, terminal
-from messagebody._cli.inputs import checked_body, read_body, read_schema, source_name
+from messagebody._cli.inputs import (
+    BODY,
+    checked_body,
+    is_database,
+    json_in,
+    read_body,
+    read_bytes,
+    read_schema,
+    source_name,
+)
 from messagebody._cli.kinds import FILE, SIZE
 from messagebody._cli.options import FORMAT
-from messagebody._cli.outputs import write_document
-from messagebody._cli.terminal import is_terminal
-from messagebody._cli.transcripts import read_run
+from messagebody._cli.outputs import note_input, write_document
+from messagebody._cli.terminal import is_terminal, limits
 from messagebody._core import escape, human_size
-from messagebody.adapters import Transcript
+from messagebody.adapters import (
+    Transcript,
+    holds_messages,
+    read_transcript,
+    transcript_in,
+    values_of_lines,
+)
+from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.rendering import Drawn, PageLimits, draw, draw_run
 from messagebody.storage import Resolver
 
 _DEFAULTS: Final = PageLimits()
 _size: Final = partial(click.option, type=SIZE)
 _number: Final = partial(click.option, metavar="N", type=click.IntRange(1))
+_OWN: Final = frozenset({"contentType", "contentUrl", "contentEncoding"})
+"""Members that only parts of a body have."""
 _SAID: Final = 20
 """Parts and messages that can't be read and are named one by one; the page names all."""
 
@@ -59,7 +76,7 @@ _SAID: Final = 20
 def view_command(
     body: str, source: str | None, thread: str | None, store: str | None,
     schema: str | None, against: str | None, resolver: Resolver, output: str | None,
-    sort: str | None, *, in_browser: bool, **limits: Any,
+    sort: str | None, *, in_browser: bool, **most: Any,
 ) -> None:  # fmt: skip
     """The page is one HTML file without a script, which loads nothing. References are links,
     unless --allow or --public-https is given. Needs pip install 'messagebody[view]'.
@@ -81,10 +98,10 @@ def view_command(
     if store is not None and resolver.is_closed:
         resolver = Resolver(allow=store)
     drawn = _drawn(
-        read_run(body, source, thread, store), body, schema, against,
+        _run(body, source, thread, store), body, schema, against,
         resolver=None if resolver.is_closed else resolver,
         title="Message" if body == "-" else Path(body).name,
-        sort=sort, limits=PageLimits(**limits),
+        sort=sort, limits=PageLimits(**most),
     )  # fmt: skip
     if in_browser and output in {None, "-"}:
         output = _temporary_file()
@@ -94,6 +111,65 @@ def view_command(
     _say_unread(drawn.unread)
     if in_browser and output is not None:
         _open(output)
+
+
+def _run(
+    path: str, format_name: str | None, thread: str | None, store: str | None
+) -> Transcript | bytes:
+    """Return the run at a path, or the bytes of what is to be read as a body.
+
+    Arguments:
+        path: a file, a directory, a URL of a store, or "-" for standard input.
+        format_name: the format that the user gave.
+        thread: the thread of a LangGraph database.
+        store: where such a database keeps large contents.
+    """
+    place = Path(path)
+    if place.is_file() and is_database(path):
+        return _thread_of(place, thread, store)
+    if thread is not None or store is not None:
+        option = "--thread" if thread is not None else "--store"
+        raise click.UsageError(f"{source_name(path)} is no database, and {option} is for one")
+    if place.is_dir():
+        return _directory(place, None if format_name == BODY else format_name)
+    data = read_bytes(path)
+    if format_name == BODY or (format_name is None and not _is_run(data)):
+        return data
+    try:
+        return read_transcript(data, format_name, limits=limits())
+    except MessageBodyError as error:
+        raise click.UsageError(f"{source_name(path)} is not a run: {error}") from error
+
+
+def _directory(place: Path, format_name: str | None) -> Transcript:
+    for file in place.iterdir():
+        note_input(file)
+    try:
+        return transcript_in(place, format_name, limits=limits())
+    except DecodeError as error:
+        raise click.UsageError(f"{error}; --limit SIZE allows more") from error
+
+
+def _thread_of(file: Path, thread: str | None, store: str | None) -> Transcript:
+    # Only this needs the extra `langgraph`.
+    from messagebody.frameworks.langgraph_threads import read_thread
+
+    note_input(file)
+    try:
+        return read_thread(file, thread, store=store)
+    except InvalidArgument as error:
+        raise click.UsageError(f"{source_name(str(file))}: {error} (--thread ID)") from error
+    except (DecodeError, EnvelopeError) as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _is_run(data: bytes) -> bool:
+    """Return whether bytes are messages, and not a body."""
+    value = json_in(data)
+    if value is None:
+        return values_of_lines(data, limits()) is not None
+    parts = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return not any(_OWN & part.keys() for part in parts) and holds_messages(value)
 
 
 def _drawn(
