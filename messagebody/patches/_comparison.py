@@ -62,14 +62,12 @@ def _trimmed(old: bytes, new: bytes, each: _Stretch) -> Iterator[_Stretch]:
     same = _longest(
         most, lambda low, high: old[start + low : start + high] == new[begin + low : begin + high]
     )
-    while same and (_continues(old, start + same) or _continues(new, begin + same)):
-        same -= 1
+    same = _whole(same, lambda size: _cuts(old, start + size) or _cuts(new, begin + size))
     start, begin = start + same, begin + same
     same = _longest(
         most - same, lambda low, high: old[stop - high : stop - low] == new[end - high : end - low]
     )
-    while same and (_continues(old, stop - same) or _continues(new, end - same)):
-        same -= 1
+    same = _whole(same, lambda size: _cuts(old, stop - size) or _cuts(new, end - size))
     if start < stop - same or begin < end - same:
         yield _Stretch(start, stop - same, begin, end - same)
 
@@ -84,7 +82,13 @@ def _longest(most: int, is_equal: Callable[[int, int], bool]) -> int:
     return found
 
 
-def _continues(data: bytes, at: int) -> bool:
+def _whole(size: int, cuts: Callable[[int], bool]) -> int:
+    """Return a size that cuts no character; bytes that are no text have none nearby."""
+    sizes = range(size, max(size - 4, -1), -1)
+    return next((each for each in sizes if not cuts(each)), size)
+
+
+def _cuts(data: bytes, at: int) -> bool:
     return at < len(data) and data[at] in _CONTINUES
 
 
@@ -95,8 +99,8 @@ def _between_equal_lines(old: bytes, new: bytes, each: _Stretch) -> Iterator[_St
     """Yield what lies between the lines that each side of a range has once, in the same order."""
     mine = io.BytesIO(old[each.old : each.old_end]).readlines()
     theirs = io.BytesIO(new[each.new : each.new_end]).readlines()
-    there = dict(_once(theirs))
-    equal = _ascending([(at, there[line]) for line, at in _once(mine) if line in there])
+    there = _once(theirs)
+    equal = _ascending([(at, there[line]) for line, at in _once(mine).items() if line in there])
     if not equal:
         yield each
         return
@@ -111,10 +115,10 @@ def _between_equal_lines(old: bytes, new: bytes, each: _Stretch) -> Iterator[_St
         start, begin = at + 1, place + 1
 
 
-def _once(lines: Sequence[bytes]) -> Iterator[tuple[bytes, int]]:
-    """Yield the lines that are there once, with their numbers."""
+def _once(lines: Sequence[bytes]) -> dict[bytes, int]:
+    """Return the lines that are there once, with their numbers."""
     counts = Counter(lines)
-    return ((line, number) for number, line in enumerate(lines) if counts[line] == 1)
+    return {line: number for number, line in enumerate(lines) if counts[line] == 1}
 
 
 def _ascending(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -126,10 +130,14 @@ def _ascending(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     before: list[int] = []
     """For each pair the one before it in its list."""
     for number, (_, place) in enumerate(pairs):
-        length = bisect_left(ends, place)
-        before.append(last[length - 1] if length else -1)
-        ends[length : length + 1] = [place]
-        last[length : length + 1] = [number]
+        if not ends or place > ends[-1]:
+            before.append(last[-1] if last else -1)
+            ends.append(place)
+            last.append(number)
+        else:
+            length = bisect_left(ends, place)
+            before.append(last[length - 1] if length else -1)
+            ends[length], last[length] = place, number
     chain = []
     number = last[-1] if last else -1
     while number >= 0:

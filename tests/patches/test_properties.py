@@ -215,11 +215,26 @@ def test_a_renamed_part_is_not_sent_again() -> None:
     assert diff(old, new).parts == (ChangedPart(0, {"name": "/b.txt"}),)
 
 
-def test_edits_are_text_at_whole_characters() -> None:
-    old, new = MessageBody(["Preis: 5 €"]), MessageBody(["Preis: 5 ₭"])
-    [change] = diff(old, new).parts
+@pytest.mark.parametrize(
+    ("old", "new", "edit"),
+    [
+        ("Preis: 5 €", "Preis: 5 ₭", Splice(9, 3, "₭".encode())),  # they begin with the same bytes
+        ("é!", "ҩ!", Splice(0, 2, "ҩ".encode())),  # they end with the same byte
+    ],
+)
+def test_edits_are_text_at_whole_characters(old: str, new: str, edit: Splice) -> None:
+    bodies = [MessageBody([Part(text, name="/a")]) for text in (old, new)]
+    [change] = diff(*bodies).parts
     assert isinstance(change, ChangedPart)
-    assert change.edits == (Splice(9, 3, "₭".encode()),)
+    assert change.edits == (edit,)
+
+
+def test_edits_of_bytes_that_look_like_halves_of_characters_stay_small() -> None:
+    bodies = [MessageBody([Part(b"\x80" * 100_000 + end, name="/a")]) for end in (b"\x81", b"\x82")]
+    calls(lambda: diff(*bodies), most=100_000)
+    [change] = diff(*bodies).parts
+    assert isinstance(change, ChangedPart)
+    assert change.edits == (Splice(100_000, 1, b"\x82"),)
 
 
 def test_patches_that_do_not_meet_do_not_compose() -> None:
