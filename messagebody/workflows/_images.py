@@ -6,7 +6,6 @@ as a part of an image, which is pulled back to what the sender has to send.
 """
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -17,6 +16,7 @@ import attrs
 
 from messagebody._core import Budget, extension_of, is_json
 from messagebody.compatibility import check, meet
+from messagebody.globs import ContentTypePattern, NamePattern
 from messagebody.schema import ContentSchema, MessageBodySchema, SchemaPart
 from messagebody.workflows._steps import (
     STAYS,
@@ -35,7 +35,6 @@ _MOST: Final = 2_000
 """Steps after which such a question stays open."""
 _NUMBER: Final = "{1,2,3,4,5,6,7,8,9}*"
 """What accepts numbers, and an extension that is not known."""
-_FREE: Final = re.compile(r"[*{]")
 _ANYTHING: Final = (SchemaPart("/**"), SchemaPart())
 
 
@@ -243,12 +242,12 @@ def _moved_part(part: SchemaPart, move: Move) -> SchemaPart | None:
         extension = "" if literal is None else extension_of(literal, default="")
         name = f"{name}".removesuffix("*") + _NUMBER + extension
     kind = kind if move.kinds is None else move.kinds[1]
-    return attrs.evolve(part, name=name, content_type=kind, content_schema=None)
+    return SchemaPart(name, kind, part.required)
 
 
 def _unclear(part: SchemaPart, move: Move) -> SchemaPart:
     below = (move.names and move.names[1]) or "/"
-    return attrs.evolve(part, name=f"{below}**", required=False, content_schema=None)
+    return SchemaPart(f"{below}**", part.content_type)
 
 
 # Whether two parts may have one name
@@ -277,17 +276,18 @@ def clash_of(one: Image, other: Image, budget: Budget) -> Clash | None:
     """Return that two different parts may get one name; None if they can't."""
     if common_name(one, other, budget) is None:
         return None
-    is_same = one.part.name == other.part.name and not _FREE.search(one.part.name or "")
+    is_literal = one.part.name_pattern is not None and one.part.name_pattern.literal is not None
+    is_same = is_literal and one.part.name == other.part.name
     return Clash(one, other, is_same and one.part.required and other.part.required)
 
 
 def common_name(one: Image, other: Image, budget: Budget) -> str | None:
     """Return a name that parts of both images may have, "" if that is not known; None if none."""
-    name, named = one.part.name, other.part.name
+    name, named = one.part.name_pattern, other.part.name_pattern
     if name is None or named is None or _are_apart(name, named):
         return None
     try:
-        both = shared(SchemaPart(name), SchemaPart(named), budget)
+        both = shared(SchemaPart(one.part.name), SchemaPart(other.part.name), budget)
     except UnwrittenMeet:
         return ""
     if both is None:
@@ -378,26 +378,20 @@ def _met(one: SchemaPart, other: SchemaPart) -> SchemaPart | None:
 
 def may_share(one: SchemaPart, other: SchemaPart) -> bool:
     """Return whether the texts of two schema parts leave open that both accept something."""
-    if one.name is None or other.name is None:
+    if one.name_pattern is None or other.name_pattern is None:
         is_apart = one.name is not other.name
     else:
-        is_apart = _are_apart(one.name, other.name)
-    kinds = one.content_type_pattern.text.lower(), other.content_type_pattern.text.lower()
-    return not is_apart and not _are_apart(*kinds)
+        is_apart = _are_apart(one.name_pattern, other.name_pattern)
+    return not is_apart and not _are_apart(one.content_type_pattern, other.content_type_pattern)
 
 
-@lru_cache(_CACHED)
-def _fixed(pattern: str) -> tuple[str, bool]:
-    """Return what all words of a pattern begin with, and whether that is all of them."""
-    found = _FREE.search(pattern)
-    return (pattern, True) if found is None else (pattern[: found.start()], False)
-
-
-def _are_apart(one: str, other: str) -> bool:
+def _are_apart(
+    one: NamePattern | ContentTypePattern, other: NamePattern | ContentTypePattern
+) -> bool:
     """Return whether it is clear from their beginnings that no word matches both patterns."""
-    (first, is_whole), (second, is_other_whole) = _fixed(one), _fixed(other)
-    if is_whole and is_other_whole:
+    first, second = one.prefix.lower(), other.prefix.lower()
+    if one.literal is not None and other.literal is not None:
         return first != second
-    return not (first.startswith(second) and not is_other_whole) and not (
-        second.startswith(first) and not is_whole
+    return not (other.literal is None and first.startswith(second)) and not (
+        one.literal is None and second.startswith(first)
     )

@@ -194,8 +194,8 @@ class WitnessSearch:
 
     def _between(self, one: Trace, other: Trace) -> Iterator[Clash]:
         """Yield what of two edges may get one name."""
+        self._budget.spend(len(one.end) * len(other.end))
         for pair in product(one.end, other.end):
-            self._budget.spend(1)
             clash = clash_of(*pair, self._budget)
             if clash is not None:
                 yield clash
