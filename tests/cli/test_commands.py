@@ -527,7 +527,7 @@ class TestManners:
         def fail(*_: object, **__: object) -> None:
             raise ZeroDivisionError("\x1bbang")
 
-        monkeypatch.setattr("messagebody._cli.commands.bodies.read_body", fail)
+        monkeypatch.setattr("messagebody._cli.inputs.read_body", fail)
         done = shell("ls", "-")
         assert (done.code, done.out) == (70, "")
         assert done.err == (
@@ -540,7 +540,7 @@ class TestManners:
         def interrupt(*_: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("messagebody._cli.commands.bodies.read_body", interrupt)
+        monkeypatch.setattr("messagebody._cli.inputs.read_body", interrupt)
         assert shell("ls", "-").code == 130
 
 

@@ -251,7 +251,7 @@ def test_view_says_what_is_wrong(
 def test_a_page_is_not_printed_on_a_terminal(
     body: MessageBody, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("messagebody._cli.commands.viewing.is_terminal", lambda _: True)
+    monkeypatch.setattr("messagebody._cli.terminal.is_terminal", lambda _: True)
     assert run(["view", "message.json"]) == 2
     assert "-o FILE, or use --open" in capsys.readouterr().err
 

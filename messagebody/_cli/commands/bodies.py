@@ -7,13 +7,10 @@ from typing import Any, Final
 
 import click
 
-from messagebody._cli import options, terminal
+from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.inputs import part_at, part_named, read_body, slashed, source_name
 from messagebody._cli.kinds import FILE
 from messagebody._cli.options import ANY_TYPE, NAME
-from messagebody._cli.outputs import write_body, write_out
-from messagebody._cli.terminal import is_terminal
 from messagebody._core import MessageBody, Part, count_of, escape, nearest, quote, redact_url
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.links import Link
@@ -39,7 +36,7 @@ def ls_command(
       messagebody ls message.json 'sources/*' 'charts/**'
       messagebody ls message.json --type 'image/*'
     """
-    message = read_body(body)
+    message = inputs.read_body(body)
     found = _selected(message, patterns, content_type)
     if as_json:
         # Printed before notes about patterns without a match, so that a program always gets the
@@ -63,7 +60,7 @@ def _selected(
 ) -> list[tuple[int, Part]]:
     of_type = content_type_pattern(content_type).matches
     # Part by part and not pattern by pattern, to keep message order and list no part twice.
-    of_name = [name_pattern(slashed(each)).matches for each in patterns]
+    of_name = [name_pattern(inputs.slashed(each)).matches for each in patterns]
     return [
         (index, part)
         for index, part in enumerate(body)
@@ -73,21 +70,21 @@ def _selected(
 
 
 def _matches(body: MessageBody, pattern: str) -> bool:
-    matches = name_pattern(slashed(pattern)).matches
+    matches = name_pattern(inputs.slashed(pattern)).matches
     return any(matches(name) for name in body.names())
 
 
 def _meant(body: MessageBody, pattern: str) -> str:
     """Return the advice for a pattern that is the name of a directory, or is like another."""
     names = body.names()
-    directory = slashed(pattern).rstrip("/") + "/"
+    directory = inputs.slashed(pattern).rstrip("/") + "/"
     if any(name.startswith(directory) for name in names):
         return f"; it is a directory, whose parts are {quote(directory[1:] + '**')}"
     # The stars stay as they are; what is before them may be misspelt.
-    literal = re.match(r"[^*{]+$|[^*{]*/", slashed(pattern))
+    literal = re.match(r"[^*{]+$|[^*{]*/", inputs.slashed(pattern))
     start = literal[0] if literal else "/"
-    near = nearest(start, names if start == slashed(pattern) else _directories(names))
-    meant = near + slashed(pattern)[len(start) :]
+    near = nearest(start, names if start == inputs.slashed(pattern) else _directories(names))
+    meant = near + inputs.slashed(pattern)[len(start) :]
     return f"; did you mean {quote(meant[1:])}?" if near and _matches(body, meant) else ""
 
 
@@ -118,14 +115,16 @@ def tree_command(body: str, *, as_json: bool) -> None:
       messagebody tree message.json
     """
     if as_json:
-        parts = [described(index, part) for index, part in enumerate(read_body(body))]
+        parts = [described(index, part) for index, part in enumerate(inputs.read_body(body))]
         named = directory_of((each["name"], each) for each in parts if each["name"] is not None)
         unnamed = [each for each in parts if each["name"] is None]
         terminal.say_json({"unnamed": unnamed, "named": named})
         return
     # Standard input has no useful name.
     title = "" if body == "-" else escape(body, limit=200)
-    lines = tree(read_body(body), title=title, palette=terminal.palette(), width=terminal.width())
+    lines = tree(
+        inputs.read_body(body), title=title, palette=terminal.palette(), width=terminal.width()
+    )
     terminal.say(lines)
 
 
@@ -146,9 +145,9 @@ def cat_command(
       messagebody cat message.json charts/sales.png > sales.png
       messagebody cat small.json video/talk.mp4 --allow s3://acme/agents/ | mpv -
     """
-    message = read_body(body)
-    parts = [part_named(message, name) for name in names]
-    parts += [part_at(message, index) for index in indexes]
+    message = inputs.read_body(body)
+    parts = [inputs.part_named(message, name) for name in names]
+    parts += [inputs.part_at(message, index) for index in indexes]
     if not parts:
         _print_text(message, resolver)
     for part in parts:
@@ -157,15 +156,15 @@ def cat_command(
 
 def _print_text(body: MessageBody, resolver: Resolver) -> None:
     text = body.with_resolver(resolver).read_text()
-    write_out(_escaped_bytes(text) if is_terminal(sys.stdout) else text.encode())
-    if is_terminal(sys.stdout) and text:
+    outputs.write_out(_escaped_bytes(text) if terminal.is_terminal(sys.stdout) else text.encode())
+    if terminal.is_terminal(sys.stdout) and text:
         click.echo()
 
 
 def _write(part: Part, content: bytes, *, force: bool) -> None:
     # A pipe or file gets the exact bytes; a terminal would act on some of them.
-    if not is_terminal(sys.stdout) or force:
-        write_out(content)
+    if not terminal.is_terminal(sys.stdout) or force:
+        outputs.write_out(content)
         return
     text = _decoded(part, content)
     if text is None:
@@ -173,7 +172,7 @@ def _write(part: Part, content: bytes, *, force: bool) -> None:
             f"{part.label} is binary ({part.content_type}); write it to a file with >, "
             "or use --force"
         )
-    write_out(_escaped_bytes(text))
+    outputs.write_out(_escaped_bytes(text))
 
 
 def _decoded(part: Part, content: bytes) -> str | None:
@@ -207,10 +206,10 @@ def digest_command(bodies: tuple[str, ...], *, manifest: bool, as_json: bool) ->
     if manifest and len(paths) > 1:
         raise click.UsageError("--manifest takes one BODY")
     if manifest:
-        terminal.say_json(read_body(paths[0]).manifest())
+        terminal.say_json(inputs.read_body(paths[0]).manifest())
         return
     # All are read before one is printed, so that an error leaves no half answer.
-    found = {path: read_body(path).digest for path in paths}
+    found = {path: inputs.read_body(path).digest for path in paths}
     if as_json:
         terminal.say_json([{"body": path, "digest": digest} for path, digest in found.items()])
     elif len(paths) == 1:
@@ -233,7 +232,7 @@ def diff_command(old: str, new: str, *, as_json: bool) -> ExitCode:
     \b
       messagebody diff message.json edited.json
     """
-    before, after = list(enumerate(read_body(old))), list(enumerate(read_body(new)))
+    before, after = list(enumerate(inputs.read_body(old))), list(enumerate(inputs.read_body(new)))
     removed, added, is_same = compared(before, after)
     if as_json:
         sides = {"removed": removed, "added": added}
@@ -275,8 +274,8 @@ def links_command(body: str, to: str | None, *, dangling: bool, as_json: bool) -
       messagebody links message.json --to sources/1
       messagebody links message.json --dangling
     """
-    message = read_body(body)
-    found = message.links(to=None if to is None else slashed(to), dangling=dangling)
+    message = inputs.read_body(body)
+    found = message.links(to=None if to is None else inputs.slashed(to), dangling=dangling)
     if as_json:
         terminal.say_json([_as_json(message, link) for link in found])
     else:
@@ -330,21 +329,22 @@ def rm_command(
     """
     if not patterns and not indexes:
         raise click.UsageError("give the PATTERN or --index of the parts to remove")
-    message = read_body(body)
+    message = inputs.read_body(body)
     # All are checked before a part is removed, so that a mistyped pattern removes nothing.
     for pattern in patterns:
         if not _matches(message, pattern):
             raise click.UsageError(
-                f"no part of {source_name(body)} matches {quote(pattern)}{_meant(message, pattern)}"
+                f"no part of {inputs.source_name(body)} matches {quote(pattern)}"
+                f"{_meant(message, pattern)}"
             )
     for index in indexes:
-        part_at(message, index)
+        inputs.part_at(message, index)
     # -1 is the last part, as in Python, so two numbers for one position count once.
     gone = {index % len(message) for index in indexes}
     if patterns:
         gone |= {index for index, _ in _selected(message, patterns, ANY_TYPE)}
     rest = MessageBody(part for index, part in enumerate(message) if index not in gone)
-    write_body(rest, body, output, in_place=in_place)
+    outputs.write_body(rest, body, output, in_place=in_place)
     terminal.remark(f"{count_of(len(gone), 'part')} removed")
 
 
@@ -366,9 +366,9 @@ def mv_command(
       messagebody mv message.json charts/a.png charts/sales.png -i
       messagebody mv message.json charts pictures/2026 --relink -i
     """
-    message = read_body(body)
-    message.move(slashed(old), slashed(new), relink=relink)
-    write_body(message, body, output, in_place=in_place)
+    message = inputs.read_body(body)
+    message.move(inputs.slashed(old), inputs.slashed(new), relink=relink)
+    outputs.write_body(message, body, output, in_place=in_place)
 
 
 @click.command
@@ -408,16 +408,16 @@ def mount_command(
     if into is not None and at is not None:
         if directory is not None:
             raise click.UsageError("give either DIRECTORY, or --into and --at")
-        host, guest = read_body(into), read_body(body)
-        host.mount(slashed(at), guest, keep_unnamed=keep_unnamed)
-        write_body(host, into, output, in_place=in_place)
+        host, guest = inputs.read_body(into), inputs.read_body(body)
+        host.mount(inputs.slashed(at), guest, keep_unnamed=keep_unnamed)
+        outputs.write_body(host, into, output, in_place=in_place)
     elif directory is None:
         hint = "--into OTHER --at PREFIX puts the parts into another body"
         raise click.UsageError(f"give the DIRECTORY to show the parts in; {hint}")
     elif output is not None or in_place or keep_unnamed:
         raise click.UsageError("-o, -i and --keep-unnamed go with --into and --at")
     else:
-        _show_as_files(read_body(body), directory, resolver)
+        _show_as_files(inputs.read_body(body), directory, resolver)
 
 
 def _show_as_files(message: MessageBody, directory: str, resolver: Resolver) -> None:

@@ -12,12 +12,9 @@ from typing import Final
 
 import click
 
-from messagebody._cli import options, terminal
-from messagebody._cli.inputs import is_on_server, read_body, read_bytes, slashed, source_name
+from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.kinds import FILE, STORE
 from messagebody._cli.options import STORE_HELP
-from messagebody._cli.outputs import check_output, note_contents, progress, write_body
-from messagebody._cli.terminal import is_terminal
 from messagebody._core import MessageBody, count_of, escape, is_text, is_url, quote, redact_url
 from messagebody.archives.directory import pack, unpack
 from messagebody.errors import InvalidPart
@@ -66,18 +63,18 @@ def add_command(
     added = MessageBody()
     with contextlib.ExitStack() as stack:
         if not files:
-            part_name = None if name is None else slashed(name)
+            part_name = None if name is None else inputs.slashed(name)
             added.add(text, url=url, name=part_name, content_type=content_type)
         for file in files:
             path = stack.enter_context(_on_disk(file))
             chosen = None if unnamed else _name(message + added, file, name)
             _add_file(added, path, file, chosen, content_type)
-        note_contents(added)
+        outputs.note_contents(added)
         # Before anything is stored.
-        check_output(body if in_place else output, body)
+        outputs.check_output(body if in_place else output, body)
         # All or nothing: the body only changes after everything is read and stored.
         message += _stored(added, store, threshold)
-    write_body(message, body, output, in_place=in_place)
+    outputs.write_body(message, body, output, in_place=in_place)
     for finding in iter_findings(added if not files else ()):
         # What links mean, only the whole body shows.
         if (warning := _WARNINGS.get(finding.check)) is not None:
@@ -90,7 +87,7 @@ def _read(body: str, files: tuple[str, ...]) -> MessageBody:
         added = " ".join(map(shlex.quote, files)) or "…"
         made = f"messagebody add --new {added} -o {shlex.quote(body)} makes a body"
         raise click.UsageError(f"there is no file {quote(body)}; {made}")
-    return read_body(body)
+    return inputs.read_body(body)
 
 
 def _check_usage(
@@ -139,8 +136,8 @@ def _on_disk(file: str) -> Iterator[Path]:
     if file != "-":
         yield Path(file)
         return
-    if sys.stdin is None or is_terminal(sys.stdin):
-        read_bytes("-")  # raises the error for an unreadable standard input
+    if sys.stdin is None or terminal.is_terminal(sys.stdin):
+        inputs.read_bytes("-")  # raises the error for an unreadable standard input
     # A large file is read twice, for its digest and for sending; a pipe can only be read once.
     with tempfile.NamedTemporaryFile() as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
@@ -150,11 +147,13 @@ def _on_disk(file: str) -> Iterator[Path]:
 
 def _name(body: MessageBody, file: str, name: str | None) -> str:
     if name is not None:
-        return slashed(name)
+        return inputs.slashed(name)
     own, free = safe_name(file), safe_name(file, taken=body)
     # Usually the same file, which was added twice by mistake.
     if own != free:
-        terminal.warn(f"{quote(own)} is taken; {source_name(file)} is added as {quote(free)}")
+        terminal.warn(
+            f"{quote(own)} is taken; {inputs.source_name(file)} is added as {quote(free)}"
+        )
     return free
 
 
@@ -177,9 +176,9 @@ def _stored(body: MessageBody, store: str | None, threshold: int) -> MessageBody
     """Return a body whose local files are in a store if they are large, else inline."""
     if store is None:
         return inline(body)
-    if is_on_server(store):
+    if inputs.is_on_server(store):
         raise click.UsageError(f"{quote(store)} is not a store; offload puts parts on servers")
-    with progress("storing") as callback:
+    with outputs.progress("storing") as callback:
         return offload(body, store, threshold=threshold, callback=callback)
 
 
@@ -215,7 +214,7 @@ def pack_command(
         raise click.UsageError(f"{quote(directory)} is a file, not a directory; {made}")
     left_out: list[str] = []
     body = pack(
-        directory, prefix=slashed(prefix), exclude=exclude, hidden=hidden, rename=rename,
+        directory, prefix=inputs.slashed(prefix), exclude=exclude, hidden=hidden, rename=rename,
         follow=follow, on_left_out=left_out.append,
     )  # fmt: skip
     if left_out:
@@ -226,12 +225,12 @@ def pack_command(
     for part in body:
         if part.metadata is not None:
             terminal.remark(f"renamed {quote(str(part.metadata['filename']))} to {part.name}")
-    note_contents(body)
+    outputs.note_contents(body)
     try:
-        check_output(output)
+        outputs.check_output(output)
     except click.UsageError as error:
         raise click.UsageError(f"{error.message}, or leave it out with --exclude") from error
-    write_body(_stored(body, store, threshold), "-", output)
+    outputs.write_body(_stored(body, store, threshold), "-", output)
 
 
 @click.command
@@ -254,9 +253,9 @@ def unpack_command(
       messagebody unpack message.json out/
       messagebody unpack small.json out/ --allow s3://acme/agents/
     """
-    opened = read_body(body)
+    opened = inputs.read_body(body)
     for name in opened.names() if overwrite else ():
-        check_output(f"{directory}{name}")
+        outputs.check_output(f"{directory}{name}")
     paths = unpack(
         opened, directory, into=into, overwrite=overwrite, hidden=hidden,
         portable=portable, resolver=resolver,

@@ -11,13 +11,12 @@ import attrs
 import click
 
 from messagebody import bulk
-from messagebody._cli import options, terminal
+from messagebody._cli import inputs, options, terminal
 from messagebody._cli.application import ExitCode
 from messagebody._cli.executors import dask_client
-from messagebody._cli.inputs import BODY, read_schema
+from messagebody._cli.inputs import BODY
 from messagebody._cli.kinds import FILE, PLACE, SIZE, store_url
-from messagebody._cli.options import FORMAT, KNOWN_FORMATS, reading_options
-from messagebody._cli.terminal import current, is_terminal, limits
+from messagebody._cli.options import FORMAT, KNOWN_FORMATS
 from messagebody._core import escape, human_size
 from messagebody.adapters import MessageFormat, adapter
 from messagebody.bulk import Progress, Report
@@ -79,7 +78,12 @@ def _run(
             workers = _TASKS_A_THREAD * sum(client.nthreads().values()) or workers
             said["executor"] = client.get_executor()
         tell = stack.enter_context(_progress(job.__name__, as_json=as_json))
-        said |= {"out": store_url(out), "workers": workers, "limits": limits(), "progress": tell}
+        said |= {
+            "out": store_url(out),
+            "workers": workers,
+            "limits": terminal.limits(),
+            "progress": tell,
+        }
         try:
             report = job(sources, *given, **said)
         except KeyboardInterrupt:
@@ -99,7 +103,7 @@ def _progress(label: str, *, as_json: bool) -> Iterator[Callable[[Progress], Non
     if as_json:
         yield lambda done: _say_line("progress", attrs.asdict(done))
         return
-    if current().quiet or not is_terminal(sys.stderr):
+    if terminal.current().quiet or not terminal.is_terminal(sys.stderr):
         yield lambda _: None
         return
     drawn: Any = click.progressbar(length=0, label=label, file=sys.stderr, item_show_func=_in_words)
@@ -147,7 +151,7 @@ def validate(schema: str, resolver: Resolver, **how: Any) -> ExitCode:
       messagebody bulk validate logs/ --schema researcher.schema.json --out checked/
     """
     opened = None if resolver.is_closed else resolver
-    return _run(bulk.validate, read_schema(schema), resolver=opened, **how)
+    return _run(bulk.validate, inputs.read_schema(schema), resolver=opened, **how)
 
 
 @bulk_command.command
@@ -205,12 +209,12 @@ def convert(
     \b
       messagebody bulk convert logs/ --to openai-chat --out chat/
     """
-    options: dict[str, Any] = {} if urls is None else {"urls": urls}
-    if options and (target == BODY or not isinstance(adapter(target), MessageFormat)):
+    writing: dict[str, Any] = {} if urls is None else {"urls": urls}
+    if writing and (target == BODY or not isinstance(adapter(target), MessageFormat)):
         raise click.UsageError(f"--urls cannot be used with --to {target}")
-    options |= reading_options(target, options, resolver)
+    writing |= options.reading_options(target, writing, resolver)
     return _run(
-        bulk.convert, source=source, target=target, strict=strict, adapter_options=options, **how
+        bulk.convert, source=source, target=target, strict=strict, adapter_options=writing, **how
     )
 
 

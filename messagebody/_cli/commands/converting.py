@@ -7,21 +7,11 @@ from typing import Any, Final
 import attrs
 import click
 
-from messagebody._cli import options, terminal
+from messagebody import adapters
+from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.inputs import (
-    BODY,
-    decode_body,
-    decode_json,
-    formats_of,
-    is_sent,
-    json_in,
-    read_bytes,
-    source_name,
-)
-from messagebody._cli.options import FORMAT, KNOWN_FORMATS, reading_options
-from messagebody._cli.outputs import write_body, write_document
-from messagebody._cli.terminal import limits
+from messagebody._cli.inputs import BODY
+from messagebody._cli.options import FORMAT, KNOWN_FORMATS
 from messagebody._core import MessageBody, count_of, quote
 from messagebody.adapters import (
     USUAL,
@@ -33,15 +23,6 @@ from messagebody.adapters import (
     Format,
     Loss,
     MessageFormat,
-    adapter,
-    detect,
-    format_of,
-    left_behind,
-    messages_in,
-    read_within,
-    stream_in,
-    values_of_lines,
-    write,
 )
 from messagebody.errors import MessageBodyError
 from messagebody.storage import Resolver
@@ -130,7 +111,7 @@ def convert_command(
         raise click.UsageError("--lines has a message on each line, --stream events of one message")
     _check_apart(losses, output)
     writing = _options(target, _given(said))
-    writing |= reading_options(target, writing, resolver, message)
+    writing |= options.reading_options(target, writing, resolver, message)
     reading = _given({"rest": rest, "text": "text/markdown" if markdown else None})
     conversion = _FileConversion(message, source, target, reading, writing)
     written = conversion.of_file(lines=lines, stream=stream)
@@ -139,7 +120,7 @@ def convert_command(
     if found and strict:
         return ExitCode.NO
     if isinstance(written, MessageBody):
-        write_body(written, message, output, in_place=in_place)
+        outputs.write_body(written, message, output, in_place=in_place)
     else:
         _write_message(written, output)
     return ExitCode.YES
@@ -151,7 +132,7 @@ def _given(said: dict[str, str | None]) -> dict[str, Any]:
 
 def _options(target: str, said: dict[str, Any]) -> dict[str, Any]:
     """Return the options of the target format; one that it does not have is an error."""
-    found = None if target == BODY else adapter(target)
+    found = None if target == BODY else adapters.adapter(target)
     taken: tuple[str, ...] = ()
     if isinstance(found, MessageFormat):
         taken = ("role", "urls", "results")
@@ -167,7 +148,7 @@ def _header(given: str) -> dict[str, Any]:
     """Return the members of a header: JSON, or the file that has it."""
     is_json = given.lstrip().startswith("{")
     called = "the header" if is_json else f"header {quote(given)}"
-    value = decode_json(given.encode() if is_json else read_bytes(given), called)
+    value = inputs.decode_json(given.encode() if is_json else inputs.read_bytes(given), called)
     if not isinstance(value, dict):
         raise click.UsageError(f"header {quote(given)} is not a JSON object")
     return value
@@ -188,7 +169,7 @@ def _report(found: list[Loss], losses: str | None) -> None:
             terminal.tell(f"{loss} [{loss.affects}]")
     elif losses != _IGNORE:
         listed = [attrs.asdict(loss) for loss in found]
-        write_document(json.dumps(listed, indent=2).encode() + b"\n", losses)
+        outputs.write_document(json.dumps(listed, indent=2).encode() + b"\n", losses)
 
 
 def _write_message(value: object, output: str | None) -> None:
@@ -196,7 +177,7 @@ def _write_message(value: object, output: str | None) -> None:
     data = value if isinstance(value, bytes) else (
         value.encode() if isinstance(value, str) else json.dumps(value).encode() + b"\n"
     )  # fmt: skip
-    write_document(data, output)
+    outputs.write_document(data, output)
 
 
 @attrs.define
@@ -221,24 +202,28 @@ class _FileConversion:
 
     def of_file(self, *, lines: bool, stream: bool) -> Any:
         """Return what the file becomes: a body, a message, several as a list, or bytes."""
-        data = read_bytes(self.message)
+        data = inputs.read_bytes(self.message)
         if lines:
             return self._lines([*filter(bytes.strip, data.splitlines())])
         streamed = self._streamed(data, is_asked=stream)
         return self._whole(data) if streamed is None else self._written(streamed)
 
+    @property
+    def _name(self) -> str:
+        return inputs.source_name(self.message)
+
     def _writer(self) -> Format | None:
-        return None if self.target == BODY else format_of(self.target)
+        return None if self.target == BODY else adapters.format_of(self.target)
 
     def _whole(self, data: bytes) -> Any:
         """Return the message in another format, or all messages of a conversation as a list."""
-        value = None if self.source == BODY else json_in(data)
-        messages = None if value is None else messages_in(value, self.source)
+        value = None if self.source == BODY else inputs.json_in(data)
+        messages = None if value is None else adapters.messages_in(value, self.source)
         if value == [] and self.source not in (None, BODY):
             messages = []  # a conversation before its first message, since a body is not meant
         if messages is None:
             return self._written(self._body(data, self.source))
-        reader = format_of(self.source or self._speech(value, len(messages)))
+        reader = adapters.format_of(self.source or self._speech(value, len(messages)))
         if reader is None or (isinstance(value, dict) and reader.is_turn(value)):
             return self._written(self._body(data, self.source))
         writer = self._writer()
@@ -247,14 +232,13 @@ class _FileConversion:
         if len(messages) == 1:
             return self._written(self._body(json.dumps(messages[0]).encode(), reader.name))
         raise click.UsageError(
-            f"{source_name(self.message)} holds {_talk_of(len(messages))}, and --to {self.target} "
-            "takes one; convert it to a format of messages, or give --lines and a message on each "
-            "line"
+            f"{self._name} holds {_talk_of(len(messages))}, and --to {self.target} takes one; "
+            "convert it to a format of messages, or give --lines and a message on each line"
         )
 
     def _talk(self, data: bytes, reader: Format, writer: Format) -> list[Any]:
         """Return the messages of a conversation in another format."""
-        read = reader.to_bodies(data, limits=limits(), **self.reading)
+        read = reader.to_bodies(data, limits=terminal.limits(), **self.reading)
         made = writer.from_bodies(read.value, rest=read.rest, **self.writing)
         self.losses += (*read.losses, *made.losses)
         # In some formats a message is a list of items, and so is the whole conversation.
@@ -263,15 +247,15 @@ class _FileConversion:
 
     def _body(self, data: bytes, source: str | None) -> Converted[MessageBody]:
         """Return the body of a message, with the rest of the message."""
-        found = formats_of(data) if source != BODY else []
+        found = inputs.formats_of(data) if source != BODY else []
         chosen = source or self._chosen(found)
         if chosen == BODY:
-            return Converted(decode_body(data, self.message))
-        if "rest" in self.reading and isinstance(adapter(chosen), Archive):
+            return Converted(inputs.decode_body(data, self.message))
+        if "rest" in self.reading and isinstance(adapters.adapter(chosen), Archive):
             raise click.UsageError(f"--rest cannot be used with --from {chosen}")
-        if "text" in self.reading and format_of(chosen) is None:
+        if "text" in self.reading and adapters.format_of(chosen) is None:
             raise click.UsageError(f"--markdown cannot be used with --from {chosen}")
-        converted = read_within(limits(), chosen, data, **self.reading)
+        converted = adapters.read_within(terminal.limits(), chosen, data, **self.reading)
         # Most formats can be read from any object, so a wrong --from gives a poor body, no error.
         if found and chosen not in found:
             terminal.tell(f"this looks like {' or '.join(found)}, not {chosen}")
@@ -282,10 +266,10 @@ class _FileConversion:
         """Return the message of a body, with the rest of its original message, or the body."""
         if self.target == BODY:
             why = "a body has no place for this member of the message; --rest part keeps it"
-            self.losses += left_behind(converted.rest, why)
+            self.losses += adapters.left_behind(converted.rest, why)
             return converted.value
         of_one = {name: said for name, said in self.writing.items() if name != "results"}
-        value, lost = write(self.target, converted, **of_one)
+        value, lost = adapters.write(self.target, converted, **of_one)
         self.losses += lost
         return value
 
@@ -293,22 +277,21 @@ class _FileConversion:
         """Return the format of a message; an unknown document is treated as a body."""
         if not found or BODY in found:
             return BODY
-        name = source_name(self.message)
         if len(found) > 1 and USUAL not in found:
-            raise click.UsageError(f"{name} fits {', '.join(found)}: say which with --from")
+            raise click.UsageError(f"{self._name} fits {', '.join(found)}: say which with --from")
         if len(found) > 1:
             others = " or ".join(each for each in found if each != USUAL)
-            terminal.tell(f"{name} is read as {USUAL}; give --from if it is {others}")
+            terminal.tell(f"{self._name} is read as {USUAL}; give --from if it is {others}")
             return USUAL
         return found[0]
 
     def _speech(self, value: Any, count: int) -> str:
         """Return the format of a conversation, which a body is not: parts name no speakers."""
-        found = [*detect(value)]
+        found = [*adapters.detect(value)]
         if not found:
             raise click.UsageError(
-                f"{source_name(self.message)} holds {_talk_of(count)} in no format that is known: "
-                "say which with --from"
+                f"{self._name} holds {_talk_of(count)} in no format that is known: say which with "
+                "--from"
             )
         return self._chosen(found)
 
@@ -325,11 +308,11 @@ class _FileConversion:
 
     def _speech_in(self, lines: list[bytes]) -> Format | None:
         """Return the format whose messages the lines are; None if they are no conversation."""
-        values = [*map(json_in, lines)]
+        values = [*map(inputs.json_in, lines)]
         if len(values) < 2 or not all(isinstance(each, dict) for each in values):
             return None
-        chosen = self._chosen([*detect(values)] if self.source is None else [self.source])
-        reader = None if chosen == BODY else format_of(chosen)
+        chosen = self._chosen([*adapters.detect(values)] if self.source is None else [self.source])
+        reader = None if chosen == BODY else adapters.format_of(chosen)
         if reader is None or any(reader.messages_in(each) is not None for each in values):
             return None  # a line may hold a whole conversation
         return reader
@@ -345,15 +328,19 @@ class _FileConversion:
 
     def _streamed(self, data: bytes, *, is_asked: bool) -> Converted[MessageBody] | None:
         """Return the body of a recorded stream; None if there is none, and nobody says so."""
-        is_meant = is_asked or is_sent(data)
-        values = values_of_lines(data, limits()) if is_meant or _has_lines(data) else None
+        is_meant = is_asked or inputs.is_sent(data)
+        values = (
+            adapters.values_of_lines(data, terminal.limits())
+            if is_meant or _has_lines(data)
+            else None
+        )
         if values is None:
             values = _listed(data, is_asked=is_asked)
         # Each line may be a message, or a body.
-        if values is None or not (is_meant or messages_in(values) is None):
+        if values is None or not (is_meant or adapters.messages_in(values) is None):
             return None
         events = [each for each in values if not isinstance(each, Broken)]
-        found = stream_in(events, self._of_events(), limits())
+        found = adapters.stream_in(events, self._of_events(), terminal.limits())
         if found is None:
             if is_meant:
                 raise click.UsageError(self._no_stream(events))
@@ -366,8 +353,11 @@ class _FileConversion:
         if not self.reading or found.format == _OWN:
             return found.made
         # It is to be read in another way than streams are.
-        read = read_within(
-            limits(), found.format, write(found.format, found.made).value, **self.reading
+        read = adapters.read_within(
+            terminal.limits(),
+            found.format,
+            adapters.write(found.format, found.made).value,
+            **self.reading,
         )
         self.losses += read.losses
         return read
@@ -380,18 +370,18 @@ class _FileConversion:
         # Most commands read no streams, and their readers take long to load.
         from messagebody.adapters.streams import Assembler
 
-        name, source = source_name(self.message), self._of_events()
+        source = self._of_events()
         if source is None:
             why = "say which with --from, and what is wrong is told"
-            return f"{name} has no events of one message in a known format; {why}"
-        assembler = Assembler(source, limits=limits())
+            return f"{self._name} has no events of one message in a known format; {why}"
+        assembler = Assembler(source, limits=terminal.limits())
         try:
             for event in events:
                 assembler.feed(event)
             assembler.finish()
         except MessageBodyError as error:
-            return f"{name} is no stream of {self.source}: {error}"
-        return f"{name} is no stream of {self.source}: its events make no content"
+            return f"{self._name} is no stream of {self.source}: {error}"
+        return f"{self._name} is no stream of {self.source}: its events make no content"
 
 
 def _talk_of(count: int) -> str:
@@ -402,13 +392,13 @@ def _listed(data: bytes, *, is_asked: bool) -> list[Any] | None:
     """Return the events in a list of JSON; None if it may be something else, and nobody asks."""
     # A list of parts, messages or blocks is what most files are.
     is_list = data.lstrip().startswith(b"[")
-    if not is_asked and (not is_list or formats_of(data)):
+    if not is_asked and (not is_list or inputs.formats_of(data)):
         return None
-    held = json_in(data)
+    held = inputs.json_in(data)
     return held if isinstance(held, list) else [held]
 
 
 def _has_lines(data: bytes) -> bool:
     """Return whether the first of several lines is a JSON object."""
     first, _, others = data.strip().partition(b"\n")
-    return bool(others) and isinstance(json_in(first), dict)
+    return bool(others) and isinstance(inputs.json_in(first), dict)

@@ -9,19 +9,10 @@ from typing import Any
 
 import click
 
-from messagebody._cli import options, terminal
+from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.inputs import (
-    BODY,
-    decode_body,
-    decode_json,
-    formats_of,
-    read_bytes,
-    source_name,
-)
+from messagebody._cli.inputs import BODY
 from messagebody._cli.options import FORMAT
-from messagebody._cli.outputs import write_out
-from messagebody._cli.terminal import limits
 from messagebody._core import count_of, human_size, not_json
 from messagebody.adapters import (
     adapter,
@@ -87,7 +78,7 @@ def _capabilities(row: dict[str, Any]) -> Iterable[str]:
 
 def _formats_of_lines(data: bytes) -> list[str]:
     """Return the formats of the conversation in lines of JSON."""
-    lines = values_of_lines(data, limits()) or ()
+    lines = values_of_lines(data, terminal.limits()) or ()
     return [*detect([each for each in lines if isinstance(each, dict)])]
 
 
@@ -101,21 +92,21 @@ def detect_command(message: str, *, as_json: bool) -> ExitCode:
     \b
       messagebody detect received.json
     """
-    data = read_bytes(message)
-    found = formats_of(data) or _formats_of_lines(data)
+    data = inputs.read_bytes(message)
+    found = inputs.formats_of(data) or _formats_of_lines(data)
     if as_json:
         terminal.say_json([*found])
     else:
         terminal.say(found)
     if BODY in found:
-        for finding in iter_strangers(decode_body(data, source_name(message))):
+        for finding in iter_strangers(inputs.decode_body(data, inputs.source_name(message))):
             if finding.check == "chat-message":
                 terminal.warn(str(finding))
     if not found:
         problem = "" if message == "-" else not_json(message, data)
         if problem:
             raise click.UsageError(problem)
-        decode_json(data, source_name(message))
+        inputs.decode_json(data, inputs.source_name(message))
         known = ", ".join([BODY, *adapter_names()])
         terminal.tell(f"the message has none of the formats {known}")
     return ExitCode.YES if found else ExitCode.NO
@@ -159,7 +150,7 @@ def check(message: str, source: str | None, *, strict: bool) -> ExitCode:
     A Sentient MESSAGE may be an array: a chain. Exit code 1: there are violations that are not
     just warnings.
     """
-    data = read_bytes(message)
+    data = inputs.read_bytes(message)
     chosen = source or _detected(data)
     found = [*_findings(data, chosen, strict=strict)]
     is_invalid = any(map(is_error, found))
@@ -171,7 +162,7 @@ def check(message: str, source: str | None, *, strict: bool) -> ExitCode:
 
 
 def _detected(data: bytes) -> str:
-    value = decode_json(data, "the message")
+    value = inputs.decode_json(data, "the message")
     # A plain message of an envelope looks like one of a provider, and here envelopes are meant.
     found = [name for name in _ENVELOPES if adapter(name).detect(value)] or detect(value)
     if not found:
@@ -197,12 +188,12 @@ def _findings(data: bytes, name: str, *, strict: bool) -> Iterable[Finding]:
 @options.flag("--detached", help="Print the signature alone.")
 def sign(message: str, secret_file: Path, profile: str, *, detached: bool) -> None:
     """Print an Olympus envelope with its signature in it."""
-    data, secret = read_bytes(message), secret_file.read_bytes()
+    data, secret = inputs.read_bytes(message), secret_file.read_bytes()
     if detached:
         printed = olympus.sign(data, secret, profile=profile)
     else:
         printed = json.dumps(olympus.signed(data, secret, profile=profile))
-    write_out(printed.encode() + b"\n")
+    outputs.write_out(printed.encode() + b"\n")
 
 
 @envelope_command.command
@@ -215,7 +206,7 @@ def verify(message: str, secret_file: Path, profile: str, signature: str | None)
 
     Fields that the signature does not cover are listed. Exit code 1: the signature is wrong.
     """
-    data, secret = read_bytes(message), secret_file.read_bytes()
+    data, secret = inputs.read_bytes(message), secret_file.read_bytes()
     result = olympus.verify(data, secret, profile=profile, signature=signature)
     paint = terminal.palette()
     if not result:
@@ -235,5 +226,5 @@ def log(message: str, directory: str) -> None:
 
     A log has the messages of one day; its path is printed.
     """
-    path = sentient.AuditLog(directory).append(read_bytes(message))
+    path = sentient.AuditLog(directory).append(inputs.read_bytes(message))
     terminal.say(os.fspath(path))

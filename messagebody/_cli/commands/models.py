@@ -7,11 +7,9 @@ from typing import Any
 
 import click
 
-from messagebody._cli import options, terminal
+from messagebody._cli import inputs, options, terminal
 from messagebody._cli.commands.serving import LOOPBACKS, PORT, host_option, hosts_option, listen
-from messagebody._cli.inputs import read_body
 from messagebody._cli.kinds import FILE, store_url
-from messagebody._cli.terminal import limits
 from messagebody._core import (
     MESSAGE_SUFFIX,
     MessageBody,
@@ -98,17 +96,17 @@ def _served(source: str) -> MessageBody | StoredMessages | OneStoredMessage:
         document = _document(source)
         if document is None:
             # A store lists and reads regular files only, and follows no link below its root.
-            found = StoredMessages(open_store(store_url(source)), limits())
+            found = StoredMessages(open_store(store_url(source)), terminal.limits())
             if not found:
                 click.echo(f"There is no file *{MESSAGE_SUFFIX} in {quote(source)} yet.", err=True)
             return found
-        body = read_body(source)
+        body = inputs.read_body(source)
         is_file = document.store.stat(document.key) is not None
     except (OSError, ImportError, ValueError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise click.UsageError(f"can't read {quote(source)}: {reason}") from error
     # A pipe is read once.
-    return OneStoredMessage(document.store, document.key, limits()) if is_file else body
+    return OneStoredMessage(document.store, document.key, terminal.limits()) if is_file else body
 
 
 def _document(source: str) -> StoredDocument | None:

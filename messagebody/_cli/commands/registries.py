@@ -6,13 +6,10 @@ from typing import Any
 
 import click
 
-from messagebody._cli import options, terminal
+from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
 from messagebody._cli.fleets import arrow, change_lines, report_change, report_tools, tool_lines
-from messagebody._cli.inputs import decode_json, read_bytes, read_file_of_directory, read_schema
-from messagebody._cli.outputs import write_document
 from messagebody._cli.reports import FORMATS, CommandReport, answer, from_here, report_form
-from messagebody._cli.terminal import limits
 from messagebody._core import count_of, escape, quote
 from messagebody.agents import Registry, diff_tools, holds_tools
 from messagebody.errors import InvalidSchema
@@ -24,7 +21,7 @@ _directory = click.argument("directory", type=click.Path(exists=True), metavar="
 
 
 def _registry(place: str, *, lenient: bool) -> Registry:
-    registry = Registry.from_directory(place, lenient=lenient, limits=limits())
+    registry = Registry.from_directory(place, lenient=lenient, limits=terminal.limits())
     _tell(registry.findings)
     return registry
 
@@ -172,7 +169,7 @@ def shortest_chain(
     HAVE is the schema of the first input, WANT of the last output. Exit code 1: there is no chain.
     """
     registry = _registry(directory, lenient=lenient)
-    found = registry.chain(read_schema(have), read_schema(want))
+    found = registry.chain(inputs.read_schema(have), inputs.read_schema(want))
     _say_names(found, as_json=as_json)
     if found is None:
         # There is no chain of pairs that always fit, but one with an undecided pair could exist.
@@ -232,7 +229,7 @@ def diff(
     else:
         report, lines = _change_of_agents(old, new, lenient=lenient)
     for name, file in reports:
-        write_document(f"{FORMATS[name](report)}\n".encode(), file)
+        outputs.write_document(f"{FORMATS[name](report)}\n".encode(), file)
     return answer(report, form, lines)
 
 
@@ -247,11 +244,11 @@ def _tools_in(place: str) -> _Lists | None:
         UsageError: it holds tools beside something else.
     """
     is_directory = Path(place).is_dir()
-    read = read_file_of_directory if is_directory else read_bytes
+    read = inputs.read_file_of_directory if is_directory else inputs.read_bytes
     lists, others = _Lists(), dict[str, str]()
     for file in [*map(str, sorted(Path(place).glob("*.json")))] if is_directory else [place]:
         try:
-            held = decode_json(read(file), quote(file))
+            held = inputs.decode_json(read(file), quote(file))
         except (click.UsageError, OSError) as error:
             if not is_directory:
                 raise

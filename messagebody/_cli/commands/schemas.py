@@ -8,20 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from messagebody._cli import options, terminal
+from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.inputs import (
-    read_body,
-    read_bytes,
-    read_either,
-    read_party,
-    read_schema,
-    slashed,
-)
 from messagebody._cli.kinds import FILE
-from messagebody._cli.outputs import write_document
 from messagebody._cli.reports import answer, from_here, report_form
-from messagebody._cli.terminal import in_shell_words, limits
 from messagebody._cli.verdicts import Subject, lines_of, pair_lines, report_findings, report_pair
 from messagebody._core import count_of, escape, quote
 from messagebody.compatibility import Compatibility, check, evolution, lint, suggest
@@ -63,10 +53,10 @@ def validate_command(
     """
     paths = bodies or ("-",)
     # Read once, because its index of patterns is made once and used for all bodies.
-    wanted = read_schema(schema)
+    wanted = inputs.read_schema(schema)
     results = []
     for path in paths:
-        message = read_body(path)
+        message = inputs.read_body(path)
         violations = list(wanted.iter_violations(message, resolver=resolver))
         results.append({"body": path, **_as_json(violations)})
         if not as_json:
@@ -118,7 +108,7 @@ def schema_command() -> None:
 @options.servers
 def show_command(schema: str, *, as_json: bool) -> None:
     """Describe a schema in words."""
-    read = read_schema(schema)
+    read = inputs.read_schema(schema)
     if as_json:
         terminal.say(read.to_json(indent=2))
     else:
@@ -153,10 +143,10 @@ def add_part_command(
         raise click.UsageError(
             "-i writes back to the file SCHEMA; it cannot be used with -o, --new or standard input"
         )
-    parts = [] if new else [*read_schema(schema)]
+    parts = [] if new else [*inputs.read_schema(schema)]
     try:
         added = SchemaPart(
-            None if name is None else slashed(name),
+            None if name is None else inputs.slashed(name),
             **({} if content_type is None else {"content_type": content_type}),
             required=required, description=description,
             content_schema=None if content is None else _content(content, sends=sends),
@@ -165,14 +155,16 @@ def add_part_command(
         raise click.UsageError(str(error)) from error
     whole = MessageBodySchema([*parts, added])
     target = schema if in_place else output
-    write_document(whole.to_json(indent=2).encode() + b"\n", target, None if new else schema)
+    outputs.write_document(
+        whole.to_json(indent=2).encode() + b"\n", target, None if new else schema
+    )
 
 
 def _content(place: str, *, sends: bool) -> ContentSchema:
     """Return the content schema in a file, or of a model that is named as `module:name`."""
     module, colon, name = place.partition(":")
     if not colon or not module.replace(".", "").isidentifier() or Path(place).exists():
-        return content_schema_of(read_bytes(place), limits=limits())
+        return content_schema_of(inputs.read_bytes(place), limits=terminal.limits())
     # The models of a project are usually where the command is called.
     sys.path.insert(0, "")
     try:
@@ -195,7 +187,7 @@ def json_schema_command(kind: str, output: str | None) -> None:
       messagebody json-schema schema -o .vscode/bodyschema.schema.json
     """
     described = body_json_schema() if kind == "body" else schema_json_schema()
-    write_document(json.dumps(described, indent=2).encode() + b"\n", output)
+    outputs.write_document(json.dumps(described, indent=2).encode() + b"\n", output)
 
 
 @click.command
@@ -209,8 +201,8 @@ def infer_command(bodies: tuple[str, ...], output: str | None) -> None:
       messagebody infer message.json
       messagebody infer messages/*.json -o inferred.schema.json
     """
-    schema = MessageBodySchema.infer(*(read_body(path) for path in bodies or ("-",)))
-    write_document(schema.to_json(indent=2).encode() + b"\n", output)
+    schema = MessageBodySchema.infer(*(inputs.read_body(path) for path in bodies or ("-",)))
+    outputs.write_document(schema.to_json(indent=2).encode() + b"\n", output)
 
 
 _SHOWN = 3
@@ -249,8 +241,12 @@ def check_command(
     """
     if wants_help and form not in {"text", "json"}:
         raise click.UsageError(f"--suggest cannot be used with --format {form}")
-    sent = MessageBodySchema.infer(read_body(producer)) if infer else read_party(producer)
-    taken = read_party(consumer)
+    sent = (
+        MessageBodySchema.infer(inputs.read_body(producer))
+        if infer
+        else inputs.read_party(producer)
+    )
+    taken = inputs.read_party(consumer)
     result = _decided(sent, taken, lenient=lenient, steps=steps)
     sides = _output_of(sent), _input_of(taken)
     changes = suggest(*sides, lenient=lenient, limit=_SHOWN) if wants_help else None
@@ -304,7 +300,7 @@ def evolve_command(
     \b
       messagebody evolve v1.schema.json v2.schema.json --mode full
     """
-    before, after = read_schema(old), read_schema(new)
+    before, after = inputs.read_schema(old), inputs.read_schema(new)
     result = evolution(before, after, mode, lenient=lenient, steps=steps)
     was, now = from_here(old), from_here(new)
     # For FULL, the direction that failed is shown, so the answer decides who sends.
@@ -337,9 +333,9 @@ def lint_command(paths: tuple[str, ...], form: str) -> ExitCode:
 
 def _lint(path: str, form: str, *, several: bool) -> ExitCode:
     """Print the likely mistakes in a schema or a body."""
-    read = read_either(path)
+    read = inputs.read_either(path)
     findings = lint(read) if isinstance(read, MessageBodySchema) else [*iter_findings(read)]
     place = f"{from_here(path)}: " if several else ""
-    told = (f"{place}{in_shell_words(str(finding))}" for finding in findings)
+    told = (f"{place}{terminal.in_shell_words(str(finding))}" for finding in findings)
     report = report_findings(findings, read, from_here(path), lines_of(path))
     return answer(report, form, folded(told, terminal.width()))

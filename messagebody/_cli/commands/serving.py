@@ -6,10 +6,8 @@ from typing import Final
 import click
 
 from messagebody import serving
-from messagebody._cli import options, terminal
-from messagebody._cli.inputs import read_schema
+from messagebody._cli import inputs, options, terminal
 from messagebody._cli.kinds import FILE, SECRET, TIME, TOKEN
-from messagebody._cli.terminal import limits
 from messagebody._core import quote
 from messagebody.errors import InvalidArgument
 from messagebody.storage import Resolver
@@ -78,11 +76,11 @@ def serve_command(
             writable=writable,
             token=token,
             secret=secret,
-            schema=None if schema is None else read_schema(schema),
+            schema=None if schema is None else inputs.read_schema(schema),
             hosts=[*(() if host in _ANY else (host,)), *hosts],
             origins=origins,
             resolver=None if resolver.is_closed else resolver,
-            limits=serving.ServingLimits(message=limits(), seconds=timeout),
+            limits=serving.ServingLimits(message=terminal.limits(), seconds=timeout),
         )
     except InvalidArgument as error:
         raise click.UsageError(str(error)) from error

@@ -6,21 +6,10 @@ from typing import Any
 
 import click
 
-from messagebody._cli import options, terminal
+from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.inputs import (
-    is_database,
-    is_on_server,
-    part_at,
-    part_named,
-    read_body,
-    slashed,
-    source_name,
-)
 from messagebody._cli.kinds import EXISTING_STORE, FILE, SIZE, TIME, TOKEN
 from messagebody._cli.options import ANY_TYPE, NAME, STORE_HELP
-from messagebody._cli.outputs import check_output, progress, write_body, write_out
-from messagebody._cli.terminal import in_shell_words
 from messagebody._core import MessageBody, Part, count_of, escape, human_size, quote
 from messagebody.errors import InvalidArgument
 from messagebody.storage import (
@@ -73,19 +62,19 @@ def offload_command(
       messagebody offload message.json --to s3://bucket/prefix --fit '240 KiB' -o small.json
       messagebody offload message.json --to https://host/uploads/ --token-file token -i
     """
-    is_upload = is_on_server(store)
+    is_upload = inputs.is_on_server(store)
     if token is not None and not is_upload:
         raise click.UsageError("--token-file is for https://host/uploads/, not for a store")
-    message = read_body(body)
-    with progress("offloading") as callback:
+    message = inputs.read_body(body)
+    with outputs.progress("offloading") as callback:
         result = offload(
             message, store, threshold=threshold, fit=fit,
             storage_options={"resolver": resolver, "token": token} if is_upload else None,
             # A pattern never matches unnamed parts; without a pattern, all parts are selected.
-            names=slashed(names or "**"), unnamed=names is None, content_types=content_type,
+            names=inputs.slashed(names or "**"), unnamed=names is None, content_types=content_type,
             callback=callback,
         )  # fmt: skip
-    write_body(result, body, output, in_place=in_place)
+    outputs.write_body(result, body, output, in_place=in_place)
     # Counted by the difference, because there may have been references before.
     moved = sum(part.is_reference for part in result) - sum(part.is_reference for part in message)
     if moved:
@@ -124,18 +113,18 @@ def inline_command(
       messagebody inline small.json --allow ./store --names 'charts/*' -i
       messagebody inline chat.db --store ./store -o whole.db
     """
-    if is_database(body):
+    if inputs.is_database(body):
         _inline_database(body, store, None if in_place else output)
         return
     if store is not None:
-        raise click.UsageError(f"{source_name(body)} is no database, and --store is for one")
-    message = read_body(body)
-    with progress("reading") as callback:
+        raise click.UsageError(f"{inputs.source_name(body)} is no database, and --store is for one")
+    message = inputs.read_body(body)
+    with outputs.progress("reading") as callback:
         result = inline(
-            message, resolver=resolver, names=slashed(names), all=everything,
+            message, resolver=resolver, names=inputs.slashed(names), all=everything,
             callback=callback,
         )  # fmt: skip
-    write_body(result, body, output, in_place=in_place)
+    outputs.write_body(result, body, output, in_place=in_place)
 
 
 def _inline_database(database: str, store: str | None, output: str | None) -> None:
@@ -174,14 +163,14 @@ def fetch_command(
       messagebody fetch small.json video/talk.mp4 --allow s3://bucket/prefix
       messagebody fetch small.json --index 3 -o talk.mp4 --allow ./store
     """
-    part = _part(read_body(body), name, index)
+    part = _part(inputs.read_body(body), name, index)
     # Standard output can't take back wrong content, so it is verified first.
     if output == "-":
-        write_out(part.read_bytes(resolver))
+        outputs.write_out(part.read_bytes(resolver))
         return
     path = Path(output) if output is not None else _unused(part)
-    check_output(str(path))
-    with progress("reading") as callback:
+    outputs.check_output(str(path))
+    with outputs.progress("reading") as callback:
         fetch(part, path, resolver=resolver, callback=callback)
     terminal.remark(f"{path}: {human_size(path.stat().st_size)}")
 
@@ -190,9 +179,9 @@ def _part(body: MessageBody, name: str | None, index: int | None) -> Part:
     if (name is None) is (index is None):
         raise click.UsageError("give either the NAME of a part or its --index")
     if name is not None:
-        return part_named(body, name)
+        return inputs.part_named(body, name)
     assert index is not None  # noqa: S101 - one of the two is given
-    return part_at(body, index)
+    return inputs.part_at(body, index)
 
 
 def _unused(part: Part) -> Path:
@@ -221,7 +210,7 @@ def verify_command(body: str, resolver: Resolver, *, size_only: bool, as_json: b
       messagebody verify small.json --allow s3://bucket/prefix
       messagebody verify small.json --allow ./store --size-only --json
     """
-    result = verify(read_body(body), resolver=resolver, digest=not size_only)
+    result = verify(inputs.read_body(body), resolver=resolver, digest=not size_only)
     if as_json:
         findings = [_described(finding) for finding in result.findings]
         terminal.say_json({"checked": result.checked, "findings": findings})
@@ -243,7 +232,7 @@ def _described(finding: ReferenceFinding) -> dict[str, Any]:
 
 
 def _in_words(finding: ReferenceFinding) -> str:
-    return escape(in_shell_words(str(finding)), limit=4000)
+    return escape(terminal.in_shell_words(str(finding)), limit=4000)
 
 
 @click.command
@@ -265,13 +254,13 @@ def migrate_command(
       messagebody migrate small.json --from ./store --to s3://bucket/prefix -i
       messagebody migrate small.json --from s3://old/agents --to s3://new/agents -o moved.json
     """
-    message = read_body(body)
-    with progress("migrating") as callback:
+    message = inputs.read_body(body)
+    with outputs.progress("migrating") as callback:
         result = migrate(
             message, store, source=source, all=everything,
             callback=callback,
         )  # fmt: skip
-    write_body(result, body, output, in_place=in_place)
+    outputs.write_body(result, body, output, in_place=in_place)
     moved = sum(new.url != old.url for new, old in zip(result, message, strict=True))
     if moved:
         terminal.remark(f"{count_of(moved, 'part')} copied")
@@ -297,9 +286,9 @@ def present_command(body: str, expires: float, resolver: Resolver, output: str |
     \b
       messagebody present small.json --allow s3://bucket/prefix --expires 15m
     """
-    message = read_body(body)
+    message = inputs.read_body(body)
     result = present(message, expires=round(expires), resolver=resolver)
     # Not back to its own file: the links expire, and the message is to stay.
-    write_body(result, "-", output)
+    outputs.write_body(result, "-", output)
     signed = sum(new.url != old.url for new, old in zip(result, message, strict=True))
     terminal.remark(f"{count_of(signed, 'link')} signed")

@@ -9,16 +9,8 @@ from typing import Any
 import attrs
 import click
 
-from messagebody._cli import options, terminal
+from messagebody._cli import inputs, options, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.inputs import (
-    decode_body,
-    decode_json,
-    is_database,
-    read_body,
-    read_bytes,
-    read_file_of_directory,
-)
 from messagebody._cli.kinds import EXISTING_STORE, TIME, seconds
 from messagebody._core import MessageBody, digests_of, escape, human_size, quote
 from messagebody.storage import Bodies, Needs, Owner, Recent, Swept, sweep
@@ -121,12 +113,12 @@ class _Found:
             raise click.UsageError("give every BODY in use: without one, all objects are garbage")
         for path, is_named in files:
             if path == "-":
-                self._piped = self._piped or read_body(path)
+                self._piped = self._piped or inputs.read_body(path)
                 yield self._piped
             elif is_named:
-                yield read_body(path)
+                yield inputs.read_body(path)
             else:
-                yield decode_body(read_file_of_directory(path), path)
+                yield inputs.decode_body(inputs.read_file_of_directory(path), path)
 
 
 @attrs.define
@@ -136,14 +128,14 @@ class _OwnerFile:
     path: str
 
     def __iter__(self) -> Iterator[str]:
-        if is_database(self.path):
+        if inputs.is_database(self.path):
             yield from _values(self.path)
             return
-        data = read_bytes(self.path)
+        data = inputs.read_bytes(self.path)
         lines = data.splitlines() if self.path.endswith(_LINES) else [data]
         for line in filter(bytes.strip, lines):
             # Decoded, because JSON can spell every character in several ways.
-            yield from digests_of(decode_json(line, self.path))
+            yield from digests_of(inputs.decode_json(line, self.path))
 
 
 def _values(path: str) -> Iterator[str]:

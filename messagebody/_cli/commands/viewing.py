@@ -11,21 +11,10 @@ from typing import Any, Final
 
 import click
 
-from messagebody._cli import options, terminal
-from messagebody._cli.inputs import (
-    BODY,
-    checked_body,
-    is_database,
-    json_in,
-    read_body,
-    read_bytes,
-    read_schema,
-    source_name,
-)
+from messagebody._cli import inputs, options, outputs, terminal
+from messagebody._cli.inputs import BODY
 from messagebody._cli.kinds import FILE, SIZE
 from messagebody._cli.options import FORMAT
-from messagebody._cli.outputs import note_input, write_document
-from messagebody._cli.terminal import is_terminal, limits
 from messagebody._core import escape, human_size
 from messagebody.adapters import (
     Transcript,
@@ -93,7 +82,7 @@ def view_command(
       messagebody view message.json --sort -rides --rows 20 --open
     """  # noqa: D205 - the table of commands has the first line
     # In a terminal, pages with pictures would be megabytes of base64.
-    if output is None and not in_browser and is_terminal(sys.stdout):
+    if output is None and not in_browser and terminal.is_terminal(sys.stdout):
         raise click.UsageError("a page is for a browser; write it with -o FILE, or use --open")
     if store is not None and resolver.is_closed:
         resolver = Resolver(allow=store)
@@ -105,7 +94,7 @@ def view_command(
     )  # fmt: skip
     if in_browser and output in {None, "-"}:
         output = _temporary_file()
-    write_document(drawn.html.encode(), output)
+    outputs.write_document(drawn.html.encode(), output)
     if drawn.summary and output not in {None, "-"}:
         terminal.remark(escape(drawn.summary, limit=500))
     _say_unread(drawn.unread)
@@ -125,27 +114,29 @@ def _run(
         store: where such a database keeps large contents.
     """
     place = Path(path)
-    if place.is_file() and is_database(path):
+    if place.is_file() and inputs.is_database(path):
         return _thread_of(place, thread, store)
     if thread is not None or store is not None:
         option = "--thread" if thread is not None else "--store"
-        raise click.UsageError(f"{source_name(path)} is no database, and {option} is for one")
+        raise click.UsageError(
+            f"{inputs.source_name(path)} is no database, and {option} is for one"
+        )
     if place.is_dir():
         return _directory(place, None if format_name == BODY else format_name)
-    data = read_bytes(path)
+    data = inputs.read_bytes(path)
     if format_name == BODY or (format_name is None and not _is_run(data)):
         return data
     try:
-        return read_transcript(data, format_name, limits=limits())
+        return read_transcript(data, format_name, limits=terminal.limits())
     except MessageBodyError as error:
-        raise click.UsageError(f"{source_name(path)} is not a run: {error}") from error
+        raise click.UsageError(f"{inputs.source_name(path)} is not a run: {error}") from error
 
 
 def _directory(place: Path, format_name: str | None) -> Transcript:
     for file in place.iterdir():
-        note_input(file)
+        outputs.note_input(file)
     try:
-        return transcript_in(place, format_name, limits=limits())
+        return transcript_in(place, format_name, limits=terminal.limits())
     except DecodeError as error:
         raise click.UsageError(f"{error}; --limit SIZE allows more") from error
 
@@ -154,20 +145,20 @@ def _thread_of(file: Path, thread: str | None, store: str | None) -> Transcript:
     # Only this needs the extra `langgraph`.
     from messagebody.frameworks.langgraph_threads import read_thread
 
-    note_input(file)
+    outputs.note_input(file)
     try:
         return read_thread(file, thread, store=store)
     except InvalidArgument as error:
-        raise click.UsageError(f"{source_name(str(file))}: {error} (--thread ID)") from error
+        raise click.UsageError(f"{inputs.source_name(str(file))}: {error} (--thread ID)") from error
     except (DecodeError, EnvelopeError) as error:
         raise click.UsageError(str(error)) from error
 
 
 def _is_run(data: bytes) -> bool:
     """Return whether bytes are messages, and not a body."""
-    value = json_in(data)
+    value = inputs.json_in(data)
     if value is None:
-        return values_of_lines(data, limits()) is not None
+        return values_of_lines(data, terminal.limits()) is not None
     parts = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
     return not any(_OWN & part.keys() for part in parts) and holds_messages(value)
 
@@ -178,14 +169,14 @@ def _drawn(
     """Return the page of a run, or of the body in some bytes."""
     if isinstance(found, bytes):
         return draw(
-            checked_body(found, path),
-            schema=None if schema is None else read_schema(schema),
-            against=None if against is None else read_body(against),
+            inputs.checked_body(found, path),
+            schema=None if schema is None else inputs.read_schema(schema),
+            against=None if against is None else inputs.read_body(against),
             **options,
         )
     given = "--schema" if schema else "--against" if against else None
     if given is not None:
-        raise click.UsageError(f"{source_name(path)} holds a run, and {given} is for a body")
+        raise click.UsageError(f"{inputs.source_name(path)} holds a run, and {given} is for a body")
     return draw_run(found, **options)
 
 

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import click
 
-from messagebody._cli import options, terminal
+from messagebody._cli import inputs, options, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.inputs import read_schema, read_workflow, slashed
 from messagebody._cli.kinds import FILE
 from messagebody._cli.reports import answer, from_here, report_form
 from messagebody._cli.verdicts import report_workflow, workflow_lines
@@ -57,7 +56,7 @@ def check_workflow(flow: str, form: str, steps: int, *, wants_help: bool) -> Exi
       messagebody workflow check flow.toml --suggest
       messagebody workflow check flow.json --format sarif > flow.sarif
     """
-    workflow = read_workflow(flow)
+    workflow = inputs.read_workflow(flow)
     answers = workflow.check(steps=steps)
     changes = _changes(workflow, answers, steps) if wants_help else None
     report = report_workflow(answers, from_here(flow), changes)
@@ -87,7 +86,7 @@ def show_workflow(flow: str, form: str, steps: int) -> ExitCode:
       messagebody workflow show flow.json > flow.html
       messagebody workflow show flow.json --format mermaid
     """
-    workflow = read_workflow(flow)
+    workflow = inputs.read_workflow(flow)
     answers = workflow.check(steps=steps)
     if form == "html":
         page = workflow_page(workflow, answers, title=escape(Path(flow).name))
@@ -113,9 +112,9 @@ def flows(flow: str, names: str, agent: str, *, as_json: bool) -> ExitCode:
     \b
       messagebody workflow flows flow.json '/private/**' publisher
     """
-    workflow = read_workflow(flow)
+    workflow = inputs.read_workflow(flow)
     try:
-        found = workflow.flows(slashed(names), agent)
+        found = workflow.flows(inputs.slashed(names), agent)
     except MessageBodyError as error:
         raise click.UsageError(str(error)) from error
     if as_json:
@@ -149,7 +148,7 @@ def adapt_schemas(producer: str, consumer: str, steps: int, *, as_json: bool) ->
     \b
       messagebody workflow adapt researcher.schema.json writer.schema.json
     """
-    found = adapt(read_schema(producer), read_schema(consumer), steps=steps)
+    found = adapt(inputs.read_schema(producer), inputs.read_schema(consumer), steps=steps)
     if found is not None and found.lost:
         terminal.warn(f"the steps lose something:{lost_text(found.lost)}")
     if as_json:
