@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from messagebody._model.access import access_of, parts_of
+from messagebody._model.content import Reference
 from messagebody._model.part import Part
 from messagebody.filesystem._files import PartReader, described_stream
 from messagebody.filesystem._paths import concerning
@@ -46,9 +47,9 @@ class FileReader:
             return PartReader(path, url, content)
         part = self._tree.file(path)
         with concerning(path):
-            if not (whole and part.is_reference):
+            if not whole or part.reference is None:
                 return described_stream(part.open(), path, url, self._known_size(part))
-            spool = self._fetch(part)
+            spool = self._fetch(part, part.reference)
         return described_stream(spool.stream(), path, url, spool.size)
 
     def read(self, path: str, start: int | None, end: int | None) -> bytes:
@@ -103,11 +104,9 @@ class FileReader:
         found = access_of(part)
         return found["resolver"] or Resolver(), found["budget"]
 
-    def _fetch(self, part: Part) -> Spool:
+    def _fetch(self, part: Part, reference: Reference) -> Spool:
         resolver, budget = self._access(part)
-        return resolver.fetch(
-            str(part.url), size=part.size, digest=part.digest, subject=part.label, budget=budget
-        )
+        return resolver.fetch(reference, subject=part.label, budget=budget)
 
     def _range(self, path: str, part: Part, start: int | None, end: int | None) -> bytes:
         size = self._known_size(part)
@@ -120,23 +119,22 @@ class FileReader:
         # Complete content can be verified, so it is.
         if size is not None and (start, end) == (0, size):
             return part.read_bytes()
-        if part.is_reference:
-            return self._range_of_reference(part, start, end)
+        if part.reference is not None:
+            return self._range_of_reference(part, part.reference, start, end)
         with part.open() as stream:
             stream.seek(start)
             return stream.read(max(end - start, 0))
 
-    def _range_of_reference(self, part: Part, start: int, end: int) -> bytes:
+    def _range_of_reference(self, part: Part, reference: Reference, start: int, end: int) -> bytes:
         resolver, budget = self._access(part)
-        url = str(part.url)
-        key = resolver, url, part.size, part.digest
+        key = resolver, reference
         if not (resolver.require_digest or self._wholes.has(key)):
             # Some servers send everything, whatever range is asked for.
             with contextlib.suppress(NoRanges):
                 return resolver.read_range(
-                    url, start, end, subject=part.label, budget=budget, skips=False
+                    reference.url, start, end, subject=part.label, budget=budget, skips=False
                 )
-        return self._wholes.cut(key, start, end, partial(self._fetch, part))
+        return self._wholes.cut(key, start, end, partial(self._fetch, part, reference))
 
 
 class _Wholes:

@@ -44,7 +44,7 @@ class FileTree:
         self.body = body
         self.made = MadeDirectories()
         self.quotes = quotes
-        self._resolver = resolver
+        self.resolver = resolver
         self._offload = offload
 
     # Names and paths: the same, unless names are quoted
@@ -68,8 +68,8 @@ class FileTree:
         part = self.body.get(self.name(path))
         if part is None:
             return None
-        if self._resolver is not None:
-            part = part.with_resolver(self._resolver)
+        if self.resolver is not None:
+            part = part.with_resolver(self.resolver)
         if self._offload is None or not self._offload.has_written(part.reference):
             return part
         given = resolver_of(part) or Resolver()

@@ -151,13 +151,13 @@ class TestPrompts:
     def test_read_only_while_there_is_room(self, tmp_path: Path) -> None:
         texts = [Part("cats " * 200, name=f"/{number}") for number in range(100)]
         body = offload(MessageBody(texts), tmp_path, threshold=0)
-        read: list[str] = []
+        read: list[Any] = []
         resolver = Resolver(allow=tmp_path)
         fetch = resolver.fetch
 
-        def noted(url: str, **how: Any) -> Any:
-            read.append(url)
-            return fetch(url, **how)
+        def noted(reference: Any, **how: Any) -> Any:
+            read.append(reference)
+            return fetch(reference, **how)
 
         resolver.fetch = noted  # type: ignore[method-assign]
         from messagebody.prompts import to_prompt
@@ -180,7 +180,7 @@ class TestPrompts:
         # Four that wait for each other: one at a time, the first would wait in vain.
         together = threading.Barrier(4, timeout=30)
 
-        def slow(url: str, **how: Any) -> Any:
+        def slow(reference: Any, **how: Any) -> Any:
             together.wait()
             raise UnsafeReference("it", "is slow")
 

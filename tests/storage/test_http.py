@@ -14,6 +14,7 @@ import attrs
 import pytest
 
 from messagebody import Resolver
+from messagebody._model.content import Reference
 from messagebody.errors import (
     AccessDenied,
     DigestMismatch,
@@ -78,7 +79,7 @@ CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 
 class TestGoodServers:
     def test_content_is_read_and_verified(self, resolver: Resolver, web: WebServer) -> None:
-        spool = resolver.fetch(URL, size=5, digest=HELLO)
+        spool = resolver.fetch(Reference(URL, 5, HELLO))
         assert spool.verified
         assert spool.read() == b"hello"
 
@@ -118,13 +119,13 @@ class TestGoodServers:
 
     def test_chunks_are_joined(self, resolver: Resolver, web: WebServer) -> None:
         web.handler = raw(CHUNKED + b"2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\nTrailer: x\r\n\r\n")
-        assert resolver.fetch(URL, digest=HELLO).read() == b"hello"
+        assert resolver.fetch(Reference(URL, digest=HELLO)).read() == b"hello"
 
     def test_a_body_without_length_ends_with_the_connection(
         self, resolver: Resolver, web: WebServer
     ) -> None:
         web.handler = raw(OK + b"\r\nhello")
-        assert resolver.fetch(URL, digest=HELLO).read() == b"hello"
+        assert resolver.fetch(Reference(URL, digest=HELLO)).read() == b"hello"
 
     @pytest.mark.parametrize("times", [1, 3])
     def test_early_hints_come_before_the_answer(
@@ -132,7 +133,7 @@ class TestGoodServers:
     ) -> None:
         hints = b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n"
         web.handler = raw(hints * times + OK + b"Content-Length: 5\r\n\r\nhello")
-        assert resolver.fetch(URL, digest=HELLO).read() == b"hello"
+        assert resolver.fetch(Reference(URL, digest=HELLO)).read() == b"hello"
 
     def test_the_query_is_sent_and_never_shown(self, resolver: Resolver, web: WebServer) -> None:
         web.handler = answer("404 Not Found")
@@ -313,8 +314,9 @@ def test_hostile_answers_end_in_a_typed_error(
     resolver = hasty if case.startswith(ENDED_BY_TIME) else resolver
     web.handler, expected = HOSTILE_ANSWERS[case]
     network.names["evil.example"] = ["10.0.0.1"]
+    size = 5 if case in SIZED else None
     with pytest.raises(MessageBodyError) as caught:
-        resolver.fetch(URL, size=5 if case in SIZED else None, digest=HELLO, subject="part 3")
+        resolver.fetch(Reference(URL, size, HELLO), subject="part 3")
     assert isinstance(caught.value, expected)
     assert "part 3" in str(caught.value)
     assert {address for address, _ in network.connections} <= {PUBLIC}
@@ -387,7 +389,7 @@ class TestTinyChunks:
 
 def test_a_body_longer_than_its_length_is_cut_there(resolver: Resolver, web: WebServer) -> None:
     web.handler = raw(OK + b"Content-Length: 5\r\n\r\nhello, and more")
-    assert resolver.fetch(URL, digest=HELLO).read() == b"hello"
+    assert resolver.fetch(Reference(URL, digest=HELLO)).read() == b"hello"
 
 
 class TestRedirects:
@@ -557,7 +559,7 @@ class TestLimits:
     def test_the_declared_size_ends_the_stream(self, resolver: Resolver, web: WebServer) -> None:
         web.handler = forever(OK + b"\r\n", b"x" * 1000, 0.01)
         with pytest.raises(DigestMismatch):
-            resolver.fetch(URL, size=10)
+            resolver.fetch(Reference(URL, 10))
 
     def test_connections_to_one_host_wait_for_each_other(
         self, authority: Authority, network: Network, web: WebServer

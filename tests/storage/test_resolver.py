@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messagebody import Part, Resolver
+from messagebody._model.content import Reference
 from messagebody._wire import data_urls
 from messagebody.errors import (
     DecodeError,
@@ -182,7 +183,7 @@ class TestMemory:
         store = FileStore(tmp_path)
         store.put("x", Bytes(bytes(4 * MIB)), content_type="")
         with pytest.raises(DigestMismatch) as caught:
-            Resolver(allow=store).fetch(store.url_of("x"), digest=f"sha256:{0:064}")
+            Resolver(allow=store).fetch(Reference(store.url_of("x"), digest=f"sha256:{0:064}"))
         held, _ = tracemalloc.get_traced_memory()
         assert held < 3 * MIB
         assert caught.value.__traceback__ is not None  # with the frames that read it

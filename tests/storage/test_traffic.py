@@ -195,6 +195,6 @@ def test_few_whole_files_are_kept(plain: Plain) -> None:
 def test_a_kept_file_is_not_for_another_resolver(plain: Plain) -> None:
     fs = filesystem_over(plain)
     assert fs.cat_file("/a", 1, 2) == b"\0"
-    fs.resolver = Resolver()
+    fs._tree.resolver = Resolver()
     with pytest.raises(UnsafeReference):
         fs.cat_file("/a", 1, 2)

@@ -152,9 +152,9 @@ class TestMounted:
     ) -> None:
         done, real = threading.Event(), Resolver.fetch
 
-        def fetch(self: Resolver, url: str, **options: Any) -> Any:
+        def fetch(self: Resolver, reference: Any, **options: Any) -> Any:
             assert done.wait(timeout=20)
-            return real(self, url, **options)
+            return real(self, reference, **options)
 
         monkeypatch.setattr(Resolver, "fetch", fetch)
         body = MessageBody([Part("quick", name="/quick"), Part(url="data:,slow", name="/slow")])

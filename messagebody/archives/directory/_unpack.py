@@ -327,11 +327,8 @@ def _content(part: Part, resolver: "messagebody.Resolver | None") -> BinaryIO:
     """Return a part's content, verified if it is a reference."""
     if part.reference is None:
         return part.open()
-    url, size, digest = part.reference.url, part.reference.size, part.reference.digest
     budget = access_of(part, resolver)["budget"]
-    spool = _resolver(resolver).fetch(
-        url, size=size, digest=digest, subject=part.label, budget=budget
-    )
+    spool = _resolver(resolver).fetch(part.reference, subject=part.label, budget=budget)
     return spool.stream()
 
 

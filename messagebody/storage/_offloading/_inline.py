@@ -193,12 +193,6 @@ def _content(part: Part, resolver: Resolver | None, callback: Any) -> Iterator[B
         return
     progress = reporter(callback, part.size or 0)
     chosen, budget = budget_for(resolver, progress=progress)(part)
-    spool = chosen.fetch(
-        part.reference.url,
-        size=part.reference.size,
-        digest=part.reference.digest,
-        subject=part.label,
-        budget=budget,
-    )
+    spool = chosen.fetch(part.reference, subject=part.label, budget=budget)
     with contextlib.closing(spool):
         yield SpoolBlob(spool)

@@ -97,13 +97,7 @@ def _move(
     reference = part.reference
     if reference is None:
         raise TypeError("only references can be migrated")
-    spool = resolver.fetch(
-        reference.url,
-        size=reference.size,
-        digest=reference.digest,
-        subject=subject_of(position, part),
-        budget=budget,
-    )
+    spool = resolver.fetch(reference, subject=subject_of(position, part), budget=budget)
     try:
         blob = Watched(SpoolBlob(spool), stop)
         key = ensure(store, spool.digest, blob, part.content_type, verify)

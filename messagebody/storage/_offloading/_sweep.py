@@ -9,9 +9,9 @@ import math
 import os
 import re
 import time
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import chain
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from functools import partial
 from typing import Any, Final
 
 import attrs
@@ -145,33 +145,25 @@ def sweep(
             "to; if nothing is written meanwhile, pass unsafe=True"
         )
     opened = open_store(store, **(storage_options or {}))
-    given = _checked(owners)
-    gone = _names(forget, "forget")
+    given, gone = _checked(owners), _names(forget, "forget")
     _check_forgotten(gone, given)
     given += [Needs(name, ()) for name in gone]
     _check_level(opened)
-    mentions, before = Mentions(opened), time.time() - grace
-    found = _Look(opened, given, gone)
-    old, befores = found.unneeded(mentions, before), found.befores(before)
-    uploads = tuple(
-        each for each in opened.iter_uploads()
-        if each.started < befores.get(_place_of(each.key) or "", -math.inf)
-    )  # fmt: skip
+    look = partial(_Look, opened, given, gone, time.time() - grace, Mentions(opened))
+    found = look()
+    uploads = tuple(filter(found.is_old_upload, opened.iter_uploads()))
+    objects = found.unneeded()
     if delete:
-        found.check_needs(old, _allowed(everything, given, gone))
+        found.check_needs(_allowed(everything, given, gone))
         # Looked at again: what moved from one owner to another meanwhile, or into an object, was
         # perhaps seen at neither.
-        found = _Look(opened, given, gone, found.needed)
-        again = found.unneeded(mentions, before)
-        for name, objects in old.items():
-            still = {each.key for each in again.get(name, ())}
-            unneeded = [each for each in objects if each.key in still]
-            old[name] = [*_delete(opened, name, unneeded, befores[name])]
+        keys = {each.stat.key for each in objects}
+        found = look(found.needed)
+        objects = [*found.delete(each for each in found.unneeded() if each.stat.key in keys)]
         for upload in uploads:
             opened.abort_upload(upload)
-        for name in gone:
-            found.forget(name, old.get(name, ()))
-    return Swept(tuple(chain(*old.values())), uploads, (*found.kept(old),), delete)
+        found.forget(gone, objects)
+    return Swept(tuple(each.stat for each in objects), uploads, (*found.kept(objects),), delete)
 
 
 def _checked(owners: Owner | Iterable[Owner]) -> list[Owner]:
@@ -216,13 +208,35 @@ def _allowed(everything: Any, given: Iterable[Owner], gone: Iterable[str]) -> se
     return {*named, *gone, *(each.name for each in given if isinstance(each, Recent))}
 
 
+@attrs.define
+class _Object:
+    """An object of a store.
+
+    Arguments:
+        owner: its owner, or the directory of another store, which ends with a slash.
+        stat: its key, size and age.
+        why: why it is kept; empty if nobody needs it.
+    """
+
+    owner: str
+    stat: Stat
+    why: str = ""
+
+    @property
+    def digits(self) -> str:
+        """The digits of its digest."""
+        return self.stat.key[-64:]
+
+
 class _Look:
-    """What owners need, and what lies in the store: at its top, and in the place of each owner.
+    """What owners need, what lies in the store, and which of it nobody needs.
 
     Arguments:
         store: the store, which is listed.
         given: the owners, which are asked before.
         gone: the names of owners that are forgotten.
+        before: the time before which an old object was written.
+        mentions: reads what stays.
         needed: digits of digests that were needed before; some owners answer only once.
 
     Raises:
@@ -230,34 +244,38 @@ class _Look:
     """
 
     def __init__(
-        self,
-        store: Store,
-        given: Collection[Owner],
-        gone: Collection[str],
-        needed: Collection[str] = (),
-    ) -> None:
+        self, store: Store, given: Collection[Owner], gone: Collection[str], before: float,
+        mentions: Mentions, needed: Collection[str] = (),
+    ) -> None:  # fmt: skip
         self._store = store
-        self._given = given
         self._needs: defaultdict[str, set[str]] = defaultdict(set)
         for each in given:
             self._needs[each.name] |= digits_needed(each)
+        self.needed = {*needed}.union(*self._needs.values())
+        self._objects: list[_Object] = []
         self._records: dict[str, OwnerRecord] = {}
-        self._objects: defaultdict[str, list[Stat]] = defaultdict(list)
         for stat in store.iter_objects():
-            name = _place_of(stat.key)
-            if name is not None:
-                self._objects[name].append(stat)
-            elif stat.key == RECORD:
-                _check_place(store)
-            elif stat.key.startswith(PLACES) and (record := read_record(store, stat.key)):
-                self._records[record.name] = record
+            self._note(stat)
         self._check_given()
         self._check_known(gone)
-        self.needed = {*needed}.union(*self._needs.values())
-        self._mentioned: set[str] = set()
+        self._befores: dict[str, float] = {}
+        for each in given:
+            self._befores[each.name] = self._before(each, before)
+        self._judge(mentions)
+
+    def _note(self, stat: Stat) -> None:
+        owner = _place_of(stat.key)
+        if owner is not None:
+            self._objects.append(_Object(owner, stat))
+        elif stat.key == RECORD:
+            _check_place(self._store)
+        elif stat.key.startswith(PLACES) and (record := read_record(self._store, stat.key)):
+            self._records[record.name] = record
 
     def _check_given(self) -> None:
-        named = {**self._records, **({MESSAGES: _TOP} if self._objects[MESSAGES] else {})}
+        named = dict(self._records)
+        if any(each.owner == MESSAGES for each in self._objects):
+            named[MESSAGES] = _TOP
         missing = [named[name] for name in sorted(named.keys() - self._needs.keys())]
         if missing:
             problem = (
@@ -278,78 +296,95 @@ class _Look:
                 problem = "this is not the record of an owner, so nothing of it can be forgotten"
                 raise StoreError(problem, self._store.url, f"{record.place}/{RECORD}")
 
-    def befores(self, before: float) -> dict[str, float]:
-        """Return, by owner, the time before which an old object was written.
+    def _before(self, owner: Owner, before: float) -> float:
+        """Return the time before which an old object of an owner was written."""
+        record = _TOP if owner.name == MESSAGES else self._records.get(owner.name)
+        # Another place of that name is not the owner's.
+        if record is None or record.kind == UNREADABLE:
+            return -math.inf
+        own = before - owner.seconds if isinstance(owner, Recent) else before
+        return min(own, self._befores.get(owner.name, own))
 
-        Only those that the store names are there: another place of that name is not theirs.
-        """
-        found: dict[str, float] = {}
-        for each in self._given:
-            record = _TOP if each.name == MESSAGES else self._records.get(each.name)
-            if record is not None and record.kind != UNREADABLE:
-                own = before - each.seconds if isinstance(each, Recent) else before
-                found[each.name] = min(own, found.get(each.name, own))
-        return found
-
-    def unneeded(self, mentions: Mentions, before: float) -> dict[str, list[Stat]]:
-        """Return, by owner, the old objects that nobody needs and no kept object mentions."""
-        befores = self.befores(before)
-        old = {
-            name: [each for each in self._objects[name]
-                   if _is_old(each, time) and _digits(each) not in self.needed]
-            for name, time in befores.items()
-        }  # fmt: skip
-        others: defaultdict[str, list[Stat]] = defaultdict(list)
-        for each in chain(*old.values()):
-            others[_digits(each)].append(each)
+    def _judge(self, mentions: Mentions) -> None:
+        """Say of each object why it is kept, if it is."""
+        unneeded: defaultdict[str, list[Stat]] = defaultdict(list)
+        for each in self._objects:
+            each.why = self._why(each)
+            if not each.why:
+                unneeded[each.digits].append(each.stat)
         # One object may lie in several places, in one of which it is young.
-        gone = {each.key for each in chain(*others.values())}
-        kept = [each for name in (MESSAGES, *self._records) for each in self._objects[name]
-                if each.key not in gone]  # fmt: skip
-        self._mentioned = mentions.of(kept, others)
-        return {
-            name: [each for each in found if _digits(each) not in self._mentioned]
-            for name, found in old.items()
-        }
+        owners = {MESSAGES, *self._records}
+        kept = [each.stat for each in self._objects if each.why and each.owner in owners]
+        mentioned = mentions.of(kept, unneeded)
+        for each in self._objects:
+            if each.why != "needed" and each.digits in mentioned:
+                each.why = "mentioned"
 
-    def check_needs(self, old: Mapping[str, Collection[Stat]], allowed: Collection[str]) -> None:
+    def _why(self, each: _Object) -> str:
+        if each.digits in self.needed:
+            return "needed"
+        before = self._befores.get(each.owner, -math.inf)
+        if before == -math.inf:
+            return "of no owner"
+        return "" if _is_old(each.stat, before) else "young"
+
+    def unneeded(self) -> list[_Object]:
+        """Return the old objects that nobody needs and no kept object mentions."""
+        return [each for each in self._objects if not each.why]
+
+    def is_old_upload(self, upload: Upload) -> bool:
+        """Return whether an unfinished upload was begun so early that it can be aborted."""
+        return upload.started < self._befores.get(_place_of(upload.key) or "", -math.inf)
+
+    def check_needs(self, allowed: Collection[str]) -> None:
         """Raise an error if an owner with old objects needs none of its objects."""
-        for name, objects in old.items():
-            here = map(_digits, self._objects[name])
-            if objects and name not in allowed and self._needs[name].isdisjoint(here):
-                count = len(self._needs[name])
-                named = f" ({count_of(count, 'object')}, none of them in its place)" * bool(count)
+        old = Counter(each.owner for each in self.unneeded() if each.owner not in allowed)
+        for name, number in old.items():
+            needs = self._needs[name]
+            if needs.isdisjoint(each.digits for each in self._objects if each.owner == name):
+                named = f" ({count_of(len(needs), 'object')}, none of them in its place)"
                 problem = (
-                    f"the owner {name} needs nothing of this store{named}, so all of its "
-                    f"{count_of(len(objects), 'old object')} would be deleted; it was probably "
+                    f"the owner {name} needs nothing of this store{named * bool(needs)}, so all of "
+                    f"its {count_of(number, 'old object')} would be deleted; it was probably "
                     "asked about another store, or not about all that it has. If it has really no "
                     f"use for them, allow it for this owner: everything=[{quote(name)}], in the "
                     f"shell --everything {name}"
                 )
                 raise StoreError(problem, self._store.url)
 
-    def forget(self, name: str, deleted: Collection[Stat]) -> None:
-        """Delete the record of an owner whose last objects were deleted."""
-        if len(self._objects[name]) == len(deleted):
-            self._store.delete(f"{self._records[name].place}/{RECORD}")
+    def delete(self, objects: Iterable[_Object]) -> Iterator[_Object]:
+        """Delete the objects that are still old, and yield them."""
+        by_owner: defaultdict[str, list[_Object]] = defaultdict(list)
+        for each in objects:
+            by_owner[each.owner].append(each)
+        for name, found in by_owner.items():
+            place = "" if name == MESSAGES else f"{PLACES}{name}"
+            own = self._store.below(place) if place else self._store
+            with Mark(own) as mark:
+                for each in found:
+                    key = each.stat.key.removeprefix(f"{place}/")
+                    # Age is read again, because an object may have been written again meanwhile.
+                    if _is_old(mark.stat(key), self._befores[name]):
+                        own.delete(key)
+                        yield each
 
-    def kept(self, gone: Mapping[str, Collection[Stat]]) -> Iterator[KeptObjects]:
+    def forget(self, gone: Iterable[str], deleted: Iterable[_Object]) -> None:
+        """Delete the records of owners whose last objects were deleted."""
+        left = Counter(each.owner for each in self._objects)
+        left.subtract(each.owner for each in deleted)
+        for name in gone:
+            if not left[name]:
+                self._store.delete(f"{self._records[name].place}/{RECORD}")
+
+    def kept(self, gone: Iterable[_Object]) -> Iterator[KeptObjects]:
         """Yield what is kept, if some objects are deleted."""
-        for name, objects in self._objects.items():
-            keys = {each.key for each in gone.get(name, ())}
-            sizes: defaultdict[str, list[int]] = defaultdict(list)
-            for each in objects:
-                if each.key not in keys:
-                    sizes[self._why(name, each, gone)].append(each.size)
-            for why, found in sizes.items():
-                yield KeptObjects(name, why, len(found), sum(found))
-
-    def _why(self, name: str, stat: Stat, gone: Collection[str]) -> str:
-        if _digits(stat) in self.needed:
-            return "needed"
-        if _digits(stat) in self._mentioned:
-            return "mentioned"
-        return "young" if name in gone else "of no owner"
+        keys = {each.stat.key for each in gone}
+        sizes: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        for each in self._objects:
+            if each.stat.key not in keys:
+                sizes[each.owner, each.why or "young"].append(each.stat.size)
+        for (owner, why), found in sizes.items():
+            yield KeptObjects(owner, why, len(found), sum(found))
 
 
 def _place_of(key: str) -> str | None:
@@ -387,30 +422,6 @@ def _check_level(store: Store) -> None:
         raise StoreError(problem, store.url)
 
 
-def _digits(stat: Stat) -> str:
-    return stat.key[-64:]
-
-
-def _is_old(found: Stat, before: float) -> bool:
-    """Return whether an object is old; an object of unknown age is not."""
-    return found.modified is not None and found.modified < before
-
-
-def _delete(store: Store, name: str, objects: Collection[Stat], before: float) -> Iterator[Stat]:
-    """Delete the objects of an owner that are still old, and yield them."""
-    if not objects:
-        return
-    place = "" if name == MESSAGES else f"{PLACES}{name}"
-    own = store.below(place) if place else store
-    with Mark(own) as mark:
-        for each in objects:
-            key = each.key.removeprefix(f"{place}/")
-            # Age is read again, because an object may have been written again meanwhile.
-            while True:
-                mark.renew()
-                now = own.stat(key)
-                if mark.is_young():
-                    break
-            if now is not None and _is_old(now, before):
-                own.delete(key)
-                yield each
+def _is_old(found: Stat | None, before: float) -> bool:
+    """Return whether an object is there and old; an object of unknown age is not."""
+    return found is not None and found.modified is not None and found.modified < before

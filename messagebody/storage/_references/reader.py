@@ -42,13 +42,7 @@ def read_reference(
         budget: the budget of the body.
     """
     resolver = resolver or _closed_default()
-    return resolver.fetch(
-        reference.url,
-        size=reference.size,
-        digest=reference.digest,
-        subject=subject,
-        budget=budget,
-    ).read()
+    return resolver.fetch(reference, subject=subject, budget=budget).read()
 
 
 def read_web(url: str, most: int, resolver: Resolver) -> bytes:
@@ -72,13 +66,8 @@ def measure_reference(
     budget: FetchBudget | None = None,
 ) -> tuple[int, str]:
     """Read a reference and return its size and digest, which are verified if they are known."""
-    return (resolver or _closed_default()).measure(
-        reference.url,
-        size=reference.size,
-        digest=reference.digest,
-        subject=subject,
-        budget=budget,
-    )
+    resolver = resolver or _closed_default()
+    return resolver.measure(reference, subject=subject, budget=budget)
 
 
 def open_reference(
@@ -105,13 +94,7 @@ def open_reference(
     """
     resolver = resolver or _closed_default()
     if resolver.require_digest or resolver.keeps(reference.digest, reference.size):
-        spool = resolver.fetch(
-            reference.url,
-            size=reference.size,
-            digest=reference.digest,
-            subject=subject,
-            budget=budget,
-        )
+        spool = resolver.fetch(reference, subject=subject, budget=budget)
         return cast("BinaryIO", ReferenceFile(cast("io.RawIOBase", spool.stream()), verified=True))
     # Raise an error for a refused URL now, not at the first read.
     resolver.source(reference.url, subject=subject)
@@ -238,14 +221,7 @@ class _Ranges(_Positioned):
 
     def fetch_whole(self) -> Spool:
         """Return all of the content, verified."""
-        found = self.reference
-        return self.resolver.fetch(
-            found.url,
-            size=found.size,
-            digest=found.digest,
-            subject=self.subject,
-            budget=self.budget,
-        )
+        return self.resolver.fetch(self.reference, subject=self.subject, budget=self.budget)
 
     def _take(self, count: int) -> None:
         limit = self.resolver.limits.part_bytes

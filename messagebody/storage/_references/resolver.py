@@ -206,19 +206,15 @@ class Resolver(metaclass=Guided):
 
     def fetch(
         self,
-        url: str,
+        reference: Reference | str,
         *,
-        size: int | None = None,
-        digest: str | None = None,
         subject: str = "a reference",
         budget: FetchBudget | None = None,
     ) -> Spool:
         """Read a whole reference and return a spool of its verified content.
 
         Arguments:
-            url: the URL of the reference.
-            size: the expected size, if known.
-            digest: the expected digest, if known.
+            reference: a reference, or its URL if neither size nor digest is known.
             subject: the owner of the reference, for errors.
             budget: the budget of the body; a new one if None.
 
@@ -228,10 +224,10 @@ class Resolver(metaclass=Guided):
             LimitExceeded: a limit is exceeded.
             StoreError: the store failed; see its subclasses ObjectNotFound and AccessDenied.
         """
-        source = self.source(url, subject=subject)
+        expected, budget = _as_reference(reference), budget or self.budget()
+        source, digest = self.source(expected.url, subject=subject), expected.digest
         if digest is None and self.require_digest:
             raise UnsafeReference(subject, "has no digest, which this resolver requires")
-        expected, budget = Reference(url, size, digest), budget or self.budget()
         if self._cache is None or digest is None:
             return self._read(source, expected, subject, budget)
         spool = self._from_cache(self._cache, expected, digest, subject, budget)
@@ -256,10 +252,8 @@ class Resolver(metaclass=Guided):
 
     def measure(
         self,
-        url: str,
+        reference: Reference | str,
         *,
-        size: int | None = None,
-        digest: str | None = None,
         subject: str = "a reference",
         budget: FetchBudget | None = None,
     ) -> tuple[int, str]:
@@ -268,8 +262,8 @@ class Resolver(metaclass=Guided):
         A reference without a digest is read even with `require_digest`, in order to compute its
         digest. The arguments and errors are those of `fetch`.
         """
-        source = self.source(url, subject=subject)
-        expected = Reference(url, size, digest)
+        expected = _as_reference(reference)
+        source = self.source(expected.url, subject=subject)
         spool = self._read(source, expected, subject, budget or self.budget())
         spool.close()
         return spool.size, spool.digest
@@ -386,6 +380,10 @@ def _verify(spool: Spool, size: int | None, digest: str | None, subject: str) ->
     if digest is not None and spool.digest != digest:
         raise DigestMismatch(subject, digest, spool.digest)
     spool.verified = digest is not None
+
+
+def _as_reference(reference: Reference | str) -> Reference:
+    return Reference(reference) if isinstance(reference, str) else reference
 
 
 def _about(error: StoreError, url: str, subject: str) -> StoreError:

@@ -240,6 +240,14 @@ class Mark:
                 raise StoreError("another sweep deletes here", self._store.url)
             self._write(if_absent=False)
 
+    def stat(self, key: str) -> Stat | None:
+        """Return the metadata of an object, so shortly before that its deletion may begin."""
+        while True:
+            self.renew()
+            found = self._store.stat(key)
+            if self.is_young():
+                return found
+
     def is_young(self) -> bool:
         """Return whether a deletion may begin."""
         return time.monotonic() - self._since < LEASE / 3
