@@ -54,7 +54,7 @@ def stored_body(
         return body
     changed = MessageBody()
     for place, part in zip(places, body, strict=True):
-        changed.append(part if place is None else _stored(part, place, store, tickets))
+        changed.append(part if place is None else _stored_part(part, place, store, tickets))
     return changed
 
 
@@ -70,7 +70,7 @@ def _place(url: str | None, bases: tuple[str, ...], tickets: Tickets) -> str | N
     return f"{UPLOADS}/{ticket}" if found and tickets.is_own(ticket) else None
 
 
-def _stored(part: Part, place: str, store: Store, tickets: Tickets) -> Part:
+def _stored_part(part: Part, place: str, store: Store, tickets: Tickets) -> Part:
     size, digest = part.size, part.digest
     if place.startswith(f"{UPLOADS}/"):
         ticket = tickets.read(place.removeprefix(f"{UPLOADS}/"))

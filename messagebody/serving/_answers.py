@@ -25,7 +25,7 @@ _PIECE: Final = CHUNK // 8
 _Span = tuple[int, int]
 
 
-def tagged(request: Request, form: Form, kind: str, **headers: str) -> Response:
+def of_form(request: Request, form: Form, kind: str, **headers: str) -> Response:
     """Return an answer that is in memory, or 304.
 
     Arguments:
@@ -43,13 +43,13 @@ def tagged(request: Request, form: Form, kind: str, **headers: str) -> Response:
         elif size <= _PIECE:
             found = Response(form.data, headers=named)
         else:
-            found = StreamingResponse(_sliced(form), headers=named)
+            found = StreamingResponse(_slices(form), headers=named)
     for name, value in {**form.headers, **headers}.items():
         found.headers[name.replace("_", "-")] = value
     return found
 
 
-async def _sliced(form: Form) -> AsyncIterator[bytes]:
+async def _slices(form: Form) -> AsyncIterator[bytes]:
     # Each client that does not read holds a piece, and the form is there once for all.
     view = memoryview(form.data)
     for start in range(0, len(view), _PIECE):
@@ -72,10 +72,10 @@ async def of_content(request: Request, content: PartContent | Elsewhere, most: i
         return unchanged
     spans = ranges_of(request.method, request.headers, content.tag, content.size, most)
     if spans is None:
-        return await _sent(request, content, [(0, content.size)], HTTPStatus.OK.value, headers)
+        return await _send(request, content, [(0, content.size)], HTTPStatus.OK.value, headers)
     if len(spans) == 1:
         headers["Content-Range"] = _range(*spans[0], content.size)
-        return await _sent(request, content, spans, HTTPStatus.PARTIAL_CONTENT.value, headers)
+        return await _send(request, content, spans, HTTPStatus.PARTIAL_CONTENT.value, headers)
     return await _several(request, content, spans, headers)
 
 
@@ -111,10 +111,10 @@ async def _several(
         pieces += [frame.encode("latin-1"), span]
     pieces.append(f"\r\n--{boundary}--\r\n".encode())
     headers["Content-Type"] = f"multipart/byteranges; boundary={boundary}"
-    return await _sent(request, content, pieces, HTTPStatus.PARTIAL_CONTENT.value, headers)
+    return await _send(request, content, pieces, HTTPStatus.PARTIAL_CONTENT.value, headers)
 
 
-async def _sent(
+async def _send(
     request: Request,
     content: PartContent,
     pieces: Iterable[bytes | _Span],

@@ -148,7 +148,7 @@ def _routes(site: Site, edits: Edits | None) -> list[Route]:
         part["PUT"] = edits.put_part
         uploads = [
             _route(f"/{UPLOADS}", {"POST": edits.authorise}),
-            _route(f"/{UPLOADS}/{{ticket}}", {"GET": edits.uploaded, "PUT": edits.upload}),
+            _route(f"/{UPLOADS}/{{ticket}}", {"GET": edits.get_upload, "PUT": edits.put_upload}),
         ]
     return [
         _route("/", {"GET": site.listing}),

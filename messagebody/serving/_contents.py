@@ -103,7 +103,7 @@ def content_of(
         return _content(served, index, part, part.size, partial(served.own.read_range, key))
     if _PUBLIC.allows(part.url):
         return Elsewhere(part.url)
-    return _referred(served, index, part, part.url, resolver or Resolver())
+    return _reference_content(served, index, part, part.url, resolver or Resolver())
 
 
 def reader_of(store: Store | None, resolver: Resolver | None) -> Resolver:
@@ -138,7 +138,7 @@ def _read_file(file: BinaryIO, start: int, end: int) -> bytes:
     return file.read(end - start)
 
 
-def _referred(
+def _reference_content(
     served: ServedBody, index: int, part: Part, url: str, resolver: Resolver
 ) -> PartContent:
     subject, budget = part.label, resolver.budget()
@@ -160,10 +160,10 @@ def _content(
     digest = served.digest_of(index, part)
     name = f"{served.id}-{index}" if part.name is None else part.name.rpartition("/")[2]
     tag = None if digest is None else hex_digits(digest)
-    return PartContent(size, _stated(part), tag, name, read)
+    return PartContent(size, _type_of(part), tag, name, read)
 
 
-def _stated(part: Part) -> str:
+def _type_of(part: Part) -> str:
     """Return the type of a part; that of text says its charset, or a browser would guess it."""
     kind = part.content_type
     is_text = part.text is not None and essence(kind).startswith("text/")

@@ -38,7 +38,7 @@ from messagebody.serving._contents import PartContent
 from messagebody.serving._limits import ServingLimits
 from messagebody.serving._messages import UPLOADS, ServedBody, StoredBodies, not_found
 from messagebody.serving._problems import HttpProblem
-from messagebody.serving._requests import content_type_of, read, require_type, spooled
+from messagebody.serving._requests import content_type_of, read, read_to_spool, require_type
 from messagebody.serving._uploads import Ticket, Tickets
 from messagebody.storage import Resolver, Spool
 from messagebody.storage._stores.objects import ensure, is_fresh
@@ -80,7 +80,7 @@ class Edits:
         bases = self.access.bases(request)
         write = partial(self._put_message, name, data, bases, request.headers)
         served, is_new = await run_in_threadpool(write)
-        return _written(served.state, f"./{quoted(name)}" if is_new else "")
+        return _answer(served.state, f"./{quoted(name)}" if is_new else "")
 
     async def patch_message(self, request: Request) -> Response:
         """Change the message that If-Match names by a patch of it."""
@@ -94,7 +94,7 @@ class Edits:
         bases = self.access.bases(request)
         change = partial(self._patch_message, name, data, bases, request.headers)
         served = await run_in_threadpool(change)
-        return _written(served.state, "")
+        return _answer(served.state, "")
 
     def _patch_message(
         self, name: str, data: bytes, bases: tuple[str, ...], headers: Mapping[str, str]
@@ -106,7 +106,7 @@ class Edits:
                 raise not_found()
             # A patch is for the message as clients see it, with the URLs of this server.
             seen = MessageBody.from_json(public_json(old, bases[0]), limits=self.limits.message)
-            new = _patched(patch, seen, self.limits)
+            new = _apply(patch, seen, self.limits)
             body = stored_body(new, bases, self.messages.store, self.tickets)
             return self._write(name, body, is_new=False)
 
@@ -132,12 +132,12 @@ class Edits:
         name, place = request.path_params["id"], f"/{request.path_params['name']}"
         kind = content_type_of(request)
         await run_in_threadpool(self._check_part, name, place, request.headers)
-        spool = await spooled(request, self.limits.upload_bytes, self.limits)
+        spool = await read_to_spool(request, self.limits.upload_bytes, self.limits)
         with spool.closed_on_error():
             put = partial(self._put_part, name, place, kind, spool, request.headers)
             is_new = await run_in_threadpool(put)
         spool.close()
-        return _written(hex_digits(spool.digest), f"./{place[1:]}" if is_new else "")
+        return _answer(hex_digits(spool.digest), f"./{place[1:]}" if is_new else "")
 
     def _check_part(
         self, name: str, place: str, headers: Mapping[str, str]
@@ -157,7 +157,7 @@ class Edits:
     def _put_part(
         self, name: str, place: str, kind: str, spool: Spool, headers: Mapping[str, str]
     ) -> bool:
-        content = self._kept(spool, kind)
+        content = self._content(spool, kind)
         with self.messages.lock():
             served, index = self._check_part(name, place, headers)
             body = served.body.copy()
@@ -168,7 +168,7 @@ class Edits:
             self._write(name, body, is_new=False)
             return index is None
 
-    def _kept(self, spool: Spool, kind: str) -> dict[str, Any]:
+    def _content(self, spool: Spool, kind: str) -> dict[str, Any]:
         """Return the content of a part as arguments: small in the message, large in the store."""
         if spool.size <= self.limits.inline_bytes:
             return {"content": spool.read()}
@@ -201,7 +201,7 @@ class Edits:
         """Answer with a place for the content of one part."""
         self.access.check_writer(request)
         require_type(request, JSON)
-        size, digest = _asked(await read(request, _MOST_ASKED, self.limits))
+        size, digest = _announcement(await read(request, _MOST_ASKED, self.limits))
         if size > self.limits.upload_bytes:
             detail = f"at most {human_size(self.limits.upload_bytes)} are taken here"
             raise HttpProblem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
@@ -211,12 +211,12 @@ class Edits:
         told = json.dumps({"url": place, "expires": until})
         return Response(told, HTTPStatus.CREATED.value, {"Location": place}, JSON)
 
-    async def upload(self, request: Request) -> Response:
+    async def put_upload(self, request: Request) -> Response:
         """Store the content of one part, if it is what was authorised."""
         self.access.check_writer(request)
         ticket = self.tickets.read(request.path_params["ticket"])
         kind = content_type_of(request)
-        spool = await spooled(request, ticket.size, self.limits)
+        spool = await read_to_spool(request, ticket.size, self.limits)
         with spool.closed_on_error():
             if (spool.size, spool.digest) != (ticket.size, ticket.digest):
                 detail = "the content has another size or digest than authorised"
@@ -225,16 +225,16 @@ class Edits:
         spool.close()
         return Response(status_code=HTTPStatus.NO_CONTENT.value)
 
-    async def uploaded(self, request: Request) -> Response:
+    async def get_upload(self, request: Request) -> Response:
         """Answer with the content that was put at a place, whether or not a message refers to it.
 
         Its place is a secret of those who may write, and of whom they tell.
         """
         ticket = self.tickets.read(request.path_params["ticket"])
-        content = await run_in_threadpool(self._uploaded, ticket)
+        content = await run_in_threadpool(self._upload_content, ticket)
         return await of_content(request, content, self.limits.ranges)
 
-    def _uploaded(self, ticket: Ticket) -> PartContent:
+    def _upload_content(self, ticket: Ticket) -> PartContent:
         store, key = self.messages.store, key_of(ticket.digest)
         # An old object counts as absent, so that writers put it again before a sweep takes it.
         if not is_fresh(store.stat(key), ticket.size, ticket.digest):
@@ -243,7 +243,7 @@ class Edits:
         return PartContent(ticket.size, OCTET_STREAM, tag, UPLOADS, read)
 
 
-def _patched(patch: Patch, body: MessageBody, limits: ServingLimits) -> MessageBody:
+def _apply(patch: Patch, body: MessageBody, limits: ServingLimits) -> MessageBody:
     try:
         return patch.apply(body, limits=limits.message)
     except DigestMismatch as error:
@@ -251,7 +251,7 @@ def _patched(patch: Patch, body: MessageBody, limits: ServingLimits) -> MessageB
         raise HttpProblem(HTTPStatus.UNPROCESSABLE_ENTITY, error.statement) from error
 
 
-def _asked(data: bytes) -> tuple[int, str]:
+def _announcement(data: bytes) -> tuple[int, str]:
     try:
         asked = strict_json.loads(data, depth=10)
     except ValueError as error:
@@ -264,7 +264,7 @@ def _asked(data: bytes) -> tuple[int, str]:
     return size, str(digest)
 
 
-def _written(tag: str, location: str) -> Response:
+def _answer(tag: str, location: str) -> Response:
     headers = {"ETag": f'"{tag}"'}
     if location:
         return Response(

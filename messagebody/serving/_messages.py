@@ -64,13 +64,17 @@ class Form:
 
     Arguments:
         data: the bytes.
-        tag: their entity tag, without quotes.
+        tag: their entity tag, without quotes; by default, the digits of their digest.
         headers: further headers of the answer, with "_" for "-".
     """
 
     data: bytes
-    tag: str
+    tag: str = attrs.field()
     headers: Mapping[str, str] = attrs.field(factory=dict)
+
+    @tag.default
+    def _digits(self) -> str:
+        return hex_digits(sha256_of(self.data))
 
 
 def is_id(name: str) -> bool:
@@ -180,7 +184,7 @@ class Messages(Protocol):
     store: Store | None
     """Where large contents go; None if nothing is written."""
 
-    def held(self, name: str) -> ServedBody | None:
+    def find_small(self, name: str) -> ServedBody | None:
         """Return a message as it is now; None if it is large and has to be read.
 
         Raises:
@@ -211,7 +215,7 @@ class OneBody:
         self._served = ServedBody("message", body, None)
         self._entry = Dated(time.time(), "message", len(self._served.data))
 
-    def held(self, name: str) -> ServedBody:
+    def find_small(self, name: str) -> ServedBody:
         """Return the message."""
         return self.find(name)
 
@@ -247,7 +251,7 @@ class StoredBodies:
         self._listed: list[Dated] = []
         self._lasts_until = 0.0
 
-    def held(self, name: str) -> ServedBody | None:
+    def find_small(self, name: str) -> ServedBody | None:
         """Return a message if it is in memory as it is now, or small enough to be read at once."""
         found = self._look_up(name)
         served = self._cache.get(name, found)
@@ -264,7 +268,7 @@ class StoredBodies:
             return self._cache.get(name, found) or self._read(name, found)
 
     def _read(self, name: str, found: StoredMessage) -> ServedBody:
-        served = self._decoded(name, found)
+        served = self._decode(name, found)
         self._cache.put(name, found, served)
         return served
 
@@ -314,7 +318,7 @@ class StoredBodies:
             advice = "; serve a folder by itself" if folders else ""
             _logger.warning("left out, as no id can name them: %s%s%s", shown, more, advice)
 
-    def _decoded(self, name: str, found: StoredMessage) -> ServedBody:
+    def _decode(self, name: str, found: StoredMessage) -> ServedBody:
         try:
             return ServedBody(name, found(), self.store)
         except DecodeError as error:

@@ -22,7 +22,6 @@ from messagebody._core import (
     digest_of_stream,
     hex_digits,
     quote,
-    sha256_of,
 )
 from messagebody.adapters import Archive, Loss, adapter, adapter_names, write
 from messagebody.errors import (
@@ -35,7 +34,7 @@ from messagebody.errors import (
 )
 from messagebody.rendering import page
 from messagebody.serving._addresses import public_body, public_json
-from messagebody.serving._answers import tagged
+from messagebody.serving._answers import of_form
 from messagebody.serving._conditions import check
 from messagebody.serving._contents import saved_as
 from messagebody.serving._events import EVENTS, of_events
@@ -77,7 +76,7 @@ class Choice:
     name: str = ""
 
 
-def chosen(request: Request) -> Choice:
+def choice_of(request: Request) -> Choice:
     """Return the form that a request asks for: by `?as=`, or else by `Accept`.
 
     Raises:
@@ -118,12 +117,12 @@ async def of_message(request: Request, served: ServedBody, resolver: Resolver) -
         served: the message.
         resolver: reads what archives hold.
     """
-    choice, base = chosen(request), str(request.base_url)
+    choice, base = choice_of(request), str(request.base_url)
     form = (choice, base)
     if choice == Choice(JSON):
         json_form = partial(_json, served, base)
         found = await run_in_threadpool(served.form, form, json_form)
-        return tagged(request, found, JSON, Vary="Accept")
+        return of_form(request, found, JSON, Vary="Accept")
     if choice.kind == EVENTS:
         return of_events(request, await run_in_threadpool(public_body, served, base))
     if choice.kind in _ARCHIVES:
@@ -137,16 +136,11 @@ async def of_message(request: Request, served: ServedBody, resolver: Resolver) -
     # With the URLs of this server: those of its store say where it is, and lead nowhere.
     body = await run_in_threadpool(public_body, served, base)
     found = await at_length(served.form, form, partial(write_it, choice, body, served.id))
-    return tagged(request, found, choice.kind, Vary="Accept")
+    return of_form(request, found, choice.kind, Vary="Accept")
 
 
 def _json(served: ServedBody, base: str) -> Form:
     return Form(public_json(served, base), served.state)
-
-
-def _tagged(text: str, headers: dict[str, str]) -> Form:
-    data = text.encode()
-    return Form(data, hex_digits(sha256_of(data)), headers)
 
 
 def _page(choice: Choice, body: MessageBody, title: str) -> Form:
@@ -155,7 +149,7 @@ def _page(choice: Choice, body: MessageBody, title: str) -> Form:
     except MissingDependency as error:
         detail = f"the server has no {choice.kind} of this message; ask for {JSON}"
         raise HttpProblem(HTTPStatus.NOT_ACCEPTABLE, detail, Vary="Accept") from error
-    return _tagged(html, {"Content_Security_Policy": _PAGE_POLICY})
+    return Form(html.encode(), headers={"Content_Security_Policy": _PAGE_POLICY})
 
 
 def _message(choice: Choice, body: MessageBody, _: str) -> Form:
@@ -165,7 +159,7 @@ def _message(choice: Choice, body: MessageBody, _: str) -> Form:
         raise _not_as(choice.name) from error
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     # What a format can't say is left out, and a client may want to know.
-    return _tagged(text, {"MessageBody_Losses": str(len(losses))})
+    return Form(text.encode(), headers={"MessageBody_Losses": str(len(losses))})
 
 
 async def _archive(request: Request, kind: str, served: ServedBody, resolver: Resolver) -> Response:

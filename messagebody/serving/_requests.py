@@ -61,11 +61,11 @@ async def read(request: Request, most: int, limits: ServingLimits) -> bytes:
     Raises:
         HttpProblem: it is too large or slow, it is encoded, or its digest is another one.
     """
-    spool = await spooled(request, most, limits)
+    spool = await read_to_spool(request, most, limits)
     return await run_in_threadpool(spool.read)
 
 
-async def spooled(request: Request, most: int, limits: ServingLimits) -> Spool:
+async def read_to_spool(request: Request, most: int, limits: ServingLimits) -> Spool:
     """Return the content of a request, large ones on disk; see `read`."""
     stated = _stated_digests(request)
     spool = Spool()
@@ -127,10 +127,10 @@ def _stated_digests(request: Request) -> list[bytes]:
         for name in ("content-digest", "repr-digest")
         for header in request.headers.getlist(name)
     )
-    return [_decoded(match[1]) for header in headers for match in _SHA_256.finditer(header)]
+    return [_decode(match[1]) for header in headers for match in _SHA_256.finditer(header)]
 
 
-def _decoded(text: str) -> bytes:
+def _decode(text: str) -> bytes:
     try:
         return base64.decode(text, strict=True)
     except (ValueError, binascii.Error) as error:

@@ -13,10 +13,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from messagebody._core import JSON, MessageBody, columns, hex_digits, human_size, sha256_of
+from messagebody._core import JSON, MessageBody, columns, human_size
 from messagebody.globs import name_pattern
 from messagebody.schema import MessageBodySchema
-from messagebody.serving._answers import of_content, tagged
+from messagebody.serving._answers import of_content, of_form
 from messagebody.serving._contents import Elsewhere, PartContent, content_of
 from messagebody.serving._limits import ServingLimits
 from messagebody.serving._messages import Dated, Form, OneBody, ServedBody, StoredBodies
@@ -82,7 +82,7 @@ class Site:
         if following:
             headers["Link"] = f'<{following}>; rel="next"'
         data = _as_json(entries) if kind == JSON else _as_page(entries, following)
-        return tagged(request, Form(data, hex_digits(sha256_of(data))), kind, **headers)
+        return of_form(request, Form(data), kind, **headers)
 
     def _page(self, entries: list[Dated], after: str | None) -> tuple[list[Dated], bool]:
         if after is not None:
@@ -94,13 +94,13 @@ class Site:
 
     async def message(self, request: Request) -> Response:
         """Answer with a message, or with the parts of it that match a pattern."""
-        served = await self._found(request.path_params["id"])
+        served = await self._find(request.path_params["id"])
         if "list" in request.query_params:
             return await at_length(self._list_parts, request, served)
         return await of_message(request, served, self.reader)
 
-    async def _found(self, name: str) -> ServedBody:
-        served = await run_in_threadpool(self.messages.held, name)
+    async def _find(self, name: str) -> ServedBody:
+        served = await run_in_threadpool(self.messages.find_small, name)
         return await at_length(self.messages.find, name) if served is None else served
 
     def _list_parts(self, request: Request, served: ServedBody) -> Response:
@@ -108,16 +108,15 @@ class Site:
         pattern = name_pattern(asked)
         pattern.require_matches()
 
-        def listed() -> Form:
+        def make() -> Form:
             found = [
                 entry
                 for entry in served.body.manifest()
                 if "name" in entry and pattern.matches(entry["name"])
             ]
-            data = json.dumps(found).encode()
-            return Form(data, hex_digits(sha256_of(data)))
+            return Form(json.dumps(found).encode())
 
-        return tagged(request, served.form(("list", asked), listed), JSON)
+        return of_form(request, served.form(("list", asked), make), JSON)
 
     async def validate(self, request: Request) -> Response:
         """Answer with the violations of a message by the schema in the request."""
@@ -126,10 +125,10 @@ class Site:
             raise HttpProblem(HTTPStatus.METHOD_NOT_ALLOWED, detail, Allow="GET, HEAD")
         require_type(request, JSON)
         data = await read(request, self.limits.schema_bytes, self.limits)
-        served = await self._found(request.path_params["id"])
-        return await at_length(self._validated, served, data)
+        served = await self._find(request.path_params["id"])
+        return await at_length(self._validate, served, data)
 
-    def _validated(self, served: ServedBody, data: bytes) -> Response:
+    def _validate(self, served: ServedBody, data: bytes) -> Response:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # they are for the schema's author
             schema = MessageBodySchema.from_json(data)
@@ -160,7 +159,7 @@ class Site:
         return await of_content(request, found, self.limits.ranges)
 
     def _held_content(self, name: str, place: str) -> PartContent | Elsewhere | None:
-        served = self.messages.held(name)
+        served = self.messages.find_small(name)
         return None if served is None else self._content(served, place)
 
     def _content(self, served: ServedBody, place: str) -> PartContent | Elsewhere:

@@ -97,7 +97,7 @@ class UploadAddress(Store):
         self._places: dict[str, _NamedPlace] = {}
         self._keys: dict[str, str] = {}  # by the URLs of their places
         try:
-            self._source = self._allowed(self.url)
+            self._source = self._source_of(self.url)
         except UnsafeReference as error:
             error.add_note("The resolver of an upload address: storage_options={'resolver': …}")
             raise
@@ -117,7 +117,7 @@ class UploadAddress(Store):
         digest = from_hex_digits(key.removeprefix(KEY_PREFIX))
         if not is_digest(digest):
             raise StoreError("an upload address takes content by its digest only", self.url, key)
-        with self._told():
+        with self._naming_the_address():
             place = self._announce(digest, blob.size, content_type)
             if place.url == self.url or self._keys.setdefault(place.url, key) != key:
                 raise StoreError("the server named a place that is not for this part alone")
@@ -132,15 +132,15 @@ class UploadAddress(Store):
 
     def read_range(self, key: str, start: int, end: int) -> bytes:
         """Return a range of a part that was put."""
-        place = self._known(key)
-        with self._told():
+        place = self._place_of(key)
+        with self._naming_the_address():
             until = self._deadline(place.size)
             return place.source.read_range(self._budget, until, start, end)
 
     def stream(self, key: str) -> Iterator[bytes]:
         """Yield the content of a part that was put."""
-        place = self._known(key)
-        with self._told():
+        place = self._place_of(key)
+        with self._naming_the_address():
             yield from place.source.stream(self._budget, self._deadline(place.size))
 
     def iter_objects(self) -> Iterator[Stat]:
@@ -176,7 +176,7 @@ class UploadAddress(Store):
         if len(url) > self._longest:
             problem = f"has {len(url):,} characters, over {self._longest:,}"
             raise StoreError(f"the URL of the place that the server named {problem}")
-        return _NamedPlace(url, size, self._allowed(url))
+        return _NamedPlace(url, size, self._source_of(url))
 
     def _send(self, place: _NamedPlace, digest: str, blob: Blob, content_type: str) -> None:
         headers = {
@@ -205,13 +205,13 @@ class UploadAddress(Store):
     def _longest(self) -> int:
         return len(self.url) + _ROOM
 
-    def _allowed(self, url: str) -> WebSource:
+    def _source_of(self, url: str) -> WebSource:
         source = self._resolver.source(url, subject=_SUBJECT)
         if not isinstance(source, WebSource):
             raise UnsafeReference(_SUBJECT, f"{redact_url(self.url)} is that of an allowed store")
         return attrs.evolve(source, headers=self._headers)
 
-    def _known(self, key: str) -> _NamedPlace:
+    def _place_of(self, key: str) -> _NamedPlace:
         found = self._places.get(key)
         if found is None:
             hint = "a resolver reads what was put at its URL: Resolver(allow=['https://host/'])"
@@ -222,7 +222,7 @@ class UploadAddress(Store):
         return time.monotonic() + self._budget.limits.part_seconds + size / _PACE
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _naming_the_address(self) -> Iterator[None]:
         """Name the address in every error, but no place: whoever knows it reads the part."""
         try:
             yield

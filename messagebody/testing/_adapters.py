@@ -120,7 +120,7 @@ class AdapterContract(abc.ABC):
             for body in _bodies_of(text):
                 there = self.from_body(body)
                 back = self.adapter.to_body(there.value)
-                found, wanted = [*map(_said_in, back.value)], [*map(_said_in, body)]
+                found, wanted = [*map(_text_in, back.value)], [*map(_text_in, body)]
                 assert (*there.losses, *back.losses) or _holds_in_order(found, wanted), text[:40]
 
     def test_it_is_always_the_same(self) -> None:
@@ -200,7 +200,7 @@ class AdapterContract(abc.ABC):
             assert [*self._errors(message)] == []
             read = self.adapter.to_body(message)
             rest = copy.deepcopy(read.rest)
-            assert self._written(read) == before
+            assert self._write(read.value, read.rest).value == before
             assert (message, read.rest) == (before, rest)
 
     def test_what_is_new_comes_back(self) -> None:
@@ -228,7 +228,7 @@ class AdapterContract(abc.ABC):
                     continue  # such as a payload that has to be JSON
                 back = self.adapter.to_body(there.value)
                 found, wanted, known = (
-                    [*map(_unnumbered, each)] for each in (back.value, edited, read.value)
+                    [*map(_without_number, each)] for each in (back.value, edited, read.value)
                 )
                 assert (*there.losses, *back.losses) or (
                     # In some formats, items such as calls come after all content.
@@ -241,9 +241,6 @@ class AdapterContract(abc.ABC):
         if not self.messages:
             pytest.fail("give messages: some of the format, as its service sends them")
         return self.messages
-
-    def _written(self, read: Converted[MessageBody]) -> Any:
-        return self._write(read.value, read.rest).value
 
     def _write(self, body: MessageBody, rest: Any) -> Converted[Any]:
         return self.from_body(body) if rest is None else self.from_body(body, rest=rest)
@@ -428,15 +425,15 @@ def _role_in(rest: Any) -> str | None:
     return said if isinstance(said, str) else None
 
 
-def _unnumbered(part: Part) -> Part:
+def _without_number(part: Part) -> Part:
     """Return a part without the number in its name: items are counted anew in each body."""
     return part if part.name is None else part.evolve(name=_NUMBER.sub("/0", part.name))
 
 
-def _said_in(part: Part) -> tuple[str | None, Any]:
+def _text_in(part: Part) -> tuple[str | None, Any]:
     """Return the place of a part, and its text or the value of its call."""
     is_call = part.name is not None and part.name.startswith("/tool/calls/")
-    return _unnumbered(part).name, part.read_json() if is_call else part.text
+    return _without_number(part).name, part.read_json() if is_call else part.text
 
 
 def _holds_in_order(body: Iterable[Any], wanted: Iterable[Any]) -> bool:

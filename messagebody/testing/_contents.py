@@ -18,7 +18,7 @@ _MANY: Final = 4
 _KINDS: Final = ("null", "boolean", "integer", "number", "string", "array", "object")
 
 
-def drawn(content: ContentSchema, anything: _Values, texts: _Values) -> _Values:
+def strategy_for(content: ContentSchema, anything: _Values, texts: _Values) -> _Values:
     """Return a strategy for values that satisfy a schema.
 
     Arguments:
@@ -61,13 +61,13 @@ class _ContentDrawing:
         for choices, rest in _alternatives(schema):
             if depth < -_DEEPEST:  # a circle of alternatives
                 return st.nothing()
-            return st.one_of(*[self.draw(_merged(rest, each), depth - 1) for each in choices])
+            return st.one_of(*[self.draw(_merge(rest, each), depth - 1) for each in choices])
         if isinstance(schema.get("$ref"), str):
             rest = {key: value for key, value in schema.items() if key != "$ref"}
             target = _target(self._root, schema["$ref"])
             if depth < -_DEEPEST:
                 return st.nothing()
-            return st.deferred(lambda: self.draw(_merged(rest, target), depth - 1))
+            return st.deferred(lambda: self.draw(_merge(rest, target), depth - 1))
         kinds = schema.get("type", _kinds_of(schema))
         listed = [kinds] if isinstance(kinds, str) else kinds
         return st.one_of(*[self._of_kind[kind](schema, depth) for kind in listed])
@@ -121,7 +121,7 @@ class _ContentDrawing:
         head = st.integers(0 if not more and not needed else len(first), len(first)).flatmap(
             lambda count: st.tuples(*first[:count])
         )
-        return st.tuples(head, st.tuples(*needed), tail).map(_concatenated)
+        return st.tuples(head, st.tuples(*needed), tail).map(_concatenate)
 
     def _objects(self, schema: Mapping[str, Any], depth: int) -> _Values:
         properties = schema.get("properties", {})
@@ -157,17 +157,17 @@ def _alternatives(schema: Mapping[str, Any]) -> Iterable[tuple[list[Any], dict[s
             rest = {name: value for name, value in schema.items() if name != key}
             if key == "allOf":
                 for each in schema[key]:
-                    rest = _merged(rest, each)
+                    rest = _merge(rest, each)
                 yield [{}], rest
             else:
                 yield schema[key], rest
             return
     if "if" in schema:
         rest = {k: v for k, v in schema.items() if k not in {"if", "then", "else"}}
-        yield [_merged(schema["if"], schema.get("then", True)), schema.get("else", True)], rest
+        yield [_merge(schema["if"], schema.get("then", True)), schema.get("else", True)], rest
 
 
-def _merged(one: Any, other: Any) -> Any:
+def _merge(one: Any, other: Any) -> Any:
     """Return a schema of both; where keywords clash, the second one's is drawn."""
     if not isinstance(one, dict) or not isinstance(other, dict):
         return other if one is True else one if other is True else one and other
@@ -176,7 +176,7 @@ def _merged(one: Any, other: Any) -> Any:
         if key in {"properties", "patternProperties"}:
             names = one[key].keys() | other[key].keys()
             both[key] = {
-                name: _merged(one[key].get(name, True), other[key].get(name, True))
+                name: _merge(one[key].get(name, True), other[key].get(name, True))
                 for name in sorted(names)
             }
         elif key == "required":
@@ -215,7 +215,7 @@ def _is_plain(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _concatenated(pieces: tuple[Iterable[Any], ...]) -> list[Any]:
+def _concatenate(pieces: tuple[Iterable[Any], ...]) -> list[Any]:
     return [item for piece in pieces for item in piece]
 
 

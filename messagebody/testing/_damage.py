@@ -29,18 +29,18 @@ def damaged(value: Any) -> Iterator[Any]:
     """Yield copies of a value, each with one member or item gone or of another type."""
     others = itertools.cycle(_OTHERS)
     for path in _places_in(value):
-        made, held = _copied(value, path)
+        made, held = _copy(value, path)
         is_list = isinstance(held[path[-1]], list)
         del held[path[-1]]
         yield made
         # Readers go through a list: what is none fails in a way of its own for each type.
         for other in _OTHERS if is_list else (next(others),):
-            made, held = _copied(value, path)
+            made, held = _copy(value, path)
             held[path[-1]] = other
             yield made
 
 
-def _copied(value: Any, path: tuple[Any, ...]) -> tuple[Any, Any]:
+def _copy(value: Any, path: tuple[Any, ...]) -> tuple[Any, Any]:
     """Return a copy of a value, and what holds the last step of a path in it."""
     made = copy.deepcopy(value)
     return made, reduce(getitem, path[:-1], made)

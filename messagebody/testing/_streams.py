@@ -64,7 +64,7 @@ class StreamContract(abc.ABC):
     def test_a_stream_makes_its_message(self) -> None:
         """The body, and the members beside it, are those of the whole message."""
         for events, message in self._streams():
-            made, whole = self._read(self._fed(events)), self.adapter.to_body(message)
+            made, whole = self._read(self._feed(events)), self.adapter.to_body(message)
             assert made.value == whole.value
             assert made.rest == whole.rest
 
@@ -74,7 +74,7 @@ class StreamContract(abc.ABC):
         for events, _ in self._streams():
             cut = [piece for event in events for piece in self._letter_by_letter(event)]
             is_cut |= len(cut) > len(events)
-            assert self._fed(cut).message() == self._fed(events).message()
+            assert self._feed(cut).message() == self._feed(events).message()
         assert is_cut, f"no event holds a text at piece = {self.piece!r}"
 
     def test_texts_are_kept(self) -> None:
@@ -83,7 +83,7 @@ class StreamContract(abc.ABC):
             events = self.events_of(texts)
             if events is None:
                 return
-            made = self._fed(events)
+            made = self._feed(events)
             found = [part.text for part in self._read(made).value]
             assert found == ["".join(pieces) for pieces in texts], [text[:9] for text in texts]
             assert not made.is_cut()
@@ -91,10 +91,10 @@ class StreamContract(abc.ABC):
     def test_new_members_are_taken(self) -> None:
         """An event with a member that nobody knows yet brings what it brought before."""
         for events, _ in self._streams():
-            whole = self._read(self._fed(events)).value
+            whole = self._read(self._feed(events)).value
             for place, event in enumerate(events):
                 for more in wider(event, depth=1):
-                    made = self._fed([*events[:place], more, *events[place + 1 :]])
+                    made = self._feed([*events[:place], more, *events[place + 1 :]])
                     assert _text_and_names(self._read(made).value) == _text_and_names(whole)
 
     def test_each_beginning_is_a_message(self) -> None:
@@ -118,13 +118,13 @@ class StreamContract(abc.ABC):
                 made.feed(event)
                 kept.append((made.message(), json.dumps(made.message())))
             assert [json.dumps(message) for message, _ in kept] == [text for _, text in kept]
-            assert made.message() == self._fed(events).message()
+            assert made.message() == self._feed(events).message()
 
     def test_events_are_left_alone(self) -> None:
         """The events that were fed stay as they were."""
         for events, _ in self._streams():
             fed = copy.deepcopy([*events])
-            self._fed(fed).message()
+            self._feed(fed).message()
             assert fed == [*events]
 
     def test_two_streams_are_apart(self) -> None:
@@ -134,12 +134,12 @@ class StreamContract(abc.ABC):
             for event in events:
                 first.feed(event)
                 second.feed(event)
-            assert first.message() == second.message() == self._fed(events).message()
+            assert first.message() == second.message() == self._feed(events).message()
 
     def test_a_cut_stream_says_so(self) -> None:
         """A stream is cut until all of its content came, and then it is not."""
         for events, _ in self._streams():
-            whole = self._fed(events)
+            whole = self._feed(events)
             assert not whole.is_cut()
             made = self.accumulator()
             assert made.is_cut()
@@ -153,7 +153,7 @@ class StreamContract(abc.ABC):
         """It is told from one that is out of place, and changes nothing."""
         for events, _ in self._streams():
             for place in range(len(events)):
-                made = self._fed(events[:place])
+                made = self._feed(events[:place])
                 before = copy.deepcopy(made.message())
                 with pytest.raises(UnknownEvent):
                     made.feed(copy.deepcopy(self.unknown))
@@ -163,7 +163,7 @@ class StreamContract(abc.ABC):
         """What brought content is refused when the stream has ended."""
         for events, _ in self._streams():
             for event in self._content(events) if self.ends else ():
-                made = self._fed(events)
+                made = self._feed(events)
                 if not made.is_over or made.may_follow(event):
                     with pytest.raises(OutOfPlace):
                         made.feed(event)
@@ -173,7 +173,7 @@ class StreamContract(abc.ABC):
         for events, _ in self._streams():
             for place, event in enumerate(events):
                 for strange in damaged(event):
-                    made = self._fed(events[:place])
+                    made = self._feed(events[:place])
                     before = copy.deepcopy(made.message())
                     try:
                         made.feed(strange)
@@ -186,14 +186,14 @@ class StreamContract(abc.ABC):
         """A stream of more text or parts than the limits allow is refused while it arrives."""
         for events, _ in self._streams():
             with pytest.raises(DecodeError):
-                self._fed(events, limits=Limits(parts=1, json_bytes=1))
+                self._feed(events, limits=Limits(parts=1, json_bytes=1))
 
     def _streams(self) -> Iterable[tuple[Sequence[Event], Any]]:
         if not self.streams:
             pytest.fail("give streams: the events of some, each with the message that it makes")
         return self.streams
 
-    def _fed(self, events: Iterable[Event], **options: Any) -> Accumulator:
+    def _feed(self, events: Iterable[Event], **options: Any) -> Accumulator:
         made = self.accumulator(**options)
         for event in events:
             made.feed(event)

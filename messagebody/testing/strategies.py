@@ -13,7 +13,7 @@ from messagebody import MessageBody, Part
 from messagebody._core import NO_DIGEST, UNLISTED, check_extra, sha256_of
 from messagebody.errors import InvalidPart
 from messagebody.schema import content_schema_of
-from messagebody.testing._contents import drawn
+from messagebody.testing._contents import strategy_for
 
 # The strategies are cached, because Hypothesis takes longer to build one than to draw from it.
 
@@ -89,7 +89,7 @@ def contents(schema: Any) -> st.SearchStrategy[Any]:
         >>> find(contents(report), lambda value: "pages" in value)
         {'pages': 1}
     """
-    return drawn(content_schema_of(schema), json_values(), texts())
+    return strategy_for(content_schema_of(schema), json_values(), texts())
 
 
 @cache
@@ -147,7 +147,7 @@ def plain_bodies(*, min_size: int = 1, max_size: int = 3) -> st.SearchStrategy[M
         >>> [part.name for part in find(plain_bodies(min_size=2), lambda body: True)]
         [None, None]
     """
-    said = _spoken().map(Part)
+    said = _sayings().map(Part)
     return st.lists(said, min_size=min_size, max_size=max_size).map(MessageBody)
 
 
@@ -200,11 +200,11 @@ def _steps(
 @cache
 def _calls() -> st.SearchStrategy[tuple[str, dict[str, Any], str]]:
     tools = st.sampled_from(["weather", "get_news", "pay2"])
-    return st.tuples(tools, st.dictionaries(_spoken(), json_values(), max_size=2), _spoken())
+    return st.tuples(tools, st.dictionaries(_sayings(), json_values(), max_size=2), _sayings())
 
 
 @cache
-def _spoken() -> st.SearchStrategy[str]:
+def _sayings() -> st.SearchStrategy[str]:
     inner = st.text('ab1 .{}"<>\n\u00e9\u6f22\U0001f600', max_size=8)
     drawn = st.tuples(st.sampled_from("abcDEF"), inner, st.sampled_from("xyz.")).map("".join)
     return drawn | st.sampled_from(_AWKWARD)
