@@ -1,4 +1,4 @@
-"""Sentient agent messages: check a chain, build, forward, log, draw, map to a body."""
+"""Sentient agent messages: check a chain, build, forward, log, map to a body."""
 
 from messagebody.envelopes.sentient._audit_entry import audit_entry
 from messagebody.envelopes.sentient._audit_log import AuditLog, Flaw
