@@ -194,17 +194,17 @@ class Material:
 
     # Reading
 
-    def read_texts(self, *, named: bool, room: int, budget: int, counter: Counter) -> Texts:
+    def read_texts(self, budget: int, counter: Counter, *, named: bool) -> Texts:
         """Read the first texts, and take them in hand.
 
         References wait until all others are read, and are only read while there is room.
 
         Arguments:
-            named: whether to read named parts; otherwise unnamed ones.
-            room: the characters that all texts and their frames may take.
             budget: the tokens that all texts may take.
             counter: counts them.
+            named: whether to read named parts; otherwise unnamed ones.
         """
+        room = PER_TOKEN * budget
         found: list[int] = []
         references: list[int] = []
         positions = self._texts_of(named=named)

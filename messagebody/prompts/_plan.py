@@ -61,9 +61,9 @@ class Planner:
         self._counter = counter
         self._seen_pictures: set[int] = set()
         self._holds_back = False
-        self._unnamed = self._read(named=False)
+        self._unnamed = material.read_texts(budget, counter, named=False)
         material.number_sources(self._unnamed.positions, PER_TOKEN * budget)
-        self._named = self._read(named=True)
+        self._named = material.read_texts(budget, counter, named=True)
         self._frames = self._made_frames()
 
     def best(self) -> Layout:
@@ -114,14 +114,6 @@ class Planner:
         )
 
     # What there is
-
-    def _read(self, *, named: bool) -> Texts:
-        return self._material.read_texts(
-            named=named,
-            room=PER_TOKEN * self._budget,
-            budget=self._budget,
-            counter=self._counter,
-        )
 
     def _made_frames(self) -> Frames:
         most = PER_TOKEN * self._budget
