@@ -137,14 +137,16 @@ def respell(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
     """Spell ids and names in the service's way, a call and its result alike, and return losses."""
     found = [(turn, *each) for turn in turns for each in turn.items()]
     items = [(turn, item, parts) for turn, item, parts in found if isinstance(item, Call | Result)]
-    # The service, or its provider, has given the others itself.
-    kept = [item for turn, item, _ in items if turn.is_own or is_of_provider(item)]
-    ids = _spellings(dialect.ids, [item.id for _, item, _ in items], [each.id for each in kept])
+    kept_ids = (item.id for turn, item, _ in items if _is_given(turn, item))
+    ids = _spellings(dialect.ids, [item.id for _, item, _ in items], kept_ids)
+    kept_names = (item.name for turn, item, _ in items if _is_given(turn, item))
     stated = [item.name for _, item, _ in items]
-    names = _spellings(dialect.tools, stated, [each.name for each in kept], may_be_empty=False)
+    names = _spellings(dialect.tools, stated, kept_names, may_be_empty=False)
+    if not (ids or names):
+        return []
     losses, called = [], {item.id for _, item, _ in items if isinstance(item, Call)}
-    for turn, item, parts in items if ids or names else ():
-        if turn.is_own or is_of_provider(item):
+    for turn, item, parts in items:
+        if _is_given(turn, item):
             continue
         new = {"id": ids.get(item.id or ""), "name": names.get(item.name)}
         changed = {member: said for member, said in new.items() if said is not None}
@@ -163,6 +165,11 @@ def respell(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
     return losses
 
 
+def _is_given(turn: Turn, item: Call | Result) -> bool:
+    """Return whether the service, or its provider, has given an id and a name itself."""
+    return turn.is_own or is_of_provider(item)
+
+
 def _spellings(
     spelling: Spelling | None, stated: Iterable[str | None], kept: Iterable[str | None], *,
     may_be_empty: bool = True,
@@ -174,7 +181,10 @@ def _spellings(
     found: dict[str | None, str] = {}
     if spelling is None:
         return found
-    given = {text for text in texts if spelling.takes(text)} | {*filter(None, kept)}
+    legal = {text for text in texts if spelling.takes(text)}
+    if len(legal) == len(texts):
+        return found
+    given = legal | {*filter(None, kept)}
     for text in texts:
         if text not in given:
             made = spelling.of(text)

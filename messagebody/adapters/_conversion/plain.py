@@ -52,13 +52,8 @@ def read_text(dialect: Dialect, message: Any, pieces: Pieces) -> Converted[Messa
     blocks, form, said = pieces
     if len(blocks) != 1 or not isinstance(blocks[0], dict) or _has_odd_role(message):
         return None
-    try:
-        item = dialect.read_block(blocks[0])
-    except (Misplaced, DecodeError, TypeError):
-        return None  # the general way says what is wrong
-    if type(item) is not Text or item != Text(item.text) or item.form is not None:
-        return None
-    if dialect.write_block(item, []) != blocks[0]:
+    text = _text_in(dialect, blocks[0])
+    if text is None:
         return None
     left = {"format": dialect.name, "role": said, "form": form}
     role = said or "user"
@@ -67,7 +62,20 @@ def read_text(dialect: Dialect, message: Any, pieces: Pieces) -> Converted[Messa
         left["frame"] = differences.difference(made, message)
         left["missed"] = missed_in(left["frame"], dialect.unmissed)
     rest = {key: value for key, value in left.items() if value}
-    return Converted(body_of_text(item.text), (), rest)
+    return Converted(body_of_text(text), (), rest)
+
+
+def _text_in(dialect: Dialect, block: Any) -> str | None:
+    """Return the text of a block that says nothing else, None for any other block."""
+    if dialect.plain is not None:
+        return dialect.plain.text_of(block)
+    try:
+        item = dialect.read_block(block)
+    except (Misplaced, DecodeError, TypeError):
+        return None  # the general way says what is wrong
+    if type(item) is not Text or item != Text(item.text) or item.form is not None:
+        return None
+    return item.text if dialect.write_block(item, []) == block else None
 
 
 def _has_odd_role(message: Any) -> bool:

@@ -11,7 +11,7 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from messagebody._core import MessageBody, Part, is_text
@@ -92,20 +92,23 @@ class BodyContents(NamedTuple):
 
 def contents_of(body: MessageBody) -> BodyContents:
     """Return the parts of a body and their items."""
-    parts = [*body]
-    return BodyContents(parts, [*items_of(parts)])
+    parts = body[:]
+    return BodyContents(parts, items_of(parts))
 
 
-def items_of(body: Iterable[Part]) -> Iterator[Found]:
-    """Yield the items of a body with their parts, in order; for plain content the item is None.
+def items_of(body: Iterable[Part]) -> list[Found]:
+    """Return the items of a body with their parts, in order; for plain content the item is None.
 
     A result holds the parts of its directory, which need not be neighbours.
     """
     results: dict[str, list[Part]] = {}
     order: list[Found] = []
     for part in body:
-        match = _PLACE.fullmatch(part.name) if part.name else None
-        key = None if match is None else match["result"]
+        name = part.name
+        if name is None or (match := _PLACE.fullmatch(name)) is None:
+            order.append((None, [part]))
+            continue
+        key = match["result"]
         about = None if key is None else _result_of(part)
         if about is not None:
             parts = results.get(str(key))
@@ -120,7 +123,7 @@ def items_of(body: Iterable[Part]) -> Iterator[Found]:
         else:
             parts, item = [part], _item_at(part, match)
         order.append((item, parts))
-    yield from order
+    return order
 
 
 def with_results(body: MessageBody, results: Iterable[tuple[str, list[Part]]]) -> MessageBody:
@@ -153,9 +156,9 @@ def _result_of(part: Part) -> dict[str, Any] | None:
     return about if types_fit and isinstance(about.get("error", False), bool) else None
 
 
-def _item_at(part: Part, match: re.Match[str] | None) -> Item | None:
+def _item_at(part: Part, match: re.Match[str]) -> Item | None:
     """Return the item of a part at a documented place, None if it is plain content."""
-    kind = match["kind"] if match else None
+    kind = match["kind"]
     if kind is None or part.is_reference or not is_text(part.content_type):
         return None
     if kind == "tool/calls":
