@@ -32,7 +32,13 @@ from messagebody.adapters._conversation.turn import UNREAD, Turn, is_unread, wit
 from messagebody.adapters._conversation.turns import at_the_end, joined, refused_places, turns_of
 from messagebody.adapters._conversion.citing import marks_of, renumbered, uncounted, with_documents
 from messagebody.adapters._conversion.collecting import Collector
-from messagebody.adapters._conversion.plain import read_plain, read_text, write_plain, write_usual
+from messagebody.adapters._conversion.plain import (
+    read_plain,
+    read_result,
+    read_text,
+    write_plain,
+    write_usual,
+)
 from messagebody.adapters._conversion.reaching import Reach, WriteOptions
 from messagebody.adapters._conversion.reading import BlockReader, ReadOptions, pieces_of
 from messagebody.adapters._conversion.writing import write
@@ -121,6 +127,9 @@ class Format(Dialect):
         pieces = pieces_of(self, value)
         if how.is_short and (plain := read_text(self, value, pieces)) is not None:
             return plain
+        keeps_all = how.is_short and "results" in how.keep
+        if keeps_all and (result := read_result(self, value, pieces)) is not None:
+            return result
         reader = BlockReader(self, Collector(how.limits, how.keep, how.text))
         left = reader.read(value, pieces)
         return self._with_rest(reader.collector.body(), reader.collector.losses, left, how.rest)

@@ -362,13 +362,13 @@ class Collector:
         """Return the directory for the parts of a result; until its end, parts name its call."""
         number = self._counts["results"] = self._counts.get("results", 0) + 1
         item.key = f"/tool/results/{number}"
-        self._result = check_object(_said_of(item))
+        self._result = check_object(said_of(item))
         return item.key
 
     def end_result(self, item: Result, *, is_empty: bool) -> None:
         """Give a result without content an empty part, which shows that the call was answered."""
         if is_empty:
-            metadata = {RESULT: {**_said_of(item), "empty": True}}
+            metadata = {RESULT: {**said_of(item), "empty": True}}
             name = f"{item.key}/1"
             self._put(Part("", name=name, content_type=TEXT_PLAIN, metadata=metadata))
         self._result = None
@@ -400,7 +400,8 @@ def _encoded(text: str, content_type: str) -> str | bytes:
         raise DecodeError(f"the text can't be in charset {quote(charset)}") from error
 
 
-def _said_of(item: Result) -> dict[str, Any]:
+def said_of(item: Result) -> dict[str, Any]:
+    """Return what the metadata of a result's parts says of it."""
     about = {
         "id": item.id, "name": item.name, "error": item.is_error, "type": item.kind,
         "pending": item.is_pending or None,

@@ -8,15 +8,21 @@ table writes is not read back.
 from typing import Any
 
 from messagebody._core import (
+    TEXT_PLAIN,
     MessageBody,
     Part,
+    body_of,
     body_of_text,
+    check_object,
     only_text,
     only_text_of,
+    part_of_text,
     record_of,
+    redescribed,
     text_problem,
 )
 from messagebody.adapters._contract import Converted
+from messagebody.adapters._conversion.collecting import said_of
 from messagebody.adapters._conversion.likeness import is_whole
 from messagebody.adapters._conversion.missed import missed_in
 from messagebody.adapters._conversion.reading import Pieces, item_of
@@ -25,8 +31,8 @@ from messagebody.adapters._conversion.role import inferred_role, role_of, unsaid
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.dialect import ROLES, Dialect, Misplaced
 from messagebody.adapters._vocabulary.items import Call, Item, Result, Text, is_of_provider
-from messagebody.adapters._vocabulary.places import Found
-from messagebody.errors import DecodeError
+from messagebody.adapters._vocabulary.places import RESULT, Found
+from messagebody.errors import DecodeError, InvalidPart
 
 
 def read_plain(dialect: Dialect, message: Any) -> Converted[MessageBody] | None:
@@ -49,20 +55,58 @@ def read_plain(dialect: Dialect, message: Any) -> Converted[MessageBody] | None:
 
 def read_text(dialect: Dialect, message: Any, pieces: Pieces) -> Converted[MessageBody] | None:
     """Return the body of a message with one block that says just a text, and its rest."""
+    if (block := _only_block(message, pieces)) is None:
+        return None
+    text = _text_in(dialect, block)
+    return None if text is None else _with_rest(dialect, message, pieces, body_of_text(text))
+
+
+def read_result(dialect: Dialect, message: Any, pieces: Pieces) -> Converted[MessageBody] | None:
+    """Return the body of a message with just the result of a call, which is a text, and its rest.
+
+    The format has a table of texts, and what it writes of the result is what came.
+    """
+    block = None if pieces[2] == "assistant" else _only_block(message, pieces)
+    if block is None or dialect.plain is None:
+        return None
+    try:
+        item = dialect.read_block(block)
+        if type(item) is not Result or len(item.blocks) != 1:
+            return None
+        text = dialect.plain.text_of(item.blocks[0])
+        item.key = "/tool/results/1"
+        if text is None or dialect.write_block(item, [*item.blocks]) != block:
+            return None
+        part = part_of_text(text, f"{item.key}/1", TEXT_PLAIN)
+        part = redescribed(part, metadata={RESULT: check_object(said_of(item))})
+    except (DecodeError, InvalidPart, Misplaced, TypeError):
+        return None  # the general way says what is wrong
+    about = {"name": item.key, "form": item.form, "inner": [{"name": part.name}]}
+    entry = {key: value for key, value in about.items() if value is not None}
+    return _with_rest(dialect, message, pieces, body_of([record_of(part)]), [entry])
+
+
+def _only_block(message: Any, pieces: Pieces) -> dict[str, Any] | None:
+    """Return the block of a message if it has only one, and a role that is right."""
+    blocks = pieces[0]
+    is_one = len(blocks) == 1 and isinstance(blocks[0], dict) and not _has_odd_role(message)
+    return blocks[0] if is_one else None
+
+
+def _with_rest(
+    dialect: Dialect, message: Any, pieces: Pieces, body: MessageBody,
+    entries: list[dict[str, Any]] | None = None,
+) -> Converted[MessageBody]:  # fmt: skip
+    """Return the body of a message with the rest: what its blocks don't say, and their entries."""
     blocks, form, said = pieces
-    if len(blocks) != 1 or not isinstance(blocks[0], dict) or _has_odd_role(message):
-        return None
-    text = _text_in(dialect, blocks[0])
-    if text is None:
-        return None
     left = {"format": dialect.name, "role": said, "form": form}
     role = said or "user"
     made = dialect.join(blocks, form, dialect.roles.get(role, role))
     if made != message:
         left["frame"] = differences.difference(made, message)
         left["missed"] = missed_in(left["frame"], dialect.unmissed)
-    rest = {key: value for key, value in left.items() if value}
-    return Converted(body_of_text(text), (), rest)
+    left["blocks"] = entries
+    return Converted(body, (), {key: value for key, value in left.items() if value})
 
 
 def _text_in(dialect: Dialect, block: Any) -> str | None:

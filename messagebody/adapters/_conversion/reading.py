@@ -49,13 +49,13 @@ class ReadOptions:
     text: str = TEXT_PLAIN
     limits: Limits = DEFAULT_LIMITS
     is_short: bool = attrs.field(init=False)
-    """Whether a message that is just a text may be read in a shorter way."""
+    """Whether a message that is just a text, or a result of one, may be read in a shorter way."""
 
     @is_short.default
     def _is_usual(self) -> bool:
-        # A text in a list of one block in an object, which becomes one part.
+        # A text in the list of a block in an object, or in the block of a result: one part.
         most = self.limits
-        is_within = most.blocks > 0 and most.parts > 0 and most.depth > 2
+        is_within = most.blocks > 1 and most.parts > 0 and most.depth > 2
         return is_within and self.rest == "beside" and self.text == TEXT_PLAIN
 
     def __attrs_post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ def adapter(name: str) -> Any:
 def read_generally(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(core, "read_plain", lambda *_: None)
     monkeypatch.setattr(core, "read_text", lambda *_: None)
+    monkeypatch.setattr(core, "read_result", lambda *_: None)
 
 
 @pytest.mark.parametrize("name", MESSAGES)
@@ -103,6 +105,31 @@ _NEARLY: list[Any] = [
         [{"type": "text", "text": "Hi!"}] * 2, [{"type": "thinking", "text": "Hi!"}], {"text": ""},
     )
 ]  # fmt: skip
+_TEXTS: list[Any] = [
+    "12", "", None, 5, "\ud800", [{"type": "text", "text": "12"}], [{"text": "12"}],
+    [{"type": "text", "text": "12"}] * 2, [{"type": "text", "text": "12", "id": 1}],
+]  # fmt: skip
+
+
+def _results(role: str, key: Any, content: Any) -> Iterator[Any]:
+    """Yield messages with the result of a call, as three formats have it."""
+    for more in ({}, {"name": "f"}, {"id": "m"}):
+        yield {"role": role, "tool_call_id": key, "content": content, **more}
+    for more in ({}, {"is_error": True}, {"is_error": 5}, {"cache_control": {}}):
+        said = {"type": "tool_result", "tool_use_id": key, "content": content, **more}
+        yield {"role": role, "content": [said]}
+    for more in ({}, {"status": "error"}, {"type": "t"}):
+        said = {"toolUseId": key, "content": content, **more}
+        yield {"role": role, "content": [{"toolResult": said}]}
+
+
+_NEARLY += [
+    message
+    for role in ("tool", "user", "assistant")
+    for key in ("c", "", 5, None)
+    for content in _TEXTS
+    for message in _results(role, key, content)
+]
 
 
 @pytest.mark.parametrize("name", ["anthropic", "bedrock", "openai-chat"])
@@ -135,6 +162,13 @@ def test_limits_hold_for_plain_messages(limits: Limits) -> None:
     message = {"role": "user", "content": [{"type": "text", "text": "Hi!"}]}
     with pytest.raises(DecodeError):
         adapter("openai-chat").to_body(message, limits=limits)
+
+
+def test_a_result_and_its_text_are_two_blocks() -> None:
+    message = {"role": "tool", "tool_call_id": "c", "content": "12"}
+    with pytest.raises(DecodeError):
+        adapter("openai-chat").to_body(message, limits=Limits(blocks=1))
+    assert not len(adapter("openai-chat").to_body(message, keep=["calls"]).value)
 
 
 # Items that are read back as they were
