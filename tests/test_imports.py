@@ -65,7 +65,7 @@ TOGETHER = {frozenset({"_base", "errors"}), frozenset({"_base", "names"}),
             frozenset({"errors", "names"}), frozenset({"_model", "findings"})}  # fmt: skip
 # In these packages every module is a leaf that imports no other one, but for those named here.
 SHARED = {
-    "adapters._formats": {"mcp", "openai"},
+    "adapters._formats": {"foreign", "mcp", "openai"},
     "archives": {"_entries", "_multipart"},
     "envelopes": {"_attachments", "_carrier", "_embedding", "_format", "_json_schema", "_php",
                   "_values", "_views"},

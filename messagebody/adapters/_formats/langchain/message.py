@@ -169,7 +169,7 @@ class LangChain(Format):
             return _member(block)
         provider = providers.provider_of(block, kind)
         if provider is not None:
-            return providers.read_foreign(provider, block)
+            return providers.read_block(provider, block)
         match kind:
             case "text":
                 said = optional(block, "annotations", list) or []
@@ -201,7 +201,7 @@ class LangChain(Format):
         if isinstance(item, Call) and _is_of_unfinished(item.form):
             return _written_unfinished(self, item)
         if providers.is_foreign(item.form):
-            return providers.foreign_block(item, blocks)
+            return providers.written_block(item, blocks)
         if isinstance(item, Text):
             if item.form == "string" and not item.citations:
                 return {"string": item.text}
@@ -518,7 +518,7 @@ def _member(block: Any) -> Item | None:
     for name, kind in zip(_LISTS, ("tool_call", "invalid_tool_call"), strict=True):
         if name in block:
             return _call(need(block, name, dict), kind, None)
-    found = providers.read_foreign("openai-chat", block) if len(block) == 1 else None
+    found = providers.read_block("openai-chat", block) if len(block) == 1 else None
     return _thought(block) if found is None and providers.is_thought(block) else found
 
 
@@ -526,7 +526,7 @@ def _thought(block: Any) -> Item | None:
     """Return the thought in an object beside the content."""
     ((name, held),) = block.items()
     if isinstance(held, dict) and isinstance(held.get("summary"), list):
-        item = providers.read_foreign("openai-responses", {**held, "type": "reasoning"})
+        item = providers.read_block("openai-responses", {**held, "type": "reasoning"})
     elif isinstance(held, dict) and isinstance(held.get("text"), str):
         item = Reasoning(held["text"])
     else:
@@ -676,7 +676,7 @@ def _written_thought(item: Reasoning) -> Any:
         inner = copy.copy(item)
         inner.form = form[2]
         is_text = inner.form is None
-        held = {"text": item.text} if is_text else providers.foreign_block(inner, [])
+        held = {"text": item.text} if is_text else providers.written_block(inner, [])
         return {form[1]: held}
     return {"type": "reasoning", "reasoning": item.text}
 

@@ -5,13 +5,17 @@ in LangChain's way.
 """
 
 import copy
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from messagebody._core import DOCUMENT_TOP_LEVEL
-from messagebody.adapters._registry import adapter
+from messagebody.adapters._formats.foreign import (
+    dialect_of,
+    foreign_block,
+    foreign_kinds,
+    read_foreign,
+)
 from messagebody.adapters._vocabulary.capabilities import Kind
-from messagebody.adapters._vocabulary.dialect import Dialect, need
-from messagebody.adapters._vocabulary.items import Call, Item, Media, Result
+from messagebody.adapters._vocabulary.dialect import need
+from messagebody.adapters._vocabulary.items import Call, Item, Result
 from messagebody.adapters._vocabulary.places import FOUND
 
 _PROVIDERS: Final = {
@@ -33,19 +37,13 @@ _NATIVE: Final = frozenset({
     "reasoningContent", "citationsContent", "searchResult",
 })  # fmt: skip
 """The members of Converse's blocks that a message may hold as they are."""
-_OF_PROVIDERS: Final = {
-    "image": ("anthropic:image", "anthropic:document image", "openai-chat:image",
-              "openai-responses:generated", "bedrock:image"),
-    "audio": ("openai-chat:audio", "openai-chat:spoken", "bedrock:audio"),
-    "video": ("bedrock:video",),
-    DOCUMENT_TOP_LEVEL: ("anthropic:document", "anthropic:file", "openai-chat:file",
-                         "bedrock:document"),
-    None: ("anthropic:web_search_result", "anthropic:json"),
-}  # fmt: skip
-"""The kinds of file in the words of providers, by the top-level type that they state."""
 KINDS: Final = (
-    *(Kind(name, ("*/*",), ("*",), in_messages=False, name_slot="file", top_level=top_level)
-      for top_level, names in _OF_PROVIDERS.items() for name in names),
+    *foreign_kinds(
+        "anthropic:image", "anthropic:document image", "openai-chat:image",
+        "openai-responses:generated", "bedrock:image", "openai-chat:audio", "openai-chat:spoken",
+        "bedrock:audio", "bedrock:video", "anthropic:document", "anthropic:file",
+        "openai-chat:file", "bedrock:document", "anthropic:web_search_result", "anthropic:json",
+    ),
     *(Kind(name, ("text/*",), in_messages=False, name_slot="path", described_by=FOUND)
       for name in ("anthropic:search_result", "bedrock:searchResult")),
 )  # fmt: skip
@@ -83,17 +81,14 @@ def provider_of(block: Any, kind: Any) -> str | None:
     return _PROVIDERS.get(kind)
 
 
-def read_foreign(provider: str, block: Any) -> Item | None:
+def read_block(provider: str, block: Any) -> Item | None:
     """Return the item of a provider's block."""
     if provider == _WRAPPED:
         return _unwrapped(block["value"])
     shape = _shape_of(block, block.get("type")) if provider == _AMAZON else None
-    item = _dialect(provider).read_block(block if shape is None else _as_native(block, shape))
-    if item is None:
-        return None
-    item.form = [provider, item.form, *([] if shape is None else [shape])]
-    if isinstance(item, Media):
-        item.kind = f"{provider}:{item.kind}"
+    item = read_foreign(provider, block if shape is None else _as_native(block, shape))
+    if item is not None and shape is not None:
+        item.form = [*item.form, shape]
     return item
 
 
@@ -101,7 +96,7 @@ def _unwrapped(block: dict[str, Any]) -> Item | None:
     """Return the item of a block that LangChain has put aside, with its form."""
     kind = block.get("type")
     provider = provider_of(block, kind) if isinstance(kind, str | None) else None
-    item = None if provider in (None, _WRAPPED) else read_foreign(str(provider), block)
+    item = None if provider in (None, _WRAPPED) else read_block(str(provider), block)
     # Calls are beside the content, too.
     if item is None or isinstance(item, Call | Result):
         return None
@@ -109,16 +104,14 @@ def _unwrapped(block: dict[str, Any]) -> Item | None:
     return item
 
 
-def foreign_block(item: Item, blocks: list[Any]) -> Any:
+def written_block(item: Item, blocks: list[Any]) -> Any:
     """Return the provider's block for an item that was read from such a block."""
     provider, form, *shapes = item.form
-    theirs = copy.copy(item)
-    theirs.form = form
     if provider == _WRAPPED:
-        return {"type": _WRAPPED, "value": foreign_block(theirs, blocks)}
-    if isinstance(theirs, Media):
-        theirs.kind = theirs.kind.partition(":")[2]
-    block = _dialect(provider).write_block(theirs, blocks)
+        held = copy.copy(item)
+        held.form = form
+        return {"type": _WRAPPED, "value": written_block(held, blocks)}
+    block = foreign_block(item, blocks)
     return block if block is None or not shapes else _in_shape(block, shapes[0])
 
 
@@ -126,10 +119,6 @@ def is_foreign(form: Any) -> bool:
     """Return whether the form of an item says that it came in a provider's block."""
     is_one = isinstance(form, list) and len(form) in (2, 3)
     return is_one and form[0] in (_AMAZON, _WRAPPED, *_PROVIDERS.values())
-
-
-def _dialect(provider: Any) -> Dialect:
-    return cast("Dialect", adapter(provider))
 
 
 # Thoughts beside the content
@@ -146,7 +135,7 @@ def thoughts_in(more: dict[str, Any]) -> tuple[list[Any], list[str]]:
     said = {key: more[key] for key in more if key in _THOUGHTS}
     if not said:
         return [], []
-    blocks, form = _dialect(_CHAT).split({"role": "assistant", "content": None, **said})
+    blocks, form = dialect_of(_CHAT).split({"role": "assistant", "content": None, **said})
     objects = [{key: each} for key, each in said.items() if isinstance(each, dict)]
     return [*objects, *blocks], (form or "").split()[1:]
 
@@ -158,7 +147,7 @@ def is_thought(block: Any) -> bool:
 
 def with_thoughts(blocks: list[Any], repeats: list[str]) -> dict[str, Any]:
     """Return the members of blocks of thoughts: the inverse of `thoughts_in`."""
-    made = _dialect(_CHAT).join(blocks, " ".join(["message", *repeats]), "assistant")
+    made = dialect_of(_CHAT).join(blocks, " ".join(["message", *repeats]), "assistant")
     return {key: made[key] for key in made if key in _THOUGHTS}
 
 

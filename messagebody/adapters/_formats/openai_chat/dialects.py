@@ -16,10 +16,20 @@ from messagebody._core import (
     sniffing,
     strict_json,
 )
+from messagebody.adapters._formats.foreign import foreign_kinds, read_foreign
 from messagebody.adapters._formats.openai import cut
 from messagebody.adapters._vocabulary.capabilities import Kind
-from messagebody.adapters._vocabulary.dialect import need, optional
-from messagebody.adapters._vocabulary.items import Media, NotJson, Reasoning, value_of
+from messagebody.adapters._vocabulary.dialect import Misplaced, arguments_in, need, optional
+from messagebody.adapters._vocabulary.items import (
+    Call,
+    Item,
+    Media,
+    NotJson,
+    Reasoning,
+    arguments_text,
+    call_id,
+    value_of,
+)
 
 _TOLD: Final = ("reasoning_content", "reasoning", "thinking", "tool_plan")
 """Members of a message that are a thought: DeepSeek, vLLM; OpenRouter, Groq; Ollama; Cohere."""
@@ -38,6 +48,14 @@ KINDS: Final = {
     "document_url": DOCUMENT_TOP_LEVEL,
 }  # fmt: skip
 """Kinds of file that only such services write, and the top-level types that they state."""
+_OTHERS: Final = {
+    **dict.fromkeys(("image", "document", "tool_use", "tool_result"), "anthropic"),
+    **dict.fromkeys(("input_text", "output_text", "input_image", "input_file"), "openai-responses"),
+}
+"""Blocks that gateways pass on for other services, and the formats that have them."""
+OTHERS: Final = foreign_kinds(
+    "anthropic:image", "anthropic:document", "openai-responses:image", "openai-responses:file"
+)
 DOCUMENT: Final = Kind("document", (JSON, "text/*"), in_messages=False)
 """What a tool of Cohere has found: an object, or a text."""
 
@@ -162,11 +180,51 @@ def write_media(item: Media) -> Any:
     return {"type": item.kind, item.kind: url if item.form == "text" else {"url": url}, **named}
 
 
+# Calls
+
+
+_FLAT: Final = ("arguments", "args")
+
+
+def is_flat(call: Any) -> bool:
+    """Return whether a call has its tool and arguments without an object around them."""
+    if not isinstance(call, dict) or not {"function", "custom"}.isdisjoint(call):
+        return False
+    return "name" in call and not call.keys().isdisjoint(_FLAT)
+
+
+def read_flat(call: Any) -> Call:
+    """Return a call that is flat, as LangChain, Hugging Face and others write it.
+
+    Raises:
+        Misplaced: it is no call.
+    """
+    if not is_flat(call):
+        raise Misplaced("/tool_calls", "expected an object")
+    member = next(name for name in _FLAT if name in call)
+    form = f"flat {member}" + (" object" if isinstance(call[member], dict) else "")
+    arguments = arguments_in(call, member)
+    return Call(optional(call, "id"), need(call, "name"), arguments, form=form)
+
+
+def write_flat(item: Call) -> dict[str, Any] | None:
+    """Return a call that came so; None for another form."""
+    words = item.form.split() if isinstance(item.form, str) else []
+    if words[:1] != ["flat"] or words[1:2] not in [[name] for name in _FLAT]:
+        return None
+    is_object = "object" in words and isinstance(item.arguments, dict)
+    arguments = item.arguments if is_object else arguments_text(item.arguments)
+    return {"id": call_id(item), "name": item.name, words[1]: arguments}
+
+
 # Blocks of the content
 
 
-def read_block(block: Any, kind: Any) -> Reasoning | Media | None:
+def read_block(block: Any, kind: Any) -> Item | None:
     """Return the item of a block of the content that OpenAI does not have."""
+    other = _other_format(block, kind)
+    if other is not None:
+        return read_foreign(other, block)
     if kind == "thinking":
         return _thought(block)
     if is_document(block):
@@ -180,6 +238,19 @@ def read_block(block: Any, kind: Any) -> Reasoning | Media | None:
     url = block[kind] if is_text else need(need(block, kind, dict), "url")
     name = optional(block, "document_name")
     return Media(kind, None, name, url=url, form="text" if is_text else None)
+
+
+def _other_format(block: Any, kind: Any) -> str | None:
+    """Return the format that has a block: gateways take those of other services, too."""
+    is_file = kind in ("image", "document")  # Cohere's documents have no source
+    if not isinstance(kind, str) or (is_file and not isinstance(block.get("source"), dict)):
+        return None
+    return _OTHERS.get(kind)
+
+
+def is_foreign(form: Any) -> bool:
+    """Return whether an item came in a block of another format."""
+    return isinstance(form, list) and len(form) == 2 and form[0] in _OTHERS.values()
 
 
 def is_document(block: Any) -> bool:

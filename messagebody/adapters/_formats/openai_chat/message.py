@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from messagebody._core import DOCUMENT_TOP_LEVEL, JSON, MIB, canonical, strict_json
 from messagebody.adapters._format import Format
+from messagebody.adapters._formats.foreign import foreign_block
 from messagebody.adapters._formats.openai import (
     CITATION,
     DOCUMENTS,
@@ -88,6 +89,7 @@ class OpenAIChat(Format):
             for kind, top_level in dialects.KINDS.items()
         ),
         dialects.DOCUMENT,
+        *dialects.OTHERS,
         Kind("json", (JSON,), in_messages=False),
         Kind("audio text", ("*/*",), ("*",), in_messages=False, top_level="audio"),
     )
@@ -187,6 +189,8 @@ class OpenAIChat(Format):
 
     def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
         """Return the block of an item."""
+        if dialects.is_foreign(item.form):
+            return foreign_block(item, blocks)
         if isinstance(item, Text) and item.form == "transcript" and not item.citations:
             return {"transcript": item.text}
         if isinstance(item, Text):
@@ -322,7 +326,12 @@ def _beside(message: dict[str, Any]) -> list[Any]:
     if isinstance(message.get("function_call"), dict):
         blocks.append({"function_call": message["function_call"]})
     calls = optional(message, "tool_calls", list) or []
-    return [*blocks, *(call if isinstance(call, dict) else {"tool_calls": call} for call in calls)]
+    are_odd = [not isinstance(call, dict) or dialects.is_flat(call) for call in calls]
+    return [
+        *blocks,
+        *({"tool_calls": call} if is_odd else call
+          for call, is_odd in zip(calls, are_odd, strict=True)),
+    ]  # fmt: skip
 
 
 def _spoken_pieces(audio: dict[str, Any]) -> list[Any]:
@@ -459,7 +468,7 @@ def _member(block: Any) -> Item | None:
         blocks, form = _told(block["content"])
         return Result(None, form=f"bare {form or ''}", blocks=blocks)
     if "tool_calls" in block:
-        raise Misplaced("/tool_calls", "expected an object")
+        return dialects.read_flat(block["tool_calls"])
     if "refusal" in block:
         return Refusal(need(block, "refusal"))
     if "transcript" in block:
@@ -529,6 +538,8 @@ def _written_call(item: Call) -> Any:
     if item.form == "function_call":
         about = {"name": item.name, "arguments": arguments_text(item.arguments)}
         return {"function_call": about}
+    if (flat := dialects.write_flat(item)) is not None:
+        return {"tool_calls": flat}
     if item.kind == CUSTOM:
         about = {"name": item.name, "input": arguments_text(item.arguments)}
         return {"id": call_id(item), "type": "custom", "custom": about}
