@@ -17,6 +17,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, Final, Literal
 
 import attrs
@@ -181,8 +182,11 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
             return kind, data
         batch = self._objects.batch()
         if kind == "msgpack":
-            writer = _ContentReplacer(self._threshold, self._may_refer, batch, self._objects)
-            writer.placeholders = self._placeholders
+            # A resolver reads the store without a cipher.
+            place = self._objects.store if self._objects.cipher is None else None
+            writer = _ContentReplacer(
+                self._threshold, self._may_refer, batch, place, self._placeholders
+            )
             data = writer.packed(data)
             if not writer.is_changed:
                 return kind, data
@@ -335,22 +339,26 @@ class _Placeholders:
 
 
 class _ContentReplacer:
-    """A walk through encoded values that replaces large contents by references."""
+    """A walk through encoded values that replaces large contents by references.
 
-    placeholders: _Placeholders
+    Arguments:
+        threshold: the bytes of the largest content that stays.
+        may_refer: returns whether encoded values may hold references, or placeholders.
+        batch: takes the contents.
+        store: the store, to which parts of bodies may refer; None if they stay whole.
+        placeholders: what texts may stand for.
+    """
 
     def __init__(
         self,
         threshold: int,
         may_refer: Callable[[bytes], bool],
         batch: Batch,
-        objects: Objects,
+        store: Store | None,
+        placeholders: _Placeholders,
     ) -> None:
-        self._threshold = threshold
-        self._may_refer = may_refer
-        self._batch = batch
-        # A resolver reads the store without a cipher.
-        self._store = objects.store if objects.cipher is None else None
+        self._threshold, self._may_refer, self._batch = threshold, may_refer, batch
+        self._store, self._placeholders = store, placeholders
         self.is_changed = False
 
     def packed(self, data: bytes) -> bytes:
@@ -368,14 +376,8 @@ class _ContentReplacer:
     def _walk(self, value: Any) -> Any:
         """Return a value with references in it, or itself if nothing in it is large."""
         kind = type(value)
-        if kind in {str, bytes} and self.placeholders:
-            reference = self.placeholders.reference(value)
-            if reference is not None:
-                return reference
-        if kind is str:
-            return self._text(value) if len(value) > self._threshold else value
-        if kind is bytes:
-            return self._bytes(value) if len(value) > self._threshold else value
+        if kind is str or kind is bytes:
+            return self._content(value)
         if kind is list:
             if set(map(type, value)) <= _PLAIN:
                 return value
@@ -384,20 +386,21 @@ class _ContentReplacer:
         if kind is dict:
             values = {key: self._walk(each) for key, each in value.items()}
             return values if any(map(_differ, values.values(), value.values())) else value
-        if kind is _Extension and value.tag in _THEIRS and self._is_worth_it(value.data):
-            return self._extension(value)
+        if kind is _Extension and value.tag in _THEIRS:
+            is_worth_it = len(value.data) > self._threshold or self._may_refer(value.data)
+            return self._extension(value) if is_worth_it else value
         return value
 
-    def _is_worth_it(self, data: bytes) -> bool:
-        return len(data) > self._threshold or self._may_refer(data)
-
-    def _text(self, text: str) -> Any:
-        pieces = split_text(text)
+    def _content(self, value: str | bytes) -> Any:
+        """Return a text or bytes, or the reference in their place."""
+        reference = self._placeholders.reference(value) if self._placeholders else None
+        if reference is not None or len(value) <= self._threshold:
+            return value if reference is None else reference
+        if isinstance(value, bytes):
+            return _reference("bytes", "", self._batch.add(value))
+        pieces = split_text(value)
         stored = self._batch.add(pieces.data, pieces.content_type)
         return _reference(pieces.form, pieces.head, stored)
-
-    def _bytes(self, data: bytes) -> Any:
-        return _reference("bytes", "", self._batch.add(data))
 
     def _extension(self, extension: "_Extension") -> "_Extension":
         inner = _unpack(extension.data, _Extension)
@@ -427,11 +430,18 @@ class _ContentReplacer:
 
 
 class _ReferenceReplacer:
-    """A walk through encoded values that replaces references by contents."""
+    """A walk through encoded values that replaces references by contents.
 
-    def __init__(self, objects: Objects, placeholders: _Placeholders | None) -> None:
-        self._objects = objects
-        self._placeholders = placeholders
+    Arguments:
+        objects: the contents.
+        placeholders: makes texts in place of contents that are gone; None if that is an error.
+        is_whole: whether contents of bodies are put back, too, so that every serializer reads them.
+    """
+
+    def __init__(
+        self, objects: Objects, placeholders: _Placeholders | None = None, *, is_whole: bool = False
+    ) -> None:
+        self._objects, self._placeholders, self._is_whole = objects, placeholders, is_whole
         self._wanted: list[Stored] = []
         self._found: dict[Stored, bytes | MessageBodyError] = {}
         self._error: MessageBodyError | None = None
@@ -458,8 +468,12 @@ class _ReferenceReplacer:
     def _noted(self, tag: int, data: bytes) -> None:
         if tag in _THEIRS:
             _unpack(data, self._noted)
-        elif tag == _OURS and (read := self._read(data)) is not None:
-            self._wanted.append(read[2])
+        elif tag == _OURS:
+            read = self._read(data)
+            if not isinstance(read, list):
+                self._wanted.append(read[2])
+            elif self._is_whole:
+                self._wanted += filter(None, map(_stored_part, read))
 
     def _restored(self, tag: int, data: bytes) -> Any:
         if tag in _THEIRS:
@@ -467,13 +481,24 @@ class _ReferenceReplacer:
         if tag != _OURS:
             return _Extension(tag, data)
         read = self._read(data)
-        if read is None:
-            return self._body(_unpack(data, _Extension)[1])
-        return self._content(*read)
+        return self._body(read) if isinstance(read, list) else self._content(*read)
 
     def _body(self, parts: list[dict[str, Any]]) -> "_Extension":
-        """Return a body whose contents stay in the store."""
+        """Return a body, perhaps with the contents that else stay in the store."""
+        if self._is_whole:
+            whole = {"parts": [self._whole(part) for part in parts]}
+            return _Extension(_CALL_WITH_KEYWORDS, _pack([*_BODY, whole]))
         return _Extension(_CALL_WITH_ONE, _pack([__name__, stored_body.__name__, parts]))
+
+    def _whole(self, part: dict[str, Any]) -> dict[str, Any]:
+        stored = _stored_part(part)
+        if stored is None:
+            return part
+        content = self._found[stored]
+        if isinstance(content, MessageBodyError):
+            raise self._noticed(content)
+        [inline] = MessageBody([Part(content, content_type=part["contentType"])]).to_dicts()
+        return {key: part[key] for key in part if key not in {"size", "digest"}} | inline
 
     def _content(self, form: str, head: str, stored: Stored) -> str | bytes:
         content = self._found[stored]
@@ -489,11 +514,11 @@ class _ReferenceReplacer:
         except DecodeError as error:
             raise self._noticed(error) from error.__cause__
 
-    def _read(self, data: bytes) -> tuple[str, str, Stored] | None:
-        """Return form, head and content of a reference; None for a body."""
+    def _read(self, data: bytes) -> tuple[str, str, Stored] | list[dict[str, Any]]:
+        """Return form, head and content of a reference, or the parts of a body."""
         match _unpack(data, _Extension):
             case ["body", [*parts]] if all(isinstance(part, dict) for part in parts):
-                return None
+                return parts
             case [str(form), str(head), str(digest), int(size), str(cipher)] if size >= 0:
                 if is_digest(digest):
                     return form, head, Stored(digest, size, cipher)
@@ -504,30 +529,6 @@ class _ReferenceReplacer:
         """Keep an error for `value`, and return it."""
         self._error = self._error or error
         return error
-
-
-class _WholeReplacer(_ReferenceReplacer):
-    """A walk that also puts the contents of bodies back, so that every serializer reads them."""
-
-    def _noted(self, tag: int, data: bytes) -> None:
-        super()._noted(tag, data)
-        if tag == _OURS and self._read(data) is None:
-            parts = map(_stored_part, _unpack(data, _Extension)[1])
-            self._wanted += [stored for stored in parts if stored is not None]
-
-    def _body(self, parts: list[dict[str, Any]]) -> "_Extension":
-        whole = {"parts": [self._whole(part) for part in parts]}
-        return _Extension(_CALL_WITH_KEYWORDS, _pack([*_BODY, whole]))
-
-    def _whole(self, part: dict[str, Any]) -> dict[str, Any]:
-        stored = _stored_part(part)
-        if stored is None:
-            return part
-        content = self._found[stored]
-        if isinstance(content, MessageBodyError):
-            raise self._noticed(content)
-        [inline] = MessageBody([Part(content, content_type=part["contentType"])]).to_dicts()
-        return {key: part[key] for key in part if key not in {"size", "digest"}} | inline
 
 
 def _stored_part(part: dict[str, Any]) -> Stored | None:
@@ -580,28 +581,40 @@ def _reference(form: str, head: str, stored: Stored) -> _Extension:
 # The contents that a store has to keep
 
 
-class _Noting(JsonPlusSerializer):  # type: ignore[misc]
-    """A serializer that builds nothing, and records every digest that it finds.
+class _Checkpoints:
+    """The owner of the contents of a checkpointer, which is asked anew each time.
 
     Arguments:
-        objects: the contents of which those that are encrypted are read: nobody else can see what
-            they mention.
+        saver: the checkpointer.
+        serializer: its serializer.
     """
 
-    def __init__(self, objects: Objects) -> None:
-        super().__init__()
-        self._objects = objects
+    def __init__(self, saver: Any, serializer: OffloadingSerializer) -> None:
+        self.name = serializer.owner_name
+        # Contents that are encrypted are read: nobody else can see what they mention.
+        self._objects = serializer._objects
+        self.copied = _with_serializer(saver, _Unbuilt(self._note))
         self._noted: set[str] = set()
         self._hidden: dict[str, list[str]] = {}  # by the digest of an encrypted content
 
-    def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        kind, packed = data
+    def needed(self) -> Iterator[str]:
+        for found in self.copied.list(None):
+            yield from self.take(found)
+
+    def take(self, found: object) -> list[str]:
+        """Return all digests noted since the last call, and those in what was not encoded."""
+        digests = {*self._noted, *digests_of(found)}
+        self._noted.clear()
+        return sorted(digests)
+
+    def _note(self, kind: str, packed: bytes) -> Any:
         self._noted.update(digests_of(packed))
         if kind.startswith(f"{_TAG}-"):
-            for stored in _ReferenceReplacer(self._objects, None).wanted(packed):
+            for stored in _ReferenceReplacer(self._objects).wanted(packed):
                 self._noted.update(self._mentioned(stored))
-        kind = kind.removeprefix(f"{_TAG}-")
-        return _unpack(packed, _nothing) if kind == "msgpack" else None
+        # Nothing stands for every value that is not plain.
+        is_packed = kind.removeprefix(f"{_TAG}-") == "msgpack"
+        return _unpack(packed, lambda *_: None) if is_packed else None
 
     def _mentioned(self, stored: Stored) -> list[str]:
         """Return the digests in an encrypted content; a sweep reads the others itself."""
@@ -613,29 +626,6 @@ class _Noting(JsonPlusSerializer):  # type: ignore[misc]
             found = [] if isinstance(content, MessageBodyError) else digests_of(content)
             self._hidden[stored.digest] = found
         return self._hidden.get(stored.digest, [])
-
-    def take(self, found: object) -> list[str]:
-        """Return all digests recorded since the last call, and those in what was not encoded."""
-        digests = {*self._noted, *digests_of(found)}
-        self._noted.clear()
-        return sorted(digests)
-
-
-def _nothing(tag: int, data: bytes) -> None:
-    """Stand for every value that is not plain."""
-
-
-@attrs.frozen
-class _Checkpoints:
-    """The owner of the contents of a checkpointer, which is asked anew each time."""
-
-    name: str
-    _copied: Any
-    _noting: _Noting
-
-    def needed(self) -> Iterator[str]:
-        for found in self._copied.list(None):
-            yield from self._noting.take(found)
 
 
 def owner(saver: Any) -> Owner:
@@ -650,22 +640,16 @@ def owner(saver: Any) -> Owner:
     Raises:
         InvalidArgument: its serializer is another.
     """
-    return _checkpoints(saver)
+    return _Checkpoints(saver, _offloading(saver))
 
 
 async def aowner(saver: Any) -> Owner:
     """Return the same as `owner`, for an asynchronous checkpointer, which is asked at once."""
-    asked = _checkpoints(saver)
+    asked = _Checkpoints(saver, _offloading(saver))
     needed: set[str] = set()
-    async for found in asked._copied.alist(None):
-        needed.update(asked._noting.take(found))
+    async for found in asked.copied.alist(None):
+        needed.update(asked.take(found))
     return Needs(asked.name, sorted(needed))
-
-
-def _checkpoints(saver: Any) -> _Checkpoints:
-    serializer = _offloading(saver)
-    noting = _Noting(serializer._objects)
-    return _Checkpoints(serializer.owner_name, _with_serializer(saver, noting), noting)
 
 
 # The way back
@@ -679,23 +663,34 @@ class _Raw:
     data: bytes
 
 
-class _Passing(JsonPlusSerializer):  # type: ignore[misc]
-    """A serializer that puts contents back and builds nothing, so that no type has to be known."""
+class _Unbuilt(JsonPlusSerializer):  # type: ignore[misc]
+    """A serializer that builds nothing, so that no type has to be known.
 
-    def __init__(self, objects: Objects | None = None) -> None:
+    Arguments:
+        read: returns what a value is, by its kind and its bytes.
+    """
+
+    def __init__(self, read: Callable[[str, bytes], Any]) -> None:
         super().__init__()
-        self._objects = objects
+        self._read = read
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        kind, packed = data
-        if kind.startswith(f"{_TAG}-") and self._objects is not None:
-            kind = kind.removeprefix(f"{_TAG}-")
-            whole = _WholeReplacer(self._objects, None).value(packed)
-            return whole if kind == "msgpack" else _Raw(kind, whole)
-        return _unpack(packed, _Extension) if kind == "msgpack" else _Raw(kind, packed)
+        return self._read(*data)
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         return (obj.kind, obj.data) if isinstance(obj, _Raw) else ("msgpack", _packed_again(obj))
+
+
+def _as_stored(kind: str, packed: bytes) -> Any:
+    return _unpack(packed, _Extension) if kind == "msgpack" else _Raw(kind, packed)
+
+
+def _with_contents(objects: Objects, kind: str, packed: bytes) -> Any:
+    if not kind.startswith(f"{_TAG}-"):
+        return _as_stored(kind, packed)
+    kind = kind.removeprefix(f"{_TAG}-")
+    whole = _ReferenceReplacer(objects, is_whole=True).value(packed)
+    return whole if kind == "msgpack" else _Raw(kind, whole)
 
 
 def inline_checkpoints(saver: Any, to: Any) -> int:
@@ -717,10 +712,11 @@ def inline_checkpoints(saver: Any, to: Any) -> int:
         ObjectNotFound, DigestMismatch: content is gone or damaged; the copy ends before it.
         StoreError: the store failed.
     """
-    source = _with_serializer(saver, _Passing(_offloading(saver)._objects))
+    whole = partial(_with_contents, _offloading(saver)._objects)
+    source = _with_serializer(saver, _Unbuilt(whole))
     if isinstance(_inner(to), OffloadingSerializer):
         raise InvalidArgument("a checkpointer with another serializer", to)
-    target = _with_serializer(to, _Passing())
+    target = _with_serializer(to, _Unbuilt(_as_stored))
     if next(iter(target.list(None, limit=1)), None) is not None:
         raise InvalidArgument("a checkpointer without checkpoints", to)
     count = 0
