@@ -1,9 +1,7 @@
 """Runs of jobs: find the shards, skip finished ones, run the others, and combine the results."""
 
 import contextlib
-import json
 import os
-import re
 import signal
 import threading
 from collections import Counter, deque
@@ -17,12 +15,10 @@ import attrs
 
 from messagebody._core import (
     DEFAULT_LIMITS,
-    TEMPORARY_PATTERN,
     Limits,
     SpoolBlob,
     count_of,
     parse_size,
-    quote,
     redact_url,
     require_executor,
     require_iterable,
@@ -31,9 +27,20 @@ from messagebody._core import (
 )
 from messagebody.bulk._executors import InTurn, Outcomes, Processes, Task, run_tasks
 from messagebody.bulk._jobs import Job, store_of
+from messagebody.bulk._records import (
+    FIRST,
+    Record,
+    claim,
+    errors_key,
+    is_temporary,
+    put,
+    record_key,
+    recorded_name,
+    result_key,
+    to_json,
+)
 from messagebody.bulk._report import Failure, Progress, Report
 from messagebody.bulk._sources import (
-    JOB,
     RECORDS,
     REPORT,
     RESULTS,
@@ -42,17 +49,7 @@ from messagebody.bulk._sources import (
     SourceKind,
     find_shards,
 )
-from messagebody.bulk._work import (
-    FIRST,
-    Count,
-    Record,
-    TaskOutcome,
-    errors_key,
-    put,
-    record_key,
-    recorded_name,
-    result_key,
-)
+from messagebody.bulk._work import Count, TaskOutcome
 from messagebody.bulk._work import Task as ShardTask
 from messagebody.errors import InvalidArgument, MessageBodyError, StoreError
 from messagebody.storage import Spool, Store
@@ -145,47 +142,8 @@ def run(
         results=store,
         left_out=links.append,
     )
-    _claim(store, job)
+    claim(store, job)
     return attrs.evolve(_Run(job, store, shards, options).all(), links=tuple(links))
-
-
-def _claim(store: Store, job: Job) -> None:
-    """Write the job's name next to its results, unless the store has other files.
-
-    Shards of two jobs in one place could not be distinguished, and files of the user could have
-    the names of results.
-    """
-    claim = _json({"job": job.name, "digest": job.digest})
-    there = None if store.stat(JOB) is None else b"".join(store.stream(JOB))
-    if there == claim:
-        return
-    got = redact_url(store.url)
-    # A truncated file, as after a full disk, is written again if a record shows that it is ours.
-    if there is not None and not claim.startswith(there):
-        got += " with results of another job, or of other settings"
-    elif (other := _foreign(store)) is not None and (there is None or not _has_record(store, job)):
-        got += f", which has no results of this package, but {quote(other)}"
-    else:
-        put(store, JOB, claim, "application/json")
-        return
-    raise InvalidArgument("an empty place, or one with results of the same job", got=got)
-
-
-def _foreign(store: Store) -> str | None:
-    """Return the key of a file that this package has not written, judged by its name, or None."""
-    keys = (stat.key for stat in store.iter_objects())
-    return next((key for key in keys if key != JOB and not _is_temporary(key)), None)
-
-
-def _has_record(store: Store, job: Job) -> bool:
-    """Return whether the store has a record of a shard of the job."""
-    names = (recorded_name(stat.key) for stat in store.iter_objects())
-    records = (Record.read(store, name) for name in names if name is not None)
-    return any(record is not None and record.job == job.digest for record in records)
-
-
-def _is_temporary(key: str) -> bool:
-    return re.fullmatch(TEMPORARY_PATTERN, key.rpartition("/")[2]) is not None
 
 
 class _Run:
@@ -393,7 +351,7 @@ class _Run:
             self.job.name, self.store.url, len(done), dict(counts), tuple(findings),
             tuple(self._failures()), self.others, self.deleted,
         )  # fmt: skip
-        put(self.store, REPORT, _json(report.to_dict()), "application/json")
+        put(self.store, REPORT, to_json(report.to_dict()), "application/json")
         return report
 
     def _record(self, name: str) -> Record:
@@ -416,7 +374,7 @@ class _Run:
         deleted. Other files belong to the user.
         """
         for key in self.there:
-            if key.startswith((f"{RESULTS}/", f"{RECORDS}/")) and _is_temporary(key):
+            if key.startswith((f"{RESULTS}/", f"{RECORDS}/")) and is_temporary(key):
                 self._delete(key)
         for name in self.stale:
             # The record comes last: if this run is killed, it still names the other files.
@@ -433,7 +391,3 @@ def _tried(outcome: TaskOutcome) -> TaskOutcome:
     return attrs.evolve(
         outcome, problem=f"failed {_ATTEMPTS} times, the last time: {outcome.problem}"
     )
-
-
-def _json(value: Any) -> bytes:
-    return json.dumps(value, indent=2, ensure_ascii=False).encode() + b"\n"

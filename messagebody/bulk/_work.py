@@ -1,4 +1,4 @@
-"""The task of processing one shard, whatever runs it, and the records of shards.
+"""The task of processing one shard, whatever runs it.
 
 A task writes its result, its bad lines and its record to the store of results, in this order and
 each atomically. A shard with a record is done. After a kill, the task writes the same files again.
@@ -12,10 +12,11 @@ from typing import Any, Final, Self
 
 import attrs
 
-from messagebody._core import Limits, SpoolBlob, escape, redact_urls, strict_json
+from messagebody._core import Limits, SpoolBlob, escape, redact_urls
 from messagebody.bulk._jobs import Job, Made, Work
 from messagebody.bulk._messages import BadLine, Message, messages_of
-from messagebody.bulk._sources import RECORDS, RESULTS, Shard, lines_before
+from messagebody.bulk._records import FIRST, Record, errors_key, put, record_key, result_key
+from messagebody.bulk._sources import Shard, lines_before
 from messagebody.errors import (
     BadInput,
     DigestMismatch,
@@ -25,94 +26,13 @@ from messagebody.errors import (
     StoreError,
     UnsafeReference,
 )
-from messagebody.storage import Bytes, Spool, Store
+from messagebody.storage import Spool, Store
 
-FIRST: Final = 20
-"""The number of findings in a record, and in a report."""
 _TYPES: Final = {".jsonl": "application/jsonl", ".parquet": "application/vnd.apache.parquet"}
 _BLOCK: Final = 1 << 16
 """Bytes of lines that are written at once."""
 # The errors of stores that are the fault of a message, not of its environment.
 _OF_THE_LINE: Final = (ObjectNotFound, UnsafeReference, DigestMismatch, LimitExceeded)
-
-
-@attrs.frozen
-class Record:
-    """The record of a shard that is done.
-
-    Arguments:
-        job: the digest of the job.
-        input: the identity of the shard's input.
-        counts: the numbers of messages, bytes and bad lines, and the counts of the job.
-        findings: the first findings, as JSON values.
-        summary: the job's summary of the shard.
-        lines: the number of lines that begin in the shard.
-        result: the size and digest of the result; None if the job has none.
-    """
-
-    job: str
-    input: list[Any]
-    counts: dict[str, int]
-    findings: list[dict[str, Any]]
-    summary: Any
-    lines: int
-    result: tuple[int, str] | None
-
-    def to_bytes(self) -> bytes:
-        """Return the record as JSON."""
-        return json.dumps(attrs.asdict(self), ensure_ascii=False).encode() + b"\n"
-
-    @classmethod
-    def read(cls, store: Store, name: str) -> Self | None:
-        """Return the record of a shard by its name; None if it is damaged, or not a record.
-
-        Raises:
-            ObjectNotFound: the shard has no record.
-        """
-        try:
-            record = strict_json.typed(b"".join(store.stream(record_key(name))), cls)
-        except strict_json.InvalidJson:
-            return None
-        return record if record.counts.keys() >= _COUNTED else None
-
-    @property
-    def urls(self) -> list[str]:
-        """The URLs of the shard's files."""
-        return [each[0] for each in self.input[3:] if isinstance(each, list) and each]
-
-    def is_of(self, job: Job, shard: Shard) -> bool:
-        """Return whether the record is of this job on this input."""
-        return (self.job, self.input) == (job.digest, _as_json(shard.identity))
-
-
-_COUNTED: Final = {"messages", "bad lines", "bytes"}
-"""The counts that every record has."""
-
-
-def _as_json(value: Any) -> Any:
-    # Tuples and enums become lists and strings, so that they equal the values read from JSON.
-    return json.loads(json.dumps(value))
-
-
-def record_key(name: str) -> str:
-    """Return the key of a shard's record."""
-    return f"{RECORDS}/{name}.json"
-
-
-def recorded_name(key: str) -> str | None:
-    """Return the name of the shard from the key of its record; None for other keys."""
-    name = key.removeprefix(f"{RECORDS}/").removesuffix(".json")
-    return name if key == record_key(name) else None
-
-
-def errors_key(name: str) -> str:
-    """Return the key of a shard's bad lines."""
-    return f"{RECORDS}/{name}.errors.jsonl"
-
-
-def result_key(name: str, job: Job) -> str:
-    """Return the key of a shard's result."""
-    return f"{RESULTS}/{name}{job.suffix}"
 
 
 @attrs.frozen
@@ -276,9 +196,3 @@ class _Output:
         """Delete the temporary files."""
         self.result.close()
         self.errors.close()
-
-
-def put(store: Store, key: str, data: bytes, content_type: str) -> None:
-    """Write a small file of results, replacing an existing one."""
-    # After a kill, the same content is written again, so replacing is harmless.
-    store.put(key, Bytes(data), content_type=content_type, if_absent=False)
