@@ -15,7 +15,6 @@ import click
 from messagebody._cli.outputs import check_local, note_contents, note_input, note_url
 from messagebody._cli.terminal import current, is_terminal, limits, warn
 from messagebody._core import (
-    CHUNK,
     MessageBody,
     Part,
     count_of,
@@ -35,7 +34,6 @@ from messagebody.adapters import detect, refuse_answer, values_of_lines
 from messagebody.errors import (
     DecodeError,
     EnvelopeError,
-    InvalidArgument,
     InvalidSchema,
     MessageBodyError,
 )
@@ -62,26 +60,43 @@ def slashed(pattern: str) -> str:
 
 def read_bytes(path: str) -> bytes:
     """Return the bytes of a file, of a file in a store, or of standard input for "-"."""
+    most = limits().json_bytes
     if is_on_server(path):
-        return within_limit(_of_server(path), path)
-    try:
-        if is_store_url(path):
-            note_url(path)
-            return within_limit(_of_store(path), path)
-        if path == "-":
-            note_input(path)
-            return within_limit(_all_of(_standard_input()), path)
-        with Path(path).open("rb") as stream:
-            data = within_limit(read_at_most(stream, limits().json_bytes), path)
-            if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                current().files[os.path.realpath(path)] = sha256_of(data)
-                note_input(path)
-            return data
-    except OSError as error:
-        text = f"can't read {source_name(path)}: {error.strerror}{_instead_of(path, error)}"
-        raise click.UsageError(text) from error
-    except MemoryError as error:
-        raise click.UsageError(f"{source_name(path)} does not fit into memory") from error
+        data = _of_server(path, most)
+    else:
+        try:
+            data = _of_file(path, most)
+        except OSError as error:
+            text = f"can't read {source_name(path)}: {error.strerror}{_instead_of(path, error)}"
+            raise click.UsageError(text) from error
+        except MemoryError as error:
+            raise click.UsageError(f"{source_name(path)} does not fit into memory") from error
+    if len(data) > most:
+        larger = f"{source_name(path)} is larger than {human_size(most)}"
+        raise click.UsageError(f"{larger}; --limit SIZE allows more")
+    return data
+
+
+def _of_server(url: str, most: int) -> bytes:
+    resolver = current().resolver
+    if resolver is None:
+        check_local(url)
+    return read_web(url, most, resolver or Resolver())
+
+
+def _of_file(path: str, most: int) -> bytes:
+    """Return the bytes of a file, up to one more than it may have."""
+    if is_store_url(path):
+        note_url(path)
+        return read_url(path, most)
+    note_input(path)
+    if path == "-":
+        return read_at_most(_standard_input(), most)
+    with Path(path).open("rb") as stream:
+        data = read_at_most(stream, most)
+        if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            current().files[os.path.realpath(path)] = sha256_of(data)
+        return data
 
 
 def _instead_of(path: str, error: OSError) -> str:
@@ -91,22 +106,8 @@ def _instead_of(path: str, error: OSError) -> str:
     return "; JSON goes to standard input" if path.lstrip()[:1] in ("[", "{") else ""
 
 
-def _of_store(url: str) -> bytes:
-    try:
-        return read_url(url, limits().json_bytes)
-    except InvalidArgument as error:
-        raise click.UsageError(str(error)) from error
-
-
 def is_on_server(path: str) -> bool:
     return is_url(path) and not is_store_url(path)
-
-
-def _of_server(url: str) -> bytes:
-    resolver = current().resolver
-    if resolver is None:
-        check_local(url)
-    return read_web(url, limits().json_bytes, resolver or Resolver())
 
 
 def is_database(path: str) -> bool:
@@ -124,27 +125,6 @@ def read_file_of_directory(path: str) -> bytes:
     if not stat.S_ISREG(Path(path).stat().st_mode):
         raise click.UsageError(f"{quote(path)} is not a regular file")
     return read_bytes(path)
-
-
-def _all_of(stream: Any) -> bytes:
-    """Read a stream to its end, or to one byte over the limit."""
-    # One byte more shows that there is more.
-    chunks, missing = [], limits().json_bytes + 1
-    # Read in steps, because Ctrl-C is not noticed during one long read.
-    while missing > 0 and (chunk := stream.read1(min(missing, CHUNK))):
-        chunks.append(chunk)
-        missing -= len(chunk)
-    return b"".join(chunks)
-
-
-def within_limit(data: bytes, path: str) -> bytes:
-    """Return the bytes of a file if they are within the limit of the command."""
-    largest = limits().json_bytes
-    if len(data) > largest:
-        raise click.UsageError(
-            f"{source_name(path)} is larger than {human_size(largest)}; --limit SIZE allows more"
-        )
-    return data
 
 
 def _standard_input() -> Any:
@@ -250,8 +230,14 @@ def decode_schema(data: bytes, path: str) -> MessageBodySchema:
     try:
         return MessageBodySchema.from_json(data, limits=limits())
     except (InvalidSchema, DecodeError) as error:
-        problem = _IS_BODY if _is_body(data) else f"is not a valid schema: {error}"
-        raise click.UsageError(f"{source_name(path)} {problem}") from error
+        if _is_body(data):
+            raise click.UsageError(f"{source_name(path)} {_IS_BODY}") from error
+        raise _invalid(path, "schema", error) from error
+
+
+def _invalid(path: str, kind: str, error: MessageBodyError) -> click.UsageError:
+    told = "; ".join([str(error), *getattr(error, "__notes__", ())])
+    return click.UsageError(f"{source_name(path)} is not a valid {kind}: {told}")
 
 
 _OF_AGENTS = {
@@ -279,7 +265,7 @@ def read_party(path: str) -> "Agent | MessageBodySchema":
     try:
         return Agent.from_dict(value, name=Path(path).stem, limits=limits())
     except MessageBodyError as error:
-        raise click.UsageError(f"{source_name(path)} is not a valid agent: {error}") from error
+        raise _invalid(path, "agent", error) from error
 
 
 def read_workflow(path: str) -> "Workflow":
@@ -290,19 +276,13 @@ def read_workflow(path: str) -> "Workflow":
     try:
         return Workflow.decode(data, is_toml=path.endswith(".toml"), limits=limits())
     except MessageBodyError as error:
-        shown = "; ".join([str(error), *getattr(error, "__notes__", ())])
-        raise click.UsageError(f"{source_name(path)} is not a valid workflow: {shown}") from error
+        raise _invalid(path, "workflow", error) from error
 
 
 def read_either(path: str) -> MessageBody | MessageBodySchema:
     """Return the schema or the body in a file, or on standard input for "-"."""
     data = read_bytes(path)
     return decode_body(data, path) if _is_body(data) else decode_schema(data, path)
-
-
-def read_json(path: str, called: str = "") -> Any:
-    """Return the JSON value in a file, or on standard input for "-"."""
-    return decode_json(read_bytes(path), called or source_name(path))
 
 
 def decode_json(data: bytes, called: str) -> Any:

@@ -1,29 +1,49 @@
 """Commands for registries: the pairs of many agents that fit."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, TypeVar
 
 import click
 
 from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
 from messagebody._cli.fleets import arrow, change_lines, report_change, report_tools, tool_lines
+from messagebody._cli.kinds import FILE
 from messagebody._cli.reports import FORMATS, CommandReport, answer, from_here, report_form
 from messagebody._core import count_of, escape, quote
 from messagebody.agents import Registry, diff_tools, holds_tools
 from messagebody.errors import InvalidSchema
-from messagebody.findings import Finding, Severity
+from messagebody.findings import Severity
 from messagebody.rendering import registry_page
 
 _LEFT_OUT = f"{__name__}.left_out"
-_directory = click.argument("directory", type=click.Path(exists=True), metavar="REGISTRY")
+_GRAPHS: Final[dict[str, Callable[[Registry], str]]] = {
+    "mermaid": Registry.to_mermaid, "dot": Registry.to_dot, "html": registry_page,
+}  # fmt: skip
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def _registry(place: str, *, lenient: bool) -> Registry:
+def _read(place: str, *, lenient: bool) -> Registry:
+    """Return the agents in a place; tell what is wrong, and note whether some are left out."""
     registry = Registry.from_directory(place, lenient=lenient, limits=terminal.limits())
-    _tell(registry.findings)
+    for finding in registry.findings:
+        terminal.tell(str(finding))
+        if finding.severity is Severity.ERROR:
+            click.get_current_context().meta[_LEFT_OUT] = True
     return registry
+
+
+def _of_registry(function: _F) -> _F:
+    """Add the argument REGISTRY and the option `--lenient`; pass on the registry."""
+
+    @functools.wraps(function)
+    def command(directory: str, *, lenient: bool, **asked: Any) -> Any:
+        return function(_read(directory, lenient=lenient), **asked)
+
+    place = click.argument("directory", type=click.Path(exists=True), metavar="REGISTRY")
+    return place(options.lenient(command))  # type: ignore[return-value]
 
 
 @click.group
@@ -50,58 +70,40 @@ def _code(context: click.Context, code: ExitCode | None) -> ExitCode:
     return code or (ExitCode.USAGE if left_out else ExitCode.YES)
 
 
-def _tell(findings: Iterable[Finding]) -> None:
-    """Print what is wrong in files of agents, and note whether agents are left out."""
-    for finding in findings:
-        terminal.tell(str(finding))
-        if finding.severity is Severity.ERROR:
-            click.get_current_context().meta[_LEFT_OUT] = True
-
-
-@registry_command.command("route")
-@_directory
+@registry_command.command
+@_of_registry
 @click.argument("sender", metavar="FROM")
 @click.argument("taker", metavar="TO")
-@options.lenient
 @options.as_json
-def route(directory: str, sender: str, taker: str, *, lenient: bool, as_json: bool) -> ExitCode:
+def route(registry: Registry, sender: str, taker: str, *, as_json: bool) -> ExitCode:
     """Print the shortest route between two agents.
 
     The output of FROM reaches TO through these agents.
 
     Exit code 1: there is no route.
     """
-    registry = _registry(directory, lenient=lenient)
     found = registry.route(sender, taker)
     _say_names(found, as_json=as_json)
     return ExitCode.NO if found is None else ExitCode.YES
 
 
-@registry_command.command("unfed")
-@_directory
-@options.lenient
+@registry_command.command
+@_of_registry
 @options.as_json
-def unfed(directory: str, *, lenient: bool, as_json: bool) -> ExitCode:
+def unfed(registry: Registry, *, as_json: bool) -> ExitCode:
     """List the agents without a feeder.
 
     No other agent is certain to send them valid input. Exit code 1: there are some.
     """
-    found = _registry(directory, lenient=lenient).unfed()
+    found = registry.unfed()
     _say_names(found, as_json=as_json)
     return ExitCode.NO if found else ExitCode.YES
 
 
-@registry_command.command("pairs")
-@_directory
-@options.lenient
-@options.form(
-    "json",
-    "mermaid",
-    "dot",
-    "html",
-    help="Output format; mermaid and dot are graphs, html is a page.",
-)
-def pairs(directory: str, form: str, *, lenient: bool) -> ExitCode:
+@registry_command.command
+@_of_registry
+@options.form("json", *_GRAPHS, help="Output format; mermaid and dot are graphs, html is a page.")
+def pairs(registry: Registry, form: str) -> ExitCode:
     """List the pairs that always fit, the sender first.
 
     \b
@@ -109,18 +111,13 @@ def pairs(directory: str, form: str, *, lenient: bool) -> ExitCode:
       messagebody registry pairs agents/ --format dot | dot -Tsvg > agents.svg
       messagebody registry pairs agents/ --format html > agents.html
     """
-    registry = _registry(directory, lenient=lenient)
     found, undecided = list(registry.pairs()), list(registry.undecided())
-    if form == "dot":
-        click.echo(registry.to_dot())
-    elif form == "mermaid":
-        click.echo(registry.to_mermaid())
-    elif form == "html":
-        click.echo(registry_page(registry), nl=False)
-    elif form == "json":
+    if form == "json":
         terminal.say_json({"agents": [*registry], "pairs": found, "undecided": undecided})
-    else:
+    elif form == "text":
         terminal.say(map(arrow, found))
+    else:
+        click.echo(_GRAPHS[form](registry).removesuffix("\n"))
     terminal.remark(f"{count_of(len(found), 'pair')} of {count_of(len(registry), 'agent')}")
     return _tell_undecided(undecided)
 
@@ -132,22 +129,17 @@ def _tell_undecided(pairs: Sequence[tuple[str, str]]) -> ExitCode:
     return ExitCode.UNDECIDED if pairs else ExitCode.YES
 
 
-@registry_command.command("who")
-@_directory
+@registry_command.command
+@_of_registry
 @click.option("--feeds", metavar="AGENT", help="List the agents whose output AGENT always accepts.")
 @click.option(
     "--takes", metavar="AGENT", help="List the agents that accept everything AGENT sends."
 )
-@options.lenient
 @options.as_json
-def who(
-    directory: str, feeds: str | None, takes: str | None, *, lenient: bool,
-    as_json: bool,
-) -> ExitCode:  # fmt: skip
+def who(registry: Registry, feeds: str | None, takes: str | None, *, as_json: bool) -> ExitCode:
     """List the agents that fit before or after an agent."""
     if (feeds is None) == (takes is None):
         raise click.UsageError("give either --feeds AGENT or --takes AGENT")
-    registry = _registry(directory, lenient=lenient)
     name = str(feeds if takes is None else takes)
     found = registry.feeders(name) if takes is None else registry.takers(name)
     _say_names(found, as_json=as_json)
@@ -155,20 +147,16 @@ def who(
     return _tell_undecided(pairs)
 
 
-@registry_command.command("chain")
-@_directory
-@click.argument("have", metavar="HAVE")
-@click.argument("want", metavar="WANT")
-@options.lenient
+@registry_command.command
+@_of_registry
+@click.argument("have", type=FILE)
+@click.argument("want", type=FILE)
 @options.as_json
-def shortest_chain(
-    directory: str, have: str, want: str, *, lenient: bool, as_json: bool
-) -> ExitCode:
+def chain(registry: Registry, have: str, want: str, *, as_json: bool) -> ExitCode:
     """Print the shortest chain of agents between two schemas.
 
     HAVE is the schema of the first input, WANT of the last output. Exit code 1: there is no chain.
     """
-    registry = _registry(directory, lenient=lenient)
     found = registry.chain(inputs.read_schema(have), inputs.read_schema(want))
     _say_names(found, as_json=as_json)
     if found is None:
@@ -184,7 +172,7 @@ def _say_names(names: list[str] | None, *, as_json: bool) -> None:
         terminal.say(escape(each) for each in names or ())
 
 
-@registry_command.command("diff")
+@registry_command.command
 @click.argument("old", type=click.Path(exists=True))
 @click.argument("new", type=click.Path(exists=True))
 @options.lenient
@@ -302,7 +290,7 @@ def _files_of(lists: _Lists) -> dict[str, str]:
 
 
 def _change_of_agents(old: str, new: str, *, lenient: bool) -> tuple[CommandReport, Iterator[str]]:
-    before, after = (_registry(place, lenient=lenient) for place in (old, new))
+    before, after = (_read(place, lenient=lenient) for place in (old, new))
     places = after.places
     if Path(old).is_dir() and not Path(new).is_dir():
         impact = before.impact(after.values())
