@@ -51,8 +51,7 @@ def report_change(
     mistakes = [*_mistakes(impact, after, path_of)]
     is_broken = impact.lost or impact.lost_exchanges or mistakes
     outcome: Outcome = "failed" if is_broken else "passed" if impact else "undecided"
-    data = impact.to_dict()
-    return CommandReport("registry diff", title, outcome, (*problems, *mistakes), data)
+    return CommandReport("registry diff", title, outcome, (*problems, *mistakes), impact.to_dict)
 
 
 def _why(answer: Compatibility) -> str:
@@ -131,7 +130,7 @@ def report_tools(
     problems = [problem(_SIDES[each.side], each, is_error=True) for each in found.breaks]
     problems += [problem("undecided", each, is_error=False) for each in found.undecided]
     outcome: Outcome = "failed" if found.breaks else "passed" if found else "undecided"
-    return CommandReport("registry diff", title, outcome, tuple(problems), found.to_dict())
+    return CommandReport("registry diff", title, outcome, tuple(problems), found.to_dict)
 
 
 def tool_lines(found: ToolsDifference) -> Iterator[str]:

@@ -105,18 +105,18 @@ class CommandReport:
         title: the question, in words.
         outcome: the answer.
         messages: the problems of the files.
-        data: everything, for the format JSON.
+        data: returns everything, for the format JSON.
     """
 
     command: str
     title: str
     outcome: Outcome
     messages: tuple[FileProblem, ...]
-    data: Mapping[str, Any]
+    data: Callable[[], Mapping[str, Any]]
 
 
 def _json(report: CommandReport) -> str:
-    return json.dumps(report.data, indent=2)
+    return json.dumps(report.data(), indent=2)
 
 
 def _junit(report: CommandReport) -> str:

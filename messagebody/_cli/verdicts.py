@@ -130,65 +130,36 @@ def report_pair(
         subject: the files.
         changes: changes that make the pair fit; None without --suggest.
     """
-    # Hundreds of parts that hundreds of parts reject would be as many thousands of rejections.
-    told = [(each, str(each) if n < REASONS else each.summary)
-            for n, each in enumerate(result.reasons)]  # fmt: skip
-    data = {
-        "producer": subject.producer,
-        "consumer": subject.consumer,
-        "verdict": result.verdict,
-        "compatible": result.compatible,
-        **_exchange_data(result),
-        "counterexample": _parts(result.counterexample),
-        "example": _parts(result.example),
-        "reasons": [
-            {
-                "code": reason.code,
-                "text": text,
-                "producerIndex": reason.producer_index,
-                "consumerIndex": reason.consumer_index,
-                **_inside(reason),
-            }
-            for reason, text in told
-        ],
-        "suggestions": None if changes is None else [each.to_dict() for each in changes],
-    }
-    problems = () if result else tuple(_on_pair(*each, result, subject) for each in told)
+
+    def data() -> dict[str, Any]:
+        sides = {"producer": subject.producer, "consumer": subject.consumer}
+        return sides | result.to_dict() | {"suggestions": _listed(changes)}
+
+    problems = () if result else tuple(
+        _on_pair(each, number, result, subject) for number, each in enumerate(result.reasons)
+    )  # fmt: skip
     return CommandReport(command, subject.title, _OUTCOMES[result.compatible], problems, data)
 
 
-def _on_pair(reason: Reason, text: str, result: Compatibility, subject: Subject) -> FileProblem:
+def _listed(changes: Sequence[SuggestedChange] | None) -> list[dict[str, Any]] | None:
+    return None if changes is None else [each.to_dict() for each in changes]
+
+
+def _on_pair(reason: Reason, number: int, result: Compatibility, subject: Subject) -> FileProblem:
+    told = reason.to_dict(brief=number >= REASONS)
     sender, taker = subject.sides
     path, line = subject.place_of(reason.producer_index, reason.consumer_index)
     sent = _label(result.producer, reason.producer_index)
     taken = _label(result.consumer, reason.consumer_index)
+    inside = (told[name] for name in ("pointer", "sent", "taken") if name in told)
     return FileProblem(
         reason.code,
-        f"{sender} {_FITS[result.verdict]} {taker}: {text}",
+        f"{sender} {_FITS[result.verdict]} {taker}: {told['text']}",
         path,
         is_error=result.compatible is False and reason.code not in _REMARKS,
-        identity=(sender, taker, sent, taken, *_inside(reason).values()),
+        identity=(sender, taker, sent, taken, *inside),
         line=line,
     )
-
-
-def _inside(reason: Reason) -> dict[str, str]:
-    """Return the place in a content, with what may be sent there and what is taken."""
-    found = reason.difference
-    if found is None:
-        return {}
-    sent = "nothing" if found.name is not None else found.sent
-    return {"pointer": found.pointer, "sent": sent, "taken": found.taken}
-
-
-def _exchange_data(result: Compatibility) -> dict[str, Any]:
-    exchanges = getattr(result, "exchanges", {})  # of two agents
-    found = {each.kind: each.verdict for each in exchanges.values()}
-    return {"exchanges": found} if found else {}
-
-
-def _parts(body: MessageBody | None) -> list[dict[str, Any]] | None:
-    return None if body is None else body.to_dicts()
 
 
 def pair_lines(
@@ -237,7 +208,7 @@ def report_findings(
         f"{path} means what it says",
         "failed" if findings else "passed",
         tuple(finding_problem(each, checked, path, lines) for each in findings),
-        {kind: path, "findings": listed},
+        lambda: {kind: path, "findings": listed},
     )
 
 
@@ -291,20 +262,10 @@ def report_workflow(
     ]
     is_broken = any(each.is_error for each in problems)
     outcome: Outcome = "failed" if is_broken else "undecided" if problems else "passed"
-    data = {
-        "workflow": path,
-        "verdict": answers.verdict,
-        "agents": {
-            name: {
-                "verdict": each.verdict,
-                "reason": each.reason,
-                "breaches": [breach.to_dict() for breach in each.breaches],
-            }
-            for name, each in answers.items()
-        },
-        "leaks": [str(each) for each in answers.leaks],
-        "suggestions": None if changes is None else [each.to_dict() for each in changes],
-    }
+
+    def data() -> dict[str, Any]:
+        return {"workflow": path, **answers.to_dict(), "suggestions": _listed(changes)}
+
     title = f"{path} lets every message through"
     return CommandReport("workflow check", title, outcome, tuple(problems), data)
 

@@ -55,6 +55,11 @@ class AgentCompatibility(Compatibility):
             if self._is_unnamed(each) or (each.code, self._mode_of(each)) not in said
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON, with the verdict of each kind of exchange."""
+        found = {each.kind: each.verdict for each in self.exchanges.values()}
+        return super().to_dict() | ({"exchanges": found} if found else {})
+
     def _is_unnamed(self, reason: Reason) -> bool:
         index = reason.producer_index
         return index is None or self.producer[index].name != _ALL_NAMES

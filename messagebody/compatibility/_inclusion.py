@@ -152,10 +152,24 @@ class Compatibility:
         sides = Sides(self.producer, self.consumer, self.steps)
         return explain(sides, self._decision, self.verdict, evidence)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON; from the twenty-first reason on without why each part rejects."""
+        bodies = {"counterexample": self.counterexample, "example": self.example}
+        return {
+            "verdict": self.verdict,
+            "compatible": self.compatible,
+            **{name: None if body is None else body.to_dicts() for name, body in bodies.items()},
+            "reasons": [
+                each.to_dict(brief=number >= _FULL) for number, each in enumerate(self.reasons)
+            ],
+        }
+
     def _new_decision(self) -> Decision:
         return Decision(profile_of(self.producer), profile_of(self.consumer), Budget(self.steps))
 
 
+_FULL: Final = 20
+"""Hundreds of parts that hundreds of parts reject would be as many thousands of rejections."""
 _Parts = list[Any] | tuple[Any, ...]
 """The parts of a schema, as `MessageBodySchema(…)` takes them."""
 

@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import attrs
 
@@ -124,6 +124,26 @@ class Reason:
             steps = f"{self.sides.steps:,}"
             return f"the budget of {steps} steps ended before all was decided"
         return _SUMMARIES[self.code]
+
+    def to_dict(self, *, brief: bool = False) -> dict[str, Any]:
+        """Return it as JSON.
+
+        Arguments:
+            brief: without why each part rejects.
+        """
+        found = self.difference
+        inside = {} if found is None else {
+            "pointer": found.pointer,
+            "sent": "nothing" if found.name is not None else found.sent,
+            "taken": found.taken,
+        }  # fmt: skip
+        return {
+            "code": self.code,
+            "text": self.summary if brief else str(self),
+            "producerIndex": self.producer_index,
+            "consumerIndex": self.consumer_index,
+            **inside,
+        }
 
     @property
     def rejections(self) -> tuple[Rejection, ...]:

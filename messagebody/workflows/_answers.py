@@ -295,6 +295,21 @@ class WorkflowAnswer(Mapping[str, AgentAnswer]):
         found = {answer.verdict for answer in self.agents.values()}
         return next((each for each in _WORST_FIRST if each in found), Verdict.ALWAYS)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON: the answer for each agent, and what leaks."""
+        return {
+            "verdict": self.verdict,
+            "agents": {
+                name: {
+                    "verdict": each.verdict,
+                    "reason": each.reason,
+                    "breaches": [breach.to_dict() for breach in each.breaches],
+                }
+                for name, each in self.agents.items()
+            },
+            "leaks": [str(each) for each in self.leaks],
+        }
+
     def __repr__(self) -> str:
         told: Sequence[Breach | Flow] = [*self.breaches, *self.leaks]
         lines = [str(each) for each in told[:1]]

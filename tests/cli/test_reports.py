@@ -53,7 +53,7 @@ def reports(draw: st.DrawFn) -> CommandReport:
     found = draw(st.lists(messages, min_size=least, max_size=least and 4))
     data = {"text": draw(texts)}
     return CommandReport(
-        draw(st.sampled_from(["check", "lint"])), draw(texts), outcome, tuple(found), data
+        draw(st.sampled_from(["check", "lint"])), draw(texts), outcome, tuple(found), lambda: data
     )
 
 
@@ -96,12 +96,12 @@ class TestGitHub:
     @given(st.text(string.printable.replace("\r", "").replace("\x0b", "").replace("\x0c", "")))
     def test_what_is_printable_comes_back(self, text: str) -> None:
         text = text.replace("\t", " ")
-        report = CommandReport("check", "", "failed", (message("x", text, text, True),), {})
+        report = CommandReport("check", "", "failed", (message("x", text, text, True),), dict)
         [(_, properties, back)] = workflow_commands(shown(report, "github"))
         assert (properties["file"], back) == (text, report.messages[0].text)
 
     def test_nothing_to_say(self) -> None:
-        assert FORMATS["github"](CommandReport("check", "a fits b", "passed", (), {})) == ""
+        assert FORMATS["github"](CommandReport("check", "a fits b", "passed", (), dict)) == ""
 
 
 class TestFingerprints:
@@ -170,7 +170,7 @@ class TestJUnit:
     def test_text(self) -> None:
         found = (message("x", 'a < "b" & c', "p", True), message("y", "second", "p", False))
         case = junit_case(
-            FORMATS["junit"](CommandReport("check", "<a> fits b", "failed", found, {}))
+            FORMATS["junit"](CommandReport("check", "<a> fits b", "failed", found, dict))
         )
         assert case.attrib["name"] == "<a> fits b"
         assert case[0].attrib == {"type": "x", "message": 'a < "b" & c'}
@@ -178,7 +178,7 @@ class TestJUnit:
 
     def test_what_xml_cannot_hold(self) -> None:
         found = (message("x", "\x00\ufffe\x1b\udcff", "p", True),)
-        case = junit_case(FORMATS["junit"](CommandReport("check", "", "failed", found, {})))
+        case = junit_case(FORMATS["junit"](CommandReport("check", "", "failed", found, dict)))
         assert case[0].text == r"\x00\ufffe\x1b\udcff"
 
 
@@ -211,7 +211,7 @@ class TestSarif:
 
     def test_the_schema_refuses(self) -> None:
         """A result without a message, a level that is none: the validation can fail."""
-        report = CommandReport("check", "", "failed", (message("leak", "t", "p", True),), {})
+        report = CommandReport("check", "", "failed", (message("leak", "t", "p", True),), dict)
         log: dict[str, Any] = json.loads(FORMATS["sarif"](report))
         log["runs"][0]["results"][0]["level"] = "fatal"
         assert not SARIF.is_valid(log)
@@ -222,7 +222,7 @@ class TestSarif:
 class TestJson:
     @given(reports())
     def test_reads_back(self, report: CommandReport) -> None:
-        assert json.loads(shown(report, "json")) == report.data
+        assert json.loads(shown(report, "json")) == report.data()
 
 
 # From answers to reports

@@ -139,3 +139,13 @@ class TestHundredsOfReasons:
         answer = check(*strays(800))
         found = calls(lambda: answer.reasons)
         assert calls(lambda: str(answer)) < 2 * found
+
+
+def test_an_answer_as_json() -> None:
+    sent = MessageBodySchema([("/a.csv", "text/csv", True)])
+    found = check(sent, MessageBodySchema([("/b.csv", "text/csv")])).to_dict()
+    assert (found["verdict"], found["compatible"], found["example"]) == ("never", False, None)
+    assert [part["name"] for part in found["counterexample"]] == ["/a.csv"]
+    [reason] = found["reasons"]
+    assert (reason["code"], reason["producerIndex"]) == ("part-not-accepted", 0)
+    assert check(sent, sent).to_dict()["reasons"] == []
