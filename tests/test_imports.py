@@ -38,7 +38,7 @@ LEAVES = [
 FLOORS = [*CORE, {"_core"}, *LEAVES]
 # Leaves that are built on an inside of the core that no other leaf needs.
 INSIDE = {
-    "bulk": {"_model.content", "schema._inference", "storage._offloading"},
+    "bulk": {"_model.content", "schema._inference"},
     "envelopes": {"storage._references.url"},
     "payloads": {"storage._stores"},
     "s3": {"storage._stores.base"},

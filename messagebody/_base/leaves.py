@@ -13,10 +13,10 @@ from typing import Any, Final, TypeVar
 _T = TypeVar("_T")
 
 LEAVES: Final = {
-    "Resolver": "messagebody.storage._references:Resolver",
-    "read_reference": "messagebody.storage._references:read_reference",
-    "open_reference": "messagebody.storage._references:open_reference",
-    "measure_reference": "messagebody.storage._references:measure_reference",
+    "Resolver": "messagebody.storage._references.resolver:Resolver",
+    "read_reference": "messagebody.storage._references.reader:read_reference",
+    "open_reference": "messagebody.storage._references.reader:open_reference",
+    "measure_reference": "messagebody.storage._references.reader:measure_reference",
     "read_web": "messagebody.storage._references.reader:read_web",
     "read_url": "messagebody.storage._stores.documents:read_url",
     "write_url": "messagebody.storage._stores.documents:write_url",

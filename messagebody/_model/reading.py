@@ -28,8 +28,7 @@ class Reading:
         self.resolver = resolver
         self._first = first
         self._budgets: (
-            WeakKeyDictionary[messagebody.Resolver, messagebody.storage._references.FetchBudget]
-            | None
+            WeakKeyDictionary[messagebody.Resolver, messagebody.storage.FetchBudget] | None
         ) = None
 
     def through(self, resolver: "messagebody.Resolver | None") -> "Reading":

@@ -32,8 +32,7 @@ from messagebody.bulk.tables import TableWriter
 from messagebody.errors import InvalidArgument, LimitExceeded, MessageBodyError
 from messagebody.schema import MessageBodySchema
 from messagebody.schema._inference import Inference
-from messagebody.storage import Resolver, Store
-from messagebody.storage import _offloading as offloading
+from messagebody.storage import Resolver, Store, inline, offload, verify
 
 BODY: Final = "body"
 """The name of the format of bodies; the other formats have the names of their adapters."""
@@ -212,7 +211,7 @@ class Offload(Job):
 
     def make(self, message: Message) -> Made:
         body = message.body
-        small = offloading.offload(body, self.store, **self.options)
+        small = offload(body, self.store, **self.options)
         # A part that changed was moved to the store.
         moved = [new.size or 0 for new, old in zip(small, body, strict=True) if new != old]
         counts = {"offloaded parts": len(moved), "offloaded bytes": sum(moved)}
@@ -233,7 +232,7 @@ class Inline(Job):
     options: dict[str, Any] = attrs.field(factory=dict)
 
     def make(self, message: Message) -> Made:
-        whole = offloading.inline(message.body, resolver=self.resolver, **self.options)
+        whole = inline(message.body, resolver=self.resolver, **self.options)
         return Made((message.with_value(whole.to_json_bytes()),))
 
 
@@ -256,7 +255,7 @@ class Verify(Job):
         return False
 
     def make(self, message: Message) -> Made:
-        result = offloading.verify(message.body, resolver=self.resolver, **self.options)
+        result = verify(message.body, resolver=self.resolver, **self.options)
         lines = []
         for found in result.findings:
             problem = {"error": type(found.error).__name__, "problem": str(found)}

@@ -32,7 +32,7 @@ from messagebody.filesystem._transfers import FilesOnly, Pairs, results_of_threa
 from messagebody.filesystem._tree import FileTree
 from messagebody.filesystem._write_through import WriteThrough
 from messagebody.filesystem._writer import FileWriter
-from messagebody.storage._references import Resolver
+from messagebody.storage._references.resolver import Resolver
 from messagebody.storage._stores import Store
 
 # Options that fsspec itself accepts for every filesystem, and `anon`, with which pandas asks again

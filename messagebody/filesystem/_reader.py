@@ -15,7 +15,8 @@ from messagebody._model.part import Part
 from messagebody.filesystem._files import PartReader, described_stream
 from messagebody.filesystem._paths import concerning
 from messagebody.filesystem._tree import FileTree
-from messagebody.storage._references import FetchBudget, Resolver
+from messagebody.storage._references.limits import FetchBudget
+from messagebody.storage._references.resolver import Resolver
 from messagebody.storage._references.sources import NoRanges
 from messagebody.storage._references.spool import Spool
 

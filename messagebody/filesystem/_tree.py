@@ -17,7 +17,7 @@ from messagebody.filesystem._entries import (
 from messagebody.filesystem._paths import fail, quote_name, unquote_name, with_slash
 from messagebody.filesystem._write_through import WriteThrough
 from messagebody.names import ancestors, parent
-from messagebody.storage._references import Resolver
+from messagebody.storage._references.resolver import Resolver
 
 
 class FileTree:

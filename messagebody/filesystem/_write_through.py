@@ -11,7 +11,8 @@ from messagebody._base.digests import digest_of_stream
 from messagebody._base.limits import parse_size
 from messagebody._base.sniffing import HEAD
 from messagebody._model.content import LocalFile, Reference, guess_type, size_of
-from messagebody.storage._references import FetchLimits, Resolver
+from messagebody.storage._references.limits import FetchLimits
+from messagebody.storage._references.resolver import Resolver
 from messagebody.storage._references.spool import Spool, SpoolBlob
 from messagebody.storage._stores import Store, open_store
 
@@ -60,7 +61,7 @@ class WriteThrough:
         """Return content for a part, offloaded if it is large; large files are never in memory."""
         if size_of(content) <= self.threshold:
             return content if isinstance(content, bytes) else content.read_bytes()
-        from messagebody.storage._offloading import put_content
+        from messagebody.storage._offloading._put import put_content
 
         kind = content_type or guess_type(content, name)
         source = content if isinstance(content, bytes) else content.path

@@ -10,48 +10,27 @@ from typing import TYPE_CHECKING
 from messagebody._base.faces import face
 
 if TYPE_CHECKING:
-    from messagebody.storage._offloading import (
-        Bodies,
-        KeptObjects,
-        Needs,
-        Owner,
-        Recent,
-        ReferenceFinding,
-        Stop,
-        Swept,
-        Verification,
-        ainline,
-        aoffload,
-        apresent,
-        fetch,
-        inline,
-        migrate,
-        offload,
-        parse_size,
-        present,
-        put_content,
-        sweep,
-        verify,
-    )
-    from messagebody.storage._references import (
-        FetchBudget,
-        FetchLimits,
+    from messagebody._base.limits import parse_size
+    from messagebody._base.threads import Stop
+    from messagebody.storage._offloading._async import ainline, aoffload, apresent
+    from messagebody.storage._offloading._inline import fetch, inline
+    from messagebody.storage._offloading._migrate import migrate
+    from messagebody.storage._offloading._offload import offload
+    from messagebody.storage._offloading._owners import Bodies, Needs, Owner, Recent
+    from messagebody.storage._offloading._present import present
+    from messagebody.storage._offloading._put import put_content
+    from messagebody.storage._offloading._sweep import KeptObjects, Swept, sweep
+    from messagebody.storage._offloading._verify import ReferenceFinding, Verification, verify
+    from messagebody.storage._references.limits import FetchBudget, FetchLimits
+    from messagebody.storage._references.reader import (
         ReferenceFile,
-        Resolver,
-        Spool,
         measure_reference,
         open_reference,
         read_reference,
     )
-    from messagebody.storage._stores import (
-        Blob,
-        Bytes,
-        Stat,
-        Store,
-        Upload,
-        open_store,
-        owned,
-    )
+    from messagebody.storage._references.resolver import Resolver
+    from messagebody.storage._references.spool import Spool
+    from messagebody.storage._stores import Blob, Bytes, Stat, Store, Upload, open_store, owned
 
 __all__ = [
     "Blob",
@@ -96,11 +75,21 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
     __getattr__, __dir__ = face(
         __name__,
         {
-            "._offloading": "Bodies KeptObjects Needs Owner Recent ReferenceFinding Stop Swept "
-            "Verification ainline aoffload apresent fetch inline migrate offload "
-            "parse_size present put_content sweep verify",
-            "._references": "FetchBudget FetchLimits ReferenceFile Resolver Spool "
-            "measure_reference open_reference read_reference",
+            ".._base.limits": "parse_size",
+            ".._base.threads": "Stop",
+            "._offloading._async": "ainline aoffload apresent",
+            "._offloading._inline": "fetch inline",
+            "._offloading._migrate": "migrate",
+            "._offloading._offload": "offload",
+            "._offloading._owners": "Bodies Needs Owner Recent",
+            "._offloading._present": "present",
+            "._offloading._put": "put_content",
+            "._offloading._sweep": "KeptObjects Swept sweep",
+            "._offloading._verify": "ReferenceFinding Verification verify",
+            "._references.limits": "FetchBudget FetchLimits",
+            "._references.reader": "ReferenceFile measure_reference open_reference read_reference",
+            "._references.resolver": "Resolver",
+            "._references.spool": "Spool",
             "._stores": "Blob Bytes Stat Store Upload open_store owned",
         },
     )

@@ -15,7 +15,7 @@ from messagebody._base.limits import parse_size
 from messagebody._model.body import MessageBody
 from messagebody.storage._offloading._inline import inline
 from messagebody.storage._offloading._offload import offload
-from messagebody.storage._references import Resolver
+from messagebody.storage._references.resolver import Resolver
 from messagebody.storage._stores import Store
 
 QUEUE_LIMITS: Final[Mapping[str, int]] = MappingProxyType(

@@ -22,7 +22,9 @@ from messagebody.errors import InvalidArgument, LimitExceeded, MessageBodyError,
 from messagebody.storage._offloading._jobs import replace_parts, reporter, subject_of
 from messagebody.storage._offloading._offload import EVERY_NAME, EVERY_TYPE, selector
 from messagebody.storage._offloading._put import FileBlob
-from messagebody.storage._references import FetchBudget, Resolver, read_reference
+from messagebody.storage._references.limits import FetchBudget
+from messagebody.storage._references.reader import read_reference
+from messagebody.storage._references.resolver import Resolver
 from messagebody.storage._references.spool import SpoolBlob
 from messagebody.storage._stores import Blob, Bytes
 

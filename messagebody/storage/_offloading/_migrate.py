@@ -11,7 +11,8 @@ from messagebody._model.part import Part
 from messagebody.errors import StoreError
 from messagebody.storage._offloading._inline import budget_for
 from messagebody.storage._offloading._jobs import about, replace_parts, reporter, subject_of
-from messagebody.storage._references import FetchBudget, Resolver
+from messagebody.storage._references.limits import FetchBudget
+from messagebody.storage._references.resolver import Resolver
 from messagebody.storage._references.spool import SpoolBlob
 from messagebody.storage._stores import Store, open_store
 from messagebody.storage._stores.blobs import Watched

@@ -8,7 +8,7 @@ from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.errors import MessageBodyError, UnsafeReference
 from messagebody.storage._offloading._jobs import raise_for, subject_of
-from messagebody.storage._references import Resolver
+from messagebody.storage._references.resolver import Resolver
 
 _OPEN = ("https:", "http:", "data:")
 

@@ -43,7 +43,7 @@ def put_content(
         LocalFileChanged: the local file changed while it was read.
 
     Examples:
-        >>> from messagebody.storage._offloading import put_content
+        >>> from messagebody.storage import put_content
         >>> reference = put_content("memory://tests", b"hello")
         >>> reference.size, reference.url[:22]
         (5, 'memory://tests/sha256/')

@@ -12,7 +12,9 @@ from messagebody._model.part import Part
 from messagebody.errors import DigestMismatch, DigestUnknown
 from messagebody.storage._offloading._inline import budget_for
 from messagebody.storage._offloading._jobs import subject_of
-from messagebody.storage._references import FetchBudget, Resolver, measure_reference
+from messagebody.storage._references.limits import FetchBudget
+from messagebody.storage._references.reader import measure_reference
+from messagebody.storage._references.resolver import Resolver
 
 
 @attrs.frozen

@@ -21,7 +21,7 @@ from messagebody.errors import (
     UnsafeReference,
 )
 from messagebody.storage import Resolver
-from messagebody.storage import _references as references
+from messagebody.storage._references import reader as references
 from tests.effort import examples
 from tests.envelopes.shapes import BODIES, ENVELOPES, JSON, SCALARS
 

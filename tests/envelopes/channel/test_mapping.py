@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from messagebody import MessageBody, Part
 from messagebody.envelopes import channel
 from messagebody.errors import EnvelopeError, LocalFileNotSent, MessageBodyError
-from messagebody.storage import _references as references
+from messagebody.storage._references import reader as references
 from tests.effort import examples
 from tests.envelopes.shapes import BODIES, CHAT_INPUTS, CHAT_OUTPUTS, JSON, MAPS
 
