@@ -638,7 +638,7 @@ class MessageBody(PartSequence):
 
     __pydantic_serializer__ = LazySerializer()
 
-    __get_pydantic_core_schema__ = PydanticHook("body_core_schema")
+    __get_pydantic_core_schema__ = PydanticHook("value_core_schema")
     __get_pydantic_json_schema__ = PydanticHook("body_json_schema")
 
 

@@ -453,7 +453,7 @@ class Part(metaclass=Guided):
 
     __pydantic_serializer__ = LazySerializer()
 
-    __get_pydantic_core_schema__ = PydanticHook("part_core_schema")
+    __get_pydantic_core_schema__ = PydanticHook("value_core_schema")
     __get_pydantic_json_schema__ = PydanticHook("part_json_schema")
 
 

@@ -23,8 +23,9 @@ from pydantic_core import (
     core_schema,
 )
 
-from messagebody._core import MEMBERS, MessageBody, Part, count_of, record_of
-from messagebody.errors import DecodeError, InvalidSchema, MessageBodyError
+from messagebody._core import MEMBERS, MessageBody, Part, count_of
+from messagebody.errors import MessageBodyError, MissingDependency
+from messagebody.frameworks.values import from_values, to_values
 from messagebody.schema import MessageBodySchema, SchemaPart, Violation
 from messagebody.schema.json_schemas import schema_part_members
 
@@ -40,31 +41,14 @@ _MODE: Final = "serialization"
 # Core schemas: how values are read and written
 
 
-def part_core_schema(cls: type[Part], source: Any, handler: Any) -> core_schema.CoreSchema:
-    """Return the core schema of a part: pydantic reads an object or a `Part`."""
-    return _plain_schema(
-        cls, partial(_read_part, cls), lambda part: MessageBody([part]).to_dicts()[0]
-    )
-
-
-def body_core_schema(cls: type[MessageBody], source: Any, handler: Any) -> core_schema.CoreSchema:
-    """Return the core schema of a body: pydantic reads parsed JSON, parts or a `MessageBody`."""
-    return _plain_schema(cls, partial(_read_body, cls), lambda body: body.to_dicts())
-
-
-def schema_core_schema(
-    cls: type[MessageBodySchema], source: Any, handler: Any
+def value_core_schema(
+    cls: type[Part | MessageBody | MessageBodySchema | SchemaPart], source: Any, handler: Any
 ) -> core_schema.CoreSchema:
-    """Return the core schema of a schema: pydantic reads its JSON or a `MessageBodySchema`."""
-    return _plain_schema(cls, partial(_read_schema, cls), lambda schema: schema.to_dicts())
-
-
-def schema_part_core_schema(
-    cls: type[SchemaPart], source: Any, handler: Any
-) -> core_schema.CoreSchema:
-    """Return the core schema of a schema part: pydantic reads an object or a `SchemaPart`."""
-    return _plain_schema(
-        cls, partial(_read_schema_part, cls), lambda part: MessageBodySchema([part]).to_dicts()[0]
+    """Return the core schema of a type: pydantic reads its JSON, or a value of it."""
+    return core_schema.no_info_plain_validator_function(
+        partial(_read, cls),
+        ref=f"messagebody.{cls.__name__}",  # the name of its definition in JSON Schema
+        serialization=core_schema.plain_serializer_function_ser_schema(to_values),
     )
 
 
@@ -74,55 +58,25 @@ def serializer_of(cls: type[Part] | type[MessageBody]) -> SchemaSerializer:
     return SchemaSerializer(cls.__get_pydantic_core_schema__(cls, None))
 
 
-def _plain_schema(
-    cls: type, read: Callable[[Any], Any], write: Callable[[Any], Any]
-) -> core_schema.CoreSchema:
-    return core_schema.no_info_plain_validator_function(
-        read,
-        ref=f"messagebody.{cls.__name__}",  # the name of its definition in JSON Schema
-        serialization=core_schema.plain_serializer_function_ser_schema(write),
-    )
-
-
-def _read_part(cls: type[Part], value: Any) -> Part:
-    if isinstance(value, cls):
-        return value
+def _read(cls: type[Any], value: Any) -> Any:
+    is_list = isinstance(value, list | tuple) and not isinstance(value, cls)
     try:
-        return cls._of(record_of(MessageBody.from_dicts([value])[0]))
-    except DecodeError as error:
-        line = _error("part", error.problem)
-        raise ValidationError.from_exception_data(cls.__name__, [line]) from error
-
-
-def _read_body(cls: type[MessageBody], value: Any) -> MessageBody:
-    if isinstance(value, cls):
-        return value
-    try:
-        if isinstance(value, list | tuple) and any(isinstance(item, Part) for item in value):
+        if (
+            is_list
+            and issubclass(cls, MessageBody)
+            and any(isinstance(each, Part) for each in value)
+        ):
             return cls(value)
-        return cls.from_dicts(value)
+        return from_values(cls, value)
+    except MissingDependency:
+        raise  # not a flaw of the value
     except MessageBodyError as error:
-        lines = [_placed(each) for each in (error, *getattr(error, "others", ()))]
+        if issubclass(cls, Part | SchemaPart):
+            kind = "part" if issubclass(cls, Part) else "schema_part"
+            lines = [_error(kind, getattr(error, "problem", str(error)))]
+        else:
+            lines = [_placed(each) for each in (error, *getattr(error, "others", ()))]
         raise ValidationError.from_exception_data(cls.__name__, lines) from error
-
-
-def _read_schema(cls: type[MessageBodySchema], value: Any) -> MessageBodySchema:
-    if isinstance(value, cls):
-        return value
-    try:
-        return cls.from_dicts(value)
-    except InvalidSchema as error:
-        raise ValidationError.from_exception_data(cls.__name__, [_placed(error)]) from error
-
-
-def _read_schema_part(cls: type[SchemaPart], value: Any) -> SchemaPart:
-    if isinstance(value, cls):
-        return value
-    try:
-        return MessageBodySchema.from_dicts([value])[0]
-    except InvalidSchema as error:
-        line = _error("schema_part", error.problem)
-        raise ValidationError.from_exception_data(cls.__name__, [line]) from error
 
 
 def _placed(error: MessageBodyError) -> InitErrorDetails:
@@ -198,17 +152,19 @@ def body_json_schema(
     cls: type[MessageBody], core: core_schema.CoreSchema, handler: Any
 ) -> dict[str, Any]:
     """Return the JSON Schema of a body: an array of parts, as writers write it."""
-    part: Any = part_core_schema(Part, Part, None)
-    part["metadata"] = {"pydantic_js_functions": [partial(part_json_schema, Part)]}
-    return {"title": cls.__name__, "type": "array", "items": _defined(part, handler)}
+    return _array(cls, Part, part_json_schema, handler)
 
 
 def schema_json_schema(
     cls: type[MessageBodySchema], core: core_schema.CoreSchema, handler: Any
 ) -> dict[str, Any]:
     """Return the JSON Schema of a schema's JSON."""
-    part: Any = schema_part_core_schema(SchemaPart, SchemaPart, None)
-    part["metadata"] = {"pydantic_js_functions": [partial(schema_part_json_schema, SchemaPart)]}
+    return _array(cls, SchemaPart, schema_part_json_schema, handler)
+
+
+def _array(cls: type, item: type, describe: Callable[..., Any], handler: Any) -> dict[str, Any]:
+    part: Any = value_core_schema(item, item, None)
+    part["metadata"] = {"pydantic_js_functions": [partial(describe, item)]}
     return {"title": cls.__name__, "type": "array", "items": _defined(part, handler)}
 
 

@@ -4,9 +4,9 @@ from typing import Any, Final, TypeVar
 
 from messagebody._core import MessageBody, Part, record_of
 from messagebody.errors import DecodeError
-from messagebody.schema import MessageBodySchema
+from messagebody.schema import MessageBodySchema, SchemaPart
 
-KINDS: Final = (MessageBody, Part, MessageBodySchema)
+KINDS: Final = (MessageBody, Part, MessageBodySchema, SchemaPart)
 """The types that have values."""
 _T = TypeVar("_T")
 
@@ -16,23 +16,29 @@ def is_known(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, KINDS)
 
 
-def to_values(value: MessageBody | Part | MessageBodySchema) -> Any:
-    """Return the JSON values of a body, part or schema.
+def to_values(value: MessageBody | Part | MessageBodySchema | SchemaPart) -> Any:
+    """Return the JSON values of a body, a schema, or a part of one.
 
     Raises:
         LocalFileNotSent: a part is still a local file.
     """
-    return MessageBody([value]).to_dicts()[0] if isinstance(value, Part) else value.to_dicts()
+    if isinstance(value, Part):
+        return MessageBody([value]).to_dicts()[0]
+    if isinstance(value, SchemaPart):
+        return MessageBodySchema([value]).to_dicts()[0]
+    return value.to_dicts()
 
 
 def from_values(kind: type[_T], value: Any) -> _T:
-    """Return the body, part or schema of JSON values; a body, part or schema is returned unchanged.
+    """Return what JSON values are: a body, a schema, or a part; one of these is returned unchanged.
 
     Raises:
         DecodeError, InvalidSchema: the values are not one.
     """
     if isinstance(value, kind):
         return value
+    if issubclass(kind, SchemaPart):
+        return MessageBodySchema.from_dicts([value])[0]  # type: ignore[return-value]
     if not issubclass(kind, Part):
         return kind.from_dicts(value)  # type: ignore[attr-defined,no-any-return]
     try:

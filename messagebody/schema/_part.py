@@ -81,7 +81,7 @@ class SchemaPart(metaclass=Guided):
         return content_type_pattern(self.content_type, limits=_ANY_LENGTH)
 
     __pydantic_serializer__ = LazySerializer()
-    __get_pydantic_core_schema__ = PydanticHook("schema_part_core_schema")
+    __get_pydantic_core_schema__ = PydanticHook("value_core_schema")
     __get_pydantic_json_schema__ = PydanticHook("schema_part_json_schema")
 
     def __attrs_post_init__(self) -> None:

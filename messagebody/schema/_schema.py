@@ -340,7 +340,7 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
     __pydantic_serializer__ = LazySerializer()
 
     # For pydantic, the class is a type, and `Annotated[MessageBody, schema]` validates bodies.
-    __get_pydantic_core_schema__ = PydanticHook("schema_core_schema", "gate_core_schema")
+    __get_pydantic_core_schema__ = PydanticHook("value_core_schema", "gate_core_schema")
     __get_pydantic_json_schema__ = PydanticHook("schema_json_schema", "gate_json_schema")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple, Self
 
 import attrs
 
@@ -226,7 +226,7 @@ class Condition:
     """
 
     step: WorkflowStep
-    after: "MessageBodySchema | Condition"
+    after: MessageBodySchema | Self
 
     def is_valid(self, body: MessageBody) -> bool:
         """Return whether a body gets through the step, and is valid afterwards.

@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
-from messagebody import MessageBody, MessageBodySchema, Part
+from messagebody import MessageBody, MessageBodySchema, Part, SchemaPart
 from messagebody.errors import DecodeError, InvalidSchema
 from messagebody.frameworks.values import KINDS, from_values, is_known, to_values
 
 PART = Part("x", name="/a.txt", content_type="text/plain", metadata={"page": 1})
-VALUES = [MessageBody([PART, Part(b"\x00")]), PART, MessageBodySchema([("/*", "text/*", True)])]
+VALUES = [MessageBody([PART, Part(b"\x00")]), PART, MessageBodySchema([("/*", "text/*", True)]),
+          SchemaPart("/*", "text/*", required=True)]  # fmt: skip
 
 
 @pytest.mark.parametrize("value", VALUES, ids=[kind.__name__ for kind in KINDS])

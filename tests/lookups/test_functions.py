@@ -252,8 +252,8 @@ ENVELOPE: dict[str, Any] = {
 HARMLESS = {
     "AdapterContract.from_body", "Relation", "Prompt", "Row", "MessageBody.from_dicts",
     "MessageBody.from_json", "MessageBody.load",
-    "frameworks.pydantic.body_core_schema", "frameworks.pydantic.body_json_schema",
-    "frameworks.pydantic.part_core_schema", "frameworks.pydantic.part_json_schema",
+    "frameworks.pydantic.value_core_schema", "frameworks.pydantic.body_json_schema",
+    "frameworks.pydantic.part_json_schema",
     "MessageBodyFileSystem.transaction_type", "MessageBodyFileSystem.current",
     "MessageBodyFileSystem.from_dict", "MessageBodyFileSystem.from_json",
     "MessageBodyFileSystem.clear_instance_cache",
