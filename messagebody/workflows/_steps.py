@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Final, NamedTuple, Self
+from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 import attrs
 
@@ -26,6 +26,13 @@ from messagebody.schema import MessageBodySchema, SchemaPart
 
 Glob = str | None | tuple[str | None, str]
 """A pattern of names, None for parts without a name, or such a pattern and one of types."""
+
+
+class Valid(Protocol):
+    """What says whether a body is valid: a schema, or a condition before it."""
+
+    def is_valid(self, body: MessageBody) -> bool:
+        """Return whether a body is valid."""
 
 
 class WitnessPart(NamedTuple):
@@ -154,7 +161,7 @@ class WorkflowStep:
         moves = (rule.move for rule in self.rules or () if accepts(rule.glob, part))
         return next(moves, self.rest)
 
-    def before(self, after: "MessageBodySchema | Condition") -> "Condition":
+    def before(self, after: Valid) -> "Condition":
         """Return what a body has to be, so that it is valid after the step.
 
         Arguments:
@@ -226,7 +233,7 @@ class Condition:
     """
 
     step: WorkflowStep
-    after: MessageBodySchema | Self
+    after: Valid
 
     def is_valid(self, body: MessageBody) -> bool:
         """Return whether a body gets through the step, and is valid afterwards.
