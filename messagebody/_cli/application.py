@@ -8,6 +8,7 @@ import traceback
 import warnings
 from collections.abc import Sequence
 from enum import IntEnum
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Self
@@ -206,17 +207,15 @@ def _set_limit(context: click.Context, parameter: click.Parameter, limit: int | 
 
 def _shared_options(*, hidden: bool) -> list[click.Option]:
     """Return the options of every command, which may come before or after its name."""
+    option = partial(click.Option, expose_value=False, hidden=hidden)
     return [
-        click.Option(
-            ["-q", "--quiet"], is_flag=True, expose_value=False, callback=_set, hidden=hidden,
+        option(
+            ["-q", "--quiet"], is_flag=True, callback=_set,
             help="Suppress progress and informational messages.",
         ),
-        click.Option(
-            ["--debug"], is_flag=True, expose_value=False, callback=_set, hidden=hidden,
-            help="Show a traceback with an error.",
-        ),
-        click.Option(
-            ["--limit"], type=SIZE, expose_value=False, callback=_set_limit, hidden=hidden,
+        option(["--debug"], is_flag=True, callback=_set, help="Show a traceback with an error."),
+        option(
+            ["--limit"], type=SIZE, callback=_set_limit,
             help="Largest message to read or write.  [default: 256 MiB]",
         ),
     ]  # fmt: skip

@@ -78,7 +78,7 @@ content_type: Final = click.option(
 )
 schema: Final = click.option("--schema", required=True, type=FILE, help="The schema.")
 message: Final = click.argument("message", default="-", type=FILE)
-bodies: Final = click.argument("bodies", nargs=-1, metavar="[BODY]...", type=FILE)
+bodies: Final = click.argument("bodies", nargs=-1, default=("-",), metavar="[BODY]...", type=FILE)
 to_store: Final = click.option("--to", "store", required=True, type=STORE, help=STORE_HELP)
 langgraph_store: Final = click.option(
     "--store", type=EXISTING_STORE,

@@ -43,12 +43,7 @@ def write_body(
         output: the file to write.
         in_place: write to `source`.
     """
-    if in_place:
-        if output is not None or source == "-":
-            raise click.UsageError(
-                "-i writes back to the file BODY; it cannot be used with -o or standard input"
-            )
-        output = source
+    output = place_of(source, output, in_place=in_place)
     data = body.to_json_bytes() + b"\n"
     # Otherwise no command could read the message again.
     if len(data) > limits().json_bytes:
@@ -58,6 +53,17 @@ def write_body(
             "--limit SIZE allows more"
         )
     write_document(data, output, rewrites=source)
+
+
+def place_of(source: str, output: str | None, *, in_place: bool) -> str | None:
+    """Return the file that `-o` and `-i` choose, which write back to another file or its source."""
+    if not in_place:
+        return output
+    if output is not None or source == "-":
+        raise click.UsageError(
+            "-i writes back to the file that is read; it cannot be used with -o or standard input"
+        )
+    return source
 
 
 def write_document(data: bytes, output: str | None, rewrites: str | None = None) -> None:
@@ -78,6 +84,11 @@ def write_document(data: bytes, output: str | None, rewrites: str | None = None)
         replace_file(output, data)
     else:
         replace_unchanged(output, data, before)
+
+
+def write_text(text: str, output: str | None, rewrites: str | None = None) -> None:
+    """Write a document of text and a line end; see `write_document`."""
+    write_document(f"{text}\n".encode(), output, rewrites)
 
 
 def note_input(path: str | os.PathLike[str]) -> None:

@@ -1,12 +1,12 @@
 """Reports of answers: of pairs of schemas, of likely mistakes, and of workflows."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import attrs
+import msgspec
 
 from messagebody._cli import terminal
 from messagebody._cli.reports import LONGEST, CommandReport, FileProblem, Outcome
@@ -19,8 +19,6 @@ from messagebody.schema import MessageBodySchema
 if TYPE_CHECKING:
     from messagebody.workflows import Adaptation, WorkflowAnswer
 
-_SPACE: Final = re.compile(r"[ \t\r\n]*")
-_DECODER: Final = json.JSONDecoder()
 _OUTCOMES: Final[Mapping[bool | None, Outcome]] = {
     True: "passed", False: "failed", None: "undecided",
 }  # fmt: skip
@@ -87,28 +85,17 @@ def lines_of(path: str) -> list[int]:
         path: a file that was read as JSON. A pipe has no lines here, because it can be read only
             once, and a value that is not an array has none either.
     """
-    if path == "-" or not Path(path).is_file():
+    data = Path(path).read_bytes() if path != "-" and Path(path).is_file() else b""
+    if not data.lstrip().startswith(b"["):
         return []
-    text, lines = Path(path).read_text(encoding="utf-8"), []
-    at, line = _after_space(text, 0), 1
-    if text[at] != "[":
-        return []
-    begin = 0
-    at = _after_space(text, at + 1)
-    while text[at] != "]":
-        line += text.count("\n", begin, at)
-        begin = at
+    lines, line, begin, end = [], 1, 0, 0
+    for element in msgspec.json.decode(data, type=list[msgspec.Raw]):
+        # Only commas and white space are between two elements.
+        found = data.index(element, end)
+        line += data.count(b"\n", begin, found)
         lines.append(line)
-        at = _after_space(text, _DECODER.raw_decode(text, at)[1])
-        if text[at] == ",":
-            at = _after_space(text, at + 1)
+        begin, end = found, found + len(element)
     return lines
-
-
-def _after_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    assert found is not None  # noqa: S101 - it matches nothing, too
-    return found.end()
 
 
 def _line_at(lines: Sequence[int], index: int | None) -> int:

@@ -135,9 +135,8 @@ def tree_command(body: str, *, as_json: bool) -> None:
 @options.flag("--force", help="Write binary to a terminal too.")
 @options.references
 def cat_command(
-    body: str, names: tuple[str, ...], indexes: tuple[int, ...], resolver: Resolver, *,
-    force: bool,
-) -> None:  # fmt: skip
+    body: str, names: tuple[str, ...], indexes: tuple[int, ...], resolver: Resolver, *, force: bool
+) -> None:
     """Content is printed byte for byte. Without NAME, the unnamed text parts are printed.
 
     \b
@@ -202,17 +201,16 @@ def digest_command(bodies: tuple[str, ...], *, manifest: bool, as_json: bool) ->
       messagebody digest message.json
       messagebody digest messages/*.json
     """
-    paths = bodies or ("-",)
-    if manifest and len(paths) > 1:
+    if manifest and len(bodies) > 1:
         raise click.UsageError("--manifest takes one BODY")
     if manifest:
-        terminal.say_json(inputs.read_body(paths[0]).manifest())
+        terminal.say_json(inputs.read_body(bodies[0]).manifest())
         return
     # All are read before one is printed, so that an error leaves no half answer.
-    found = {path: inputs.read_body(path).digest for path in paths}
+    found = {path: inputs.read_body(path).digest for path in bodies}
     if as_json:
         terminal.say_json([{"body": path, "digest": digest} for path, digest in found.items()])
-    elif len(paths) == 1:
+    elif len(bodies) == 1:
         terminal.say(found.values())
     else:
         terminal.say(f"{digest}  {escape(path)}" for path, digest in found.items())
@@ -316,8 +314,8 @@ def _link_line(body: MessageBody, link: Link, paint: Palette) -> str:
 @options.indexes
 @options.outputs
 def rm_command(
-    body: str, patterns: tuple[str, ...], indexes: tuple[int, ...],
-    output: str | None, *, in_place: bool,
+    body: str, patterns: tuple[str, ...], indexes: tuple[int, ...], output: str | None, *,
+    in_place: bool,
 ) -> None:  # fmt: skip
     """Named parts are given by name or PATTERN, all parts by --index.
 
@@ -385,8 +383,8 @@ def mv_command(
 @options.references
 @options.outputs
 def mount_command(
-    body: str, directory: str | None, into: str | None, at: str | None,
-    resolver: Resolver, output: str | None, *, keep_unnamed: bool, in_place: bool,
+    body: str, directory: str | None, into: str | None, at: str | None, resolver: Resolver,
+    output: str | None, *, keep_unnamed: bool, in_place: bool,
 ) -> None:  # fmt: skip
     """The named parts are files in DIRECTORY, which must be empty, until you press Ctrl-C.
 

@@ -38,9 +38,9 @@ _threshold = options.threshold("With --to: move larger files.")
 @_threshold
 @options.outputs
 def add_command(
-    paths: tuple[str, ...], text: str | None, url: str | None,
-    name: str | None, content_type: str | None, store: str | None, threshold: int,
-    output: str | None, *, new: bool, unnamed: bool, in_place: bool,
+    paths: tuple[str, ...], text: str | None, url: str | None, name: str | None,
+    content_type: str | None, store: str | None, threshold: int, output: str | None, *, new: bool,
+    unnamed: bool, in_place: bool,
 ) -> None:  # fmt: skip
     """Parts are added at the end. A FILE of "-" is standard input.
 
@@ -193,8 +193,8 @@ def _stored(body: MessageBody, store: str | None, threshold: int) -> MessageBody
 @_threshold
 @options.output
 def pack_command(
-    directory: str, prefix: str, exclude: tuple[str, ...], store: str | None,
-    threshold: int, output: str | None, *, hidden: bool, rename: bool, follow: bool,
+    directory: str, prefix: str, exclude: tuple[str, ...], store: str | None, threshold: int,
+    output: str | None, *, hidden: bool, rename: bool, follow: bool,
 ) -> None:  # fmt: skip
     """Every file below DIRECTORY becomes a part with its path as the name.
 
@@ -242,8 +242,8 @@ def pack_command(
 @options.flag("--portable", help="Refuse names that any common system refuses.")
 @options.references
 def unpack_command(
-    body: str, directory: str, resolver: Resolver, *,
-    into: bool, overwrite: bool, hidden: bool, portable: bool,
+    body: str, directory: str, resolver: Resolver, *, into: bool, overwrite: bool, hidden: bool,
+    portable: bool,
 ) -> None:  # fmt: skip
     """Files are written below DIRECTORY and never outside of it. Their paths are printed.
 

@@ -41,9 +41,8 @@ _OWN: Final = "messagebody"
     help="The format to write; the same names as for --from.",
 )  # fmt: skip
 @click.option(
-    "--losses", metavar="FILE|ignore",
-    help="Write the losses to a file as JSON, or ignore them.",
-)  # fmt: skip
+    "--losses", metavar="FILE|ignore", help="Write the losses to a file as JSON, or ignore them."
+)
 @click.option(
     "--affecting", multiple=True, type=click.Choice([*map(str, Affected)]),
     help="Only losses that affect this count: content, its form, or only labels, such as names and "
@@ -169,7 +168,7 @@ def _report(found: list[Loss], losses: str | None) -> None:
             terminal.tell(f"{loss} [{loss.affects}]")
     elif losses != _IGNORE:
         listed = [attrs.asdict(loss) for loss in found]
-        outputs.write_document(json.dumps(listed, indent=2).encode() + b"\n", losses)
+        outputs.write_text(json.dumps(listed, indent=2), losses)
 
 
 def _write_message(value: object, output: str | None) -> None:

@@ -186,8 +186,8 @@ def _say_names(names: list[str] | None, *, as_json: bool) -> None:
     help="Of tools, count members of arguments and results that no schema declares, too.",
 )
 def diff(
-    old: str, new: str, form: str, reports: tuple[tuple[str, str], ...],
-    *, lenient: bool, strict: bool,
+    old: str, new: str, form: str, reports: tuple[tuple[str, str], ...], *, lenient: bool,
+    strict: bool,
 ) -> ExitCode:  # fmt: skip
     """Print which pairs a change breaks and mends, and why.
 
@@ -217,7 +217,7 @@ def diff(
     else:
         report, lines = _change_of_agents(old, new, lenient=lenient)
     for name, file in reports:
-        outputs.write_document(f"{FORMATS[name](report)}\n".encode(), file)
+        outputs.write_text(FORMATS[name](report), file)
     return answer(report, form, lines)
 
 

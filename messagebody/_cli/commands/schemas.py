@@ -51,19 +51,18 @@ def validate_command(
       messagebody validate message.json --schema researcher.schema.json
       messagebody validate messages/*.json --schema researcher.schema.json
     """
-    paths = bodies or ("-",)
     # Read once, because its index of patterns is made once and used for all bodies.
     wanted = inputs.read_schema(schema)
     results = []
-    for path in paths:
+    for path in bodies:
         message = inputs.read_body(path)
         violations = list(wanted.iter_violations(message, resolver=resolver))
         results.append({"body": path, **_as_json(violations)})
         if not as_json:
-            _say_violations("" if len(paths) == 1 else path, violations, len(message))
+            _say_violations("" if len(bodies) == 1 else path, violations, len(message))
     if as_json:
         # The JSON for a single body is an object, without a list around it.
-        terminal.say_json(results[0] if len(paths) == 1 else results)
+        terminal.say_json(results[0] if len(bodies) == 1 else results)
     return ExitCode.YES if all(each["valid"] for each in results) else ExitCode.NO
 
 
@@ -139,10 +138,9 @@ def add_part_command(
       messagebody schema add --new --name report.json --content model.json --required
       messagebody schema add agent.schema.json --content app.models:Report -i
     """
-    if in_place and (output is not None or new or schema == "-"):
-        raise click.UsageError(
-            "-i writes back to the file SCHEMA; it cannot be used with -o, --new or standard input"
-        )
+    if in_place and new:
+        raise click.UsageError("-i writes back to the file SCHEMA, and --new reads none")
+    place = outputs.place_of(schema, output, in_place=in_place)
     parts = [] if new else [*inputs.read_schema(schema)]
     try:
         added = SchemaPart(
@@ -154,10 +152,7 @@ def add_part_command(
     except (InvalidSchema, InvalidPattern) as error:
         raise click.UsageError(str(error)) from error
     whole = MessageBodySchema([*parts, added])
-    target = schema if in_place else output
-    outputs.write_document(
-        whole.to_json(indent=2).encode() + b"\n", target, None if new else schema
-    )
+    outputs.write_text(whole.to_json(indent=2), place, None if new else schema)
 
 
 def _content(place: str, *, sends: bool) -> ContentSchema:
@@ -187,7 +182,7 @@ def json_schema_command(kind: str, output: str | None) -> None:
       messagebody json-schema schema -o .vscode/bodyschema.schema.json
     """
     described = body_json_schema() if kind == "body" else schema_json_schema()
-    outputs.write_document(json.dumps(described, indent=2).encode() + b"\n", output)
+    outputs.write_text(json.dumps(described, indent=2), output)
 
 
 @click.command
@@ -201,8 +196,8 @@ def infer_command(bodies: tuple[str, ...], output: str | None) -> None:
       messagebody infer message.json
       messagebody infer messages/*.json -o inferred.schema.json
     """
-    schema = MessageBodySchema.infer(*(inputs.read_body(path) for path in bodies or ("-",)))
-    outputs.write_document(schema.to_json(indent=2).encode() + b"\n", output)
+    schema = MessageBodySchema.infer(*(inputs.read_body(path) for path in bodies))
+    outputs.write_text(schema.to_json(indent=2), output)
 
 
 _SHOWN = 3
@@ -219,8 +214,8 @@ _SHOWN = 3
 @report_form
 @options.servers
 def check_command(
-    producer: str, consumer: str, form: str, steps: int, *,
-    lenient: bool, infer: bool, wants_help: bool,
+    producer: str, consumer: str, form: str, steps: int, *, lenient: bool, infer: bool,
+    wants_help: bool,
 ) -> ExitCode:  # fmt: skip
     """PRODUCER is the schema of the output, CONSUMER the schema of the input.
 
@@ -263,8 +258,8 @@ def check_command(
 
 
 def _decided(
-    sent: "Agent | MessageBodySchema", taken: "Agent | MessageBodySchema", *,
-    lenient: bool, steps: int,
+    sent: "Agent | MessageBodySchema", taken: "Agent | MessageBodySchema", *, lenient: bool,
+    steps: int,
 ) -> Compatibility:  # fmt: skip
     if isinstance(sent, MessageBodySchema) or isinstance(taken, MessageBodySchema):
         return check(_output_of(sent), _input_of(taken), lenient=lenient, steps=steps)
@@ -310,7 +305,7 @@ def evolve_command(
 
 
 @click.command
-@click.argument("paths", nargs=-1, metavar="[SCHEMA|BODY]...", type=FILE)
+@click.argument("paths", nargs=-1, default=("-",), metavar="[SCHEMA|BODY]...", type=FILE)
 @report_form
 @options.servers
 def lint_command(paths: tuple[str, ...], form: str) -> ExitCode:
@@ -328,7 +323,7 @@ def lint_command(paths: tuple[str, ...], form: str) -> ExitCode:
     """
     if len(paths) > 1 and form not in ("text", "github"):
         raise click.UsageError(f"--format {form} is a report of one file, got {len(paths)} files")
-    return max(_lint(path, form, several=len(paths) > 1) for path in paths or ("-",))
+    return max(_lint(path, form, several=len(paths) > 1) for path in paths)
 
 
 def _lint(path: str, form: str, *, several: bool) -> ExitCode:

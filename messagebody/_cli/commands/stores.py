@@ -28,10 +28,7 @@ from messagebody.storage import (
 @options.body
 @options.to_store
 @options.threshold("Move larger parts.")
-@click.option(
-    "--fit", type=SIZE,
-    help="Move more until the whole JSON has at most this size.",
-)  # fmt: skip
+@click.option("--fit", type=SIZE, help="Move more until the whole JSON has at most this size.")
 @click.option("--names", help="Only parts with matching names.")
 @options.content_type
 @options.uploads
@@ -41,9 +38,8 @@ from messagebody.storage import (
 )  # fmt: skip
 @options.outputs
 def offload_command(
-    body: str, store: str, threshold: int, fit: int | None,
-    names: str | None, content_type: str, resolver: Resolver, token: str | None,
-    output: str | None, *, in_place: bool,
+    body: str, store: str, threshold: int, fit: int | None, names: str | None, content_type: str,
+    resolver: Resolver, token: str | None, output: str | None, *, in_place: bool,
 ) -> None:  # fmt: skip
     """The message keeps the URL, size and digest of each part that is moved.
 
@@ -96,8 +92,8 @@ def offload_command(
 @options.references
 @options.outputs
 def inline_command(
-    body: str, names: str, store: str | None, resolver: Resolver,
-    output: str | None, *, everything: bool, in_place: bool,
+    body: str, names: str, store: str | None, resolver: Resolver, output: str | None, *,
+    everything: bool, in_place: bool,
 ) -> None:  # fmt: skip
     """The content of each reference is verified.
 
@@ -152,9 +148,8 @@ def _inline_database(database: str, store: str | None, output: str | None) -> No
 )
 @options.references
 def fetch_command(
-    body: str, name: str | None, index: int | None, output: str | None,
-    resolver: Resolver,
-) -> None:  # fmt: skip
+    body: str, name: str | None, index: int | None, output: str | None, resolver: Resolver
+) -> None:
     """The content is verified, and the file is either complete or not written.
 
     A large part is copied in pieces. Without -o, no file is replaced.
@@ -242,9 +237,8 @@ def _in_words(finding: ReferenceFinding) -> str:
 @options.everything
 @options.outputs
 def migrate_command(
-    body: str, source: str, store: str, output: str | None, *,
-    everything: bool, in_place: bool,
-) -> None:  # fmt: skip
+    body: str, source: str, store: str, output: str | None, *, everything: bool, in_place: bool
+) -> None:
     """References below one store then point to the other; other references stay unchanged.
 
     Every object is read, verified and stored before the message is written. The digest of the

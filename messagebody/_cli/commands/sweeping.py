@@ -11,7 +11,7 @@ import click
 
 from messagebody._cli import inputs, options, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.kinds import EXISTING_STORE, TIME, seconds
+from messagebody._cli.kinds import EXISTING_STORE, FILE, TIME, seconds
 from messagebody._core import MessageBody, digests_of, escape, human_size, quote
 from messagebody.storage import Bodies, Needs, Owner, Recent, Swept, sweep
 
@@ -33,7 +33,7 @@ def _pairs(
 
 @click.command
 @click.argument("store", type=EXISTING_STORE)
-@options.bodies
+@click.argument("bodies", nargs=-1, metavar="[BODY]...", type=FILE)
 @click.option(
     "--owner", "owners", multiple=True, callback=_pairs, metavar="NAME=FILE",
     help="All that another owner of objects still has: JSON, or a SQLite database.",
@@ -45,18 +45,17 @@ def _pairs(
 @click.option("--forget", multiple=True, metavar="NAME", help="An owner that is gone for good.")
 @options.flag("--delete", help="Delete them instead of listing them.")
 @click.option(
-    "--grace", type=TIME, default="7 days",
-    help="Leave younger objects alone: 12h, '7 days'.",
-)  # fmt: skip
+    "--grace", type=TIME, default="7 days", help="Leave younger objects alone: 12h, '7 days'."
+)
 @click.option(
     "--everything", multiple=True, metavar="NAME",
     help="An owner, or messages, that needs no object of STORE any more.",
 )  # fmt: skip
 @options.as_json
 def sweep_command(
-    store: str, bodies: tuple[str, ...],
-    owners: list[tuple[str, str]], recent: list[tuple[str, str]], forget: tuple[str, ...],
-    grace: float, everything: tuple[str, ...], *, delete: bool, as_json: bool,
+    store: str, bodies: tuple[str, ...], owners: list[tuple[str, str]],
+    recent: list[tuple[str, str]], forget: tuple[str, ...], grace: float,
+    everything: tuple[str, ...], *, delete: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Without --delete, the objects of STORE that no owner needs are only listed.
 

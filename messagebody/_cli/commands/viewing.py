@@ -63,9 +63,9 @@ _SAID: Final = 20
 @_number("--messages", default=_DEFAULTS.messages, help="Show N messages of a run.")
 @options.flag("--open", "in_browser", help="Show the page in a browser.")
 def view_command(
-    body: str, source: str | None, thread: str | None, store: str | None,
-    schema: str | None, against: str | None, resolver: Resolver, output: str | None,
-    sort: str | None, *, in_browser: bool, **most: Any,
+    body: str, source: str | None, thread: str | None, store: str | None, schema: str | None,
+    against: str | None, resolver: Resolver, output: str | None, sort: str | None, *,
+    in_browser: bool, **most: Any,
 ) -> None:  # fmt: skip
     """The page is one HTML file without a script, which loads nothing. References are links,
     unless --allow or --public-https is given. Needs pip install 'messagebody[view]'.
