@@ -11,6 +11,9 @@ from messagebody.names import safe_name
 Message = Mapping[str, Any] | str | bytes | bytearray | memoryview
 """A message as parsed JSON, or as the JSON text it came in."""
 
+Problem = tuple[str, str, str]
+"""The id of a check, a place, and what is wrong there."""
+
 TEXT: Final = (str, bytes, bytearray, memoryview)
 DEPTH: Final = DEFAULT_LIMITS.depth
 

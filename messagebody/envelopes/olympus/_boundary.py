@@ -6,8 +6,16 @@ from typing import Any, NamedTuple, Self
 import attrs
 
 from messagebody._core import count_of
-from messagebody.envelopes._values import Message, list_in, member, read_object, show, text_of
-from messagebody.envelopes.olympus._rules import is_repository_path, lies_in
+from messagebody.envelopes._values import (
+    Message,
+    Problem,
+    list_in,
+    member,
+    read_object,
+    show,
+    text_of,
+)
+from messagebody.envelopes.olympus._rules import contradictions, is_repository_path, lies_in
 from messagebody.envelopes.olympus._signature import without_signature
 from messagebody.findings import Finding, Severity, pointer
 
@@ -150,7 +158,7 @@ def strip(envelope: Message, policy: AccessPolicy) -> Stripped:
     return Stripped(without_signature({**value, "context_attachments": kept}), tuple(removed))
 
 
-def _route(value: dict[str, Any], policy: AccessPolicy) -> Iterator[tuple[str, str, str]]:
+def _route(value: dict[str, Any], policy: AccessPolicy) -> Iterator[Problem]:
     source = text_of(value, "envelope", "source_agent")
     target = text_of(value, "envelope", "target_agent")
     kind = text_of(value, "protocol_message", "message_type")
@@ -173,35 +181,28 @@ def _route(value: dict[str, Any], policy: AccessPolicy) -> Iterator[tuple[str, s
         yield "persona-target", "/persona", problem
 
 
-def _claims(
-    value: dict[str, Any], known_messages: Container[str]
-) -> Iterator[tuple[str, str, str]]:
+def _claims(value: dict[str, Any], known_messages: Container[str]) -> Iterator[Problem]:
     claims = value.get("authentication")
     if not isinstance(claims, dict) or not claims:
         yield "auth-missing", "/authentication", "nothing shows who sent this"
         return
-    for check, claim, stated in (
-        ("auth-persona", "sender_persona", "source_agent"),
-        ("auth-session", "session_id", "session_id"),
-    ):
-        theirs = member(value, "envelope", stated)
-        if claims.get(claim) != theirs:
-            problem = f"envelope.{stated} is {show(theirs)}, got {show(claims.get(claim))}"
-            yield check, pointer("authentication", claim), problem
+    checks = {"sender_persona": "auth-persona", "session_id": "auth-session"}
+    for claim, _, _, problem in contradictions(value):
+        yield checks[claim], pointer("authentication", claim), problem
     parent = claims.get("parent_message_id", "")
     if parent != "" and (not isinstance(parent, str) or parent not in known_messages):
         problem = f"no known message has the id {show(parent)}"
         yield "auth-parent", "/authentication/parent_message_id", problem
 
 
-def _attachments(value: dict[str, Any], policy: AccessPolicy) -> Iterator[tuple[str, str, str]]:
+def _attachments(value: dict[str, Any], policy: AccessPolicy) -> Iterator[Problem]:
     boundary = policy.boundaries.get(text_of(value, "envelope", "target_agent"))
     for index, attachment in enumerate(list_in(value, "context_attachments")):
         for check, step, problem in _attachment(attachment, boundary):
             yield check, pointer("context_attachments", index) + step, problem
 
 
-def _attachment(attachment: Any, boundary: Boundary | None) -> Iterator[tuple[str, str, str]]:
+def _attachment(attachment: Any, boundary: Boundary | None) -> Iterator[Problem]:
     """Yield the reasons why an agent may not have an attachment: check, place in it, problem."""
     kind, path = member(attachment, "type"), member(attachment, "path")
     scope = boundary.attachments.get(kind) if boundary and isinstance(kind, str) else None
@@ -214,7 +215,7 @@ def _attachment(attachment: Any, boundary: Boundary | None) -> Iterator[tuple[st
         yield from _scope(scope, path, member(attachment, "section"))
 
 
-def _scope(scope: Scope, path: str, section: Any) -> Iterator[tuple[str, str, str]]:
+def _scope(scope: Scope, path: str, section: Any) -> Iterator[Problem]:
     if not lies_in(path, scope.paths) or (scope.withheld and lies_in(path, scope.withheld)):
         yield "attachment-scope", "/path", f"{show(path)} is not for this receiver"
     if section is not None and scope.sections is not None and section not in scope.sections:

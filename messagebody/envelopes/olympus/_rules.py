@@ -7,7 +7,7 @@ from typing import Any
 
 from messagebody._core import require_iterable, strict_json
 from messagebody.envelopes._json_schema import iter_violations
-from messagebody.envelopes._values import list_in, member, read, read_object, show, text_of
+from messagebody.envelopes._values import Problem, list_in, member, read, read_object, show, text_of
 from messagebody.envelopes.olympus._schema import SCHEMA
 from messagebody.findings import Finding, pointer, validator_of, verdict_of
 
@@ -53,7 +53,6 @@ _MESSAGE_ID = re.compile(r"msg-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-
 _ANY_MESSAGE_ID = re.compile(r"msg-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SIGNATURE = re.compile(r"[0-9a-f]{64}")
 _PARENT = "/authentication/parent_message_id"
-_LISTED, _ALONE = "envelopes in a list", "[envelope] is a chain of one"
 
 
 def iter_prose_findings(envelope: Any) -> Iterator[Finding]:
@@ -71,7 +70,7 @@ def _finding(check: str, where: str, problem: str, rule: str) -> Finding:
     return Finding(check, where, problem, rule=rule, place=where or "the envelope")
 
 
-def _identity(envelope: Any) -> Iterator[tuple[str, str, str]]:
+def _identity(envelope: Any) -> Iterator[Problem]:
     message_id = member(envelope, "envelope", "message_id")
     if isinstance(message_id, str) and _MESSAGE_ID.fullmatch(message_id) is None:
         problem = f"msg- and a UUID v4 is expected, got {show(message_id)}"
@@ -80,16 +79,22 @@ def _identity(envelope: Any) -> Iterator[tuple[str, str, str]]:
         yield "session-id", "/envelope/session_id", "a session has a name, got ''"
 
 
-def _authentication(envelope: Any) -> Iterator[tuple[str, str, str]]:
+def contradictions(envelope: Any) -> Iterator[tuple[str, Any, Any, str]]:
+    """Yield each claim that the header contradicts: its name, both values, and the problem."""
+    for claim, stated in (("sender_persona", "source_agent"), ("session_id", "session_id")):
+        mine, theirs = (
+            member(envelope, "authentication", claim),
+            member(envelope, "envelope", stated),
+        )
+        if mine != theirs:
+            yield claim, mine, theirs, f"envelope.{stated} is {show(theirs)}, got {show(mine)}"
+
+
+def _authentication(envelope: Any) -> Iterator[Problem]:
     claims = member(envelope, "authentication")
-    for check, claim, stated in (
-        ("sender-persona", "sender_persona", "source_agent"),
-        ("session-id", "session_id", "session_id"),
-    ):
-        mine, theirs = member(claims, claim), member(envelope, "envelope", stated)
-        if isinstance(mine, str) and isinstance(theirs, str) and mine != theirs:
-            problem = f"envelope.{stated} is {show(theirs)}, got {show(mine)}"
-            yield check, pointer("authentication", claim), problem
+    for claim, mine, theirs, problem in contradictions(envelope):
+        if isinstance(mine, str) and isinstance(theirs, str):
+            yield claim.replace("_", "-"), pointer("authentication", claim), problem
     parent = member(claims, "parent_message_id")
     if isinstance(parent, str) and parent and _ANY_MESSAGE_ID.fullmatch(parent) is None:
         problem = f"a message id, or '' for a root, is expected, got {show(parent)}"
@@ -102,7 +107,7 @@ def _authentication(envelope: Any) -> Iterator[tuple[str, str, str]]:
         yield "signature-form", "/authentication/signature", problem
 
 
-def _paths(envelope: Any) -> Iterator[tuple[str, str, str]]:
+def _paths(envelope: Any) -> Iterator[Problem]:
     places = [("persona-path", "/persona", member(envelope, "persona"))]
     for index, attachment in enumerate(list_in(envelope, "context_attachments")):
         path = pointer("context_attachments", index, "path")
@@ -113,7 +118,7 @@ def _paths(envelope: Any) -> Iterator[tuple[str, str, str]]:
             yield check, path, problem
 
 
-def _repetitions(envelope: Any) -> Iterator[tuple[str, str, str]]:
+def _repetitions(envelope: Any) -> Iterator[Problem]:
     seen: set[tuple[str, ...]] = set()
     for index, attachment in enumerate(list_in(envelope, "context_attachments")):
         # Values of a wrong type may be unhashable; the schema reports them.
@@ -171,7 +176,8 @@ def iter_chain_findings(envelopes: Iterable[Any]) -> Iterator[Finding]:
         envelope 1 /envelope/session_id: the parent's is 's', got 't' (parent-session)
     """
     earlier: dict[str, Any] = {}
-    for index, value in enumerate(require_iterable(envelopes, _LISTED, hint=_ALONE)):
+    hint = "[envelope] is a chain of one"
+    for index, value in enumerate(require_iterable(envelopes, "envelopes in a list", hint=hint)):
         envelope = read_object(value, "an envelope")
         for check, path, problem in _in_chain(envelope, earlier):
             place = f"envelope {index} {path}"
@@ -179,7 +185,7 @@ def iter_chain_findings(envelopes: Iterable[Any]) -> Iterator[Finding]:
         earlier.setdefault(text_of(envelope, "envelope", "message_id"), envelope)
 
 
-def _in_chain(envelope: Any, earlier: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _in_chain(envelope: Any, earlier: Mapping[str, Any]) -> Iterator[Problem]:
     own = text_of(envelope, "envelope", "message_id")
     if own and own in earlier:
         yield (

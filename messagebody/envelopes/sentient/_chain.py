@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from messagebody._core import strict_json
-from messagebody.envelopes._values import read, show, text_of
+from messagebody.envelopes._values import Problem, read, show, text_of
 from messagebody.envelopes.sentient._rules import (
     LISTS,
     Parent,
@@ -19,7 +19,7 @@ from messagebody.envelopes.sentient._rules import (
     iter_time_problems,
     references,
 )
-from messagebody.envelopes.sentient._shape import Problem, iter_shape_problems
+from messagebody.envelopes.sentient._shape import iter_shape_problems
 from messagebody.findings import Finding, Severity, pointer, validator_of, verdict_of
 
 

@@ -8,8 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from messagebody._core import strict_json
-from messagebody.envelopes._values import list_in, member, objects_in, show, text_of
-from messagebody.envelopes.sentient._shape import Problem
+from messagebody.envelopes._values import Problem, list_in, member, objects_in, show, text_of
 from messagebody.findings import pointer
 
 _ANY_ZONE = "Etc/UTC"

@@ -4,9 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from messagebody.envelopes._json_schema import iter_violations, whole
-
-Problem = tuple[str, str, str]
-"""The id of a check, a place, and what is wrong there."""
+from messagebody.envelopes._values import Problem
 
 _TEXT = {"type": "string"}
 _TEXT_OR_NULL = {"type": ["string", "null"]}
