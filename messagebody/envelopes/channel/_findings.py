@@ -1,11 +1,11 @@
 """Findings about chat input and chat output that break the contract."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from messagebody.envelopes import _php as php
 from messagebody.envelopes._json_schema import iter_violations
-from messagebody.envelopes._values import objects_in, parse_text
+from messagebody.envelopes._values import check_json, objects_in, parse_text, plain
 from messagebody.errors import EnvelopeError
 from messagebody.findings import Finding, Severity, validator_of, verdict_of
 
@@ -26,17 +26,14 @@ def iter_findings(chat: Any) -> Iterator[Finding]:
         /attachments: an array is expected, got an object (type)
     """
     try:
-        value = parse_text(chat, "chat", depth=php.JSON_DEPTH)
+        value = plain(parse_text(chat, "chat", depth=php.JSON_DEPTH))
+        check_json(value, "chat", depth=php.JSON_DEPTH)
     except EnvelopeError as error:
         yield Finding("json", "", error.problem)
         return
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         yield Finding("type", "", "a chat is an object with a message, or with a reply")
         return
-    value = dict(value)
-    problem = php.find_unencodable(value)
-    if problem is not None:
-        yield Finding("json", "", f"a chat is JSON: {problem}")
     # Input may carry a `reply` of an earlier turn; only input has a message.
     is_output = "message" not in value and not {"reply", "messages", "response"}.isdisjoint(value)
     yield from _output_findings(value) if is_output else _input_findings(value)

@@ -16,7 +16,7 @@ from messagebody.envelopes import _php as php
 from messagebody.envelopes._attachments import other_attachments, put_parts, take_parts
 from messagebody.envelopes._embedding import Embedder, Places, embed, inline_text
 from messagebody.envelopes._format import Header, bodies_of, messages_by
-from messagebody.envelopes._values import read_within
+from messagebody.envelopes._values import check_json, read_object
 from messagebody.errors import EnvelopeError
 
 Chat = dict[str, Any]
@@ -138,12 +138,7 @@ class _ChannelFormat(Embedder):
     depth = php.JSON_DEPTH
 
     def read(self, message: Any, limits: Limits) -> tuple[Chat, tuple[Loss, ...]]:
-        value = read_within(message, self.what, limits, self.depth_within(limits))
-        if not isinstance(value, dict):
-            raise EnvelopeError("a chat is an object with a message, or with a reply")
-        problem = php.find_unencodable(value)
-        if problem is not None:
-            raise EnvelopeError(f"a chat is JSON: {problem}")
+        value = read_object(message, self.what, limits=limits, depth=self.depth_within(limits))
         _kind(value)
         return value, ()
 
@@ -194,7 +189,8 @@ class _ChannelFormat(Embedder):
             chat = self.with_attachments(
                 chat, put_parts(self.attachments(chat), left["attachments"], body)
             )
-        return chat if _kind(chat) == left["kind"] and php.find_unencodable(chat) is None else None
+        check_json(chat, self.what, depth=self.depth)
+        return chat if _kind(chat) == left["kind"] else None
 
     # Any body in a chat
 
