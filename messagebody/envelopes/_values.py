@@ -18,17 +18,17 @@ TEXT: Final = (str, bytes, bytearray, memoryview)
 DEPTH: Final = DEFAULT_LIMITS.depth
 
 
-def read(message: Any) -> Any:
+def read(message: Any, *, depth: int = DEPTH) -> Any:
     """Return a message as a JSON value, parsed strictly if it is text.
 
     Raises:
-        strict_json.InvalidJson: it repeats a member, holds NaN or a lone surrogate, is nested more
-            than 100 levels deep, or is not JSON.
+        strict_json.InvalidJson: it repeats a member, holds NaN or a lone surrogate, is nested too
+            deep, or is not JSON.
     """
     if isinstance(message, TEXT):
-        return strict_json.loads(message, depth=DEPTH)
+        return strict_json.loads(message, depth=depth)
     value = plain(message)
-    strict_json.check_value(value, depth=DEPTH)
+    strict_json.check_value(value, depth=depth)
     return value
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
+from messagebody._core import strict_json
 from messagebody.envelopes import _php as php
 from messagebody.envelopes._json_schema import iter_violations
-from messagebody.envelopes._values import check_json, objects_in, parse_text, plain
-from messagebody.errors import EnvelopeError
-from messagebody.findings import Finding, Severity, validator_of, verdict_of
+from messagebody.envelopes._values import objects_in, read
+from messagebody.findings import Finding, Severity, pointer, validator_of, verdict_of
 
 SOURCES = frozenset({"channel", "bridge", "rest", "block", "peer-agent", "jsonrpc"})
 _ROOM_KINDS = frozenset({"dm", "group", "channel"})
@@ -26,10 +26,9 @@ def iter_findings(chat: Any) -> Iterator[Finding]:
         /attachments: an array is expected, got an object (type)
     """
     try:
-        value = plain(parse_text(chat, "chat", depth=php.JSON_DEPTH))
-        check_json(value, "chat", depth=php.JSON_DEPTH)
-    except EnvelopeError as error:
-        yield Finding("json", "", error.problem)
+        value = read(chat, depth=php.JSON_DEPTH)
+    except strict_json.InvalidJson as error:
+        yield Finding("json", pointer(*error.path), error.problem)
         return
     if not isinstance(value, dict):
         yield Finding("type", "", "a chat is an object with a message, or with a reply")
