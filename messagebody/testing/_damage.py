@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import math
 import re
 from collections.abc import Iterable, Iterator
 from functools import reduce
@@ -28,13 +29,14 @@ _OTHERS: Final = (None, 7, "x", [1], {"a": 1}, True, "\ud800")
 def damaged(value: Any) -> Iterator[Any]:
     """Yield copies of a value, each with one member or item gone or of another type."""
     others = itertools.cycle(_OTHERS)
-    for path in _places_in(value):
+    for path, inner in _paths(value):
+        if not path:
+            continue
         made, held = _copy(value, path)
-        is_list = isinstance(held[path[-1]], list)
         del held[path[-1]]
         yield made
         # Readers go through a list: what is none fails in a way of its own for each type.
-        for other in _OTHERS if is_list else (next(others),):
+        for other in _OTHERS if isinstance(inner, list) else (next(others),):
             made, held = _copy(value, path)
             held[path[-1]] = other
             yield made
@@ -46,34 +48,24 @@ def _copy(value: Any, path: tuple[Any, ...]) -> tuple[Any, Any]:
     return made, reduce(getitem, path[:-1], made)
 
 
-def _places_in(value: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the path to each member and item of a value, down to the leaves."""
-    steps: Iterable[tuple[Any, Any]] = ()
-    if isinstance(value, dict | list):
-        steps = value.items() if isinstance(value, dict) else enumerate(value)
-    for step, inner in steps:
-        yield (step,)
-        for path in _places_in(inner):
-            yield (step, *path)
-
-
 def wider(value: Any, depth: int = 3) -> Iterator[Any]:
     """Yield copies of a value with a new member, in each of its objects down to a depth."""
-    for path in [*_objects_in(value, depth)]:
-        made = copy.deepcopy(value)
-        reduce(getitem, path, made)["new_of_tomorrow"] = {"a": [1]}
-        yield made
+    for path, inner in _paths(value, depth):
+        if isinstance(inner, dict):
+            made = copy.deepcopy(value)
+            reduce(getitem, path, made)["new_of_tomorrow"] = {"a": [1]}
+            yield made
 
 
-def _objects_in(value: Any, depth: int) -> Iterator[tuple[Any, ...]]:
-    if isinstance(value, dict):
-        yield ()
+def _paths(value: Any, depth: float = math.inf) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Yield the paths in a value down to a depth, each with what is there; the value is first."""
+    yield (), value
     steps: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, dict | list) and depth:
         steps = value.items() if isinstance(value, dict) else enumerate(value)
-    for step, inner in steps:
-        for path in _objects_in(inner, depth - 1):
-            yield (step, *path)
+    for step, held in steps:
+        for path, inner in _paths(held, depth - 1):
+            yield (step, *path), inner
 
 
 def nameless(value: Any) -> Any:
