@@ -113,6 +113,7 @@ _TEXTS: list[Any] = [
 
 def _results(role: str, key: Any, content: Any) -> Iterator[Any]:
     """Yield messages with the result of a call, as three formats have it."""
+    more: dict[str, Any]
     for more in ({}, {"name": "f"}, {"id": "m"}):
         yield {"role": role, "tool_call_id": key, "content": content, **more}
     for more in ({}, {"is_error": True}, {"is_error": 5}, {"cache_control": {}}):
