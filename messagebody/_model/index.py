@@ -194,7 +194,7 @@ class PartList:
 
     def __iter__(self) -> Iterator[PartRecord]:
         # No lock while a caller iterates: insertions make a new list instead of moving records.
-        return (record for record in self._slots if record is not None)
+        return filter(None, self._slots)
 
     def only(self) -> PartRecord | None:
         """Return the only record, None if there are others or were some."""

@@ -361,7 +361,8 @@ def converted_each(
             raise DecodeError(f"message {number}: {error.statement}") from error
         made.append(done.value)
         left.append(done.rest)
-        losses += [said_at(number, loss) for loss in done.losses]
+        if done.losses:
+            losses += [said_at(number, loss) for loss in done.losses]
     return Converted(made, losses, left)
 
 

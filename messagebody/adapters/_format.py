@@ -396,7 +396,8 @@ class Format(Dialect):
             except EnvelopeError as error:
                 problem = f"message {turn.number}: {error.problem}"
                 raise EnvelopeError(problem, error.findings) from error
-            losses += [said_at(turn.number, loss) for loss in done.losses]
+            if done.losses:
+                losses += [said_at(turn.number, loss) for loss in done.losses]
             # A message of which nothing goes out is no message; its losses say so.
             is_refused = is_empty and (self.answers_calls or turn.is_unread)
             is_emptied = is_refused and bool((turn.rest or {}).get("blocks"))

@@ -6,10 +6,10 @@ A rest has a mark of the body that it was read with, as the rest of a block has 
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 from zlib import crc32
 
-from messagebody._core import MessageBody, parts_of
+from messagebody._core import TEXT_PLAIN, MessageBody, only_text, parts_of
 from messagebody.adapters._conversion.rest import mark_of_record, member_of
 from messagebody.errors import EnvelopeError
 
@@ -20,6 +20,8 @@ def marked(rest: Any, body: MessageBody) -> Any:
 
 
 def _mark(body: MessageBody) -> str:
+    if (text := only_text(body)) is not None:  # most bodies
+        return f"{crc32(text.encode(), _OF_TEXT):08x}"
     mark = 0
     for record in parts_of(body):
         said = record.content
@@ -28,6 +30,9 @@ def _mark(body: MessageBody) -> str:
             mark = crc32(f"{record.name}\n{record.metadata}\n".encode(), mark)
         mark = crc32(content.encode(), crc32(record.content_type.encode(), mark))
     return f"{mark:08x}"
+
+
+_OF_TEXT: Final = crc32(TEXT_PLAIN.encode())
 
 
 def rests_for(bodies: Sequence[MessageBody], rests: Sequence[Any]) -> list[Any]:
@@ -48,7 +53,7 @@ def rests_for(bodies: Sequence[MessageBody], rests: Sequence[Any]) -> list[Any]:
         return [None] * len(bodies)
     stated = [member_of(rest, "mark", str) if isinstance(rest, dict) else None for rest in rests]
     made: list[str | None] = [_mark(body) for body in bodies]
-    if len(bodies) == len(rests) and _are_in_place(made, stated):
+    if made == stated or (len(bodies) == len(rests) and _are_in_place(made, stated)):
         return [*rests]
     if None in stated:
         moved = ", and some of them have moved" if len(bodies) == len(rests) else ""

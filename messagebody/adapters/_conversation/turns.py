@@ -170,6 +170,9 @@ def _answered(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> list[T
     for turn in turns:
         others: list[Part] = []
         items = turn.items()
+        if not any(isinstance(item, Call | Result) for item, _ in items):
+            made.append(turn)
+            continue
         served = {item.id for item, _ in items if isinstance(item, Result)}
         for item, parts in items:
             if isinstance(item, Call) and is_of_provider(item) and item.id not in served:
@@ -185,14 +188,13 @@ def _answered(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> list[T
                 parts, loss = _as_text(item, parts, turn)  # noqa: PLW2901
                 losses.append(loss)
             others += parts
-        is_whole = not served and len(others) == len(turn.body)
-        left = turn if turn.is_own or is_whole else turn.evolve(others)
-        if len(left.body) or not len(turn.body):
-            made.append(left)
-            place = len(made) - 1
-        else:
+        if not (others or turn.is_own):
             losses += left_of(turn)
             continue
+        is_whole = not served and len(others) == len(turn.body)
+        left = turn if turn.is_own or is_whole else turn.evolve(others)
+        made.append(left)
+        place = len(made) - 1
         if _may_say(dialect, turn, Call):
             calls |= {
                 item.id: place
