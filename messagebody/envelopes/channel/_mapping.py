@@ -168,8 +168,14 @@ class _ChannelFormat(Embedder):
     # A chat in parts, and again
 
     def take_apart(self, message: Chat) -> tuple[list[Part], dict[str, Any]]:
-        chat, kind = dict(message), _kind(message)
-        parts, places = _text_parts(chat, kind)
+        chat, kind, parts = _with_own_messages(message), _kind(message), []
+        places = _text_places(chat, kind)
+        for place in places:
+            value = _get(chat, place)
+            parts.append(Part(php.text_of(value), content_type=TEXT_PLAIN))
+            # A number stays, because its text would not show that it was a number.
+            if isinstance(value, str):
+                _set(chat, place, None)
         taken, rests = take_parts(self.attachments(message))
         if taken:
             chat = self.with_attachments(chat, rests)
@@ -184,7 +190,7 @@ class _ChannelFormat(Embedder):
         chat = _with_own_messages(left["chat"])
         # `strict` checks that there are as many texts as were taken out.
         for part, place in zip(body.unnamed(), left["said"], strict=True):
-            _put_text(chat, place, inline_text(part))
+            _set_text(chat, place, inline_text(part))
         if left["attachments"]:
             chat = self.with_attachments(
                 chat, put_parts(self.attachments(chat), left["attachments"], body)
@@ -215,7 +221,7 @@ class _ChannelFormat(Embedder):
         chat, places = _with_own_messages(left["chat"]), left.get("said") or []
         texts = [part.text or "" for part in body.unnamed()]
         for place, text in zip_longest(places, texts[: len(places)], fillvalue=""):
-            _put_text(chat, place, text)
+            _set_text(chat, place, text)
         if aliases := left.get("attachments"):
             chat = self.with_attachments(chat, other_attachments(self.attachments(chat), aliases))
         return {**left, "chat": chat}
@@ -257,52 +263,39 @@ def _with_own_messages(chat: Chat) -> Chat:
     return {**chat, "messages": [*messages]} if isinstance(messages, list) else dict(chat)
 
 
-def _text_parts(rest: Chat, kind: str) -> tuple[list[Part], list[Any]]:
-    """Take the texts out of a chat; return them as parts, and their places.
+Place = str | int
+"""Where a chat has a text: the name of a member, or the position of a message."""
 
-    A place is the name of a member, or the position of a message. Null replaces each text; a number
-    that is read as text stays in its place.
-    """
-    single = ("message",) if kind == "input" else ("reply", "response")
-    for key in single:
-        if php.trim(php.text_of(rest.get(key))):
-            text, rest[key] = php.text_of(rest[key]), _stub(rest[key])
-            return [Part(text, content_type=TEXT_PLAIN)], [key]
-    messages = rest.get("messages")
+
+def _text_places(chat: Chat, kind: Kind) -> list[Place]:
+    for name in ("message",) if kind == "input" else ("reply", "response"):
+        if php.optional_text(chat.get(name)) is not None:
+            return [name]
+    messages = chat.get("messages")
     if kind == "input" or not isinstance(messages, list):
-        return [], []
-    places = [index for index, message in enumerate(messages) if _is_spoken(message)]
-    parts = [
-        Part(php.text_of(messages[index]["content"]), content_type=TEXT_PLAIN) for index in places
-    ]
-    rest["messages"] = messages = list(messages)
-    for index in places:
-        message = messages[index]
-        messages[index] = {**message, "content": _stub(message["content"])}
-    return parts, places
-
-
-def _stub(value: Any) -> Any:
-    # A number stays, because its text would not show that it was a number.
-    return None if isinstance(value, str) else value
-
-
-def _is_spoken(message: Any) -> bool:
-    return (
-        isinstance(message, dict)
+        return []
+    return [
+        index
+        for index, message in enumerate(messages)
+        if isinstance(message, dict)
         and message.get("role") == "assistant"
         and php.optional_text(message.get("content")) is not None
-    )
+    ]
 
 
-def _put_text(chat: Chat, place: Any, text: str) -> None:
+def _get(chat: Chat, place: Place) -> Any:
+    return chat[place] if isinstance(place, str) else chat["messages"][place]["content"]
+
+
+def _set(chat: Chat, place: Place, value: Any) -> None:
     if isinstance(place, str):
-        chat[place] = _original(chat[place], text)
+        chat[place] = value
     else:
-        message = chat["messages"][place]
-        chat["messages"][place] = {**message, "content": _original(message["content"], text)}
+        chat["messages"][place] = {**chat["messages"][place], "content": value}
 
 
-def _original(left: Any, text: str) -> Any:
-    """Return the original value of `text`: the number that it was read from, or the text."""
-    return left if left is not None and php.text_of(left) == text else text
+def _set_text(chat: Chat, place: Place, text: str) -> None:
+    """Put a text in its place, where the number stays that it was read from."""
+    value = _get(chat, place)
+    if value is None or php.text_of(value) != text:
+        _set(chat, place, text)
