@@ -5,7 +5,7 @@ spelled in one strict way. A path never becomes a URL.
 """
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from messagebody._core import (
     MEDIA_TOP_LEVELS,
@@ -33,7 +33,7 @@ ALIASES = {
 """The names of an attachment's members in several runtimes, the best known name first."""
 
 
-def is_absolute_url(url: Any) -> bool:
+def is_absolute_url(url: Any) -> TypeGuard[str]:
     """Return whether `url` is an absolute URL in the one spelling that resolvers read.
 
     Examples:

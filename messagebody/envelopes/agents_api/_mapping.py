@@ -1,6 +1,6 @@
 """The mapping between a body and an agents-api message."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from messagebody._core import DEFAULT_LIMITS, TEXT_PLAIN, Limits, MessageBody, Part
@@ -55,21 +55,17 @@ def _block_part(block: Any) -> tuple[Part, Any]:
         # The note needs only two members; other members of the block are kept in it.
         note = "text" if len(block) == 2 else {**block, "text": None}
         return Part(block["text"], content_type=TEXT_PLAIN), note
-    if kind == "image_url":
-        image = block.get("image_url")
-        if is_absolute_url(image):
-            return _reference(image), {**block, "image_url": None}
-        if isinstance(image, dict) and is_absolute_url(image.get("url")):
-            return _reference(image["url"]), {**block, "image_url": {**image, "url": None}}
+    image = block.get("image_url") if kind == "image_url" else None
+    url = image.get("url") if isinstance(image, dict) else image
+    if is_absolute_url(url):
+        left = {**image, "url": None} if isinstance(image, dict) else None
+        part = Part(url=url, content_type=media_type("image", url))
+        return part, {**block, "image_url": left}
     return json_part(block), "json"
 
 
-def _reference(url: str) -> Part:
-    return Part(url=url, content_type=media_type("image", url))
-
-
-def rebuilt_content(note: Any, parts: list[Part], read_json: Callable[[Part], Any]) -> Any:
-    """Return the content that parts and note show.
+def content_of(note: Any, parts: list[Part]) -> Any:
+    """Return the content that parts and note describe.
 
     Raises:
         ValueError: there are more or fewer parts than in the note, or they are references.
@@ -79,14 +75,14 @@ def rebuilt_content(note: Any, parts: list[Part], read_json: Callable[[Part], An
     if isinstance(note, list):
         # `strict` checks that there are as many parts as there were blocks.
         pairs = zip(parts, note, strict=True)
-        return [_rebuilt_block(part, each, read_json) for part, each in pairs]
+        return [_block_of(part, each) for part, each in pairs]
     (part,) = parts
-    return inline_text(part) if note == "text" else read_json(part)
+    return inline_text(part) if note == "text" else _read_json(part)
 
 
-def _rebuilt_block(part: Part, note: Any, read_json: Callable[[Part], Any]) -> Any:
+def _block_of(part: Part, note: Any) -> Any:
     if note == "json":
-        return read_json(part)
+        return _read_json(part)
     if note == "string":
         return inline_text(part)
     if note == "text":
@@ -243,7 +239,7 @@ class _AgentsApiFormat(Embedder):
 
     def put_together(self, body: MessageBody, left: dict[str, Any]) -> Envelope:
         envelope = {key: left[key] for key in MESSAGE_KEYS if key in left}
-        envelope["content"] = rebuilt_content(left["content"], body.unnamed(), _read_json)
+        envelope["content"] = content_of(left["content"], body.unnamed())
         envelope["payload"] = _payload(body, left)
         if "attachments" in left:
             attached = left["metadata"]["attachments"]
