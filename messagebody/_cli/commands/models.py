@@ -18,7 +18,6 @@ from messagebody._core import (
     StoredMessages,
     quote,
 )
-from messagebody.errors import InvalidArgument
 from messagebody.storage import Resolver, open_store
 
 
@@ -66,10 +65,7 @@ def _serve_http(made: Any, host: str, port: int, names: tuple[str, ...]) -> None
 
     sockets = listen(host, port)
     port = sockets[0].getsockname()[1]
-    try:
-        checked = host_check([host, *LOOPBACKS], port, names)
-    except InvalidArgument as error:
-        raise click.UsageError(str(error)) from error
+    checked = host_check([host, *LOOPBACKS], port, names)
     app = made.streamable_http_app(host=host, transport_security=checked)
     # For a client that was started with it, and for whoever asked for a free port.
     terminal.say(f"Serving at http://{checked.allowed_hosts[0]}/mcp")

@@ -15,7 +15,6 @@ from messagebody._cli.reports import answer, from_here, report_form
 from messagebody._cli.verdicts import Subject, lines_of, pair_lines, report_findings, report_pair
 from messagebody._core import count_of, escape, quote
 from messagebody.compatibility import Compatibility, check, evolution, lint, suggest
-from messagebody.errors import InvalidPattern, InvalidSchema
 from messagebody.findings import iter_findings
 from messagebody.rendering import folded
 from messagebody.schema import (
@@ -142,15 +141,12 @@ def add_part_command(
         raise click.UsageError("-i writes back to the file SCHEMA, and --new reads none")
     place = outputs.place_of(schema, output, in_place=in_place)
     parts = [] if new else [*inputs.read_schema(schema)]
-    try:
-        added = SchemaPart(
-            None if name is None else inputs.slashed(name),
-            **({} if content_type is None else {"content_type": content_type}),
-            required=required, description=description,
-            content_schema=None if content is None else _content(content, sends=sends),
-        )  # fmt: skip
-    except (InvalidSchema, InvalidPattern) as error:
-        raise click.UsageError(str(error)) from error
+    added = SchemaPart(
+        None if name is None else inputs.slashed(name),
+        **({} if content_type is None else {"content_type": content_type}),
+        required=required, description=description,
+        content_schema=None if content is None else _content(content, sends=sends),
+    )  # fmt: skip
     whole = MessageBodySchema([*parts, added])
     outputs.write_text(whole.to_json(indent=2), place, None if new else schema)
 
@@ -236,14 +232,12 @@ def check_command(
     """
     if wants_help and form not in {"text", "json"}:
         raise click.UsageError(f"--suggest cannot be used with --format {form}")
-    sent = (
-        MessageBodySchema.infer(inputs.read_body(producer))
-        if infer
-        else inputs.read_party(producer)
-    )
-    taken = inputs.read_party(consumer)
-    result = _decided(sent, taken, lenient=lenient, steps=steps)
+    read = _inferred if infer else inputs.read_party
+    sent, taken = read(producer), inputs.read_party(consumer)
     sides = _output_of(sent), _input_of(taken)
+    are_agents = not any(isinstance(each, MessageBodySchema) for each in (sent, taken))
+    asked: Any = (sent, taken) if are_agents else sides
+    result: Compatibility = check(*asked, lenient=lenient, steps=steps)
     changes = suggest(*sides, lenient=lenient, limit=_SHOWN) if wants_help else None
     # The parts of a body or an agent are not those of its schema.
     listed = {consumer: taken} if infer else {producer: sent, consumer: taken}
@@ -257,13 +251,8 @@ def check_command(
     return answer(report, form, pair_lines(result, subject, changes))
 
 
-def _decided(
-    sent: "Agent | MessageBodySchema", taken: "Agent | MessageBodySchema", *, lenient: bool,
-    steps: int,
-) -> Compatibility:  # fmt: skip
-    if isinstance(sent, MessageBodySchema) or isinstance(taken, MessageBodySchema):
-        return check(_output_of(sent), _input_of(taken), lenient=lenient, steps=steps)
-    return check(sent, taken, lenient=lenient, steps=steps)
+def _inferred(path: str) -> MessageBodySchema:
+    return MessageBodySchema.infer(inputs.read_body(path))
 
 
 def _output_of(side: "Agent | MessageBodySchema") -> MessageBodySchema:

@@ -9,7 +9,6 @@ from messagebody import serving
 from messagebody._cli import inputs, options, terminal
 from messagebody._cli.kinds import FILE, SECRET, TIME, TOKEN
 from messagebody._core import quote
-from messagebody.errors import InvalidArgument
 from messagebody.storage import Resolver
 
 LOOPBACK: Final = "127.0.0.1"
@@ -82,8 +81,6 @@ def serve_command(
             resolver=None if resolver.is_closed else resolver,
             limits=serving.ServingLimits(message=terminal.limits(), seconds=timeout),
         )
-    except InvalidArgument as error:
-        raise click.UsageError(str(error)) from error
     except OSError as error:
         raise click.UsageError(f"can't serve {quote(source)}: {error.strerror}") from error
     sockets = listen(host, port)

@@ -11,7 +11,6 @@ from messagebody._cli.application import ExitCode
 from messagebody._cli.kinds import EXISTING_STORE, FILE, SIZE, TIME, TOKEN
 from messagebody._cli.options import ANY_TYPE, NAME, STORE_HELP
 from messagebody._core import MessageBody, Part, count_of, escape, human_size, quote
-from messagebody.errors import InvalidArgument
 from messagebody.storage import (
     ReferenceFinding,
     Resolver,
@@ -132,10 +131,7 @@ def _inline_database(database: str, store: str | None, output: str | None) -> No
             f"{quote(database)} is a database: give --store STORE, where its contents are, and -o "
             "FILE, a new file for the copy"
         )
-    try:
-        count = inline_database(database, str(output), store=store)
-    except InvalidArgument as error:
-        raise click.UsageError(str(error)) from error
+    count = inline_database(database, str(output), store=store)
     terminal.remark(f"{count_of(count, 'checkpoint')} in {quote(str(output))}")
 
 
@@ -171,12 +167,11 @@ def fetch_command(
 
 
 def _part(body: MessageBody, name: str | None, index: int | None) -> Part:
-    if (name is None) is (index is None):
-        raise click.UsageError("give either the NAME of a part or its --index")
-    if name is not None:
+    if name is not None and index is None:
         return inputs.part_named(body, name)
-    assert index is not None  # noqa: S101 - one of the two is given
-    return inputs.part_at(body, index)
+    if index is not None and name is None:
+        return inputs.part_at(body, index)
+    raise click.UsageError("give either the NAME of a part or its --index")
 
 
 def _unused(part: Part) -> Path:
@@ -213,7 +208,8 @@ def verify_command(body: str, resolver: Resolver, *, size_only: bool, as_json: b
         verified = f"{count_of(result.checked, 'reference')} verified"
         terminal.say(terminal.palette()(verified, "yes"))
     else:
-        terminal.say_wrapped(_in_words(finding) for finding in result.findings)
+        told = (terminal.in_shell_words(str(each)) for each in result.findings)
+        terminal.say_wrapped(escape(each, limit=4000) for each in told)
     return ExitCode.YES if result else ExitCode.NO
 
 
@@ -224,10 +220,6 @@ def _described(finding: ReferenceFinding) -> dict[str, Any]:
         "error": type(finding.error).__name__,
         "problem": str(finding.error),
     }
-
-
-def _in_words(finding: ReferenceFinding) -> str:
-    return escape(terminal.in_shell_words(str(finding)), limit=4000)
 
 
 @click.command
@@ -250,13 +242,9 @@ def migrate_command(
     """
     message = inputs.read_body(body)
     with outputs.progress("migrating") as callback:
-        result = migrate(
-            message, store, source=source, all=everything,
-            callback=callback,
-        )  # fmt: skip
+        result = migrate(message, store, source=source, all=everything, callback=callback)
     outputs.write_body(result, body, output, in_place=in_place)
-    moved = sum(new.url != old.url for new, old in zip(result, message, strict=True))
-    if moved:
+    if moved := _readdressed(message, result):
         terminal.remark(f"{count_of(moved, 'part')} copied")
     else:
         terminal.warn(f"nothing was copied: no reference is below {quote(source)}")
@@ -284,5 +272,8 @@ def present_command(body: str, expires: float, resolver: Resolver, output: str |
     result = present(message, expires=round(expires), resolver=resolver)
     # Not back to its own file: the links expire, and the message is to stay.
     outputs.write_body(result, "-", output)
-    signed = sum(new.url != old.url for new, old in zip(result, message, strict=True))
-    terminal.remark(f"{count_of(signed, 'link')} signed")
+    terminal.remark(f"{count_of(_readdressed(message, result), 'link')} signed")
+
+
+def _readdressed(old: MessageBody, new: MessageBody) -> int:
+    return sum(each.url != before.url for each, before in zip(new, old, strict=True))

@@ -23,7 +23,7 @@ from messagebody.adapters import (
     transcript_in,
     values_of_lines,
 )
-from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MessageBodyError
+from messagebody.errors import DecodeError, InvalidArgument, MessageBodyError
 from messagebody.rendering import Drawn, PageLimits, draw, draw_run
 from messagebody.storage import Resolver
 
@@ -150,8 +150,6 @@ def _thread_of(file: Path, thread: str | None, store: str | None) -> Transcript:
         return read_thread(file, thread, store=store)
     except InvalidArgument as error:
         raise click.UsageError(f"{inputs.source_name(str(file))}: {error} (--thread ID)") from error
-    except (DecodeError, EnvelopeError) as error:
-        raise click.UsageError(str(error)) from error
 
 
 def _is_run(data: bytes) -> bool:

@@ -11,7 +11,6 @@ from messagebody._cli.kinds import FILE
 from messagebody._cli.reports import answer, from_here, report_form
 from messagebody._cli.verdicts import report_workflow, workflow_lines
 from messagebody._core import escape
-from messagebody.errors import MessageBodyError
 from messagebody.workflows import (
     Adaptation,
     Workflow,
@@ -113,10 +112,7 @@ def flows(flow: str, names: str, agent: str, *, as_json: bool) -> ExitCode:
       messagebody workflow flows flow.json '/private/**' publisher
     """
     workflow = inputs.read_workflow(flow)
-    try:
-        found = workflow.flows(inputs.slashed(names), agent)
-    except MessageBodyError as error:
-        raise click.UsageError(str(error)) from error
+    found = workflow.flows(inputs.slashed(names), agent)
     if as_json:
         terminal.say_json(
             {
