@@ -138,7 +138,7 @@ class Carrier(EnvelopeFormat):
         try:
             body = MessageBody.from_dicts(parts)
             # If writing it gives another content, it only looks like a body.
-            again = _content_with(body)
+            again = _embedded_body(body)
         except MessageBodyError:
             return None
         urls = {part.url for part in _references(body)}
@@ -201,7 +201,7 @@ class Carrier(EnvelopeFormat):
         others = {self.sidecar, *(link.name for link in links), *(slot.name for slot in slots)}
         carried = MessageBody(part for part in body if part.name not in others)
         losses = check_views(body, self.sidecar, [*carried, *links], slots)
-        message = self._with_content(left, _content_with(carried))
+        message = self._with_content(left, _embedded_body(carried))
         new = [part for part in _references(carried) if part.url not in listed]
         return Converted(self._with_references(message, new), losses)
 
@@ -228,7 +228,7 @@ class Carrier(EnvelopeFormat):
         sent, losses = without_withheld(body)
         content = self._plain_content(sent)
         if content is None:
-            content = _content_with(sent)
+            content = _embedded_body(sent)
             losses += _losses_for_plain_readers(body)
         message = self._with_references(self._with_content(message, content), _references(sent))
         return Converted(message, [*losses, *_broken_rules(iter_findings(message))])
@@ -284,11 +284,11 @@ def now(clock: Callable[[], datetime]) -> str:
     return clock().astimezone(UTC).isoformat(timespec="seconds")
 
 
-def _content_with(body: MessageBody) -> dict[str, Any]:
+def _embedded_body(body: MessageBody) -> dict[str, Any]:
     """Return the content that carries a whole body, with its text for other readers."""
     texts = [text for part in body if (text := visible_text(part)) is not None]
-    said = {_TEXT: "\n\n".join(texts)} if texts else {}
-    return {**said, _CARRIED: body.to_dicts()}
+    readable = {_TEXT: "\n\n".join(texts)} if texts else {}
+    return {**readable, _CARRIED: body.to_dicts()}
 
 
 def _losses_for_plain_readers(body: MessageBody) -> Iterator[Loss]:
