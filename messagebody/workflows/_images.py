@@ -102,11 +102,13 @@ class Clash(NamedTuple):
         one: an image.
         other: another one, or the same.
         is_certain: whether such parts always come.
+        senders: the numbers of those who send the one and the other.
     """
 
     one: Image
     other: Image
     is_certain: bool = False
+    senders: tuple[int, int] = (0, 0)
 
 
 @attrs.frozen(eq=False)

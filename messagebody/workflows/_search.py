@@ -5,7 +5,7 @@ from contextlib import suppress
 from functools import cached_property, lru_cache, reduce
 from itertools import combinations, product
 from operator import attrgetter, or_
-from typing import Final, NamedTuple
+from typing import Final
 
 import attrs
 
@@ -149,22 +149,6 @@ class EdgeSender:
         return [part for chain in self.chains for part in passed(parts, chain)]
 
 
-class _Namesakes(NamedTuple):
-    """Images of parts that may get one name.
-
-    Arguments:
-        one: an image.
-        sender: the number of its sender.
-        other: another image, or the same.
-        other_sender: the number of its sender.
-    """
-
-    one: Image
-    sender: int
-    other: Image
-    other_sender: int
-
-
 class WitnessSearch:
     """A search for messages of senders that break something at a taker, or get through.
 
@@ -186,11 +170,12 @@ class WitnessSearch:
         traces = [(at, each) for at, sender in enumerate(self.senders) for each in sender.traces]
         self.is_open = any(each.is_open for _, each in traces)
         self._images = [image for _, each in traces for image in each.end]
-        clashes = [(at, at, clash) for at, each in traces for clash in each.clashes]
+        self._clashes = [
+            clash._replace(senders=(at, at)) for at, each in traces for clash in each.clashes
+        ]
         for (at, one), (place, other) in combinations(traces, 2):
-            clashes += ((at, place, clash) for clash in self._between(one, other))
-        self._always_clash = any(clash.is_certain for _, _, clash in clashes)
-        self._may_clash = [_Namesakes(each.one, at, each.other, to) for at, to, each in clashes]
+            found = self._between(one, other)
+            self._clashes += (clash._replace(senders=(at, place)) for clash in found)
 
     def _between(self, one: Trace, other: Trace) -> Iterator[Clash]:
         """Yield what of two edges may get one name."""
@@ -215,13 +200,13 @@ class WitnessSearch:
             return Verdict.UNDECIDED
         certain = [images for sender in self.senders for images in sender.certain()]
         required = [part for part in self._taker if part.required]
-        is_accepted = not self._may_clash and self._are(self._images, self._taker)
+        is_accepted = not self._clashes and self._are(self._images, self._taker)
         if is_accepted and all(
             any(self._are(images, [part]) for images in certain) for part in required
         ):
             return Verdict.ALWAYS
         if (
-            self._always_clash
+            any(clash.is_certain for clash in self._clashes)
             or not all(self._may_be(self._images, [part]) for part in required)
             or not all(self._may_be(images, self._taker) for images in certain)
         ):
@@ -346,29 +331,28 @@ class WitnessSearch:
                     yield Break(bodies, required=required)
 
     def _collisions(self) -> Iterator[Break]:
-        found: set[tuple[int, int, str]] = set()
-        for namesakes in self._may_clash:
-            each = next(self._colliding(namesakes), None)
-            key = namesakes.sender, namesakes.other_sender, (each and each.name) or ""
-            if each is not None and key not in found:
-                found.add(key)
+        found: set[tuple[tuple[int, int], str | None]] = set()
+        for clash in self._clashes:
+            each = next(self._colliding(clash), None)
+            if each is not None and (clash.senders, each.name) not in found:
+                found.add((clash.senders, each.name))
                 yield each
 
-    def _colliding(self, namesakes: _Namesakes) -> Iterator[Break]:
+    def _colliding(self, clash: Clash) -> Iterator[Break]:
         """Yield bodies with two parts that get one name."""
-        is_shared = namesakes.sender != namesakes.other_sender
-        for pair in self._pairs(namesakes):
+        is_shared = len(set(clash.senders)) > 1
+        for pair in self._namesakes(clash):
             bodies = self._around(pair)
             name = None if bodies is None else self._collision(bodies)
             if bodies is not None and name is not None:
                 last = pair[-1]
                 yield Break(bodies, last.sender, last.part, name=name, is_shared=is_shared)
 
-    def _pairs(self, namesakes: _Namesakes) -> Iterator[_Chosen]:
+    def _namesakes(self, clash: Clash) -> Iterator[_Chosen]:
         """Yield parts to send that may get one name on their way."""
-        one, number, other, other_number = namesakes
+        one, other, _, (number, other_number) = clash
         if other.is_numbered and not one.is_numbered:
-            one, number, other, other_number = namesakes[2:] + namesakes[:2]
+            one, number, other, other_number = other, other_number, one, number
         name = common_name(one, other, self._budget)
         # The extension of a type stands behind a number, so some types are tried.
         wanted = [SchemaPart(one.part.name, kind.content_type) for kind in _KINDS]

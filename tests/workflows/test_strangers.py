@@ -302,6 +302,10 @@ def test_names_that_no_reader_takes() -> None:
             wrong()
     body = MessageBody([Part("x", name="/" + "a" * 900)])
     assert not mount(long[:1_000]).before(ANY).is_valid(body)
+    # A message that shows it would need a longer name, so there is none.
+    deep = [unmount("/" + "b" * 600), unmount("/" + "c" * 600)]
+    answer = pair(ANY, schema(("/y/**",)), deep).check()["b"]
+    assert (answer.verdict, answer.breaches) == ("undecided", ())
 
 
 def test_agents_do_not_see_what_others_do_with_a_message() -> None:
