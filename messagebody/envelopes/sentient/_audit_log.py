@@ -109,7 +109,7 @@ class AuditLog:
         ):
             # The chained record is written first: if the entry is lost, `flaws` reports it.
             _append_linked(record, received, remark)
-            _end_line(log, _last_line(log))
+            _end_line(log)
             _write(log, entry)
         return path
 
@@ -194,7 +194,7 @@ def _line(line: bytes) -> _LogLine | None:
 
 def _append_linked(record: FileIO, received: bytes, remark: str | None) -> None:
     """Append a message to the record: its exact text, or its bytes if they are not UTF-8."""
-    entry = {"previous": _digest(_end_line(record, _last_line(record)))}
+    entry = {"previous": _digest(_end_line(record))}
     try:
         entry["received"] = received.decode()
     except UnicodeDecodeError:
@@ -233,11 +233,12 @@ def _last_line(record: FileIO) -> bytes:
     return tail[tail.rfind(b"\n", 0, -1) + 1 :]
 
 
-def _end_line(stream: FileIO, last: bytes) -> bytes:
+def _end_line(stream: FileIO) -> bytes:
     """Return a file's last line with a line end, which is missing if a writer was killed.
 
     The line stays, and `flaws` reports it; the next entry must not become a part of it.
     """
+    last = _last_line(stream)
     if not last or last.endswith(b"\n"):
         return last
     _write(stream, b"\n")
