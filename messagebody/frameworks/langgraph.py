@@ -81,6 +81,7 @@ _OWN_TYPES: Final = [
     (__name__, "stored_body"),
 ]
 _PLACEHOLDER: Final = "[messagebody: "
+_LANGGRAPH_LOG: Final = logging.getLogger(JsonPlusSerializer.__module__)
 _NOT_MSGPACK: Final = "a checkpoint with contents in a store is not msgpack"
 _REMEMBERED: Final = 10_000
 """Placeholders that a serializer remembers: a history rarely misses more than a few contents."""
@@ -138,6 +139,7 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
         **options: Any,
     ) -> None:
         super().__init__(**{"allowed_msgpack_modules": None, **options})
+        _LANGGRAPH_LOG.addFilter(_is_news)  # once, however often it is added
         if missing not in {"raise", "placeholder"}:
             raise ValueError(f"missing is 'raise' or 'placeholder', got {quote(missing)}")
         whole = open_store(store, **(storage_options or {}))
@@ -285,9 +287,6 @@ def _is_news(record: logging.LogRecord) -> bool:
     # Without a list of allowed types, it warns of each type; the serializer above allows ours.
     own = isinstance(record.args, tuple) and record.args[:2] in _OWN_TYPES
     return not (own and _loading.get(None) is not None)
-
-
-logging.getLogger(JsonPlusSerializer.__module__).addFilter(_is_news)
 
 
 def stored_body(parts: list[dict[str, Any]]) -> MessageBody:
