@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-import attrs
-
 from messagebody._core import TEXT_PLAIN, Part, quote
 from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversion import stand_ins
@@ -246,7 +244,7 @@ class BlockWriter:
         if known is None and not (is_markdown(said) and self._pages):
             return []
         # Only what a model says cites: of what others say, it reads the text alone.
-        is_citing = self.role == "assistant" and self._takes_citations(said)
+        is_citing = self.role == "assistant" and self.dialect.cites_pages
         if known is None and not (is_citing and self._is_new(said, entry)):
             return []
         try:
@@ -264,12 +262,6 @@ class BlockWriter:
         # A text that came, and of which nothing is kept, is of the type that its block states.
         back = None if entry else self.dialect.read_block(self.dialect.write_block(said, []))
         return isinstance(back, Text) and said.media_type not in (back.media_type, self.plan.text)
-
-    def _takes_citations(self, said: Text) -> bool:
-        """Return whether the block of a text has a place for a page that it cites."""
-        page = {"url": "https://example.com", "start": 0, "end": 0}
-        with_page = self.dialect.write_block(attrs.evolve(said, citations=[page]), [])
-        return with_page != self.dialect.write_block(attrs.evolve(said, citations=[]), [])
 
     def _citations(self, part: Part) -> list[dict[str, Any]]:
         """Return the citations of a text, with the URLs of the parts that they name."""

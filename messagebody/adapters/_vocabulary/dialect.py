@@ -326,6 +326,8 @@ class Dialect:
     """
     joins_results: ClassVar[bool] = False
     """Whether the result of a call is in the message of the call."""
+    cites_pages: ClassVar[bool] = False
+    """Whether a text of the assistant has a place for the pages of the web that it cites."""
     cites_in_results: ClassVar[bool] = True
     """Whether a text in the result of a tool may have citations."""
     signs_reasoning: ClassVar[bool] = False

@@ -36,6 +36,7 @@ class AgentCommunication(Format):
     name = "acp"
     title = "Agent Communication Protocol (acp-sdk 1.0)"
     place = "parts"
+    cites_pages = True
     kinds = (
         Kind("value", (JSON,), in_results=True, in_messages=False, is_value=True),
         Kind("part", ("*/*",), ("*",), ("*/*",), name_slot="name", in_results=True),

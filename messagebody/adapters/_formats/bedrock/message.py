@@ -91,6 +91,7 @@ class Bedrock(Format):
 
     name = "bedrock"
     title = "Amazon Bedrock Converse (botocore 1.44)"
+    cites_pages = True
     telling_of_blocks = frozenset(
         {"toolUse", "toolResult", "reasoningContent", "cachePoint", "citationsContent"}
     )

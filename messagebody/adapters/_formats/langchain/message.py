@@ -78,6 +78,7 @@ class LangChain(Format):
 
     name = "langchain"
     title = "LangChain (langchain-core 1.8)"
+    cites_pages = True
     telling = frozenset({"type", "data", "additional_kwargs", "response_metadata"})
     telling_of_blocks = frozenset({"extras"})
     kinds = (

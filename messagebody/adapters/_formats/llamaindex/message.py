@@ -58,6 +58,7 @@ class LlamaIndex(Format):
 
     name = "llamaindex"
     title = "LlamaIndex (llama-index-core 0.14)"
+    cites_pages = True
     telling = frozenset({"blocks"})
     place = "blocks"
     kinds = (

@@ -58,6 +58,7 @@ class OpenAIChat(Format):
 
     name = "openai-chat"
     title = "OpenAI Chat Completions (openai 3.54)"
+    cites_pages = True
     telling = frozenset({"tool_call_id", "annotations", "name", *_BESIDE})
     telling_of_blocks = frozenset({"annotations", "image_url", "input_audio"})
     cites_in_results = False

@@ -67,6 +67,7 @@ class OpenAIResponses(Format):
 
     name = "openai-responses"
     title = "OpenAI Responses (openai 3.54)"
+    cites_pages = True
     telling = frozenset({"type", "status", "phase", "object", "call_id", "output"})
     place = "output"
     cites_in_results = False

@@ -65,6 +65,7 @@ class PydanticAI(Format):
 
     name = "pydantic-ai"
     title = "Pydantic AI (pydantic-ai-slim 2.68)"
+    cites_pages = True
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
     telling = frozenset({"kind"})
     place = "parts"

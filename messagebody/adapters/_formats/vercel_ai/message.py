@@ -40,6 +40,7 @@ class VercelAI(Format):
 
     name = "vercel-ai"
     title = "Vercel AI SDK UI messages (npm ai 7)"
+    cites_pages = True
     telling = frozenset({"parts", "id", older.ATTACHED, older.INVOKED})
     telling_of_blocks = frozenset({"state", "providerMetadata"})
     place = "parts"
