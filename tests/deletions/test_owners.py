@@ -205,6 +205,54 @@ class TestSweep:
         age(store, 38)
         assert len(sweep(store, owners, delete=True).objects) == 4
 
+    @pytest.mark.parametrize("turn", [1, -1])
+    def test_an_owner_that_is_given_twice_has_the_longer_time(
+        self, store: FileStore, turn: int
+    ) -> None:
+        owned(store, "queue").put(KEY, Bytes(b"x"), content_type="")
+        age(store, 30)
+        given: list[Any] = [Needs("queue", []), Recent("queue", 90 * DAY)][::turn]
+        assert sweep(store, given, delete=True, everything=True).objects == ()
+
+    def test_what_is_old_when_it_arrives_is_not_deleted_at_once(self, store: FileStore) -> None:
+        """Nobody was asked about it when the sweep began; it is copied there with its old time."""
+        small = message("m", store)
+        message("gone", store)
+        age(store)
+        asked: list[int] = []
+
+        class Copying:
+            name = "messages"
+
+            def needed(self) -> Any:
+                if asked:
+                    (store.root / KEY).write_bytes(b"x")
+                    age(store)
+                asked.append(1)
+                return Bodies(small).needed()
+
+        assert len(sweep(store, Copying(), delete=True).objects) == 1
+        assert len(asked) == 2
+        assert (store.root / KEY).exists()
+
+    def test_objects_of_other_stores_are_not_read(
+        self, store: FileStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Stores of others may lie in a store, and hold anything."""
+        small = message("m", store)
+        message("gone", store)
+        message("n", FileStore(store.root / "other"))
+        age(store)
+        read, reading = list[str](), FileStore.read_range
+
+        def noted(self: FileStore, key: str, start: int, end: int) -> bytes:
+            read.append(key)
+            return reading(self, key, start, end)
+
+        monkeypatch.setattr(FileStore, "read_range", noted)
+        assert len(sweep(store, Bodies(small)).objects) == 1
+        assert [key for key in read if key.startswith("other/")] == []
+
     def test_places_of_nobody_stay(self, store: FileStore, shared: dict[str, Any]) -> None:
         for key in (f"mine/{KEY}", f"messages/{KEY}", f"a/b/{KEY}", "owners/x.txt"):
             store.put(key, Bytes(b"1"), content_type="")
