@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from messagebody._cli.kinds import slashed
 from messagebody._cli.outputs import check_local, note_contents, note_input, note_url
 from messagebody._cli.terminal import current, is_terminal, limits, warn
 from messagebody._core import (
@@ -51,11 +52,6 @@ _DATABASE = b"SQLite format 3\0"
 _STRANGERS = 3
 # Characters of a path in the commands that an error names.
 _MOST_OF_A_PATH = 200
-
-
-def slashed(pattern: str) -> str:
-    """Return a name or pattern with its first slash, which users may leave out."""
-    return pattern if pattern.startswith(("/", "{/")) else "/" + pattern
 
 
 def read_bytes(path: str) -> bytes:

@@ -42,6 +42,11 @@ def seconds(text: str) -> float:
     return float(match[1]) * _SECONDS[match[2].lower()]
 
 
+def slashed(pattern: str) -> str:
+    """Return a name or pattern with its first slash, which users may leave out."""
+    return pattern if pattern.startswith(("/", "{/")) else "/" + pattern
+
+
 # A mistyped URL would otherwise become a directory with that name.
 _LIKE_A_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/*(.*)")
 _SLASHES: Final = re.compile(r"(s3|gs|gcs|az|abfss?|file|memory|https?)//+(.*)", re.IGNORECASE)
@@ -156,6 +161,8 @@ def _stores(context: click.Context, incomplete: str) -> "list[CompletionItem]":
 
 
 FILE: Final = _InputFile("FILE", complete=_files)
+PATH: Final = ValueKind("NAME", slashed)
+PATTERN: Final = ValueKind("PATTERN", slashed)
 PLACE: Final = ValueKind("STORE", complete=_stores)
 STORE: Final = ValueKind("STORE", store_url, _stores)
 EXISTING_STORE: Final = ValueKind("STORE", existing_store_url, _stores)

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from messagebody._cli.inputs import BODY, decode_body, is_on_server, read_bytes
-from messagebody._cli.kinds import EXISTING_STORE, FILE, SIZE, STORE, ValueKind, completions
+from messagebody._cli.kinds import (
+    EXISTING_STORE,
+    FILE,
+    PATTERN,
+    SIZE,
+    STORE,
+    ValueKind,
+    completions,
+    slashed,
+)
 from messagebody._cli.terminal import current
 from messagebody._core import DEFAULT_STEPS, quote
 from messagebody.adapters import WAYS, Archive, MessageFormat, adapter, adapter_names, meant_by
@@ -55,6 +64,7 @@ def _names(context: click.Context, incomplete: str) -> "list[CompletionItem]":
 
 
 NAME: Final = ValueKind("NAME", complete=_names)
+PART: Final = ValueKind("NAME", slashed, _names)
 FORMAT: Final = _FormatName()
 KNOWN_FORMATS: Final = f"One of {', '.join([BODY, *adapter_names()])}."
 
@@ -76,6 +86,7 @@ indexes: Final = click.option(
 content_type: Final = click.option(
     "--type", "content_type", default=ANY_TYPE, help="Only parts of matching content type."
 )
+names: Final = click.option("--names", type=PATTERN, help="Only parts with matching names.")
 schema: Final = click.option("--schema", required=True, type=FILE, help="The schema.")
 message: Final = click.argument("message", default="-", type=FILE)
 bodies: Final = click.argument("bodies", nargs=-1, default=("-",), metavar="[BODY]...", type=FILE)

@@ -9,8 +9,8 @@ import click
 
 from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.kinds import FILE
-from messagebody._cli.options import ANY_TYPE, NAME
+from messagebody._cli.kinds import FILE, PATH, slashed
+from messagebody._cli.options import ANY_TYPE, NAME, PART
 from messagebody._core import MessageBody, Part, count_of, escape, nearest, quote, redact_url
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.links import Link
@@ -60,7 +60,7 @@ def _selected(
 ) -> list[tuple[int, Part]]:
     of_type = content_type_pattern(content_type).matches
     # Part by part and not pattern by pattern, to keep message order and list no part twice.
-    of_name = [name_pattern(inputs.slashed(each)).matches for each in patterns]
+    of_name = [name_pattern(slashed(each)).matches for each in patterns]
     return [
         (index, part)
         for index, part in enumerate(body)
@@ -70,21 +70,21 @@ def _selected(
 
 
 def _matches(body: MessageBody, pattern: str) -> bool:
-    matches = name_pattern(inputs.slashed(pattern)).matches
+    matches = name_pattern(slashed(pattern)).matches
     return any(matches(name) for name in body.names())
 
 
 def _meant(body: MessageBody, pattern: str) -> str:
     """Return the advice for a pattern that is the name of a directory, or is like another."""
     names = body.names()
-    directory = inputs.slashed(pattern).rstrip("/") + "/"
+    directory = slashed(pattern).rstrip("/") + "/"
     if any(name.startswith(directory) for name in names):
         return f"; it is a directory, whose parts are {quote(directory[1:] + '**')}"
     # The stars stay as they are; what is before them may be misspelt.
-    literal = re.match(r"[^*{]+$|[^*{]*/", inputs.slashed(pattern))
+    literal = re.match(r"[^*{]+$|[^*{]*/", slashed(pattern))
     start = literal[0] if literal else "/"
-    near = nearest(start, names if start == inputs.slashed(pattern) else _directories(names))
-    meant = near + inputs.slashed(pattern)[len(start) :]
+    near = nearest(start, names if start == slashed(pattern) else _directories(names))
+    meant = near + slashed(pattern)[len(start) :]
     return f"; did you mean {quote(meant[1:])}?" if near and _matches(body, meant) else ""
 
 
@@ -255,7 +255,7 @@ _MOST_UNREAD: Final = 20
 
 @click.command
 @options.body
-@click.option("--to", type=NAME, help="Only links that lead to this part.")
+@click.option("--to", type=PART, help="Only links that lead to this part.")
 @options.flag("--dangling", help="Only links that lead to no part.")
 @options.as_json
 def links_command(body: str, to: str | None, *, dangling: bool, as_json: bool) -> ExitCode:
@@ -273,7 +273,7 @@ def links_command(body: str, to: str | None, *, dangling: bool, as_json: bool) -
       messagebody links message.json --dangling
     """
     message = inputs.read_body(body)
-    found = message.links(to=None if to is None else inputs.slashed(to), dangling=dangling)
+    found = message.links(to=to, dangling=dangling)
     if as_json:
         terminal.say_json([_as_json(message, link) for link in found])
     else:
@@ -348,8 +348,8 @@ def rm_command(
 
 @click.command
 @click.argument("body", type=FILE)
-@click.argument("old", metavar="OLD", type=NAME)
-@click.argument("new", metavar="NEW")
+@click.argument("old", metavar="OLD", type=PART)
+@click.argument("new", type=PATH)
 @options.flag("--relink", help="Links and citations in all parts follow.")
 @options.outputs
 def mv_command(
@@ -365,7 +365,7 @@ def mv_command(
       messagebody mv message.json charts pictures/2026 --relink -i
     """
     message = inputs.read_body(body)
-    message.move(inputs.slashed(old), inputs.slashed(new), relink=relink)
+    message.move(old, new, relink=relink)
     outputs.write_body(message, body, output, in_place=in_place)
 
 
@@ -378,7 +378,7 @@ def mv_command(
     type=click.Path(exists=True, file_okay=False),
 )
 @click.option("--into", metavar="OTHER", type=FILE, help="The body to put the parts into.")
-@click.option("--at", metavar="PREFIX", help="With --into: the directory in it.")
+@click.option("--at", metavar="PREFIX", type=PATH, help="With --into: the directory in it.")
 @options.flag("--keep-unnamed", help="With --into: keep parts without a name so.")
 @options.references
 @options.outputs
@@ -407,7 +407,7 @@ def mount_command(
         if directory is not None:
             raise click.UsageError("give either DIRECTORY, or --into and --at")
         host, guest = inputs.read_body(into), inputs.read_body(body)
-        host.mount(inputs.slashed(at), guest, keep_unnamed=keep_unnamed)
+        host.mount(at, guest, keep_unnamed=keep_unnamed)
         outputs.write_body(host, into, output, in_place=in_place)
     elif directory is None:
         hint = "--into OTHER --at PREFIX puts the parts into another body"

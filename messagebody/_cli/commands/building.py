@@ -13,7 +13,7 @@ from typing import Final
 import click
 
 from messagebody._cli import inputs, options, outputs, terminal
-from messagebody._cli.kinds import FILE, STORE
+from messagebody._cli.kinds import FILE, PATH, STORE
 from messagebody._cli.options import STORE_HELP
 from messagebody._core import MessageBody, count_of, escape, is_text, is_url, quote, redact_url
 from messagebody.archives.directory import pack, unpack
@@ -31,7 +31,9 @@ _threshold = options.threshold("With --to: move larger files.")
 @options.flag("--new", help="Start a new body; all arguments are FILEs.")
 @click.option("--text", help="Add this text instead of a file.")
 @click.option("--url", help="Add a reference instead of a file.")
-@click.option("--name", help="Name of the part; by default the name of the file, made legal.")
+@click.option(
+    "--name", type=PATH, help="Name of the part; by default the name of the file, made legal."
+)
 @options.flag("--unnamed", help="Add files without a name: content to show.")
 @click.option("--type", "content_type", help="Content type; detected if not given.")
 @_to
@@ -63,8 +65,7 @@ def add_command(
     added = MessageBody()
     with contextlib.ExitStack() as stack:
         if not files:
-            part_name = None if name is None else inputs.slashed(name)
-            added.add(text, url=url, name=part_name, content_type=content_type)
+            added.add(text, url=url, name=name, content_type=content_type)
         for file in files:
             path = stack.enter_context(_on_disk(file))
             chosen = None if unnamed else _name(message + added, file, name)
@@ -147,7 +148,7 @@ def _on_disk(file: str) -> Iterator[Path]:
 
 def _name(body: MessageBody, file: str, name: str | None) -> str:
     if name is not None:
-        return inputs.slashed(name)
+        return name
     own, free = safe_name(file), safe_name(file, taken=body)
     # Usually the same file, which was added twice by mistake.
     if own != free:
@@ -184,7 +185,9 @@ def _stored(body: MessageBody, store: str | None, threshold: int) -> MessageBody
 
 @click.command
 @click.argument("directory", type=click.Path(exists=True))
-@click.option("--prefix", default="/", help="Directory the parts go into.")
+@click.option(
+    "--prefix", metavar="PREFIX", type=PATH, default="/", help="Directory the parts go into."
+)
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Files to leave out; repeatable.")
 @options.flag("--hidden", help="Also take files that start with a dot.")
 @options.flag("--rename", help="Take suggested names; keep the original in metadata.")
@@ -214,7 +217,7 @@ def pack_command(
         raise click.UsageError(f"{quote(directory)} is a file, not a directory; {made}")
     left_out: list[str] = []
     body = pack(
-        directory, prefix=inputs.slashed(prefix), exclude=exclude, hidden=hidden, rename=rename,
+        directory, prefix=prefix, exclude=exclude, hidden=hidden, rename=rename,
         follow=follow, on_left_out=left_out.append,
     )  # fmt: skip
     if left_out:

@@ -10,7 +10,7 @@ import click
 
 from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.kinds import FILE
+from messagebody._cli.kinds import FILE, PATTERN
 from messagebody._cli.reports import answer, from_here, report_form
 from messagebody._cli.verdicts import Subject, lines_of, pair_lines, report_findings, report_pair
 from messagebody._core import count_of, escape, quote
@@ -116,7 +116,9 @@ def show_command(schema: str, *, as_json: bool) -> None:
 @schema_command.command("add")
 @click.argument("schema", default="-", type=FILE)
 @options.flag("--new", help="Start a new schema instead of SCHEMA.")
-@click.option("--name", help="Pattern of names; without it, the part is for unnamed parts.")
+@click.option(
+    "--name", type=PATTERN, help="Pattern of names; without it, the part is for unnamed parts."
+)
 @click.option("--type", "content_type", help="Pattern of content types; any if not given.")
 @options.flag("--required", help="Bodies must have such a part.")
 @click.option("--description", help="What the part is for.")
@@ -142,7 +144,7 @@ def add_part_command(
     place = outputs.place_of(schema, output, in_place=in_place)
     parts = [] if new else [*inputs.read_schema(schema)]
     added = SchemaPart(
-        None if name is None else inputs.slashed(name),
+        name,
         **({} if content_type is None else {"content_type": content_type}),
         required=required, description=description,
         content_schema=None if content is None else _content(content, sends=sends),

@@ -28,7 +28,7 @@ from messagebody.storage import (
 @options.to_store
 @options.threshold("Move larger parts.")
 @click.option("--fit", type=SIZE, help="Move more until the whole JSON has at most this size.")
-@click.option("--names", help="Only parts with matching names.")
+@options.names
 @options.content_type
 @options.uploads
 @click.option(
@@ -66,7 +66,7 @@ def offload_command(
             message, store, threshold=threshold, fit=fit,
             storage_options={"resolver": resolver, "token": token} if is_upload else None,
             # A pattern never matches unnamed parts; without a pattern, all parts are selected.
-            names=inputs.slashed(names or "**"), unnamed=names is None, content_types=content_type,
+            names=names or "/**", unnamed=names is None, content_types=content_type,
             callback=callback,
         )  # fmt: skip
     outputs.write_body(result, body, output, in_place=in_place)
@@ -85,13 +85,13 @@ def offload_command(
 
 @click.command
 @options.body
-@click.option("--names", default="/**", help="Only matching names.")
+@options.names
 @options.everything
 @options.langgraph_store
 @options.references
 @options.outputs
 def inline_command(
-    body: str, names: str, store: str | None, resolver: Resolver, output: str | None, *,
+    body: str, names: str | None, store: str | None, resolver: Resolver, output: str | None, *,
     everything: bool, in_place: bool,
 ) -> None:  # fmt: skip
     """The content of each reference is verified.
@@ -116,7 +116,7 @@ def inline_command(
     message = inputs.read_body(body)
     with outputs.progress("reading") as callback:
         result = inline(
-            message, resolver=resolver, names=inputs.slashed(names), all=everything,
+            message, resolver=resolver, names=names or "/**", all=everything,
             callback=callback,
         )  # fmt: skip
     outputs.write_body(result, body, output, in_place=in_place)

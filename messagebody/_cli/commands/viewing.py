@@ -56,7 +56,11 @@ _SAID: Final = 20
     "--sort", metavar="COLUMN", help="Sort tables by COLUMN; -COLUMN begins with the largest."
 )
 @_size("--most", default=human_size(_DEFAULTS.most), help="Show a part up to SIZE.")
-@_size("--total", default=human_size(_DEFAULTS.total), help="Show, and let save, up to SIZE.")
+@_size(
+    "--total",
+    default=human_size(_DEFAULTS.total),
+    help="Show contents up to SIZE, and as much to save.",
+)
 @_number("--rows", default=_DEFAULTS.rows, help="Show N rows of a table.")
 @_number("--parts", default=_DEFAULTS.parts, help="Show N parts.")
 @_number("--characters", default=_DEFAULTS.characters, help="Show N characters of a text.")

@@ -7,7 +7,7 @@ import click
 
 from messagebody._cli import inputs, options, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.kinds import FILE
+from messagebody._cli.kinds import FILE, PATTERN
 from messagebody._cli.reports import answer, from_here, report_form
 from messagebody._cli.verdicts import report_workflow, workflow_lines
 from messagebody._core import escape
@@ -98,7 +98,7 @@ def show_workflow(flow: str, form: str, steps: int) -> ExitCode:
 
 @workflow_command.command("flows")
 @_flow
-@click.argument("names", metavar="PATTERN")
+@click.argument("names", metavar="PATTERN", type=PATTERN)
 @click.argument("agent", metavar="AGENT")
 @options.as_json
 @options.servers
@@ -112,7 +112,7 @@ def flows(flow: str, names: str, agent: str, *, as_json: bool) -> ExitCode:
       messagebody workflow flows flow.json '/private/**' publisher
     """
     workflow = inputs.read_workflow(flow)
-    found = workflow.flows(inputs.slashed(names), agent)
+    found = workflow.flows(names, agent)
     if as_json:
         terminal.say_json(
             {
