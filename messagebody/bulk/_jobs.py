@@ -10,6 +10,7 @@ import json
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar, Final, Literal, NamedTuple, TypedDict
 
 import attrs
@@ -449,9 +450,14 @@ class Table(Job):
         def add(message: Message) -> Made:
             records = message.records
             rows.add(message.id, records)
-            return Made(counts={"rows": max(1, len(records))})
+            return _counted_rows(max(1, len(records)))
 
         return Work(add, writer.close)
+
+
+@lru_cache(1000)
+def _counted_rows(number: int) -> Made:
+    return Made(counts={"rows": number})
 
 
 class _File:

@@ -170,16 +170,18 @@ class _Output:
 
     def add(self, message: Message, made: Made) -> None:
         """Add what a message became."""
-        for line in made.lines:
+        lines, counts, findings = made
+        for line in lines:
             self._waiting.append(line)
             self._size += len(line)
         if self._size >= _BLOCK:
             self.flush()
-        for name, number in made.counts.items():
-            self.counts[name] += number
-        for finding in made.findings[: FIRST - len(self.findings)]:
-            shown = escape(redact_urls(finding), limit=500)
-            self.findings.append({"id": message.id, **message.place._asdict(), "text": shown})
+        for name in counts:
+            self.counts[name] += counts[name]
+        if findings:
+            for text in findings[: FIRST - len(self.findings)]:
+                shown = escape(redact_urls(text), limit=500)
+                self.findings.append({"id": message.id, **message.place._asdict(), "text": shown})
 
     def reject(self, line: BadLine) -> None:
         """Add a bad line."""
