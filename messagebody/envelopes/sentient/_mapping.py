@@ -32,7 +32,6 @@ from messagebody.errors import EnvelopeError
 from messagebody.findings import Finding
 
 _DIRECTORIES = {"source_refs": "/sources", "storage_refs": "/storage", "derived_refs": "/derived"}
-_URL = {"source_refs": "url", "storage_refs": "storage_uri", "derived_refs": "storage_uri"}
 
 
 def detect(value: Any, /) -> bool:
@@ -268,18 +267,19 @@ class _SentientFormat(Carrier):
         yield from (each for each in _of_last([message]) if each.check != "M004")
 
     def links(self, message: dict[str, Any]) -> Iterator[Part]:
-        for kind in LISTS:
+        for kind, about in LISTS.items():
             for number, reference in enumerate(references(message, kind), 1):
-                url = text_of(reference, _URL[kind])
+                url = text_of(reference, about.url)
                 # A resolver can't judge anything else, so it stays data.
                 if is_absolute_url(url):
                     name = numbered_name(_DIRECTORIES[kind], number, url)
-                    about = {key: value for key, value in reference.items() if key != _URL[kind]}
+                    others = {key: value for key, value in reference.items() if key != about.url}
                     content_type = media_type(reference.get("media_type"), url)
-                    yield Part(url=url, name=name, content_type=content_type, metadata=about)
+                    yield Part(url=url, name=name, content_type=content_type, metadata=others)
 
     def urls(self, message: dict[str, Any]) -> Iterator[str]:
-        return (text_of(each, _URL[kind]) for kind in LISTS for each in references(message, kind))
+        for kind, about in LISTS.items():
+            yield from (text_of(each, about.url) for each in references(message, kind))
 
     def with_links(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
         held = member(message, "resources")

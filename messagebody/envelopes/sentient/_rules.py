@@ -4,7 +4,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from messagebody._core import strict_json
@@ -251,18 +251,28 @@ def _unknown_mentions(path: str, text: str, declared: set[str]) -> Iterator[Prob
             yield "P004", path, f"no resource is {show(name)}"
 
 
-LISTS = ("source_refs", "storage_refs", "derived_refs")
+class ReferenceList(NamedTuple):
+    """One of the lists of references in a message."""
 
-_ORIGIN = {"source_refs": "url", "storage_refs": "source_ref_id", "derived_refs": "parent_ref_id"}
-_ID = {"source_refs": "src", "storage_refs": "store", "derived_refs": "derived"}
+    prefix: str
+    """What the ids begin with."""
+    origin: str
+    """The member that says what a reference stems from."""
+    url: str
+    """The member with the URL of the content."""
+    agent: str
+    """The agent that registers references in the list."""
+    sequence: int
+    """The place of this agent in the chain."""
+
+
+LISTS: Final = {
+    "source_refs": ReferenceList("src", "url", "url", "objective_agent", 1),
+    "storage_refs": ReferenceList("store", "source_ref_id", "storage_uri", "objective_agent", 1),
+    "derived_refs": ReferenceList("derived", "parent_ref_id", "storage_uri", "planning_agent", 3),
+}
 _PARENT_IDS = {"source_ref_id", "parent_ref_id"}
 _DONE = {"stored", "created"}
-# The agent that registers references, and its place in the chain.
-_IN_CHARGE = {
-    "source_refs": ("objective_agent", 1),
-    "storage_refs": ("objective_agent", 1),
-    "derived_refs": ("planning_agent", 3),
-}
 
 
 def references(message: Any, kind: str) -> list[dict[str, Any]]:
@@ -310,18 +320,19 @@ def _identity(
     name = reference.get("ref_id")
     if not isinstance(name, str):
         return
-    if re.fullmatch(rf"{_ID[kind]}_[1-9][0-9]*", name) is None:
-        yield "S008", f"{place}/ref_id", f"{_ID[kind]}_1, …_2, … is expected, got {show(name)}"
+    prefix = LISTS[kind].prefix
+    if re.fullmatch(rf"{prefix}_[1-9][0-9]*", name) is None:
+        yield "S008", f"{place}/ref_id", f"{prefix}_1, …_2, … is expected, got {show(name)}"
     if name in earlier:
         yield "R005", f"{place}/ref_id", f"{show(name)} stands earlier in the list"
 
 
 def _origin(reference: dict[str, Any], kind: str, place: str, known: set[str]) -> Iterator[Problem]:
-    origin = reference.get(_ORIGIN[kind])
+    origin = reference.get(LISTS[kind].origin)
     if kind == "source_refs" or not isinstance(origin, str):
         return
     if origin not in known or origin == reference.get("ref_id"):
-        yield "R002", f"{place}/{_ORIGIN[kind]}", f"no other reference is {show(origin)}"
+        yield "R002", f"{place}/{LISTS[kind].origin}", f"no other reference is {show(origin)}"
 
 
 def _state(reference: dict[str, Any], kind: str, place: str) -> Iterator[Problem]:
@@ -377,7 +388,7 @@ def _changed_members(reference: dict[str, Any], before: dict[str, Any]) -> list[
 
 
 def _registrars(message: dict[str, Any], parent: Parent, kind: str) -> Iterator[Problem]:
-    agent, place_in_chain = _IN_CHARGE[kind]
+    agent, place_in_chain = LISTS[kind].agent, LISTS[kind].sequence
     name, sequence = text_of(message, "agent", "name"), sequence_of(message)
     if parent is None and sequence != 1:  # it is unknown what is new
         return
