@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         left_behind,
     )
     from messagebody.adapters._conversation.messages import USUAL, refuse_answer
-    from messagebody.adapters._conversion.reaching import WAYS
+    from messagebody.adapters._conversion.references import WAYS
     from messagebody.adapters._format import Format, format_of, messages_in
     from messagebody.adapters._registry import (
         adapter,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         values_of_lines,
     )
     from messagebody.adapters._transcripts.directories import transcript_in
-    from messagebody.adapters._vocabulary.places import is_withheld, withheld_among
+    from messagebody.adapters._vocabulary.part_names import is_withheld, withheld_among
 
 __all__ = [
     "USUAL",
@@ -94,13 +94,13 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             "._contract": "Adapter Affected Archive Converted Envelope Loss LossKind MessageFormat "
             "converted_each left_behind",
             "._conversation.messages": "USUAL refuse_answer",
-            "._conversion.reaching": "WAYS",
+            "._conversion.references": "WAYS",
             "._format": "Format format_of messages_in",
             "._registry": "adapter adapter_names detect each_adapter evidence_of meant_by "
             "read_within register write",
             "._transcripts": "Broken ChatMessage Step Transcript holds_messages "
             "read_transcript stream_in values_of_lines",
             "._transcripts.directories": "transcript_in",
-            "._vocabulary.places": "is_withheld withheld_among",
+            "._vocabulary.part_names": "is_withheld withheld_among",
         },
     )

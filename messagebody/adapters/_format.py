@@ -39,8 +39,8 @@ from messagebody.adapters._conversion.plain import (
     write_plain,
     write_usual,
 )
-from messagebody.adapters._conversion.reaching import Reach, WriteOptions
 from messagebody.adapters._conversion.reading import BlockReader, ReadOptions, pieces_of
+from messagebody.adapters._conversion.references import Reach, WriteOptions
 from messagebody.adapters._conversion.writing import write
 from messagebody.adapters._registry import adapter, detect
 from messagebody.adapters._vocabulary import differences
@@ -53,8 +53,8 @@ from messagebody.adapters._vocabulary.dialect import (
     Misplaced,
 )
 from messagebody.adapters._vocabulary.items import KEEP
-from messagebody.adapters._vocabulary.places import contents_of
-from messagebody.adapters._vocabulary.spots import place_of
+from messagebody.adapters._vocabulary.part_names import contents_of
+from messagebody.adapters._vocabulary.pointers import place_of
 from messagebody.adapters._vocabulary.values import json_value, one_of
 from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 from messagebody.findings import Finding

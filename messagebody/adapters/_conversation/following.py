@@ -19,11 +19,11 @@ from messagebody._core import (
 )
 from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversation.turn import Turn
+from messagebody.adapters._conversion.fallbacks import note_of, text_of
 from messagebody.adapters._conversion.kinds import fits, kinds_at, own_name
-from messagebody.adapters._conversion.stand_ins import note_of, text_of
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import Call, Result, is_of_provider
-from messagebody.adapters._vocabulary.places import RESULT
+from messagebody.adapters._vocabulary.part_names import RESULT
 
 WAYS: Final = ("follow", "text")
 """What becomes of files that only users may send: they follow the results, or a text names them."""

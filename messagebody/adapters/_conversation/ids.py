@@ -21,7 +21,7 @@ from messagebody.adapters._conversation.turn import Turn
 from messagebody.adapters._vocabulary.capabilities import Spelling
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import CUSTOM, Call, Result, call_id, is_of_provider
-from messagebody.adapters._vocabulary.places import RESULT
+from messagebody.adapters._vocabulary.part_names import RESULT
 
 
 def state_ids(turns: list[Turn]) -> list[Loss]:

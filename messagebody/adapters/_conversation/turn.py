@@ -7,7 +7,12 @@ import attrs
 
 from messagebody._core import MessageBody, Part, body_of, quote, record_of
 from messagebody.adapters._contract import Affected, Loss, LossKind
-from messagebody.adapters._vocabulary.places import BodyContents, Found, contents_of, withheld_among
+from messagebody.adapters._vocabulary.part_names import (
+    BodyContents,
+    Found,
+    contents_of,
+    withheld_among,
+)
 from messagebody.errors import DecodeError, EnvelopeError
 
 UNREAD: Final = "it can't be read, and stays in rest: "

@@ -9,15 +9,15 @@ from typing import Any
 
 from messagebody._core import MessageBody, Part, PartRecord, parts_of
 from messagebody.adapters._contract import Affected, Loss, LossKind
+from messagebody.adapters._conversation.call_pairing import settled, told_by_tools
 from messagebody.adapters._conversation.following import followed
 from messagebody.adapters._conversation.ids import number_apart, respell, state_ids, state_names
 from messagebody.adapters._conversation.matching import rests_for
-from messagebody.adapters._conversation.settling import settled, told_by_tools
 from messagebody.adapters._conversation.turn import Turn, left_of, with_rest
 from messagebody.adapters._conversion.rest import member_of
 from messagebody.adapters._vocabulary.dialect import ROLES, SHOWN, Dialect
 from messagebody.adapters._vocabulary.items import Call, Item, Result, is_of_provider
-from messagebody.adapters._vocabulary.places import RESULT, is_withheld, with_results
+from messagebody.adapters._vocabulary.part_names import RESULT, is_withheld, with_results
 from messagebody.errors import EnvelopeError
 
 

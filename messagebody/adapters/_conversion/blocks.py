@@ -10,9 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from messagebody._core import TEXT_PLAIN, Part, quote
 from messagebody.adapters._contract import Affected, Loss, LossKind
-from messagebody.adapters._conversion import stand_ins
+from messagebody.adapters._conversion import fallbacks
 from messagebody.adapters._conversion.citations import written_citation
-from messagebody.adapters._conversion.copies import copy_of, may_say, with_copy
 from messagebody.adapters._conversion.kinds import fits, kind_for, kinds_at, media_of
 from messagebody.adapters._conversion.linking import (
     again_as,
@@ -21,8 +20,13 @@ from messagebody.adapters._conversion.linking import (
     pages_of,
 )
 from messagebody.adapters._conversion.losses import with_reason
+from messagebody.adapters._conversion.part_descriptions import (
+    description_of,
+    may_say,
+    with_description,
+)
 from messagebody.adapters._conversion.plan import KeptBlock, MessagePlan, PlanStep
-from messagebody.adapters._conversion.reaching import WriteOptions
+from messagebody.adapters._conversion.references import WriteOptions
 from messagebody.adapters._conversion.rest import member_of
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.capabilities import Kind
@@ -35,7 +39,7 @@ from messagebody.adapters._vocabulary.items import (
     Text,
     is_of_provider,
 )
-from messagebody.adapters._vocabulary.places import RESERVED, RESULT
+from messagebody.adapters._vocabulary.part_names import RESERVED, RESULT
 from messagebody.errors import MissingDependency
 
 
@@ -95,7 +99,7 @@ class BlockWriter:
             made = self._with_lent(made, step.part, lent)
         if not made.blocks:
             return made
-        last = self._finished(made.blocks[-1], step)
+        last = self._with_original_members(made.blocks[-1], step)
         if last is made.blocks[-1]:
             return made
         return made._replace(blocks=[*made.blocks[:-1], last], is_whole=False)
@@ -112,7 +116,7 @@ class BlockWriter:
                 losses.append(self._loss(LossKind.OMITTED, part, why, Affected.CONTENT))
         return made._replace(losses=losses, is_whole=False)
 
-    def _finished(self, block: Any, step: PlanStep) -> Any:
+    def _with_original_members(self, block: Any, step: PlanStep) -> Any:
         """Return a block with what the one had that the part came in, and with a copy."""
         if not step.entry and not self.options.carry and not self.dialect.takes_files:
             return block
@@ -125,7 +129,9 @@ class BlockWriter:
         if path is None:
             return block
         changes = said if said is not True else {}
-        return with_copy(block, path, differences.apply(changes, self._copy(step.part, said)))
+        return with_description(
+            block, path, differences.apply(changes, self._description(step.part, said))
+        )
 
     def _is_carried(self, part: Part) -> bool:
         """Return whether the description of a file goes out in the slot.
@@ -138,9 +144,9 @@ class BlockWriter:
         is_item = RESERVED.fullmatch(part.name) is not None
         return is_item and may_say(part.name, self.plan.role.speaker, part.metadata)
 
-    def _copy(self, part: Part, said: Any) -> dict[str, Any]:
+    def _description(self, part: Part, said: Any) -> dict[str, Any]:
         """Return the description of a part for the slot."""
-        copy = copy_of(part)
+        copy = description_of(part)
         if self.options.carry or said or "metadata" not in copy:
             return copy
         # Nobody asked for the metadata: only what makes the part a result or code goes out.
@@ -152,22 +158,22 @@ class BlockWriter:
 
     def _of_item(self, item: Item, step: PlanStep) -> Written:
         inner = joined([self.of(each) for each in step.inner])
-        if self._is_said(item, step.entry):
-            blocks = inner.blocks or self._in_place_of_nothing(item)
+        if self._is_accepted(item, step.entry):
+            blocks = inner.blocks or self._text_of_bare_error(item)
             block = self.dialect.write_block(item, [*blocks])
             if block is not None:
                 return inner._replace(blocks=[block])
-        text, is_said = stand_ins.of_item(item, step.parts, self.role)
-        stand_in = self._in_place_of(step.part, text, is_supported=is_said)
-        return joined([inner._replace(blocks=()), stand_in])
+        text, is_said = fallbacks.of_item(item, step.parts, self.role)
+        fallback = self._fallback(step.part, text, is_supported=is_said)
+        return joined([inner._replace(blocks=()), fallback])
 
-    def _in_place_of_nothing(self, item: Item) -> list[Any]:
+    def _text_of_bare_error(self, item: Item) -> list[Any]:
         """Return the text in a failed result without content, if the service wants some."""
         is_bare = isinstance(item, Result) and item.is_error
         is_refused = is_bare and not (self.plan.is_own or self.dialect.takes_bare_errors)
-        return self.texts(stand_ins.FAILED) if is_refused else []
+        return self.texts(fallbacks.FAILED) if is_refused else []
 
-    def _is_said(self, item: Item, entry: Mapping[str, Any]) -> bool:
+    def _is_accepted(self, item: Item, entry: Mapping[str, Any]) -> bool:
         """Return whether the message may hold an item and the target takes it."""
         if entry.keys() - {"form"}:
             return True  # it came in this message
@@ -191,15 +197,15 @@ class BlockWriter:
         if "kind" not in entry and step.name is None:
             # A format that takes JSON values gets the value rather than its text.
             is_value = not entry and self._has_value(part, step.directory)
-            text = None if is_value else stand_ins.text_of(part)
+            text = None if is_value else fallbacks.text_of(part)
             if text is not None:
                 return self._of_text(text, step)
         kinds = kinds_at(self.dialect, self.kinds, entry, step.directory)
         reached, reason = self.options.reach.of(part, kinds, self.dialect.name)
         made = self._of_media(step, reached, kinds)
         if made is None:
-            text, is_content = stand_ins.of_part(part, reached, step.name, self.role)
-            made = self._in_place_of(part, text, is_supported=is_content)
+            text, is_content = fallbacks.of_part(part, reached, step.name, self.role)
+            made = self._fallback(part, text, is_supported=is_content)
         return made._replace(reasons={id(part): reason}) if reason else made
 
     def _of_media(self, step: PlanStep, reached: Part, kinds: Sequence[Kind]) -> Written | None:
@@ -212,7 +218,7 @@ class BlockWriter:
         block = self.dialect.write_block(media, [])
         if block is None:
             return None
-        losses = [] if step.entry else self._doubts(step.part, reached, kind)
+        losses = [] if step.entry else self._advisory_losses(step.part, reached, kind)
         return Written([*self._label(step, kind, block), block], losses, media=media)
 
     def _of_text(self, text: str, step: PlanStep) -> Written:
@@ -286,7 +292,7 @@ class BlockWriter:
                  if fits(part, kind)]  # fmt: skip
         return bool(kinds) and not self._is_carried(part)
 
-    def _doubts(self, part: Part, inline: Part, kind: Kind) -> list[Loss]:
+    def _advisory_losses(self, part: Part, inline: Part, kind: Kind) -> list[Loss]:
         """Return losses of content that is written although the target may not take it."""
         said, most = [], kind.advised_bytes
         if most is not None and not inline.is_reference and (inline.size or 0) > most:
@@ -333,7 +339,7 @@ class BlockWriter:
             return []
         return self.texts(f"{name}:")
 
-    def _in_place_of(self, part: Part, text: str | None, *, is_supported: bool) -> Written:
+    def _fallback(self, part: Part, text: str | None, *, is_supported: bool) -> Written:
         """Return the text in place of a part as a block, if a text is what the caller wants."""
         if is_supported:
             return Written(self.texts(str(text)))

@@ -15,16 +15,16 @@ from messagebody._core import (
     quote,
 )
 from messagebody.adapters._contract import Affected, Loss, LossKind
+from messagebody.adapters._conversion.alignment import aligned, is_whole, same_value
 from messagebody.adapters._conversion.blocks import Written
 from messagebody.adapters._conversion.collecting import Collector, link_type
-from messagebody.adapters._conversion.likeness import aligned, is_whole, same_value
+from messagebody.adapters._conversion.fallbacks import text_of
 from messagebody.adapters._conversion.linking import lost_links, may_link
 from messagebody.adapters._conversion.losses import Comparison, with_reason
 from messagebody.adapters._conversion.plan import MessagePlan, PlanStep
 from messagebody.adapters._conversion.reading import BlockReader, item_of
-from messagebody.adapters._conversion.stand_ins import text_of
 from messagebody.adapters._vocabulary.items import KEEP, Item, Media, Result, Text
-from messagebody.adapters._vocabulary.spots import NOWHERE
+from messagebody.adapters._vocabulary.pointers import NOWHERE
 
 
 class MessageCheck:

@@ -34,8 +34,8 @@ from messagebody._core import (
 )
 from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversion.citations import read_citation
-from messagebody.adapters._conversion.copies import as_carried, may_say
 from messagebody.adapters._conversion.linking import linked_names, repeats_links
+from messagebody.adapters._conversion.part_descriptions import as_carried, may_say
 from messagebody.adapters._vocabulary.items import (
     Call,
     Code,
@@ -46,7 +46,7 @@ from messagebody.adapters._vocabulary.items import (
     Result,
     Text,
 )
-from messagebody.adapters._vocabulary.places import FOUND, RESERVED, RESULT
+from messagebody.adapters._vocabulary.part_names import FOUND, RESERVED, RESULT
 from messagebody.errors import DecodeError, InvalidPart, MessageBodyError
 from messagebody.names import is_name, safe_name
 

@@ -8,7 +8,7 @@ from messagebody.adapters._conversion.collecting import INVENTED
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import Media
-from messagebody.adapters._vocabulary.places import RESERVED
+from messagebody.adapters._vocabulary.part_names import RESERVED
 
 
 def kinds_at(

@@ -19,17 +19,17 @@ from messagebody._core import (
     unspecified_in,
 )
 from messagebody.adapters._contract import Affected, Loss, LossKind
-from messagebody.adapters._conversion.citations import neutral
-from messagebody.adapters._conversion.likeness import (
+from messagebody.adapters._conversion.alignment import (
     holds_url_content,
     lost_id,
     same_call,
     same_content,
     same_name,
 )
-from messagebody.adapters._conversion.missed import is_unmissed
-from messagebody.adapters._conversion.stand_ins import FAILED, text_of
-from messagebody.adapters._vocabulary.places import FOUND, RESULT
+from messagebody.adapters._conversion.citations import neutral
+from messagebody.adapters._conversion.fallbacks import FAILED, text_of
+from messagebody.adapters._conversion.unread_members import is_unmissed
+from messagebody.adapters._vocabulary.part_names import FOUND, RESULT
 
 
 class Positions:

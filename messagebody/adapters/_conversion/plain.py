@@ -22,16 +22,16 @@ from messagebody._core import (
     text_problem,
 )
 from messagebody.adapters._contract import Converted
+from messagebody.adapters._conversion.alignment import is_whole
 from messagebody.adapters._conversion.collecting import said_of
-from messagebody.adapters._conversion.likeness import is_whole
-from messagebody.adapters._conversion.missed import missed_in
 from messagebody.adapters._conversion.reading import Pieces, item_of
 from messagebody.adapters._conversion.rest import entries_of
-from messagebody.adapters._conversion.role import inferred_role, role_of, unsaid
+from messagebody.adapters._conversion.role import inferred_role, role_losses, role_of
+from messagebody.adapters._conversion.unread_members import missed_in
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.dialect import ROLES, Dialect, Misplaced
 from messagebody.adapters._vocabulary.items import Call, Item, Result, Text, is_of_provider
-from messagebody.adapters._vocabulary.places import RESULT, Found
+from messagebody.adapters._vocabulary.part_names import RESULT, Found
 from messagebody.errors import DecodeError, InvalidPart
 
 
@@ -173,7 +173,7 @@ def write_usual(
     if rest.get("format") == dialect.name or not _is_told(rest):
         return None
     who = role_of(dialect, stated or inferred_role(items), None, {}, items)
-    if any(unsaid(dialect, who, {}, items, is_stated=bool(stated))):
+    if any(role_losses(dialect, who, {}, items, is_stated=bool(stated))):
         return None
     blocks = []
     for item, parts in items:

@@ -12,7 +12,6 @@ from messagebody._core import TEXT_PLAIN, MessageBody, Part, quote
 from messagebody.adapters._contract import Affected, Loss, LossKind, left_behind
 from messagebody.adapters._conversion.kinds import own_name
 from messagebody.adapters._conversion.losses import Positions
-from messagebody.adapters._conversion.missed import SIGNATURES, said_at
 from messagebody.adapters._conversion.rest import (
     entries_of,
     mark_of,
@@ -21,10 +20,11 @@ from messagebody.adapters._conversion.rest import (
     stand_in,
     with_entries,
 )
-from messagebody.adapters._conversion.role import Role, inferred_role, role_of, unsaid
+from messagebody.adapters._conversion.role import Role, inferred_role, role_losses, role_of
+from messagebody.adapters._conversion.unread_members import SIGNATURES, said_at
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import Call, Item, Reasoning, Result
-from messagebody.adapters._vocabulary.places import (
+from messagebody.adapters._vocabulary.part_names import (
     RESULT,
     BodyContents,
     Found,
@@ -135,14 +135,14 @@ def plan_of(
     """
     own = rest if rest.get("format") == dialect.name else {}
     positions, entries = Positions(contents.parts), entries_of(own, "blocks")
-    items, losses = _sorted_out(positions, contents.items, entries)
+    items, losses = _split_sendable(positions, contents.items, entries)
     lent: dict[int, dict[str, Any]] = {}
     if rest and not own:
-        losses += _missed(dialect, positions, items, rest, lent)
+        losses += _losses_of_foreign_members(dialect, positions, items, rest, lent)
     form: str | None = talk or member_of(own, "form", str)
     stated = role or member_of(rest, "role", str)
     who = role_of(dialect, stated or inferred_role(items), form, own, items)
-    losses += unsaid(dialect, who, own, items, is_stated=bool(stated))
+    losses += role_losses(dialect, who, own, items, is_stated=bool(stated))
     if dialect.takes_files:
         # In the order of the body, because the parts of a result need not be neighbours.
         files = _with_files(dialect, items, entries, talk)
@@ -165,7 +165,7 @@ def plan_of(
 # What stays behind
 
 
-def _sorted_out(
+def _split_sendable(
     positions: Positions, items: list[Found], entries: _Entries
 ) -> tuple[list[Found], list[Loss]]:
     """Return the items to write, and a loss for each part with members of another message."""
@@ -182,7 +182,7 @@ def _sorted_out(
     return [*items_of(part for part in parts if id(part) not in gone)], losses
 
 
-def _missed(
+def _losses_of_foreign_members(
     dialect: Dialect, positions: Positions, items: list[Found], rest: dict[str, Any],
     lent: dict[int, dict[str, Any]],
 ) -> Iterator[Loss]:  # fmt: skip
@@ -302,7 +302,7 @@ def _steps(
         else:
             steps.append(_step(positions, item, parts, entry, talk))
     steps += (KeptBlock(stand_in(entries[index]["block"])) for index in kept)
-    return steps, [*_dropped(positions, items, entries, indexes)]
+    return steps, [*_losses_of_changed_blocks(positions, items, entries, indexes)]
 
 
 def _step(
@@ -313,7 +313,7 @@ def _step(
     inner: list[PlanStep | KeptBlock] = []
     if isinstance(item, Reasoning | Call):
         entry, outlived = _valid(item, parts[0], entry)
-        losses += _outlived(positions, parts[0], outlived)
+        losses += _loss_of_stale_members(positions, parts[0], outlived)
     elif isinstance(item, Result):
         contents: list[Found] = [(None, [part]) for part in parts if not _is_empty_result(part)]
         within = entries_of(entry, "inner")
@@ -342,7 +342,7 @@ def _valid(
     return {**entry, "patch": {**patch, "set": kept}}, members.keys() - kept
 
 
-def _dropped(
+def _losses_of_changed_blocks(
     positions: Positions, items: list[Found], entries: _Entries, indexes: list[int | None]
 ) -> Iterator[Loss]:
     """Yield a loss for each block whose part has changed; removed parts need none."""
@@ -357,10 +357,12 @@ def _dropped(
     for (_, parts), index in zip(items, indexes, strict=True):
         if index is None and parts[0].name is None and lost:
             patch = lost.popleft().get("patch") or {}
-            yield from _outlived(positions, parts[0], patch.get("set", ()))
+            yield from _loss_of_stale_members(positions, parts[0], patch.get("set", ()))
 
 
-def _outlived(positions: Positions, part: Part, pointers: Iterable[str]) -> Iterator[Loss]:
+def _loss_of_stale_members(
+    positions: Positions, part: Part, pointers: Iterable[str]
+) -> Iterator[Loss]:
     if names := sorted(pointer.strip("/") for pointer in pointers):
         said = ", ".join(map(quote, names))
         why = f"it has changed, and the members of its old block {said} don't go out with it"

@@ -10,15 +10,15 @@ from messagebody._core import DEFAULT_LIMITS, TEXT_PLAIN, Limits, Part, quote
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._conversation.turn import UNREAD
 from messagebody.adapters._conversion.collecting import Collector
-from messagebody.adapters._conversion.copies import copy_of, without_copy
 from messagebody.adapters._conversion.kinds import media_of
-from messagebody.adapters._conversion.missed import missed_in, shared_in
+from messagebody.adapters._conversion.part_descriptions import description_of, without_description
 from messagebody.adapters._conversion.rest import (
     content_class,
     mark_of,
     stand_in,
     without_stand_ins,
 )
+from messagebody.adapters._conversion.unread_members import missed_in, shared_in
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.dialect import Dialect, Misplaced
 from messagebody.adapters._vocabulary.items import (
@@ -30,7 +30,7 @@ from messagebody.adapters._vocabulary.items import (
     Result,
     Text,
 )
-from messagebody.adapters._vocabulary.spots import Spot, Spots, path_to
+from messagebody.adapters._vocabulary.pointers import Spot, Spots, path_to
 from messagebody.adapters._vocabulary.values import check_text_type, one_of
 from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
@@ -216,7 +216,7 @@ class BlockReader:
             return {"block": block}
         if isinstance(item, Result):
             return self._result(item, block, spot)
-        block, item.carried = without_copy(self.dialect, block)
+        block, item.carried = without_description(self.dialect, block)
         start = len(self.collector.parts)
         if not self._add(item, spot, directory):
             return {"block": block}
@@ -290,7 +290,7 @@ class BlockReader:
             entry["form"] = item.form
         if part is not None and item.carried is not None:
             # Anything in the slot except our copy stays as it is.
-            entry["carry"] = differences.difference(copy_of(part), item.carried) or True
+            entry["carry"] = differences.difference(description_of(part), item.carried) or True
         if part is not None and (linked := _linked(item, part)):
             entry["linked"] = linked
         if difference:

@@ -10,7 +10,7 @@ import attrs
 
 from messagebody._core import Part, PartRecord, is_text, part_of, record_of
 from messagebody.adapters._vocabulary.dialect import TYPES
-from messagebody.adapters._vocabulary.places import Found
+from messagebody.adapters._vocabulary.part_names import Found
 from messagebody.errors import EnvelopeError
 
 

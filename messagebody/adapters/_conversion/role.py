@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._vocabulary.dialect import ROLES, Dialect, usual_role
 from messagebody.adapters._vocabulary.items import Call, Code, Reasoning, Refusal, Result
-from messagebody.adapters._vocabulary.places import Found
+from messagebody.adapters._vocabulary.part_names import Found
 
 
 class Role(NamedTuple):
@@ -59,7 +59,7 @@ def role_of(
     return Role(said, name, word, name, dialect.speaker_in(form, name))
 
 
-def unsaid(
+def role_losses(
     dialect: Dialect, role: Role, own: dict[str, Any], items: list[Found], *, is_stated: bool
 ) -> Iterator[Loss]:
     """Yield a loss if the message does not say who speaks, or not as exactly."""

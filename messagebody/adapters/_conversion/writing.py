@@ -12,13 +12,13 @@ from messagebody.adapters._contract import Converted, Loss, LossKind
 from messagebody.adapters._conversion.blocks import BlockWriter, Written
 from messagebody.adapters._conversion.check import MessageCheck
 from messagebody.adapters._conversion.plan import KeptBlock, MessagePlan, PlanStep, plan_of
-from messagebody.adapters._conversion.reaching import WriteOptions
 from messagebody.adapters._conversion.reading import item_of
+from messagebody.adapters._conversion.references import WriteOptions
 from messagebody.adapters._conversion.rest import is_stand_in, without_stand_ins
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import Media, Text
-from messagebody.adapters._vocabulary.places import BodyContents
+from messagebody.adapters._vocabulary.part_names import BodyContents
 from messagebody.errors import LossyConversion
 
 
@@ -54,7 +54,7 @@ def write(
         raise LossyConversion(made.refused)
     if len(blocks) > 1:
         losses += check.of_message(blocks, message)
-    message = _finished(plan, message)
+    message = _with_original_members(plan, message)
     if not plan.is_own and not plan.steps and check.says_something(message):
         is_dropped = in_talk and dialect.answers_calls
         how = "none goes out" if is_dropped else "an empty text goes out"
@@ -63,7 +63,7 @@ def write(
     return Converted(message, losses), not made.blocks
 
 
-def _finished(plan: MessagePlan, message: Any) -> Any:
+def _with_original_members(plan: MessagePlan, message: Any) -> Any:
     """Return a message with what the one had that its body came from."""
     inner = [each for step in plan.steps if isinstance(step, PlanStep) for each in step.inner]
     kept = [each for each in (*plan.steps, *inner) if isinstance(each, KeptBlock)]
@@ -99,7 +99,7 @@ def _labels(
 ) -> list[Any]:
     """Return a text for files that the service takes only beside one, and add the loss."""
     is_free = plan.is_own or not plan.dialect.lonely
-    lonely = [] if is_free else _lonely(plan.dialect, made)
+    lonely = [] if is_free else _files_without_text(plan.dialect, made)
     if not lonely:
         return []
     said = ", ".join(item.name or item.kind for item in lonely)
@@ -108,7 +108,7 @@ def _labels(
     return writer.texts(f"{said}:")
 
 
-def _lonely(dialect: Dialect, blocks: Sequence[Any]) -> list[Media]:
+def _files_without_text(dialect: Dialect, blocks: Sequence[Any]) -> list[Media]:
     """Return the files that the service takes only beside a text, if there is no text."""
     items = [item_of(dialect, block) for block in blocks]
     files = [item for item in items if isinstance(item, Media) and item.kind in dialect.lonely]

@@ -2,7 +2,7 @@
 
 A converter refuses what it can't read. A reader of a run goes on and says what was wrong, because
 people look at runs that failed. `exchanges` finds the messages in what was logged, `reading` reads
-them, `remains` finds what their blocks state beside the content.
+them, `message_facts` finds what their blocks state beside the content.
 """
 
 from messagebody.adapters._transcripts.logs import Broken, values_of_lines

@@ -31,12 +31,12 @@ from messagebody.adapters._format import format_of, messages_in
 from messagebody.adapters._registry import adapter, adapter_names, detect, evidence_of, read_within
 from messagebody.adapters._transcripts import exchanges
 from messagebody.adapters._transcripts.logs import Broken, values_of_lines
-from messagebody.adapters._transcripts.remains import members_of
+from messagebody.adapters._transcripts.message_facts import members_of
 from messagebody.adapters._transcripts.streamed import stream_in
 from messagebody.adapters._transcripts.values import ChatMessage, Transcript
 from messagebody.adapters._vocabulary.characters import ALONE, halves_in, is_half, whole
-from messagebody.adapters._vocabulary.places import is_withheld
-from messagebody.adapters._vocabulary.spots import place_of
+from messagebody.adapters._vocabulary.part_names import is_withheld
+from messagebody.adapters._vocabulary.pointers import place_of
 from messagebody.adapters._vocabulary.values import json_value
 from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 

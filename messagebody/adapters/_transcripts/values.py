@@ -8,8 +8,7 @@ import attrs
 
 from messagebody._core import JSON, MessageBody, Part, strict_json
 from messagebody.adapters._contract import Loss
-from messagebody.adapters._transcripts.remains import remains_of
-from messagebody.adapters._vocabulary.endings import ending_in, has_failed, tells_failure
+from messagebody.adapters._transcripts.message_facts import remains_of
 from messagebody.adapters._vocabulary.items import (
     Call,
     Code,
@@ -19,7 +18,8 @@ from messagebody.adapters._vocabulary.items import (
     Result,
     is_of_provider,
 )
-from messagebody.adapters._vocabulary.places import is_withheld, items_of
+from messagebody.adapters._vocabulary.part_names import is_withheld, items_of
+from messagebody.adapters._vocabulary.stop_reasons import ending_in, has_failed, tells_failure
 
 _KINDS: Final[dict[type[Item] | None, str]] = {
     Call: "call", Result: "result", Reasoning: "thought", Refusal: "refusal", Code: "code",

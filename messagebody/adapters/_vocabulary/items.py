@@ -1,7 +1,7 @@
 """Items: the content of any message, between the blocks of a format and the parts of a body.
 
 A format reads blocks into items and writes items as blocks. `collecting` gives items their places
-in a body, and `places` finds them there.
+in a body, and `part_names` finds them there.
 """
 
 import re

@@ -11,7 +11,7 @@ from messagebody._core import face
 if TYPE_CHECKING:
     from messagebody.adapters._conversation.matching import marked, rests_for
     from messagebody.adapters._conversation.messages import messages_of, refuse_conversation
-    from messagebody.adapters._conversion.missed import is_missed
+    from messagebody.adapters._conversion.unread_members import is_missed
     from messagebody.adapters._format import Format
     from messagebody.adapters._vocabulary.capabilities import IMAGES, Kind
     from messagebody.adapters._vocabulary.dialect import Dialect, Misplaced, need, optional, some
@@ -67,7 +67,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
         {
             ".._conversation.matching": "marked rests_for",
             ".._conversation.messages": "messages_of refuse_conversation",
-            ".._conversion.missed": "is_missed",
+            ".._conversion.unread_members": "is_missed",
             ".._format": "Format",
             ".._vocabulary.capabilities": "IMAGES Kind",
             ".._vocabulary.dialect": "Dialect Misplaced need optional some",

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any, ClassVar, Self
 
 from messagebody._core import DEFAULT_LIMITS, Limits, quote, strict_json
-from messagebody.adapters._vocabulary.endings import ending_in
+from messagebody.adapters._vocabulary.stop_reasons import ending_in
 from messagebody.errors import DecodeError
 
 

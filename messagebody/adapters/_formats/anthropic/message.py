@@ -35,7 +35,7 @@ from messagebody.adapters._vocabulary.items import (
     renamed,
     value_of,
 )
-from messagebody.adapters._vocabulary.places import FOUND
+from messagebody.adapters._vocabulary.part_names import FOUND
 
 _PDF: Final = "application/pdf"
 _FILES: Final = "anthropic-file"

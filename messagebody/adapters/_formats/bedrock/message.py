@@ -39,7 +39,7 @@ from messagebody.adapters._vocabulary.items import (
     renamed,
     value_of,
 )
-from messagebody.adapters._vocabulary.places import FOUND
+from messagebody.adapters._vocabulary.part_names import FOUND
 
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."
 _FORMATS: Final = {

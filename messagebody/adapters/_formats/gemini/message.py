@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from messagebody._core import DOCUMENT_TOP_LEVEL, JSON, MIB, MessageBody, strict_json
 from messagebody.adapters._contract import Affected, Converted, Loss, LossKind
-from messagebody.adapters._conversion.missed import missed_in
+from messagebody.adapters._conversion.unread_members import missed_in
 from messagebody.adapters._format import Format
 from messagebody.adapters._formats.gemini.grounding import (
     content_of,

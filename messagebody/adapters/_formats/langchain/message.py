@@ -37,7 +37,7 @@ from messagebody.adapters._vocabulary.items import (
     renamed,
     value_of,
 )
-from messagebody.adapters._vocabulary.places import ARTIFACT
+from messagebody.adapters._vocabulary.part_names import ARTIFACT
 
 _ASSISTANT: Final = frozenset({"assistant"})
 _TYPES: Final = ("human", "ai", "system", "tool", "function", "chat")

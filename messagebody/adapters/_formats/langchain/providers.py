@@ -16,7 +16,7 @@ from messagebody.adapters._formats.foreign import (
 from messagebody.adapters._vocabulary.capabilities import Kind
 from messagebody.adapters._vocabulary.dialect import need
 from messagebody.adapters._vocabulary.items import Call, Item, Result
-from messagebody.adapters._vocabulary.places import FOUND
+from messagebody.adapters._vocabulary.part_names import FOUND
 
 _PROVIDERS: Final = {
     "image_url": "openai-chat", "input_audio": "openai-chat", "refusal": "openai-chat",

@@ -29,7 +29,7 @@ from messagebody.adapters._vocabulary.items import (
     call_id,
     form_of_arguments,
 )
-from messagebody.adapters._vocabulary.places import FOUND
+from messagebody.adapters._vocabulary.part_names import FOUND
 
 _ASSISTANT: Final = frozenset({"assistant"})
 _RETURNED: Final = "returned"

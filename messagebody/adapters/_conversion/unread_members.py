@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from messagebody._core import data_urls
 from messagebody.adapters._conversion.collecting import INVENTED
-from messagebody.adapters._vocabulary.endings import ENDS
 from messagebody.adapters._vocabulary.items import arguments_of
+from messagebody.adapters._vocabulary.stop_reasons import ENDS
 
 _IDS: Final = re.compile(r"(?:^|_)ids?$|(?<=[a-z])I[dD]s?$")
 """The ends of the names of ids, such as `message_id` and `toolCallId`."""

@@ -1,4 +1,4 @@
-"""Endings: how a message or a step ended, if otherwise than usual."""
+"""Stop reasons: how a message or a step ended, if otherwise than usual."""
 
 import re
 from collections.abc import Iterable

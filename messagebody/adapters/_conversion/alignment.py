@@ -1,4 +1,4 @@
-"""Likeness: which of the parts that are read back is which of the parts that were written.
+"""Alignment: which of the parts that are read back is which of the parts that were written.
 
 Most items are read back as they were, which shows without their parts.
 """
@@ -10,7 +10,7 @@ from messagebody._core import JSON, TEXT_PLAIN, Part, data_urls
 from messagebody.adapters._conversion.reading import item_of
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import Call, Item, Reasoning, Refusal, Result, Text
-from messagebody.adapters._vocabulary.places import RESERVED, RESULT, items_of
+from messagebody.adapters._vocabulary.part_names import RESERVED, RESULT, items_of
 from messagebody.errors import DecodeError
 
 _TYPES: Final = {Call: JSON, Reasoning: TEXT_PLAIN, Refusal: TEXT_PLAIN}

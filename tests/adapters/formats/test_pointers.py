@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messagebody.adapters import adapter
-from messagebody.adapters._vocabulary.spots import Spots, path_to
+from messagebody.adapters._vocabulary.pointers import Spots, path_to
 
 NEW = {"type": "new", "x": 1}
 

@@ -1,4 +1,4 @@
-"""Places: where a body holds the items of a message, and how they are found there.
+"""Names of parts: where a body holds the items of a message, and how they are found there.
 
 | item | place |
 |---|---|

@@ -1,4 +1,4 @@
-"""Stand-ins: texts in place of parts and items that a format has no block for."""
+"""Fallbacks: texts in place of parts and items that a format has no block for."""
 
 import json
 from typing import Final
@@ -47,7 +47,7 @@ def of_item(item: Item, parts: list[Part], role: str) -> tuple[str | None, bool]
         return item.text, True
     if role == "assistant" and isinstance(item, Code) and item.outcome is None:
         return _fenced(item), True
-    return _told(item, parts), False
+    return _description(item, parts), False
 
 
 def note_of(part: Part, where: str = "not shown here") -> str:
@@ -60,7 +60,7 @@ def note_of(part: Part, where: str = "not shown here") -> str:
     return f"[{called}: {', '.join(facts)}; {where}]"
 
 
-def _told(item: Item, parts: list[Part]) -> str | None:
+def _description(item: Item, parts: list[Part]) -> str | None:
     """Return a text that tells of an item, None for a thought."""
     if isinstance(item, Call):
         is_said = isinstance(item.arguments, str)

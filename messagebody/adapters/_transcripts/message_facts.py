@@ -1,4 +1,4 @@
-"""Remains: what the blocks of a message state beside the content that became parts."""
+"""Facts: what the blocks of a message state beside the content that became parts."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +10,7 @@ from messagebody._core import Part
 from messagebody.adapters._conversion.reading import item_of
 from messagebody.adapters._format import format_of
 from messagebody.adapters._vocabulary.items import Media
-from messagebody.adapters._vocabulary.places import FOUND
+from messagebody.adapters._vocabulary.part_names import FOUND
 from messagebody.errors import MessageBodyError
 
 _RESULT: Final = re.compile(r"/tool/results/\d+")

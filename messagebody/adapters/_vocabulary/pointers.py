@@ -1,4 +1,4 @@
-"""Spots: where in a message a block is, for errors and losses.
+"""Pointers: where in a message a block is, for errors and losses.
 
 A format splits a message into blocks, and some of them are made: one item of a message becomes
 several blocks, and a member beside the content becomes one more. So the place of a block among the

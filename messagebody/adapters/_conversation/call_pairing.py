@@ -1,4 +1,4 @@
-"""Settling: what calls and results of a conversation are, where its messages say less than that.
+"""Calls and results of a conversation, where its messages say less than what they are.
 
 A client shows a call while it runs. Its updates repeat the arguments, and replace what the call has
 shown before. A service wants one call and one result.
@@ -15,7 +15,7 @@ from messagebody.adapters._conversation.turn import Turn, left_of
 from messagebody.adapters._conversion.rest import entries_of, matched
 from messagebody.adapters._vocabulary.dialect import usual_role
 from messagebody.adapters._vocabulary.items import Call, Result
-from messagebody.adapters._vocabulary.places import RESULT
+from messagebody.adapters._vocabulary.part_names import RESULT
 
 
 def told_by_tools(turns: list[Turn]) -> Iterator[Turn]:

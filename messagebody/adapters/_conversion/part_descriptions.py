@@ -1,4 +1,4 @@
-"""Copies: the description of a part, in the slot of a block for any data of users."""
+"""Descriptions of a part, in the slot of a block for any data of users."""
 
 from collections.abc import Container
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 from messagebody._core import Part
 from messagebody.adapters._vocabulary.dialect import COPY, Dialect
 from messagebody.adapters._vocabulary.items import Item, Media, Result, is_of_provider
-from messagebody.adapters._vocabulary.places import RESERVED, RESULT
+from messagebody.adapters._vocabulary.part_names import RESERVED, RESULT
 from messagebody.errors import MessageBodyError
 from messagebody.names import is_name
 
 _Path = tuple[str | int, ...]
 
 
-def copy_of(part: Part) -> dict[str, Any]:
+def description_of(part: Part) -> dict[str, Any]:
     """Return the description of a part for a slot for copies."""
     about = {
         "name": part.name, "contentType": part.content_type, "size": part.size,
@@ -22,12 +22,12 @@ def copy_of(part: Part) -> dict[str, Any]:
     return {key: value for key, value in about.items() if value is not None}
 
 
-def with_copy(block: Any, path: _Path, copy: Any) -> Any:
+def with_description(block: Any, path: _Path, copy: Any) -> Any:
     """Return a copy of a block with a description in its slot, beside what the slot holds."""
     return _replaced(block, path, {**_content(block, path), COPY: copy})
 
 
-def without_copy(dialect: Dialect, block: Any) -> tuple[Any, Any]:
+def without_description(dialect: Dialect, block: Any) -> tuple[Any, Any]:
     """Return a block without the sender's description of the part, and that description."""
     path = dialect.slot_of(block)
     held = {} if path is None else _content(block, path)
