@@ -6,7 +6,7 @@ followed through them. That is quick, and tells which steps are worth an exact d
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from heapq import heappop, heappush
 from itertools import count, islice, product
 from typing import Final
@@ -82,8 +82,8 @@ class Mending:
         self._before = before
         self._taker = taker
         self._budget = budget
-        self._after: dict[tuple[WorkflowStep, WitnessPart], WitnessPart | None] = {}
-        self._hits: dict[WitnessPart, bool] = {}
+        self._follow = cache(self._followed)
+        self._takes = cache(self._is_taken)
 
     def search(self, attempt: Attempt) -> Chain | None:
         """Return the steps that lose least, and of these the fewest; None if none were found.
@@ -152,21 +152,16 @@ class Mending:
             return None
         return tuple(part and self._follow(word, part) for part in state)
 
-    def _follow(self, word: WorkflowStep, part: WitnessPart) -> WitnessPart | None:
-        key = word, part
-        if key not in self._after:
-            self._budget.spend(4)
-            self._after[key] = next(iter(word.follow([part])), None)
-        return self._after[key]
+    def _followed(self, word: WorkflowStep, part: WitnessPart) -> WitnessPart | None:
+        self._budget.spend(4)
+        return next(iter(word.follow([part])), None)
 
     def _refused(self, state: _State) -> list[WitnessPart]:
         return [part for part in state if part is not None and not self._takes(part)]
 
-    def _takes(self, part: WitnessPart) -> bool:
-        if part not in self._hits:
-            self._budget.spend(len(self._taker))
-            self._hits[part] = hits(self._taker, part) != 0
-        return self._hits[part]
+    def _is_taken(self, part: WitnessPart) -> bool:
+        self._budget.spend(len(self._taker))
+        return hits(self._taker, part) != 0
 
     # What is lost
 
@@ -278,17 +273,17 @@ class _Spelled:
         listed = list(parts)
         patterns = [part.name_pattern for part in listed if part.name_pattern is not None]
         literals = dict.fromkeys(each.literal for each in patterns if each.literal is not None)
-        self.names = [*filter(_is_taken, literals)]
+        self.names = [*filter(_is_legal, literals)]
         prefixes = [each.literal or each.prefix for each in patterns]
         above = dict.fromkeys(up for each in prefixes for up in _directories(each))
-        self.directories = [*filter(_is_taken, above)]
+        self.directories = [*filter(_is_legal, above)]
         kinds = [part.content_type_pattern for part in listed if part.name is None]
         self.unnamed = list(dict.fromkeys(kind.text for kind in kinds))
         types = dict.fromkeys(part.content_type_pattern.literal for part in listed)
         self.texts = [kind for kind in types if kind is not None and _TEXT.matches_essence(kind)]
 
 
-def _is_taken(name: str) -> bool:
+def _is_legal(name: str) -> bool:
     """Return whether readers take a name: schemas may state longer ones than steps."""
     try:
         check_part_name(name)

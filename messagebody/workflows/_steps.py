@@ -295,20 +295,17 @@ def _globs(value: Any) -> tuple[Glob, ...]:
 
 def _glob(value: Any) -> Glob:
     """Return a pattern, as a tuple if it states a type."""
-    name, kind = (value, None) if value is None or isinstance(value, str) else _pair(value)
+    match value:
+        case None | str():
+            name, kind = value, None
+        case [None | str() as name, str(kind)]:
+            content_type_pattern(kind).require_matches()
+        case _:
+            expected = "a pattern of names, or a list of that and a pattern of types"
+            raise InvalidArgument(expected, value)
     if name is not None:
         name_pattern(name).require_matches()
-    if kind is None:
-        return name
-    content_type_pattern(kind).require_matches()
-    return name, kind
-
-
-def _pair(value: Any) -> tuple[str | None, str]:
-    match value:
-        case [None | str() as name, str(kind)]:
-            return name, kind
-    raise InvalidArgument("a pattern of names, or a list of that and a pattern of types", value)
+    return name if kind is None else (name, kind)
 
 
 class _ByPattern(WorkflowStep):
