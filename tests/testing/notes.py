@@ -41,7 +41,7 @@ class Notes(Format):
         Kind("file", ("*/*",), name_slot="path", in_results=True),
     )
     roles = WORDS
-    speakers = {Call: frozenset({"assistant"}), Reasoning: frozenset({"assistant"})}  # noqa: RUF012
+    item_roles = {Call: frozenset({"assistant"}), Reasoning: frozenset({"assistant"})}  # noqa: RUF012
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         notes = message.get("notes") if isinstance(message, dict) else None

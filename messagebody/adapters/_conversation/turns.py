@@ -37,7 +37,7 @@ def turns_of(
     if dialect.answers_calls:
         turns = [*_of_speakers(turns, losses)]
     records = [record for turn in turns for record in parts_of(turn.body)]
-    if not dialect.says_speakers and any(record.metadata for record in records):
+    if not dialect.texts_state_roles and any(record.metadata for record in records):
         turns = [piece for turn in turns for piece in _by_speaker(turn)]
     if all(record.name is None for record in records):
         # Calls, results and thoughts have names.
@@ -46,8 +46,8 @@ def turns_of(
     turns = _in_agreement(dialect, settled(turns, losses), losses)
     if dialect.joins_results:
         turns = _with_answers(turns, losses)
-    says_results = dialect.speakers.get(Result, ROLES)
-    if "assistant" not in says_results or dialect.answers_calls or dialect.takes_files:
+    says_results = dialect.item_roles.get(Result, ROLES)
+    if "assistant" not in says_results or dialect.answers_calls or dialect.sends_items_as_files:
         turns = [piece for turn in turns for piece in _steps(dialect, turn)]
     if dialect.answers_calls:
         turns = _answered(dialect, turns, losses)
@@ -237,7 +237,7 @@ def _is_providers(item: Item) -> bool:
 def _may_say(dialect: Dialect, turn: Turn, kind: type[Item]) -> bool:
     """Return whether a message of the role of a turn may hold an item."""
     role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
-    return role in (None, "model") or role in dialect.speakers.get(kind, ROLES)
+    return role in (None, "model") or role in dialect.item_roles.get(kind, ROLES)
 
 
 def _without_result(dialect: Dialect, turn: Turn, part: Part) -> Loss:
@@ -250,7 +250,9 @@ def _steps(dialect: Dialect, turn: Turn) -> Iterator[Turn]:
     items = [] if turn.is_own or not _may_say(dialect, turn, Call) else turn.items()
     role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
     # Some formats have results of tools in messages of the agent, and others never.
-    is_for_others = dialect.takes_files or "assistant" not in dialect.speakers.get(Result, ROLES)
+    is_for_others = dialect.sends_items_as_files or "assistant" not in dialect.item_roles.get(
+        Result, ROLES
+    )
     are_all_apart = is_for_others and role == "assistant"
     called: set[str | None] = set()
     steps: list[tuple[bool, list[Part]]] = []
@@ -293,7 +295,7 @@ def _as_text(item: Result, parts: list[Part], turn: Turn) -> tuple[list[Part], L
 
 def _pieces(dialect: Dialect, turn: Turn) -> list[Turn]:
     """Return the turns to make messages of: one, and one for each item that needs its own."""
-    if not dialect.alone or turn.is_own:
+    if not dialect.separate_message_items or turn.is_own:
         return [turn]
     pieces: list[list[Part]] = []
     withheld: list[Part] = []
@@ -301,7 +303,7 @@ def _pieces(dialect: Dialect, turn: Turn) -> list[Turn]:
     for item, parts in turn.items():
         if is_withheld(parts[0]):
             withheld += parts  # they make no message
-        elif isinstance(item, dialect.alone) and not _is_providers(item):
+        elif isinstance(item, dialect.separate_message_items) and not _is_providers(item):
             pieces.append(parts)
             is_open = False
         elif is_open:
@@ -329,11 +331,11 @@ def refused_places(dialect: Dialect, turns: list[Turn], messages: list[Any]) -> 
     first = next((turn for turn in turns if _role_of(turn) not in {"system", "developer"}), None)
     if first is not None and _role_of(first) == "assistant":
         kinds = {type(item) if item is not None else Item for item, _ in first.items()}
-        if any(issubclass(kind, dialect.never_first) for kind in kinds):
-            begun = "the assistant" if Item in dialect.never_first else "a call of a tool"
+        if any(issubclass(kind, dialect.items_never_first) for kind in kinds):
+            begun = "the assistant" if Item in dialect.items_never_first else "a call of a tool"
             why = f"{dialect.name} may refuse a conversation that begins with {begun}"
             yield first.loss(LossKind.DOWNGRADED, "role", why, Affected.CONTENT)
-    if dialect.takes_system is not None:
+    if dialect.system_position is not None:
         yield from _system_amid(dialect, turns, messages)
 
 
@@ -350,7 +352,7 @@ def _system_amid(dialect: Dialect, turns: list[Turn], messages: list[Any]) -> It
         if role != "system":
             before = role
         elif before != "system" and (
-            (before, after) != ("user", "assistant") or dialect.takes_system == "first"
+            (before, after) != ("user", "assistant") or dialect.system_position == "first"
         ):
             why = f"{dialect.name} may refuse what the system says here, and takes it first"
             yield turn.loss(LossKind.DOWNGRADED, "role", why, Affected.CONTENT)
@@ -360,7 +362,7 @@ def at_the_end(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
     """Mend the last turn for the service, and return what is lost of it."""
     losses: list[Loss] = []
     last = turns[-1] if turns else None
-    if last is None or last.is_own or dialect.takes_spaces_last or _role_of(last) != "assistant":
+    if last is None or last.is_own or dialect.accepts_final_space or _role_of(last) != "assistant":
         return losses
     part = last.body[-1] if len(last.body) else None
     text = None if part is None or part.name is not None else part.text

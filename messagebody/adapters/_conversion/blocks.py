@@ -118,7 +118,7 @@ class BlockWriter:
 
     def _with_original_members(self, block: Any, step: PlanStep) -> Any:
         """Return a block with what the one had that the part came in, and with a copy."""
-        if not step.entry and not self.options.carry and not self.dialect.takes_files:
+        if not step.entry and not self.options.carry and not self.dialect.sends_items_as_files:
             return block
         block = differences.apply(step.entry.get("patch"), block)
         said, is_file = step.entry.get("carry"), step.item is None and step.directory == "/"
@@ -139,7 +139,7 @@ class BlockWriter:
         A part of an item always takes it along where it goes out as a file: by it, the part is read
         as the item again, if the speaker may say it.
         """
-        if self.options.carry or not self.dialect.takes_files or part.name is None:
+        if self.options.carry or not self.dialect.sends_items_as_files or part.name is None:
             return self.options.carry
         is_item = RESERVED.fullmatch(part.name) is not None
         return is_item and may_say(part.name, self.plan.role.speaker, part.metadata)
@@ -170,7 +170,7 @@ class BlockWriter:
     def _text_of_bare_error(self, item: Item) -> list[Any]:
         """Return the text in a failed result without content, if the service wants some."""
         is_bare = isinstance(item, Result) and item.is_error
-        is_refused = is_bare and not (self.plan.is_own or self.dialect.takes_bare_errors)
+        is_refused = is_bare and not (self.plan.is_own or self.dialect.accepts_empty_errors)
         return self.texts(fallbacks.FAILED) if is_refused else []
 
     def _is_accepted(self, item: Item, entry: Mapping[str, Any]) -> bool:
@@ -185,10 +185,10 @@ class BlockWriter:
         # The client would be asked to run what the provider ran already.
         if isinstance(item, Call | Result) and is_of_provider(item):
             return self.dialect.has_provider_tools(item)
-        if isinstance(item, self.dialect.alone) and not self.plan.is_alone:
+        if isinstance(item, self.dialect.separate_message_items) and not self.plan.is_alone:
             return False
-        speakers = self.dialect.speakers.get(type(item))
-        return speakers is None or self.role in speakers
+        roles = self.dialect.item_roles.get(type(item))
+        return roles is None or self.role in roles
 
     # Text and files
 
@@ -324,7 +324,7 @@ class BlockWriter:
         """Return whether the service takes no such text: an empty one, or one of spaces."""
         if self.plan.is_own or not self.dialect.alternates:
             return False
-        return not text or not (self.dialect.takes_blank or text.strip())
+        return not text or not (self.dialect.accepts_blank_text or text.strip())
 
     def _label(self, step: PlanStep, kind: Kind, block: Any) -> list[Any]:
         """Return a text block with the name of a part whose block has no slot for it."""

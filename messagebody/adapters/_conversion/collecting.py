@@ -79,7 +79,7 @@ class Collector:
         """The stated role of the message, in our words."""
         self.keeps_repeated = False
         """Whether citations stay that say what the links of their text say."""
-        self.takes_files = False
+        self.sends_items_as_files = False
         """Whether a file may be a call, a result or a thought, because the format has no blocks."""
         self.known: Media | None = None
         """Media whose content is known, so its base64 is not decoded again."""
@@ -332,7 +332,7 @@ class Collector:
         """Return whether a file may have a name: that of an item is for those who may say it."""
         if not RESERVED.fullmatch(name):
             return True
-        return self.takes_files and may_say(name, self.speaker)
+        return self.sends_items_as_files and may_say(name, self.speaker)
 
     def _add_other(self, item: Item) -> bool:
         if type(item) is Call:

@@ -28,7 +28,7 @@ from messagebody.adapters._conversion.alignment import (
 )
 from messagebody.adapters._conversion.citations import neutral
 from messagebody.adapters._conversion.fallbacks import FAILED, text_of
-from messagebody.adapters._conversion.unread_members import is_unmissed
+from messagebody.adapters._conversion.unread_members import is_ignored
 from messagebody.adapters._vocabulary.part_names import FOUND, RESULT
 
 
@@ -212,7 +212,7 @@ class Comparison(NamedTuple):
             back = alike.popleft()
             without |= {
                 key for key, value in each.items()
-                if not is_unmissed(key) and not _is_held(value, back)
+                if not is_ignored(key) and not _is_held(value, back)
                 and not (key == "domain" and str(value) in str(back.get("url")))
             }  # fmt: skip
         if gone:

@@ -104,7 +104,7 @@ def _with_rest(
     made = dialect.join(blocks, form, dialect.roles.get(role, role))
     if made != message:
         left["frame"] = differences.difference(made, message)
-        left["missed"] = missed_in(left["frame"], dialect.unmissed)
+        left["missed"] = missed_in(left["frame"], dialect.ignored_members)
     left["blocks"] = entries
     return Converted(body, (), {key: value for key, value in left.items() if value})
 
@@ -140,7 +140,7 @@ def write_plain(
     word = dialect.roles.get(role, role)
     if role == "system" and word == dialect.roles.get("user", "user"):
         return None
-    if not dialect.takes_blank and not text.strip():
+    if not dialect.accepts_blank_text and not text.strip():
         return None
     is_own = rest.get("format") == dialect.name
     form = rest.get("form") if is_own else None
@@ -167,7 +167,7 @@ def write_usual(
     Of a usual message nothing is lost: it came from elsewhere, its rest holds nothing that a reader
     misses, and each of its blocks is read back as what it was made of.
     """
-    if not items or dialect.takes_files or not all(_is_usual(*each) for each in items):
+    if not items or dialect.sends_items_as_files or not all(_is_usual(*each) for each in items):
         return None
     stated = role or rest.get("role")
     if rest.get("format") == dialect.name or not _is_told(rest):
@@ -217,8 +217,8 @@ def _usual_block(
     """Return the block of a usual item, None if it does not say all of it."""
     if item is None:
         return _block_of(dialect, parts[0].text, role)
-    is_misplaced = isinstance(item, dialect.alone) and not is_alone
-    if is_misplaced or role not in dialect.speakers.get(type(item), ROLES):
+    is_misplaced = isinstance(item, dialect.separate_message_items) and not is_alone
+    if is_misplaced or role not in dialect.item_roles.get(type(item), ROLES):
         return None
     inner = []
     for part in parts if isinstance(item, Result) else ():
@@ -233,7 +233,7 @@ def _usual_block(
 
 def _block_of(dialect: Dialect, text: str | None, role: str) -> Any | None:
     """Return the block of a text, None if the service may refuse it, or reads something else."""
-    if not text or not (dialect.takes_blank or text.strip()):
+    if not text or not (dialect.accepts_blank_text or text.strip()):
         return None
     if dialect.plain is not None:
         return {**dialect.plain.block, "text": text}

@@ -143,7 +143,7 @@ def plan_of(
     stated = role or member_of(rest, "role", str)
     who = role_of(dialect, stated or inferred_role(items), form, own, items)
     losses += role_losses(dialect, who, own, items, is_stated=bool(stated))
-    if dialect.takes_files:
+    if dialect.sends_items_as_files:
         # In the order of the body, because the parts of a result need not be neighbours.
         files = _with_files(dialect, items, entries, talk)
         items = sorted(files, key=lambda each: positions.position(each[1][0]))

@@ -105,7 +105,7 @@ class BlockReader:
     _spots: Spots = attrs.field(factory=partial(Spots, None, ""), init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.collector.takes_files = self.dialect.takes_files
+        self.collector.sends_items_as_files = self.dialect.sends_items_as_files
         self.collector.keeps_repeated = self.is_check
 
     def read(self, message: Any, pieces: Pieces) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class BlockReader:
         role = self.role or "user"
         made = self._joined(blocks, form, self.dialect.roles.get(role, role))
         left["frame"] = differences.difference(made, message)
-        left["missed"] = missed_in(left["frame"], self.dialect.unmissed)
+        left["missed"] = missed_in(left["frame"], self.dialect.ignored_members)
         left["blocks"] = entries if any(entry != {} for entry in entries) else None
         left["text"] = None if self.collector.text == TEXT_PLAIN else self.collector.text
         if left["blocks"]:
@@ -296,7 +296,7 @@ class BlockReader:
         if difference:
             entry["patch"] = difference
             names = (item.name, item.title) if isinstance(item, Media) else ()
-            if missed := missed_in(difference, self.dialect.unmissed, names):
+            if missed := missed_in(difference, self.dialect.ignored_members, names):
                 entry["missed"] = missed
                 if shared := shared_in(self.dialect.shared, difference, missed):
                     entry["shared"] = shared

@@ -57,14 +57,14 @@ _MARKS: Final = frozenset({"cache_control", "cacheControl", "cachePoint"})
 
 def missed_in(
     difference: dict[str, Any],
-    unmissed: AbstractSet[str] = frozenset(),
+    ignored: AbstractSet[str] = frozenset(),
     names: Collection[str | None] = (),
 ) -> list[str]:
     """Return the names of the members in a difference that a reader misses, sorted.
 
     Arguments:
         difference: what `difference` returned for a message or a block.
-        unmissed: more names of members that no reader misses.
+        ignored: more names of members that no reader misses.
         names: the names that the part of the block has; a target reports whether it has a place for
             them.
 
@@ -89,7 +89,7 @@ def missed_in(
         and not (old == _NO_ARGUMENTS and arguments_of(new) == {})
     ]
     return sorted(
-        {said_at(pointer) for pointer, value in changed if is_missed(pointer, value, unmissed)}
+        {said_at(pointer) for pointer, value in changed if is_missed(pointer, value, ignored)}
     )
 
 
@@ -120,14 +120,14 @@ def said_at(pointer: str) -> str:
     return ".".join(step.replace("~1", "/").replace("~0", "~") for step in steps)
 
 
-def is_missed(pointer: str, value: Any, unmissed: AbstractSet[str] = frozenset()) -> bool:
+def is_missed(pointer: str, value: Any, ignored: AbstractSet[str] = frozenset()) -> bool:
     """Return whether a reader misses a member; an object is missed if a member of it is."""
     pending = [(_last(pointer), value)]
     while pending:
         name, value = pending.pop()
         if name in _MARKS and value:
             return True
-        if value in (None, "", False) or name in unmissed or is_unmissed(name):
+        if value in (None, "", False) or name in ignored or is_ignored(name):
             continue
         if isinstance(value, str) and data_urls.is_data_url(value):
             continue  # its content is a part
@@ -140,6 +140,6 @@ def is_missed(pointer: str, value: Any, unmissed: AbstractSet[str] = frozenset()
     return False
 
 
-def is_unmissed(name: str) -> bool:
+def is_ignored(name: str) -> bool:
     """Return whether no reader misses a member of this name."""
     return name in _UNMISSED or any(each.search(name) for each in (_IDS, _TIMES, _USAGE))

@@ -98,12 +98,12 @@ def _labels(
     plan: MessagePlan, writer: BlockWriter, made: Sequence[Any], losses: list[Loss]
 ) -> list[Any]:
     """Return a text for files that the service takes only beside one, and add the loss."""
-    is_free = plan.is_own or not plan.dialect.lonely
-    lonely = [] if is_free else _files_without_text(plan.dialect, made)
-    if not lonely:
+    is_free = plan.is_own or not plan.dialect.kinds_beside_text
+    files = [] if is_free else _files_without_text(plan.dialect, made)
+    if not files:
         return []
-    said = ", ".join(item.name or item.kind for item in lonely)
-    why = f"{plan.dialect.name} takes no {lonely[0].kind} without a text: {quote(said)} goes out"
+    said = ", ".join(item.name or item.kind for item in files)
+    why = f"{plan.dialect.name} takes no {files[0].kind} without a text: {quote(said)} goes out"
     losses.append(Loss(LossKind.CONVERTED, plan.dialect.place, why))
     return writer.texts(f"{said}:")
 
@@ -111,5 +111,7 @@ def _labels(
 def _files_without_text(dialect: Dialect, blocks: Sequence[Any]) -> list[Media]:
     """Return the files that the service takes only beside a text, if there is no text."""
     items = [item_of(dialect, block) for block in blocks]
-    files = [item for item in items if isinstance(item, Media) and item.kind in dialect.lonely]
+    files = [
+        item for item in items if isinstance(item, Media) and item.kind in dialect.kinds_beside_text
+    ]
     return [] if any(isinstance(item, Text) for item in items) else files

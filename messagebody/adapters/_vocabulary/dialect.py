@@ -313,9 +313,9 @@ class Dialect:
     """The format's own words for "user", "assistant", "system" and "tool", where they differ."""
     own_roles: ClassVar[frozenset[str]] = frozenset()
     """Roles that it takes beside those of all formats, such as "developer"."""
-    speakers: ClassVar[Mapping[type[Item], frozenset[str]]] = {}
+    item_roles: ClassVar[Mapping[type[Item], frozenset[str]]] = {}
     """The roles, in our words, whose messages may hold an item; all roles for items not listed."""
-    alone: ClassVar[tuple[type[Item], ...]] = ()
+    separate_message_items: ClassVar[tuple[type[Item], ...]] = ()
     """Items that need a separate message, which holds one of them and nothing else."""
     turn_is_list: ClassVar[bool] = False
     """Whether one message is a list of items that look like messages themselves."""
@@ -337,21 +337,21 @@ class Dialect:
     """Whether the target takes a thought only with the item that it led to, right behind it."""
     stores_file_ids: ClassVar[bool] = False
     """Whether it has a member for the id of a file of any provider."""
-    takes_files: ClassVar[bool] = False
+    sends_items_as_files: ClassVar[bool] = False
     """Whether a call, a result or a thought without a block goes out as the file that it is."""
     alternates: ClassVar[bool] = False
     """Whether the service takes no two messages of one role in a row: neighbours are joined."""
-    takes_blank: ClassVar[bool] = True
+    accepts_blank_text: ClassVar[bool] = True
     """Whether the service takes a text of nothing but spaces and line ends."""
-    takes_spaces_last: ClassVar[bool] = True
+    accepts_final_space: ClassVar[bool] = True
     """Whether the assistant's message may end in a space, if it is the last of a conversation."""
-    takes_bare_errors: ClassVar[bool] = True
+    accepts_empty_errors: ClassVar[bool] = True
     """Whether the service takes a failed result without content."""
-    lonely: ClassVar[frozenset[str]] = frozenset()
+    kinds_beside_text: ClassVar[frozenset[str]] = frozenset()
     """Kinds of block that the service takes only beside a text."""
-    never_first: ClassVar[tuple[type[Item], ...]] = ()
+    items_never_first: ClassVar[tuple[type[Item], ...]] = ()
     """What the assistant can't begin a conversation with: a kind of item, or `Item` for all."""
-    takes_system: ClassVar[str | None] = None
+    system_position: ClassVar[str | None] = None
     """Where messages of the system may stand: "first"; also "between" the user and an answer.
 
     None is anywhere.
@@ -362,17 +362,17 @@ class Dialect:
     """What the service takes as the id of a call; None if it takes any text."""
     tools: ClassVar[Spelling | None] = None
     """What the service takes as the name of a tool; None if it takes any text."""
-    says_speakers: ClassVar[bool] = False
+    texts_state_roles: ClassVar[bool] = False
     """Whether a text of a message may say that another one speaks, such as the system."""
-    unmissed: ClassVar[frozenset[str]] = frozenset()
+    ignored_members: ClassVar[frozenset[str]] = frozenset()
     """Members in the differences of blocks that no reader of another format misses."""
     shared: ClassVar[Mapping[str, tuple[str, str]]] = {}
     """Members of blocks that other formats have, too: by a name of ours, the type of the block and
     the place in it. With "*", any block may have it; with "", it is read and never written."""
 
-    telling: ClassVar[frozenset[str]] = frozenset()
+    distinguishing_members: ClassVar[frozenset[str]] = frozenset()
     """Members of messages that few other formats have, for detection."""
-    telling_of_blocks: ClassVar[frozenset[str]] = frozenset()
+    distinguishing_block_members: ClassVar[frozenset[str]] = frozenset()
     """Members of blocks that few other formats have, for detection."""
 
     _kinds: ClassVar[Mapping[str, Kind]] = {}
@@ -421,7 +421,7 @@ class Dialect:
         return False
 
     def evidence(self, value: Any) -> int:
-        """Return how much of a value is of the format: its known blocks, and its telling members.
+        """Return how much of a value is of the format: its known blocks, and its own members.
 
         Of several formats that a value looks like, `adapters.detect` takes those with the most.
         """
@@ -431,9 +431,11 @@ class Dialect:
         blocks = blocks if isinstance(blocks, list) else []
         known = sum(map(self.knows, blocks))
         members = value.keys() if isinstance(value, dict) else ()
-        told = len(self.telling.intersection(members))
+        told = len(self.distinguishing_members.intersection(members))
         told += sum(
-            len(self.telling_of_blocks & each.keys()) for each in blocks if isinstance(each, dict)
+            len(self.distinguishing_block_members & each.keys())
+            for each in blocks
+            if isinstance(each, dict)
         )
         return 1 + known + told
 

@@ -40,16 +40,18 @@ class AgentToAgent(Format):
 
     name = "a2a"
     title = "Agent2Agent 1.0 (a2a-sdk 1.3)"
-    telling = frozenset({"messageId", "artifactId", "contextId", "taskId", "artifacts"})
-    telling_of_blocks = frozenset({"filename", "mediaType"})
+    distinguishing_members = frozenset(
+        {"messageId", "artifactId", "contextId", "taskId", "artifacts"}
+    )
+    distinguishing_block_members = frozenset({"filename", "mediaType"})
     place = "parts"
     kinds: ClassVar[tuple[Kind, ...]] = (
         Kind("data", (JSON,), name_slot="path", is_value=True),
         Kind("file", ("*/*",), ("*",), ("*/*",), name_slot="path"),
     )
     slot = "metadata"
-    takes_files = True
-    unmissed = frozenset({"artifact"})
+    sends_items_as_files = True
+    ignored_members = frozenset({"artifact"})
     roles: ClassVar[dict[str, str]] = {
         "user": "ROLE_USER", "system": "ROLE_USER", "tool": "ROLE_USER", "assistant": "ROLE_AGENT",
     }  # fmt: skip

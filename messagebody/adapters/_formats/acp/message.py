@@ -42,7 +42,7 @@ class AgentCommunication(Format):
         Kind("part", ("*/*",), ("*",), ("*/*",), name_slot="name", in_results=True),
     )
     slot = ""
-    unmissed = frozenset({"joined", "more"})
+    ignored_members = frozenset({"joined", "more"})
     roles = {"system": "user", "tool": "agent", "assistant": "agent"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:

@@ -50,7 +50,9 @@ class AgentUserInteraction(Format):
 
     name = "ag-ui"
     title = "AG-UI (ag-ui-protocol 1.0)"
-    telling = frozenset({"id", "name", "toolCalls", "toolCallId", "encryptedValue", "activityType"})
+    distinguishing_members = frozenset(
+        {"id", "name", "toolCalls", "toolCallId", "encryptedValue", "activityType"}
+    )
     kinds = (
         *(
             Kind(kind, (f"{kind}/*",), ("*",), name_slot="path", in_results=True)
@@ -71,7 +73,7 @@ class AgentUserInteraction(Format):
     slot = "metadata"
     own_roles = frozenset({"developer"})
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
-    alone = (Result, Reasoning)
+    separate_message_items = (Result, Reasoning)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of the content, then the calls."""

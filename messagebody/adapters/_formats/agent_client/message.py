@@ -39,8 +39,8 @@ class AgentClient(Format):
 
     name = "agent-client"
     title = "Agent Client Protocol (agent-client-protocol 0.12)"
-    telling_of_blocks = frozenset({"_meta"})
-    telling = frozenset({"sessionId", "sessionUpdate", "prompt"})
+    distinguishing_block_members = frozenset({"_meta"})
+    distinguishing_members = frozenset({"sessionId", "sessionUpdate", "prompt"})
     place = "prompt"
     kinds = (
         Kind("image", ("image/*",), name_slot="name", in_results=True),
@@ -50,7 +50,7 @@ class AgentClient(Format):
         Kind("resource_link", (), ("*",), ("*/*",), name_slot="path", in_results=True),
     )
     slot = "_meta"
-    takes_files = True
+    sends_items_as_files = True
     talk = "updates"
     roles = {"system": "user", "tool": "user"}  # noqa: RUF012 - nobody changes it
 

@@ -55,8 +55,8 @@ class Anthropic(Format):
 
     name = "anthropic"
     title = "Anthropic Messages (anthropic 2.12)"
-    telling = frozenset({"stop_reason", "stop_sequence", "usage"})
-    telling_of_blocks = frozenset({"citations", "cache_control"})
+    distinguishing_members = frozenset({"stop_reason", "stop_sequence", "usage"})
+    distinguishing_block_members = frozenset({"citations", "cache_control"})
     kinds = (
         Kind(
             # A request holds 32 MB. The API takes pictures of up to 10 MB of base64. A year ago the
@@ -80,20 +80,20 @@ class Anthropic(Format):
         Kind("json", (JSON,), in_messages=False),
     )  # fmt: skip
     plain = PlainMessage({"type": "text"}, "string", None)
-    unmissed = frozenset({"more"})
+    ignored_members = frozenset({"more"})
     shared = {  # noqa: RUF012 - nobody changes it
         "context": ("document", "/context"), "citations": ("document", "/citations"),
         "cache_control": ("*", "/cache_control"),
     }  # fmt: skip
     alternates = answers_calls = True
-    takes_blank = takes_spaces_last = takes_bare_errors = False
-    never_first = (Item,)
-    takes_system = "between"
+    accepts_blank_text = accepts_final_space = accepts_empty_errors = False
+    items_never_first = (Item,)
+    system_position = "between"
     # Thoughts carry a signature that only Anthropic can make; thoughts without it are refused.
     signs_reasoning = True
     # Results of tools come from the user.
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
-    speakers = {  # noqa: RUF012 - nobody changes it
+    item_roles = {  # noqa: RUF012 - nobody changes it
         Call: _ASSISTANT, Reasoning: _ASSISTANT, Result: frozenset({"user", "tool"}),
     }  # fmt: skip
     ids = Spelling("a-zA-Z0-9_-", 64)

@@ -92,7 +92,7 @@ class Bedrock(Format):
     name = "bedrock"
     title = "Amazon Bedrock Converse (botocore 1.44)"
     cites_pages = True
-    telling_of_blocks = frozenset(
+    distinguishing_block_members = frozenset(
         {"toolUse", "toolResult", "reasoningContent", "cachePoint", "citationsContent"}
     )
     cites_in_results = False
@@ -117,13 +117,13 @@ class Bedrock(Format):
         "context": ("document", "/document/context"),
         "citations": ("document", "/document/citations"),
     }  # fmt: skip
-    takes_blank = takes_bare_errors = False
-    lonely = frozenset({"document"})
-    never_first = (Item,)
-    takes_system = "first"
+    accepts_blank_text = accepts_empty_errors = False
+    kinds_beside_text = frozenset({"document"})
+    items_never_first = (Item,)
+    system_position = "first"
     # Converse has two roles; results of tools come from the user.
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
-    speakers = {  # noqa: RUF012 - nobody changes it
+    item_roles = {  # noqa: RUF012 - nobody changes it
         Call: _ASSISTANT, Reasoning: _ASSISTANT, Result: frozenset({"user", "tool"}),
     }  # fmt: skip
     ids = Spelling("a-zA-Z0-9_.:-", 64)

@@ -79,7 +79,7 @@ class Gemini(Format):
 
     name = "gemini"
     title = "Gemini (google-genai 3.4)"
-    telling_of_blocks = frozenset(
+    distinguishing_block_members = frozenset(
         {
             "inlineData",
             "fileData",
@@ -93,7 +93,7 @@ class Gemini(Format):
     )
     place = "parts"
     # Citations hold what they say.
-    unmissed = frozenset({"citations", *_GROUNDS, *map(in_python, _GROUNDS)})
+    ignored_members = frozenset({"citations", *_GROUNDS, *map(in_python, _GROUNDS)})
     kinds = (
         Kind("response", (JSON,), in_results=True, in_messages=False, is_value=True),
         Kind(
@@ -105,10 +105,10 @@ class Gemini(Format):
         ),
     )  # fmt: skip
     alternates = answers_calls = True
-    never_first = (Call,)
+    items_never_first = (Call,)
     slot = "partMetadata"
     roles = {"assistant": "model", "tool": "user", "system": "user"}  # noqa: RUF012 - nobody changes it
-    speakers = {  # noqa: RUF012 - nobody changes it
+    item_roles = {  # noqa: RUF012 - nobody changes it
         Call: _ASSISTANT, Reasoning: _ASSISTANT, Result: frozenset({"user", "tool"}),
     }  # fmt: skip
     tools = Spelling("a-zA-Z0-9_.:-", 64)

@@ -42,17 +42,17 @@ class Haystack(Format):
     name = "haystack"
     title = "Haystack (haystack-ai 3.4)"
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
-    telling = frozenset({"meta", "_meta", "_role", "name"})
-    unmissed = frozenset({"_role"})
+    distinguishing_members = frozenset({"meta", "_meta", "_role", "name"})
+    ignored_members = frozenset({"_role"})
     kinds = (
         Kind("image", _IMAGES, in_results=True),
         Kind("file", ("*/*",), name_slot="path", in_results=True),
         Kind("value", (JSON,), in_messages=False),
     )
-    speakers = {  # noqa: RUF012 - nobody changes it
+    item_roles = {  # noqa: RUF012 - nobody changes it
         Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: frozenset(),
     }  # fmt: skip
-    alone = (Result,)
+    separate_message_items = (Result,)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a message, or of its content alone."""

@@ -79,8 +79,8 @@ class LangChain(Format):
     name = "langchain"
     title = "LangChain (langchain-core 1.8)"
     cites_pages = True
-    telling = frozenset({"type", "data", "additional_kwargs", "response_metadata"})
-    telling_of_blocks = frozenset({"extras"})
+    distinguishing_members = frozenset({"type", "data", "additional_kwargs", "response_metadata"})
+    distinguishing_block_members = frozenset({"extras"})
     kinds = (
         *(Kind(name, (f"{name}/*",), ("*",), name_slot="path", in_results=True)
           for name in ("image", "audio", "video")),
@@ -92,13 +92,13 @@ class LangChain(Format):
         *providers.KINDS,
     )  # fmt: skip
     slot = "extras"
-    unmissed = frozenset({"language", "outcome"})
+    ignored_members = frozenset({"language", "outcome"})
     # Its package for Anthropic passes marks of caches on.
     shared = {"cache_control": ("", "/cache_control")}  # noqa: RUF012 - nobody changes it
     stores_file_ids = True
     roles = {"user": "human", "assistant": "ai", "tool": "human"}  # noqa: RUF012 - nobody changes it
-    speakers = {Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012
-    alone = (Result,)
+    item_roles = {Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012
+    separate_message_items = (Result,)
     answers_calls = True
 
     def split(self, message: Any) -> tuple[list[Any], Any]:

@@ -59,7 +59,7 @@ class LlamaIndex(Format):
     name = "llamaindex"
     title = "LlamaIndex (llama-index-core 0.14)"
     cites_pages = True
-    telling = frozenset({"blocks"})
+    distinguishing_members = frozenset({"blocks"})
     place = "blocks"
     kinds = (
         *(Kind(name, (f"{name}/*",), ("*",), in_results=True)
@@ -70,11 +70,11 @@ class LlamaIndex(Format):
              top_level=DOCUMENT_TOP_LEVEL),
         Kind("citation", (), ("*",), ("*/*",), in_messages=False),
     )  # fmt: skip
-    unmissed = frozenset({"more"})
-    speakers = {Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012
+    ignored_members = frozenset({"more"})
+    item_roles = {Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012
     own_roles = frozenset({"developer", "model", "chatbot"})
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
-    alone = (Result,)
+    separate_message_items = (Result,)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks, then blocks made from the members beside them."""

@@ -31,8 +31,10 @@ class ModelContextProtocol(Format):
 
     name = "mcp"
     title = "Model Context Protocol (mcp 2.3)"
-    telling = frozenset({"structuredContent", "isError", "resultType", "_meta", "contents"})
-    telling_of_blocks = frozenset({"_meta"})
+    distinguishing_members = frozenset(
+        {"structuredContent", "isError", "resultType", "_meta", "contents"}
+    )
+    distinguishing_block_members = frozenset({"_meta"})
     kinds = (
         Kind("image", ("image/*",), in_results=True),
         Kind("audio", ("audio/*",), in_results=True),
@@ -42,7 +44,7 @@ class ModelContextProtocol(Format):
         Kind("resource_link", (), ("*",), ("*/*",), name_slot="path", in_results=True),
     )
     slot = "_meta"
-    takes_files = True
+    sends_items_as_files = True
     talk = "prompts"
     roles = {"tool": "user", "system": "user"}  # noqa: RUF012 - nobody changes it
 

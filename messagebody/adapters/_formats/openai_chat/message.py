@@ -59,8 +59,8 @@ class OpenAIChat(Format):
     name = "openai-chat"
     title = "OpenAI Chat Completions (openai 3.54)"
     cites_pages = True
-    telling = frozenset({"tool_call_id", "annotations", "name", *_BESIDE})
-    telling_of_blocks = frozenset({"annotations", "image_url", "input_audio"})
+    distinguishing_members = frozenset({"tool_call_id", "annotations", "name", *_BESIDE})
+    distinguishing_block_members = frozenset({"annotations", "image_url", "input_audio"})
     cites_in_results = False
     kinds = (
         Kind("image", IMAGES, ("https", "http"), roles=_USER),
@@ -94,7 +94,7 @@ class OpenAIChat(Format):
         Kind("json", (JSON,), in_messages=False),
         Kind("audio text", ("*/*",), ("*",), in_messages=False, top_level="audio"),
     )
-    speakers = {Call: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012 - nobody changes it
+    item_roles = {Call: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012 - nobody changes it
     plain = PlainMessage({"type": "text"}, None, "blocks")
     # Those who pass messages on to Anthropic read marks of caches; OpenAI knows none.
     shared = {  # noqa: RUF012 - nobody changes it
@@ -103,7 +103,7 @@ class OpenAIChat(Format):
     own_roles = frozenset({"developer"})
     # Only the result of a call has the role of a tool.
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
-    alone = (Result,)
+    separate_message_items = (Result,)
     answers_calls = True
     ids = Spelling(" -~", 40)
     tools = Spelling("a-zA-Z0-9_-", 64)

@@ -68,7 +68,7 @@ class OpenAIResponses(Format):
     name = "openai-responses"
     title = "OpenAI Responses (openai 3.54)"
     cites_pages = True
-    telling = frozenset({"type", "status", "phase", "object", "call_id", "output"})
+    distinguishing_members = frozenset({"type", "status", "phase", "object", "call_id", "output"})
     place = "output"
     cites_in_results = False
     kinds = (
@@ -86,7 +86,7 @@ class OpenAIResponses(Format):
 
     shared = {"detail": ("input_image", "/content/0/detail")}  # noqa: RUF012 - nobody changes it
     signs_reasoning = binds_reasoning = True
-    speakers = {Refusal: frozenset({"assistant"})}  # noqa: RUF012 - nobody changes it
+    item_roles = {Refusal: frozenset({"assistant"})}  # noqa: RUF012 - nobody changes it
     turn_is_list = True
     answers_calls = True
     own_roles = frozenset({"developer"})

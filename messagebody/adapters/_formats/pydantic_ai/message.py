@@ -67,11 +67,11 @@ class PydanticAI(Format):
     title = "Pydantic AI (pydantic-ai-slim 2.68)"
     cites_pages = True
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
-    telling = frozenset({"kind"})
+    distinguishing_members = frozenset({"kind"})
     place = "parts"
     stores_file_ids = True
-    says_speakers = True
-    unmissed = frozenset({"opens", "force_download"})
+    texts_state_roles = True
+    ignored_members = frozenset({"opens", "force_download"})
     kinds = (
         Kind("json", (JSON,), in_messages=False, in_results=True, is_value=True),
         Kind("structured-content", (JSON,), in_messages=False),
@@ -84,7 +84,7 @@ class PydanticAI(Format):
         _link("image-url", "image/*"), _link("audio-url", "audio/*"),
         _link("video-url", "video/*"), _link("document-url", "*/*", top_level=DOCUMENT_TOP_LEVEL),
     )  # fmt: skip
-    speakers = {  # noqa: RUF012 - nobody changes it
+    item_roles = {  # noqa: RUF012 - nobody changes it
         Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: frozenset(), Result: _SPOKEN_TO,
     }  # fmt: skip
 

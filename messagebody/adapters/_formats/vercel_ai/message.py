@@ -41,8 +41,8 @@ class VercelAI(Format):
     name = "vercel-ai"
     title = "Vercel AI SDK UI messages (npm ai 7)"
     cites_pages = True
-    telling = frozenset({"parts", "id", older.ATTACHED, older.INVOKED})
-    telling_of_blocks = frozenset({"state", "providerMetadata"})
+    distinguishing_members = frozenset({"parts", "id", older.ATTACHED, older.INVOKED})
+    distinguishing_block_members = frozenset({"state", "providerMetadata"})
     place = "parts"
     kinds = (
         Kind("data", (JSON,), is_value=True),
@@ -73,7 +73,7 @@ class VercelAI(Format):
         ),
     )
     slot = "providerMetadata"
-    unmissed = frozenset({"steps", "of", "rawInput"})
+    ignored_members = frozenset({"steps", "of", "rawInput"})
     joins_results = True
     roles = {"tool": "assistant"}  # noqa: RUF012 - nobody changes it
 
