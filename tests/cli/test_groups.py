@@ -81,6 +81,11 @@ class TestRegistry:
         assert '|"sometimes<br/>breaks with audio/mpeg"|' in drawn.out
         drawn = shell("registry", "pairs", agents, "--format", "dot")
         assert "  n0 -> n1 [" in drawn.out
+        assert shell("registry", "pairs", agents, "--format", "dot", "-o", "a.dot").out == ""
+        assert Path("a.dot").read_text("utf-8") == drawn.out
+        [first, *_] = Path(agents).glob("*.json")
+        refused = shell("registry", "pairs", agents, "--format", "dot", "-o", str(first))
+        assert (refused.code, "the result would replace it" in refused.err) == (2, True)
 
     def test_json(self, shell: Shell, agents: str) -> None:
         def read(*arguments: str) -> object:

@@ -110,6 +110,9 @@ def test_adapt(shell: Shell) -> None:
 
 def test_show_writes_a_page(shell: Shell) -> None:
     done = shell("workflow", "show", "flow.json")
+    assert shell("workflow", "show", "flow.json", "-o", "flow.html").out == ""
+    assert Path("flow.html").read_text("utf-8") == done.out
+    assert shell("workflow", "show", "flow.json", "-o", "flow.json").code == 2
     assert done.code == 0
     assert done.out.startswith("<!doctype html>")
     for text in ("mount /in", "sometimes", "/in/raw/a text/plain", "flow.json"):

@@ -1,6 +1,7 @@
 """Commands for registries: the pairs of many agents that fit."""
 
 import functools
+import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -28,6 +29,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 def _read(place: str, *, lenient: bool) -> Registry:
     """Return the agents in a place; tell what is wrong, and note whether some are left out."""
     registry = Registry.from_directory(place, lenient=lenient, limits=terminal.limits())
+    for file in registry.places.values():
+        outputs.note_input(Path(place) / file if Path(place).is_dir() else place)
     for finding in registry.findings:
         terminal.tell(str(finding))
         if finding.severity is Severity.ERROR:
@@ -103,21 +106,24 @@ def unfed(registry: Registry, *, as_json: bool) -> ExitCode:
 @registry_command.command
 @_of_registry
 @options.form("json", *_GRAPHS, help="Output format; mermaid and dot are graphs, html is a page.")
-def pairs(registry: Registry, form: str) -> ExitCode:
+@options.output
+def pairs(registry: Registry, form: str, output: str | None) -> ExitCode:
     """List the pairs that always fit, the sender first.
 
     \b
       messagebody registry pairs agents/ --format mermaid
       messagebody registry pairs agents/ --format dot | dot -Tsvg > agents.svg
-      messagebody registry pairs agents/ --format html > agents.html
+      messagebody registry pairs agents/ --format html -o agents.html
     """
     found, undecided = list(registry.pairs()), list(registry.undecided())
-    if form == "json":
-        terminal.say_json({"agents": [*registry], "pairs": found, "undecided": undecided})
-    elif form == "text":
-        terminal.say(map(arrow, found))
+    if form == "text":
+        lines = [*map(arrow, found)]
+    elif form == "json":
+        data = {"agents": [*registry], "pairs": found, "undecided": undecided}
+        lines = [json.dumps(data, indent=2)]
     else:
-        click.echo(_GRAPHS[form](registry).removesuffix("\n"))
+        lines = [_GRAPHS[form](registry).removesuffix("\n")]
+    outputs.write_document("".join(f"{line}\n" for line in lines).encode(), output)
     terminal.remark(f"{count_of(len(found), 'pair')} of {count_of(len(registry), 'agent')}")
     return _tell_undecided(undecided)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from messagebody._cli import inputs, options, terminal
+from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
 from messagebody._cli.kinds import FILE, PATTERN
 from messagebody._cli.reports import answer, from_here, report_form
@@ -32,7 +32,7 @@ def workflow_command() -> None:
     \b
       messagebody workflow check flow.json
       messagebody workflow check flow.json --suggest
-      messagebody workflow show flow.json > flow.html
+      messagebody workflow show flow.json -o flow.html
       messagebody workflow flows flow.json '/private/**' publisher
       messagebody workflow adapt researcher.schema.json writer.schema.json
     """
@@ -75,25 +75,25 @@ def _changes(workflow: Workflow, answers: WorkflowAnswer, steps: int) -> list[Ad
     "--format", "form", type=click.Choice(["html", "mermaid", "dot"]), default="html",
     help="Output format; mermaid and dot are graphs as text.",
 )  # fmt: skip
+@options.output
 @options.servers
-def show_workflow(flow: str, form: str, steps: int) -> ExitCode:
-    """Print a page with the graph and what breaks, or the graph alone.
+def show_workflow(flow: str, form: str, steps: int, output: str | None) -> None:
+    """Write a page with the graph and what breaks, or the graph alone.
 
     Each edge has its verdict and its steps.
 
     \b
-      messagebody workflow show flow.json > flow.html
+      messagebody workflow show flow.json -o flow.html
       messagebody workflow show flow.json --format mermaid
     """
     workflow = inputs.read_workflow(flow)
     answers = workflow.check(steps=steps)
     if form == "html":
-        page = workflow_page(workflow, answers, title=escape(Path(flow).name))
-        click.echo(page, nl=False)
+        shown = workflow_page(workflow, answers, title=escape(Path(flow).name))
     else:
         graph = workflow.graph(answers)
-        click.echo(graph.to_mermaid() if form == "mermaid" else graph.to_dot())
-    return ExitCode.YES
+        shown = graph.to_mermaid() if form == "mermaid" else graph.to_dot()
+    outputs.write_text(shown.removesuffix("\n"), output)
 
 
 @workflow_command.command("flows")
