@@ -174,9 +174,8 @@ def _run_in_threads(
             # In short steps, so that a signal is noticed while all threads are busy in a store.
             done, pending = wait(pending, timeout=_TICK, return_when=FIRST_EXCEPTION)
             if fail_fast and any(future.exception() for future in done):
+                # What runs is finished, and its errors count, too.
                 pending = {future for future in pending if not future.cancel()}
-                # Only once: what runs is finished, and its errors count, too.
-                fail_fast = False
             if pending:
                 stop.check()
     except BaseException:

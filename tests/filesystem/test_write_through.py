@@ -32,6 +32,16 @@ def fs(store: Path) -> MessageBodyFileSystem:
     )
 
 
+def test_what_it_wrote_is_read_through_the_cache_of_its_resolver(
+    store: Path, tmp_path: Path
+) -> None:
+    resolver = Resolver(allow=[store], cache=tmp_path / "cache")
+    fs = MessageBody().filesystem(offload_to=store, threshold=0, resolver=resolver)
+    fs.pipe_file("/new", LARGE)
+    assert fs.cat_file("/new") == LARGE
+    assert [path.read_bytes() for path in (tmp_path / "cache").iterdir()].count(LARGE) == 1
+
+
 def objects(store: Path) -> list[Path]:
     return sorted(path for path in store.rglob("*") if path.is_file())
 

@@ -394,6 +394,19 @@ class TestAsync:
         assert len({body[0].url for body in bodies}) == 1000
         assert most < 60
 
+    def test_stopping_does_not_wait_for_a_store_that_never_answers(self, tmp_path: Path) -> None:
+        store, stop = Stuck(tmp_path), Stop()
+        stopping = threading.Thread(target=lambda: store.asked.wait(60) and stop.set())
+        stopping.start()
+        release = threading.Timer(20, store.over.set)  # else it would wait for ever
+        release.start()
+        with pytest.raises(Interrupted):
+            offload(body_of(KIB), store, threshold=0, stop=stop)
+        assert not store.over.is_set()
+        release.cancel()
+        store.over.set()
+        stopping.join()
+
     def test_cancelling_waits_for_what_was_begun_and_undoes_it(
         self, directory: FileStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:

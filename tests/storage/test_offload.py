@@ -7,6 +7,7 @@ import io
 import json
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from messagebody._base.threads import Interrupted, Stop
 from messagebody._model.content import LocalFile
 from messagebody.errors import (
     DigestMismatch,
+    InvalidPattern,
     InvalidSize,
     LimitExceeded,
     LocalFileChanged,
@@ -441,6 +443,14 @@ class TestReading:
 
 
 class TestErrors:
+    @pytest.mark.parametrize("patterns", [{"names": "/a/"}, {"content_types": "text/{"}])
+    def test_a_pattern_that_can_select_nothing(
+        self, patterns: dict[str, Any], directory: FileStore
+    ) -> None:
+        for call in (partial(offload, MessageBody(), directory), partial(inline, MessageBody())):
+            with pytest.raises(InvalidPattern):
+                call(**patterns)
+
     def test_an_error_leaves_the_body_as_it_was(self, tmp_path: Path) -> None:
         body = mixed(tmp_path)
         before = body.copy()
