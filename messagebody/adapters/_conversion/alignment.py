@@ -7,9 +7,18 @@ import re
 from typing import Final
 
 from messagebody._core import JSON, TEXT_PLAIN, Part, data_urls
+from messagebody.adapters._conversion.collecting import link_type
 from messagebody.adapters._conversion.reading import item_of
 from messagebody.adapters._vocabulary.dialect import Dialect
-from messagebody.adapters._vocabulary.items import Call, Item, Reasoning, Refusal, Result, Text
+from messagebody.adapters._vocabulary.items import (
+    Call,
+    Item,
+    Media,
+    Reasoning,
+    Refusal,
+    Result,
+    Text,
+)
 from messagebody.adapters._vocabulary.part_names import RESERVED, RESULT, items_of
 from messagebody.errors import DecodeError
 
@@ -54,6 +63,18 @@ def _is_whole_result(dialect: Dialect, item: Result, parts: list[Part], back: Re
         if part.text is None or item_of(dialect, block) != Text(part.text):
             return False
     return True
+
+
+def is_link(part: Part, item: Item | None) -> bool:
+    """Return whether an item is the URL of a part, and says all that the part says."""
+    if part.size is not None or part.digest is not None:
+        return False
+    if not isinstance(item, Media) or item.url != part.url:
+        return False
+    held = (item.name, item.title, item.place, item.size, item.text, item.data, item.encoded)
+    if any(each is not None for each in held):
+        return False
+    return link_type(item) == part.content_type
 
 
 def aligned(parts: list[Part], found: list[Part]) -> list[tuple[Part, Part | None]]:

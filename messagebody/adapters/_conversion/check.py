@@ -15,9 +15,9 @@ from messagebody._core import (
     quote,
 )
 from messagebody.adapters._contract import Affected, Loss, LossKind
-from messagebody.adapters._conversion.alignment import aligned, is_whole, same_value
+from messagebody.adapters._conversion.alignment import aligned, is_link, is_whole, same_value
 from messagebody.adapters._conversion.blocks import Written
-from messagebody.adapters._conversion.collecting import Collector, link_type
+from messagebody.adapters._conversion.collecting import Collector
 from messagebody.adapters._conversion.fallbacks import text_of
 from messagebody.adapters._conversion.linking import lost_links, may_link
 from messagebody.adapters._conversion.losses import Comparison, with_reason
@@ -177,19 +177,7 @@ class MessageCheck:
         # The rest of a message, or a copy, may add members to the block.
         if part.url is None or self._is_carrying or "patch" in entry or "carry" in entry:
             return False
-        return not data_urls.is_data_url(part.url) and _is_link(part, item)
-
-
-def _is_link(part: Part, item: Item | None) -> bool:
-    """Return whether an item is the URL of a part, and says all that the part says."""
-    if part.size is not None or part.digest is not None:
-        return False
-    if not isinstance(item, Media) or item.url != part.url:
-        return False
-    held = (item.name, item.title, item.place, item.size, item.text, item.data, item.encoded)
-    if any(each is not None for each in held):
-        return False
-    return link_type(item) == part.content_type
+        return not data_urls.is_data_url(part.url) and is_link(part, item)
 
 
 def _is_within(part: Part, found: list[Part]) -> bool:

@@ -1,4 +1,4 @@
-"""Plain messages, which hold a text and nothing else, and those of texts, calls and results.
+"""Plain messages, which hold a text and nothing else, and those of texts, links, calls and results.
 
 They are most messages of a chat. Each is read or written in one step, with the same result as in
 the general way. A format that has a table of texts needs none of its own code for them, and what a
@@ -22,8 +22,9 @@ from messagebody._core import (
     text_problem,
 )
 from messagebody.adapters._contract import Converted
-from messagebody.adapters._conversion.alignment import is_whole
+from messagebody.adapters._conversion.alignment import is_link, is_whole
 from messagebody.adapters._conversion.collecting import said_of
+from messagebody.adapters._conversion.kinds import fits, kinds_at, media_of
 from messagebody.adapters._conversion.reading import Pieces, item_of
 from messagebody.adapters._conversion.rest import entries_of
 from messagebody.adapters._conversion.role import inferred_role, role_losses, role_of
@@ -162,7 +163,7 @@ def write_plain(
 def write_usual(
     dialect: Dialect, items: list[Found], rest: dict[str, Any], role: str | None
 ) -> Converted[Any] | None:
-    """Return the message of texts, calls and results that say nothing else, None for any other.
+    """Return the message of texts, links, calls and results that say no more, None for any other.
 
     Of a usual message nothing is lost: it came from elsewhere, its rest holds nothing that a reader
     misses, and each of its blocks is read back as what it was made of.
@@ -188,9 +189,9 @@ def write_usual(
 
 
 def _is_usual(item: Item | None, parts: list[Part]) -> bool:
-    """Return whether an item is a text alone, a call for a client, or the result of one."""
+    """Return whether an item is a text alone, a link, a call for a client, or its result."""
     if item is None:
-        return only_text_of(record_of(parts[0])) is not None
+        return only_text_of(record_of(parts[0])) is not None or _is_link(parts[0])
     if isinstance(item, Result) and item.is_pending:
         return False
     return isinstance(item, Call | Result) and not is_of_provider(item)
@@ -215,6 +216,8 @@ def _usual_block(
     dialect: Dialect, item: Item | None, parts: list[Part], role: str, *, is_alone: bool
 ) -> Any | None:
     """Return the block of a usual item, None if it does not say all of it."""
+    if item is None and parts[0].url is not None:
+        return _link_of(dialect, parts[0], role)
     if item is None:
         return _block_of(dialect, parts[0].text, role)
     is_misplaced = isinstance(item, dialect.separate_message_items) and not is_alone
@@ -229,6 +232,22 @@ def _usual_block(
     item.form = None
     block = dialect.write_block(item, inner)
     return block if is_whole(dialect, item, parts, item_of(dialect, block)) else None
+
+
+def _is_link(part: Part) -> bool:
+    """Return whether a part is just the URL of a page or file of the web."""
+    is_bare = part.name is None and part.metadata is None and not part.extra
+    return is_bare and (part.url or "").startswith(("https://", "http://"))
+
+
+def _link_of(dialect: Dialect, part: Part, role: str) -> Any | None:
+    """Return the block of a link, None if the format has none that says just the same."""
+    kinds = [] if dialect.lonely else kinds_at(dialect, dialect.kinds_of(role), {}, "/")
+    kind = next((kind for kind in kinds if fits(part, kind)), None)
+    if kind is None:
+        return None
+    block = dialect.write_block(media_of(dialect, part, kind.name), [])
+    return block if is_link(part, item_of(dialect, block)) else None
 
 
 def _block_of(dialect: Dialect, text: str | None, role: str) -> Any | None:

@@ -17,7 +17,7 @@ from messagebody.adapters._vocabulary.dialect import ROLES
 from messagebody.adapters._vocabulary.items import Text
 from messagebody.errors import DecodeError, MessageBodyError
 from tests.adapters.formats.messages import MESSAGES
-from tests.effort import calls
+from tests.effort import calls, one_in
 
 
 def adapter(name: str) -> Any:
@@ -244,6 +244,14 @@ _TALKING: list[list[Part]] = [
     [_result(result={"type": "server_tool_result"})],
     [Part("Hi!"), Part(b"\x89PNG", content_type="image/png")],
 ]
+_SAID: list[dict[str, Any]] = [{"size": 1}, {"name": "/a.png"}, {"metadata": {"title": "t"}}]
+_LINKS = [
+    *([Part("Hi!"), Part(url=url, content_type=kind)]
+      for url in ("https://example.com/a.png", "http://example.com/a", "data:,a", "openai-file:a")
+      for kind in ("image/png", "image/x-unknown", "application/pdf", "text/html")),
+    *([Part(url="https://example.com/a", content_type="image/png", **said)] for said in _SAID),
+    [Part(url="https://example.com/a.pdf", content_type="application/pdf")],
+]  # fmt: skip
 _RESTS: list[dict[str, Any]] = [
     {}, {"role": "system"}, {"role": "odd"}, {"format": "other", "missed": ["a"]},
     {"blocks": [{"missed": ["a"]}]},
@@ -252,10 +260,10 @@ _RESTS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("parts", _TALKING)
+@pytest.mark.parametrize("parts", [*_TALKING, *one_in(4, _LINKS)])
 @pytest.mark.parametrize("name", MESSAGES)
 def test_usual_messages(name: str, parts: list[Part], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Texts, calls and results go out as in the general way."""
+    """Texts, links, calls and results go out as in the general way."""
 
     def written(rest: dict[str, Any], role: str | None) -> Any:
         try:
