@@ -359,7 +359,7 @@ CALLS: dict[str, Call] = {
     "archives.tar.write": written(tar),
     "archives.zip.from_body": archived(zip),
     "archives.zip.write": written(zip),
-    "adapters.places.is_withheld": for_parts(is_withheld),
+    "adapters.part_names.is_withheld": for_parts(is_withheld),
     "adapters.matching.marked": lambda body: marked({}, body),
     "adapters.matching.rests_for": lambda body: rests_for([body], [None]),
     "adapters.write": lambda body: each(
