@@ -283,10 +283,19 @@ def clash_of(one: Image, other: Image, budget: Budget) -> Clash | None:
     return Clash(one, other, is_same and one.part.required and other.part.required)
 
 
+def _is_beside_numbers(name: str, named: str) -> bool:
+    """Return whether a pattern of numbers and another one are surely apart: the usual case."""
+    below, number, _ = name.partition(_NUMBER)
+    rest = named.removeprefix(below)
+    return bool(number) and rest != named and rest[:1] not in "*{123456789"
+
+
 def common_name(one: Image, other: Image, budget: Budget) -> str | None:
     """Return a name that parts of both images may have, "" if that is not known; None if none."""
     name, named = one.part.name_pattern, other.part.name_pattern
     if name is None or named is None or _are_apart(name, named):
+        return None
+    if _is_beside_numbers(name.text, named.text) or _is_beside_numbers(named.text, name.text):
         return None
     try:
         both = shared(SchemaPart(one.part.name), SchemaPart(other.part.name), budget)

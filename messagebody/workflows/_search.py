@@ -23,7 +23,7 @@ from messagebody.workflows._images import (
     difference,
     images_of,
     is_empty,
-    optional,
+    may_share,
     sampled,
     shared,
     trace,
@@ -200,9 +200,12 @@ class WitnessSearch:
             return Verdict.UNDECIDED
         certain = [images for sender in self.senders for images in sender.certain()]
         required = [part for part in self._taker if part.required]
-        is_accepted = not self._clashes and self._are(self._images, self._taker)
-        if is_accepted and all(
-            any(self._are(images, [part]) for images in certain) for part in required
+        if not self._clashes and (
+            self._fits()
+            or (
+                self._are(self._images, self._taker)
+                and all(self._is_met(part, certain) for part in required)
+            )
         ):
             return Verdict.ALWAYS
         if (
@@ -213,13 +216,23 @@ class WitnessSearch:
             return Verdict.NEVER
         return Verdict.UNDECIDED
 
+    def _fits(self) -> bool:
+        """Return whether all messages of images are valid, though they may be more than arrive."""
+        images = MessageBodySchema([image.part for image in self._images])
+        found = check(images, self._taker, steps=max(self._budget.left, 0))
+        self._budget.spend(found.steps_taken)
+        return bool(found)
+
+    def _is_met(self, part: SchemaPart, certain: Iterable[Sequence[Image]]) -> bool:
+        """Return whether it is certain that something arrives which a schema part accepts."""
+        return any(
+            any(may_share(image.part, part) for image in images) and self._are(images, [part])
+            for images in certain
+        )
+
     def _are(self, images: Iterable[Image], schema: Iterable[SchemaPart]) -> bool:
         """Return whether it is certain that a schema accepts all that some images do."""
-        # One question about all of them is quicker, and leaves out what does not arrive.
-        parts = optional(image.part for image in images)
-        found = check(parts, optional(schema), steps=max(self._budget.left, 0))
-        self._budget.spend(found.steps_taken)
-        return bool(found) or all(is_empty(image, self._budget, *schema) for image in images)
+        return all(is_empty(image, self._budget, *schema) for image in images)
 
     def _may_be(self, images: Sequence[Image], schema: Iterable[SchemaPart]) -> bool:
         """Return whether a schema may accept something that some images do."""

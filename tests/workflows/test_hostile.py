@@ -77,6 +77,23 @@ def test_checks_are_bounded(case: str) -> None:
     calls(lambda: workflow.flows("/**/a*", last, steps=STEPS), most=MOST)
 
 
+def test_many_senders_take_little_more_than_few() -> None:
+    def crowded(count: int) -> Workflow:
+        senders = [
+            Agent(f"a{i}", ANY, MessageBodySchema([(f"/r{i}", "text/*", True), (None, "image/*")]))
+            for i in range(count)
+        ]
+        wanted = [(f"/in/{i}/r{i}", "text/*", True) for i in range(count)]
+        taker = Agent("z", MessageBodySchema([*wanted, ("/in/**",)]), ANY)
+        edges = [(f"a{i}", "z", [mount(f"/in/{i}")]) for i in range(count)]
+        return Workflow([*senders, taker], edges)
+
+    small, large = crowded(20), crowded(80)
+    assert large.check()
+    small.check()
+    assert calls(large.check) < 12 * calls(small.check)
+
+
 def test_questions_about_patterns_take_from_the_budget() -> None:
     choices = (drop([[f"/a{i}", f"text/t{i}"]]) for i in range(20))
     workflow = pair(ANY, MessageBodySchema([("/a/**",)]), *choices)
