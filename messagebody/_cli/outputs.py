@@ -151,15 +151,24 @@ def write_out(data: bytes) -> None:
 
 
 @contextlib.contextmanager
-def progress(label: str) -> Iterator[Any]:
-    """Yield an fsspec callback that draws a progress bar; None if nobody can see it."""
+def progress_bar(label: str, **shown: Any) -> Iterator[Any]:
+    """Yield a progress bar on standard error; None if nobody can see it."""
     # Progress is for people who watch, and not for logs.
     if current().quiet or not is_terminal(sys.stderr):
         yield None
         return
-    from fsspec.callbacks import Callback
+    with click.progressbar(length=0, label=label, file=sys.stderr, **shown) as bar:
+        yield bar
 
-    with click.progressbar(length=0, label=label, file=sys.stderr) as bar:
+
+@contextlib.contextmanager
+def progress(label: str) -> Iterator[Any]:
+    """Yield an fsspec callback that draws a progress bar; None if nobody can see it."""
+    with progress_bar(label) as bar:
+        if bar is None:
+            yield None
+            return
+        from fsspec.callbacks import Callback
 
         class Bar(Callback):  # type: ignore[misc]
             """A progress bar for the bytes that fsspec reports."""

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import sys
 from collections.abc import Callable, Iterator
 from pkgutil import resolve_name
 from typing import Any, Final, TypeVar
@@ -11,7 +10,7 @@ import attrs
 import click
 
 from messagebody import bulk
-from messagebody._cli import inputs, options, terminal
+from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
 from messagebody._cli.executors import dask_client
 from messagebody._cli.inputs import BODY
@@ -103,15 +102,12 @@ def _progress(label: str, *, as_json: bool) -> Iterator[Callable[[Progress], Non
     if as_json:
         yield lambda done: _say_line("progress", attrs.asdict(done))
         return
-    if terminal.current().quiet or not terminal.is_terminal(sys.stderr):
-        yield lambda _: None
-        return
-    drawn: Any = click.progressbar(length=0, label=label, file=sys.stderr, item_show_func=_in_words)
-    with drawn as bar:
+    with outputs.progress_bar(label, item_show_func=_in_words) as bar:
 
         def tell(done: Progress) -> None:
-            bar.length = done.bytes
-            bar.update(done.read - bar.pos, done)
+            if bar is not None:
+                bar.length = done.bytes
+                bar.update(done.read - bar.pos, done)
 
         yield tell
 
