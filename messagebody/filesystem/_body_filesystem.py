@@ -403,16 +403,12 @@ class MessageBodyFileSystem(BodyFileSystem):
         def read(position: int) -> Any:
             return _outcome(self.cat_file, *ranges[position], raises=on_error != "return")
 
-        return [*results_of_threads(read, range(count))] if self._any_remote(paths) else [
-            read(position) for position in range(count)
-        ]  # fmt: skip
-
-    def _any_remote(self, paths: Iterable[str]) -> bool:
-        return self._reader.has_references(map(self._strip_protocol, paths))
+        return [*self._map_of(paths)(read, range(count))]
 
     def _map_of(self, paths: Iterable[str]) -> Callable[[Any, Iterable[Any]], Iterator[Any]]:
         """Return `map`, or a `map` with threads if there are references, which are slow to read."""
-        return results_of_threads if self._any_remote(paths) else map
+        is_slow = self._reader.has_references(map(self._strip_protocol, paths))
+        return results_of_threads if is_slow else map
 
     def read_text(self, path: str, *args: Any, **options: Any) -> Any:
         """Return the content of a file as text, verified; see fsspec."""

@@ -77,8 +77,7 @@ class WriteThrough:
         kind = content_type or guess_type(stream.read(HEAD), name)
         stream.seek(0)
         blob = SpoolBlob(Spool.over(stream, size, digest_of_stream(stream)))
-        key = ensure(self.store, blob.digest, blob, kind)
-        return self._remembered(Reference(self.store.url_of(key), size, blob.digest), kind)
+        return self._remembered(ensure(self.store, blob.digest, blob, kind), kind)
 
 
 class Spilling(SpooledTemporaryFile[bytes]):

@@ -18,6 +18,7 @@ from messagebody._core import (
     OCTET_STREAM,
     MessageBody,
     Part,
+    Reference,
     SpoolBlob,
     essence,
     hex_digits,
@@ -172,14 +173,10 @@ class Edits:
         """Return the content of a part as arguments: small in the message, large in the store."""
         if spool.size <= self.limits.inline_bytes:
             return {"content": spool.read()}
-        store = self.messages.store
-        return {
-            "url": store.url_of(self._store(spool, kind)),
-            "size": spool.size,
-            "digest": spool.digest,
-        }
+        stored = self._store(spool, kind)
+        return {"url": stored.url, "size": stored.size, "digest": stored.digest}
 
-    def _store(self, spool: Spool, kind: str) -> str:
+    def _store(self, spool: Spool, kind: str) -> Reference:
         return ensure(self.messages.store, spool.digest, SpoolBlob(spool), kind)
 
     def _write(self, name: str, body: MessageBody, *, is_new: bool) -> ServedBody:

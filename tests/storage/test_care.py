@@ -396,7 +396,12 @@ class TestAsync:
 
     def test_stopping_does_not_wait_for_a_store_that_never_answers(self, tmp_path: Path) -> None:
         store, stop = Stuck(tmp_path), Stop()
-        stopping = threading.Thread(target=lambda: store.asked.wait(60) and stop.set())
+
+        def stop_it() -> None:
+            store.asked.wait(60)
+            stop.set()
+
+        stopping = threading.Thread(target=stop_it)
         stopping.start()
         release = threading.Timer(20, store.over.set)  # else it would wait for ever
         release.start()

@@ -101,9 +101,9 @@ def _move(
     spool = resolver.fetch(reference, subject=subject_of(position, part), budget=budget)
     try:
         blob = Watched(SpoolBlob(spool), stop)
-        key = ensure(store, spool.digest, blob, part.content_type, verify)
+        stored = ensure(store, spool.digest, blob, part.content_type, verify)
     except StoreError as error:
         raise about(error, subject_of(position, part)) from error.__cause__
     finally:
         spool.close()
-    return part.evolve(url=store.url_of(key), size=spool.size, digest=spool.digest)
+    return part.evolve(url=stored.url, size=stored.size, digest=stored.digest)

@@ -16,7 +16,7 @@ from messagebody._base.text import human_size
 from messagebody._base.threads import Stop
 from messagebody._model.access import body_like, body_of, part_of, parts_of, record_of
 from messagebody._model.body import MessageBody
-from messagebody._model.content import LocalFile
+from messagebody._model.content import LocalFile, Reference
 from messagebody._wire import data_urls
 from messagebody._wire.members import PartRecord, RichRecord, inline_size
 from messagebody.errors import LimitExceeded, StoreError
@@ -272,7 +272,7 @@ class _Sender:
         self._store, self._verify, self._progress = store, verify, progress
         self._gate = MemoryGate()
         self._lock = threading.Lock()
-        self._sent: dict[str, Future[str]] = {}
+        self._sent: dict[str, Future[Reference]] = {}
 
     def move(self, at: int, record: PartRecord, size: int) -> PartRecord:
         """Send the content of a record, from memory if it is small enough; return a reference."""
@@ -291,18 +291,18 @@ class _Sender:
 
     def _moved(self, record: PartRecord, digest: str, blob: Blob) -> PartRecord:
         """Send content unless equal content was sent or is being sent; return a reference to it."""
-        mine: Future[str] = Future()
+        mine: Future[Reference] = Future()
         with self._lock:
             # The first thread sends, and threads with equal content wait for it.
             first = self._sent.setdefault(digest, mine)
         watched = Watched(blob, self.stop, self._progress)
         if first is mine:
             try:
-                key = ensure(self._store, digest, watched, record.content_type, self._verify)
-                mine.set_result(key)
+                kind, verify = record.content_type, self._verify
+                mine.set_result(ensure(self._store, digest, watched, kind, verify))
             except BaseException as error:
                 mine.set_exception(error)
                 raise
         if self._progress is not None:
             watched.report(watched.size)  # content that was already there counts as sent
-        return _as_reference(record, self._store.url_of(first.result()), watched.size, digest)
+        return _as_reference(record, first.result().url, watched.size, digest)

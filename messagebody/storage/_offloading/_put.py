@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, BinaryIO
 
 import attrs
@@ -13,7 +14,7 @@ from messagebody._base.text import redact_url
 from messagebody._model.content import LocalFile, Reference
 from messagebody.errors import InvalidArgument, LocalFileChanged, StoreError
 from messagebody.storage._references.spool import Spool, SpoolBlob
-from messagebody.storage._stores import Blob, Bytes, Store, open_store
+from messagebody.storage._stores import Bytes, Store, open_store
 from messagebody.storage._stores.objects import Verify, ensure
 
 
@@ -50,10 +51,7 @@ def put_content(
     """
     opened = open_store(store, **(storage_options or {}))
 
-    def put(digest: str, blob: Blob) -> Reference:
-        key = ensure(opened, digest, blob, content_type, verify)
-        return Reference(opened.url_of(key), blob.size, digest)
-
+    put = partial(ensure, opened, content_type=content_type, verify=verify)
     # A string is not accepted as a path, because it could also be content.
     if isinstance(content, os.PathLike):
         file = LocalFile.at(content)
@@ -61,7 +59,8 @@ def put_content(
         return put(digest, FileBlob(file, digest))
     if isinstance(content, bytes | bytearray | memoryview):
         data = bytes(content)
-        return put(sha256_of(data), Bytes(data, sha256_of(data)))
+        digest = sha256_of(data)
+        return put(digest, Bytes(data, digest))
     if not hasattr(content, "read"):
         hint = "encode text to bytes first"
         raise InvalidArgument("bytes, a Path or a binary file", content, hint)

@@ -29,7 +29,7 @@ _TRIES: Final = 3
 
 # Pending puts by store and key. The key is the `id` of the store, because two stores of one URL may
 # be two servers; a pending put keeps its store alive.
-_pending: dict[tuple[int, str], "Future[None]"] = {}
+_pending: dict[tuple[int, str], "Future[Reference]"] = {}
 _lock: Final = threading.Lock()
 
 
@@ -57,30 +57,20 @@ def keep(store: Store, data: bytes, *, content_type: str = OCTET_STREAM) -> Refe
     """
     data = bytes(require_bytes(data))
     digest = sha256_of(data)
-    key = key_of(digest)
-    mine: Future[None] = Future()
+    place = id(store), digest
+    mine: Future[Reference] = Future()
     with _lock:
-        pending = _pending.setdefault((id(store), key), mine)
-    if pending is not mine:
-        pending.result()
-    else:
-        _finish(mine, store, digest, Bytes(data, digest), content_type)
-    return Reference(store.url_of(key), len(data), digest)
-
-
-def _finish(
-    future: "Future[None]", store: Store, digest: str, blob: Blob, content_type: str
-) -> None:
-    try:
-        ensure(store, digest, blob, content_type)
-    except BaseException as error:
-        future.set_exception(error)
-        raise
-    else:
-        future.set_result(None)
-    finally:
-        with _lock:
-            del _pending[id(store), key_of(digest)]
+        pending = _pending.setdefault(place, mine)
+    if pending is mine:
+        try:
+            mine.set_result(ensure(store, digest, Bytes(data, digest), content_type))
+        except BaseException as error:
+            mine.set_exception(error)
+            raise
+        finally:
+            with _lock:
+                del _pending[place]
+    return pending.result()
 
 
 def fetch(store: Store, reference: Reference) -> bytes:
@@ -114,8 +104,8 @@ def fetch(store: Store, reference: Reference) -> bytes:
 
 def ensure(
     store: Store, digest: str, blob: Blob, content_type: str, verify: Verify | None = None
-) -> str:
-    """Store content unless it is there, renew it if it is old, and return its key.
+) -> Reference:
+    """Store content unless it is there, renew it if it is old, and return a reference to it.
 
     Arguments:
         store: the store.
@@ -141,7 +131,7 @@ def ensure(
         found = _found(store, key, verify)
         if found != _wanted(blob, digest, verify):
             raise DigestMismatch(_told(store, key), _wanted(blob, digest, verify), found)
-    return key
+    return Reference(store.url_of(key), blob.size, digest)
 
 
 def _renew(store: Store, key: str, blob: Blob, content_type: str, digest: str) -> None:
