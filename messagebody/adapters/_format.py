@@ -30,7 +30,12 @@ from messagebody.adapters._conversation.messages import (
 )
 from messagebody.adapters._conversation.turn import UNREAD, Turn, is_unread, with_rest
 from messagebody.adapters._conversation.turns import at_the_end, joined, refused_places, turns_of
-from messagebody.adapters._conversion.citing import marks_of, renumbered, uncounted, with_documents
+from messagebody.adapters._conversion.citations import (
+    marks_of,
+    renumbered,
+    uncounted,
+    with_documents,
+)
 from messagebody.adapters._conversion.collecting import Collector
 from messagebody.adapters._conversion.plain import (
     read_plain,

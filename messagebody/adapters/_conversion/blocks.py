@@ -11,14 +11,14 @@ from typing import Any, Final, NamedTuple
 from messagebody._core import TEXT_PLAIN, Part, quote
 from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversion import fallbacks
-from messagebody.adapters._conversion.citations import written_citation
-from messagebody.adapters._conversion.kinds import fits, kind_for, kinds_at, media_of
-from messagebody.adapters._conversion.linking import (
+from messagebody.adapters._conversion.citations import (
     again_as,
+    flat_citations,
     is_markdown,
     linked_citations,
     pages_of,
 )
+from messagebody.adapters._conversion.kinds import fits, kind_for, kinds_at, media_of
 from messagebody.adapters._conversion.losses import with_reason
 from messagebody.adapters._conversion.part_descriptions import (
     description_of,
@@ -234,7 +234,9 @@ class BlockWriter:
             said = Text(text, speaker=self.role)
             return Written([self.dialect.write_block(said, [])])
         may_cite = step.directory == "/" or self.dialect.cites_in_results
-        said = Text(text, part.content_type, self._citations(part) if may_cite else [])
+        said = Text(
+            text, part.content_type, flat_citations(part, self.plan.body) if may_cite else []
+        )
         said.form = entry.get("form")
         role = (part.metadata or {}).get("role")
         said.role = role if isinstance(role, str) else None
@@ -268,21 +270,6 @@ class BlockWriter:
         # A text that came, and of which nothing is kept, is of the type that its block states.
         back = None if entry else self.dialect.read_block(self.dialect.write_block(said, []))
         return isinstance(back, Text) and said.media_type not in (back.media_type, self.plan.text)
-
-    def _citations(self, part: Part) -> list[dict[str, Any]]:
-        """Return the citations of a text, with the URLs of the parts that they name."""
-        said = (part.metadata or {}).get("citations")
-        if not isinstance(said, list) or not all(isinstance(each, dict) for each in said):
-            return []
-        found = []
-        for each in said:
-            name = each.get("part")
-            source = self.plan.body.get(name) if isinstance(name, str) else None
-            if source is not None and source.url is not None:
-                each = {key: value for key, value in each.items() if key != "part"}  # noqa: PLW2901
-                each["url"] = source.url
-            found.append(written_citation(each))
-        return found
 
     def _has_value(self, part: Part, directory: str) -> bool:
         """Return whether a part is a JSON value, and the format has a kind of block for it."""

@@ -17,9 +17,9 @@ from messagebody._core import (
 from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversion.alignment import aligned, is_link, is_whole, same_value
 from messagebody.adapters._conversion.blocks import Written
+from messagebody.adapters._conversion.citations import lost_links, may_link
 from messagebody.adapters._conversion.collecting import Collector
 from messagebody.adapters._conversion.fallbacks import text_of
-from messagebody.adapters._conversion.linking import lost_links, may_link
 from messagebody.adapters._conversion.losses import Comparison, with_reason
 from messagebody.adapters._conversion.plan import MessagePlan, PlanStep
 from messagebody.adapters._conversion.reading import BlockReader, item_of

@@ -33,8 +33,7 @@ from messagebody._core import (
     unspecified,
 )
 from messagebody.adapters._contract import Affected, Loss, LossKind
-from messagebody.adapters._conversion.citations import read_citation
-from messagebody.adapters._conversion.linking import linked_names, repeats_links
+from messagebody.adapters._conversion.citations import linked_names, read_citation, repeats_links
 from messagebody.adapters._conversion.part_descriptions import as_carried, may_say
 from messagebody.adapters._vocabulary.items import (
     Call,

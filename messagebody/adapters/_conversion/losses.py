@@ -26,7 +26,7 @@ from messagebody.adapters._conversion.alignment import (
     same_content,
     same_name,
 )
-from messagebody.adapters._conversion.citations import neutral
+from messagebody.adapters._conversion.citations import neutral, with_url
 from messagebody.adapters._conversion.fallbacks import FAILED, text_of
 from messagebody.adapters._conversion.unread_members import is_ignored
 from messagebody.adapters._vocabulary.part_names import FOUND, RESULT
@@ -295,11 +295,7 @@ def _resolved(citation: Any, named: Mapping[str, Part] | MessageBody) -> dict[st
     """Return a citation with the URL of the source that it names."""
     if not isinstance(citation, dict):
         return {"citation": citation}
-    held = neutral(citation)
-    source = named.get(str(held.get("part")))
-    if source is None or source.url is None:
-        return held
-    return {**{key: held[key] for key in held if key != "part"}, "url": source.url}
+    return with_url(neutral(citation), named)
 
 
 def _is_held(value: Any, held: Any) -> bool:
