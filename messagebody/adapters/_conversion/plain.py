@@ -242,7 +242,7 @@ def _is_link(part: Part) -> bool:
 
 def _link_of(dialect: Dialect, part: Part, role: str) -> Any | None:
     """Return the block of a link, None if the format has none that says just the same."""
-    kinds = [] if dialect.lonely else kinds_at(dialect, dialect.kinds_of(role), {}, "/")
+    kinds = [] if dialect.kinds_beside_text else kinds_at(dialect, dialect.kinds_of(role), {}, "/")
     kind = next((kind for kind in kinds if fits(part, kind)), None)
     if kind is None:
         return None
