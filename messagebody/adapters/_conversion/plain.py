@@ -244,7 +244,7 @@ def _link_of(dialect: Dialect, part: Part, role: str) -> Any | None:
     """Return the block of a link, None if the format has none that says just the same."""
     kinds = [] if dialect.kinds_beside_text else kinds_at(dialect, dialect.kinds_of(role), {}, "/")
     kind = next((kind for kind in kinds if fits(part, kind)), None)
-    if kind is None:
+    if kind is None or not kind.advises(part.content_type):
         return None
     block = dialect.write_block(media_of(dialect, part, kind.name), [])
     return block if is_link(part, item_of(dialect, block)) else None

@@ -248,7 +248,7 @@ _SAID: list[dict[str, Any]] = [{"size": 1}, {"name": "/a.png"}, {"metadata": {"t
 _LINKS = [
     *([Part("Hi!"), Part(url=url, content_type=kind)]
       for url in ("https://example.com/a.png", "http://example.com/a", "data:,a", "openai-file:a")
-      for kind in ("image/png", "image/x-unknown", "application/pdf", "text/html")),
+      for kind in ("image/png", "image/x-unknown", "application/zip", "text/html")),
     *([Part(url="https://example.com/a", content_type="image/png", **said)] for said in _SAID),
     [Part(url="https://example.com/a.pdf", content_type="application/pdf")],
 ]  # fmt: skip
