@@ -88,6 +88,10 @@ content_type: Final = click.option(
 )
 names: Final = click.option("--names", type=PATTERN, help="Only parts with matching names.")
 schema: Final = click.option("--schema", required=True, type=FILE, help="The schema.")
+target: Final = click.option(
+    "--to", "target", type=FORMAT, default=BODY,
+    help="The format to write; the same names as for --from.",
+)  # fmt: skip
 message: Final = click.argument("message", default="-", type=FILE)
 bodies: Final = click.argument("bodies", nargs=-1, default=("-",), metavar="[BODY]...", type=FILE)
 to_store: Final = click.option("--to", "store", required=True, type=STORE, help=STORE_HELP)

@@ -417,3 +417,19 @@ def test_a_long_path_cuts_no_command_and_one_message_makes_a_body(shell: Shell) 
         in shell("ls", "one.json").err
     )
     assert shell("convert", "--from", "anthropic", "one.json").code == 0
+
+
+def test_an_option_takes_one_kind_of_value_in_all_commands() -> None:
+    found: dict[str, set[str]] = {}
+    for names in commands(application, []):
+        command: click.Command = application
+        for name in names:
+            assert isinstance(command, click.Group)
+            command = command.commands[name]
+        for option in command.params:
+            if isinstance(option, click.Option):
+                kind = option.metavar or option.type.name
+                found.setdefault(option.opts[-1], set()).add(kind)
+    several = {name for name, kinds in found.items() if len(kinds) > 1}
+    # A format or a store; the name of a part or a pattern; a body or a flag; JSON or its format.
+    assert several == {"--from", "--to", "--name", "--into", "--json"}

@@ -190,9 +190,7 @@ def verify(resolver: Resolver, *, size_only: bool, **how: Any) -> ExitCode:
 
 @bulk_command.command
 @click.option("--from", "source", type=FORMAT, default=BODY, help=KNOWN_FORMATS)
-@click.option(
-    "--to", "target", type=FORMAT, default=BODY, help="The format to write; the same names."
-)
+@options.target
 @options.flag("--strict", help="A message that would lose something is a bad line.")
 @options.urls
 @options.references

@@ -36,10 +36,7 @@ _OWN: Final = "messagebody"
 @click.command
 @options.message
 @click.option("--from", "source", type=FORMAT, help=f"{KNOWN_FORMATS} Detected if not given.")
-@click.option(
-    "--to", "target", type=FORMAT, default=BODY,
-    help="The format to write; the same names as for --from.",
-)  # fmt: skip
+@options.target
 @click.option(
     "--losses", metavar="FILE|ignore", help="Write the losses to a file as JSON, or ignore them."
 )

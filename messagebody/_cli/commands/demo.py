@@ -65,7 +65,9 @@ _INLINE = 'back = inline(small, resolver=Resolver(allow=[demo / "store"]))'
 
 
 @click.command
-@click.option("--directory", default="messagebody-demo", help="Where to write the files.")
+@click.option(
+    "--directory", default="messagebody-demo", metavar="DIR", help="Where to write the files."
+)
 def demo_command(directory: str) -> None:
     """A message is built, queried, validated, checked and offloaded, step by step.
 
