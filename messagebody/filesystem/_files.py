@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-import attrs
-
 from messagebody._model.access import record_of
 from messagebody.filesystem._write_through import Offloaded, Spilling, WriteThrough
 
@@ -194,10 +192,25 @@ class Writing:
             raise self._stale()
         self._writer.check_free(self.path, is_new=self._mode[0] == "x")
 
+    # In a transaction, the file is one of the changes that wait for the commit
+
     def check_before(self) -> None:
         """Raise `OSError` if others removed the part, before a transaction makes its changes."""
         if self._old is not None and self._writer.tree.part(self.path) is None:
             raise self._stale()
+
+    def make(self) -> None:
+        """Make the part in the commit; a file that is still open is closed first."""
+        self.close()
+        content, self._content = self._content, None
+        if content is not None:
+            self.check()
+            self._apply(content)
+
+    def drop(self) -> None:
+        """Drop the written content, and close the file: nothing that it takes would be kept."""
+        self.discard()
+        self.close()
 
     def _stale(self) -> OSError:
         problem = "somebody else changed the part since it was opened; open it again"
@@ -232,33 +245,6 @@ class Writing:
             self.close()
 
     __del__ = let_go
-
-
-@attrs.frozen
-class Pending:
-    """A file that was opened in a transaction; the commit makes the part."""
-
-    file: Writing
-
-    def __attrs_post_init__(self) -> None:
-        self.file.waits = True
-
-    def check_before(self) -> None:
-        """Raise `OSError` if others removed the part since the file was opened."""
-        self.file.check_before()
-
-    def commit(self) -> None:
-        """Make the part; a file that is still open is closed first."""
-        self.file.close()
-        content, self.file._content = self.file._content, None
-        if content is not None:
-            self.file.check()
-            self.file._apply(content)
-
-    def discard(self) -> None:
-        """Drop the written content, and close the file: nothing that it takes would be kept."""
-        self.file.discard()
-        self.file.close()
 
 
 # Files that are still open. Each is removed when it is closed, at the latest by `let_go`.

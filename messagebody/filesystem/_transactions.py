@@ -34,13 +34,13 @@ class Change:
     def check_before(self) -> None:
         """Do nothing: the change is checked when its turn comes."""
 
-    def commit(self) -> None:
+    def make(self) -> None:
         """Make the change, if it is still allowed after earlier changes."""
         self.check()
         self.apply()
 
-    def discard(self) -> None:
-        """Drop the change."""
+    def drop(self) -> None:
+        """Do nothing: the change is not made."""
 
 
 def _owner() -> tuple[int, int, int]:
@@ -165,4 +165,4 @@ class WholeTransaction(Transaction):  # type: ignore[misc]
                 self._writer.commit(frame.changes)
         finally:
             for each in frame.changes:
-                each.discard()
+                each.drop()

@@ -20,7 +20,6 @@ from messagebody.filesystem._files import (
     OffloadingWriter,
     PartAppender,
     PartWriter,
-    Pending,
 )
 from messagebody.filesystem._paths import concerning, fail
 from messagebody.filesystem._transactions import Change, Frame, WholeTransaction, open_frame
@@ -99,7 +98,7 @@ class FileWriter:
             for each in changes:
                 each.check_before()
             for each in changes:
-                each.commit()
+                each.make()
             if self.document is not None:
                 self.save()
 
@@ -216,7 +215,8 @@ class FileWriter:
         else:
             file = OffloadingWriter(self, path, url, mode, *options, to=self._offload)
         if waits_for is not None and not autocommit:
-            waits_for.changes.append(Pending(file))
+            file.waits = True
+            waits_for.changes.append(file)
         return file
 
     # Databases, which keep files open and ask for their size
