@@ -14,7 +14,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put the help of all commands in the place of the mark."""
     if MARK not in markdown:
         return markdown
-    settings: dict[str, Any] = {"max_content_width": 90, "help_option_names": ["-h", "--help"]}
+    settings: dict[str, Any] = {**application.context_settings, "max_content_width": 90}
     root = click.Context(application, info_name="messagebody", **settings)
     return markdown.replace(MARK, "\n\n".join(sections(application, root)))
 
