@@ -223,3 +223,22 @@ def test_the_files_of_a_directory_are_a_run_in_the_order_of_their_numbers(tmp_pa
     assert [each.name for each in found] == ["2.json", "3.json", "10.json"]
     with pytest.raises(DecodeError, match="more than 50 B"):
         transcript_in(tmp_path, limits=Limits(json_bytes=50))
+
+
+def test_messages_of_langchain_js_keep_their_speakers() -> None:
+    """Its dumps name the class of a message, and no type."""
+
+    def dumped(name: str, **about: Any) -> dict[str, Any]:
+        path = ["langchain_core", "messages", name]
+        return {"lc": 1, "type": "constructor", "id": path, "kwargs": about}
+
+    calls = [{"name": "f", "args": {}, "id": "c", "type": "tool_call"}]
+    run = [
+        dumped("HumanMessage", content="Delete all?"),
+        dumped("AIMessage", content="No.", tool_calls=calls),
+        dumped("ToolMessage", content="r", tool_call_id="c"),
+    ]
+    for name in (None, "langchain"):
+        transcript = read_transcript(run, name)
+        assert [each.role for each in transcript.messages] == ["user", "assistant", "tool"]
+        assert transcript.answers() == {(1, 1): (2, 0)}

@@ -44,6 +44,7 @@ from messagebody.adapters._vocabulary.items import (
     Refusal,
     Result,
     Text,
+    is_of_provider,
 )
 from messagebody.adapters._vocabulary.part_names import FOUND, RESERVED, RESULT
 from messagebody.errors import DecodeError, InvalidPart, MessageBodyError
@@ -88,6 +89,7 @@ class Collector:
         self.text = text
         self._counts: dict[str, int] = {}
         self._result: dict[str, Any] | None = None
+        self._served: set[str] = set()
         self._sources: dict[str, str] = {}
         self._blocks = 0
 
@@ -335,6 +337,8 @@ class Collector:
 
     def _add_other(self, item: Item) -> bool:
         if type(item) is Call:
+            if is_of_provider(item) and item.id:
+                self._served.add(item.id)
             if "calls" in self.keep:
                 value = {"id": item.id, "name": item.name, "arguments": item.arguments}
                 about = value if item.kind is None else {**value, "type": item.kind}
@@ -361,6 +365,8 @@ class Collector:
         """Return the directory for the parts of a result; until its end, parts name its call."""
         number = self._counts["results"] = self._counts.get("results", 0) + 1
         item.key = f"/tool/results/{number}"
+        if item.kind is None and item.id in self._served:
+            item.kind = "server_tool_result"  # who ran the tool has told what it returned
         self._result = check_object(said_of(item))
         return item.key
 

@@ -51,12 +51,15 @@ def channels_in(value: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def built(value: Any) -> Any:
-    """Return a value with the messages that LangChain has written as calls of constructors."""
+    """Return a value without the calls of constructors that LangChain has written around it.
+
+    Messages keep theirs: the name of its class is the only thing that tells who says one.
+    """
     if isinstance(value, list):
         return [built(each) if isinstance(each, dict) else each for each in value]
     if not isinstance(value, dict):
         return value
-    if value.get("lc") == 1 and value.get("type") == "constructor":
+    if value.get("lc") == 1 and value.get("type") == "constructor" and not is_message(value):
         held = value.get("kwargs")
         return held if isinstance(held, dict) else value
     messages = value.get("messages")

@@ -86,6 +86,10 @@ def _kind(name: str, **about: Any) -> Kind:
 _ASSISTANT: Final = frozenset({"assistant"})
 
 
+_SERVED: Final = "server_tool_use"
+"""The type of a call of a tool that the service runs itself."""
+
+
 class Bedrock(Format):
     """Bedrock Converse: a block has one member, whose name is its kind."""
 
@@ -161,7 +165,8 @@ class Bedrock(Format):
             if kind == "toolUse":
                 use = need(block, kind, dict)
                 arguments = arguments_in(use, "input")
-                return Call(optional(use, "toolUseId"), need(use, "name"), arguments)
+                sort = "server_tool_call" if use.get("type") == _SERVED else None
+                return Call(optional(use, "toolUseId"), need(use, "name"), arguments, sort)
             if kind == "toolResult":
                 return _result(need(block, kind, dict))
             if kind == "reasoningContent":
@@ -184,6 +189,7 @@ class Bedrock(Format):
         if isinstance(item, Call):
             arguments = arguments_object(item.arguments)
             use = {"toolUseId": call_id(item), "name": item.name, "input": arguments}
+            use |= {"type": _SERVED} if item.kind == "server_tool_call" else {}
             return {"toolUse": use}
         if isinstance(item, Result):
             content: Any = blocks

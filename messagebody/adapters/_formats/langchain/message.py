@@ -42,6 +42,7 @@ from messagebody.adapters._vocabulary.part_names import ARTIFACT
 _ASSISTANT: Final = frozenset({"assistant"})
 _TYPES: Final = ("human", "ai", "system", "tool", "function", "chat")
 _CHUNK: Final = "MessageChunk"
+_PAIRED: Final = ("human", "user", "ai", "assistant", "system", "developer")
 _MEDIA: Final = ("image", "audio", "video", "file")
 _STANDARD: Final = {
     "text": "text", "reasoning": "reasoning", "tool_call": "name", "invalid_tool_call": "name",
@@ -105,6 +106,8 @@ class LangChain(Format):
         """Return the blocks of the content, then blocks made from the members beside it."""
         if isinstance(message, str):
             return [{"type": "text", "text": message}], "text"
+        if _is_pair(message):
+            return [{"string": message[1]}], f"pair {message[0]}"
         if isinstance(message, list):
             return [_block(each) for each in message], "list"
         data = _data(message)
@@ -131,6 +134,8 @@ class LangChain(Format):
         content = [block.get("string", _uncounted(block)) for block in blocks if _is_content(block)]
         if words == ["list"]:
             return content
+        if words[0] == "pair" and len(content) == 1 and isinstance(content[0], str):
+            return [words[-1], content[0]]
         if words == ["text"] and len(content) == 1 and _is_plain(content[0]):
             return content[0]["text"]
         data: dict[str, Any] = {"content": content, "type": role}
@@ -148,10 +153,10 @@ class LangChain(Format):
     def role_of(self, message: Any) -> str | None:
         """Return the role of a message, which follows from its type."""
         data = _data(message)
-        if data is None:
+        if data is None and not _is_pair(message):
             return None
-        said = _type_of(message, data)
-        if said == "chat":
+        said = message[0] if data is None else _type_of(message, data)
+        if said == "chat" and data is not None:
             said = data.get("role")
         if not isinstance(said, str):
             return None
@@ -245,6 +250,12 @@ class LangChain(Format):
             return False
         said = _type_of(value, data)
         return said in _TYPES or (isinstance(said, str) and said.endswith(_CHUNK))
+
+
+def _is_pair(message: Any) -> bool:
+    """Return whether a message is the short form of a role and a text."""
+    is_pair = isinstance(message, list) and len(message) == 2
+    return is_pair and message[0] in _PAIRED and isinstance(message[1], str)
 
 
 def _data(message: Any) -> dict[str, Any] | None:

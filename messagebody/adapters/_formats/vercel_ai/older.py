@@ -140,7 +140,8 @@ def _of_model(block: Any, kind: str) -> Item:
         # Version 4 calls the input its arguments, and the output of a tool its result.
         member, kind = ("args", _ARGS) if "args" in block else ("input", kind)
         arguments, name = arguments_in(block, member), need(block, "toolName")
-        return Call(optional(block, "toolCallId"), name, arguments, form=kind)
+        sort = "server_tool_call" if block.get("providerExecuted") is True else None
+        return Call(optional(block, "toolCallId"), name, arguments, sort, form=kind)
     if kind == "tool-result":
         known, name = optional(block, "toolCallId"), optional(block, "toolName")
         if "result" in block:
