@@ -362,11 +362,11 @@ def converted_each(
         made.append(done.value)
         left.append(done.rest)
         if done.losses:
-            losses += [said_at(number, loss) for loss in done.losses]
+            losses += [in_message(number, loss) for loss in done.losses]
     return Converted(made, losses, left)
 
 
-def said_at(number: int, loss: Loss) -> Loss:
+def in_message(number: int, loss: Loss) -> Loss:
     """Return a loss that names the message that it is of."""
     return attrs.evolve(loss, message=number)
 

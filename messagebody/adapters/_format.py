@@ -18,9 +18,9 @@ from messagebody._core import (
     escape,
     missing_attribute,
 )
-from messagebody.adapters._contract import Converted, Loss, LossKind, converted_each, said_at
+from messagebody.adapters._contract import Converted, Loss, LossKind, converted_each, in_message
 from messagebody.adapters._conversation.following import WAYS
-from messagebody.adapters._conversation.ids import respelled
+from messagebody.adapters._conversation.ids import respell_body
 from messagebody.adapters._conversation.matching import marked
 from messagebody.adapters._conversation.messages import (
     messages_of,
@@ -142,10 +142,12 @@ class Format(Dialect):
     def _read_whole(self, value: Any, how: ReadOptions) -> Converted[MessageBody]:
         """Return the body of a message with half of a character in a text."""
         read = self._read(whole(value), attrs.evolve(how, rest="beside"))
-        losses, left = self._told(value, read.rest)
+        losses, left = self._losses_of_halves(value, read.rest)
         return self._with_rest(read.value, [*losses, *read.losses], left, how.rest)
 
-    def _told(self, value: Any, left: dict[str, Any]) -> tuple[list[Loss], dict[str, Any]]:
+    def _losses_of_halves(
+        self, value: Any, left: dict[str, Any]
+    ) -> tuple[list[Loss], dict[str, Any]]:
         """Return a loss for each text of a message with half of a character, and the rest."""
         found = halves_in(value)
         if not found:
@@ -219,7 +221,7 @@ class Format(Dialect):
             one_of("role", role, (*ROLES, *ROLE_ALIASES))
         reach = Reach(urls, max_bytes, resolver)
         options = WriteOptions(carry, unsupported, reach)
-        body, losses = respelled(self, body, rest)
+        body, losses = respell_body(self, body, rest)
         done = self._written(body, rest, role, options)[0]
         return Converted(done.value, (*losses, *done.losses)) if losses else done
 
@@ -326,7 +328,9 @@ class Format(Dialect):
                 raise  # a conversation inside one
             value = json_value(message, self._is_json, how.limits, halves=True)
             unread.append(value)
-            losses, left = self._told(value, {"format": self.name, "message": whole(value)})
+            losses, left = self._losses_of_halves(
+                value, {"format": self.name, "message": whole(value)}
+            )
             with suppress(Misplaced):
                 left |= {"role": said} if (said := self.role_of(value)) is not None else {}
             losses.insert(0, Loss(LossKind.OMITTED, "the message", UNREAD + error.problem))
@@ -402,7 +406,7 @@ class Format(Dialect):
                 problem = f"message {turn.number}: {error.problem}"
                 raise EnvelopeError(problem, error.findings) from error
             if done.losses:
-                losses += [said_at(turn.number, loss) for loss in done.losses]
+                losses += [in_message(turn.number, loss) for loss in done.losses]
             # A message of which nothing goes out is no message; its losses say so.
             is_refused = is_empty and (self.answers_calls or turn.is_unread)
             is_emptied = is_refused and bool((turn.rest or {}).get("blocks"))
@@ -418,7 +422,7 @@ class Format(Dialect):
             if "documents" in (turn.rest or ()):
                 count = renumbered if turn.is_own else uncounted
                 message, found = count(self, message, turn.rest, marks)  # noqa: PLW2901
-                losses += [said_at(turn.number, loss) for loss in found]
+                losses += [in_message(turn.number, loss) for loss in found]
             made.append(message)
         return made, losses
 

@@ -18,7 +18,7 @@ from messagebody.adapters._vocabulary.items import Call, Result
 from messagebody.adapters._vocabulary.part_names import RESULT
 
 
-def told_by_tools(turns: list[Turn]) -> Iterator[Turn]:
+def with_unnamed_results(turns: list[Turn]) -> Iterator[Turn]:
     """Yield turns in which what a tool says without naming a call is the result of some call."""
     for turn in turns:
         role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
@@ -49,7 +49,7 @@ _PLACE = "/tool/results/1"
 _Shown = tuple[Turn, Result, list[Part]]
 
 
-def settled(turns: list[Turn], losses: list[Loss]) -> list[Turn]:
+def paired(turns: list[Turn], losses: list[Loss]) -> list[Turn]:
     """Return turns in which each call is told once, and a result is what the call has come to.
 
     A result without content takes over what its call has shown. Turns that came in the format that
@@ -57,7 +57,7 @@ def settled(turns: list[Turn], losses: list[Loss]) -> list[Turn]:
     """
     if not any(map(_is_unsettled, turns)):
         return turns
-    found = _Settling(losses)
+    found = _CallPairing(losses)
     for turn in turns:
         for item, parts in [] if turn.is_own else turn.items():
             if isinstance(item, Call) and item.id:
@@ -71,7 +71,7 @@ def settled(turns: list[Turn], losses: list[Loss]) -> list[Turn]:
 
 
 @attrs.define
-class _Settling:
+class _CallPairing:
     """Hold the calls of a conversation so far, and what those have shown that still run."""
 
     losses: list[Loss]
@@ -131,7 +131,7 @@ def _drop(turn: Turn, parts: list[Part]) -> None:
 def _take_over(turn: Turn, item: Result, parts: list[Part], shown: _Shown) -> None:
     """Give a result without content what its call has shown."""
     _, before, held = shown
-    about = {key: value for key, value in _said(parts[0]).items() if key != "empty"}
+    about = {key: value for key, value in _result_facts(parts[0]).items() if key != "empty"}
     names = {part.name for part in parts}
     made = []
     for part in turn.body:
@@ -146,9 +146,9 @@ def _take_over(turn: Turn, item: Result, parts: list[Part], shown: _Shown) -> No
 
 
 def _is_empty(parts: list[Part]) -> bool:
-    return all(_said(part).get("empty") is True for part in parts)
+    return all(_result_facts(part).get("empty") is True for part in parts)
 
 
-def _said(part: Part) -> dict[str, object]:
+def _result_facts(part: Part) -> dict[str, object]:
     about: dict[str, object] = (part.metadata or {})[RESULT]
     return about

@@ -30,7 +30,7 @@ WAYS: Final = ("follow", "text")
 _NEXT: Final = "it follows in the next message"
 
 
-def followed(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> Iterator[Turn]:
+def with_following_files(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> Iterator[Turn]:
     """Yield turns, those of results and answers followed by one with files they can't hold."""
     if not any(_may_move(record) for turn in turns for record in parts_of(turn.body)):
         yield from turns
@@ -41,22 +41,22 @@ def followed(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> Iterato
         items = [] if turn.is_own else turn.items()
         are_results = bool(items) and all(isinstance(item, Result) for item, _ in items)
         if waiting and not are_results:
-            yield _sent(last, waiting)
+            yield _turn_of_user(last, waiting)
             waiting = []
         for item, parts in items if are_results else ():
             assert isinstance(item, Result)  # noqa: S101 - all of them are
-            moved = [] if is_of_provider(item) else _to_move(dialect, item, parts)
+            moved = [] if is_of_provider(item) else _files_of_result(dialect, item, parts)
             if moved:
-                turn, last = _without(dialect, turn, item, moved, losses), turn.number  # noqa: PLW2901
-                waiting += _told(item, moved)
+                turn, last = _result_without(dialect, turn, item, moved, losses), turn.number  # noqa: PLW2901
+                waiting += _with_heading(item, moved)
         # A last call may still be answered: nothing may follow it but its result.
         is_open = turn is turns[-1] and any(isinstance(item, Call) for item, _ in turn.items())
-        if not are_results and not is_open and (moved := _said(dialect, turn)):
-            turn, last = _spoken(dialect, turn, moved, losses), turn.number  # noqa: PLW2901
+        if not are_results and not is_open and (moved := _files_of_answer(dialect, turn)):
+            turn, last = _answer_without(dialect, turn, moved, losses), turn.number  # noqa: PLW2901
             waiting = [Part("[from the assistant]"), *moved]
         yield turn
     if waiting:
-        yield _sent(last, waiting)
+        yield _turn_of_user(last, waiting)
 
 
 def _may_move(record: PartRecord) -> bool:
@@ -67,7 +67,7 @@ def _may_move(record: PartRecord) -> bool:
     return not is_source and (record.url is not None or not is_text(record.content_type))
 
 
-def _said(dialect: Dialect, turn: Turn) -> list[Part]:
+def _files_of_answer(dialect: Dialect, turn: Turn) -> list[Part]:
     """Return the files of an answer that its message can't hold and one of the user can."""
     role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
     if turn.is_own or role != "assistant" or not any(map(_may_move, parts_of(turn.body))):
@@ -82,7 +82,7 @@ def _said(dialect: Dialect, turn: Turn) -> list[Part]:
     ]  # fmt: skip
 
 
-def _spoken(dialect: Dialect, turn: Turn, moved: list[Part], losses: list[Loss]) -> Turn:
+def _answer_without(dialect: Dialect, turn: Turn, moved: list[Part], losses: list[Loss]) -> Turn:
     """Return an answer without files, and add a loss for each."""
     positions = turn.contents().parts
     for part in moved:
@@ -93,7 +93,7 @@ def _spoken(dialect: Dialect, turn: Turn, moved: list[Part], losses: list[Loss])
     return turn.evolve(part for part in positions if not any(part is each for each in moved))
 
 
-def _to_move(dialect: Dialect, item: Result, parts: list[Part]) -> list[Part]:
+def _files_of_result(dialect: Dialect, item: Result, parts: list[Part]) -> list[Part]:
     """Return the files of a result that its message can't hold and one of the user can."""
     inside = kinds_at(dialect, dialect.kinds_of(dialect.roles.get("tool", "tool")), {}, "results")
     outside = kinds_at(dialect, dialect.kinds_of("user"), {}, "/")
@@ -101,11 +101,11 @@ def _to_move(dialect: Dialect, item: Result, parts: list[Part]) -> list[Part]:
         part for part in parts
         if text_of(part) is None
         and not any(fits(part, kind) for kind in inside)
-        and any(fits(_outside(item, part), kind) for kind in outside)
+        and any(fits(_as_file(item, part), kind) for kind in outside)
     ]  # fmt: skip
 
 
-def _without(
+def _result_without(
     dialect: Dialect, turn: Turn, item: Result, moved: list[Part], losses: list[Loss]
 ) -> Turn:
     """Return a turn with texts in place of files, and add a loss for each."""
@@ -127,19 +127,19 @@ def _without(
     return turn.evolve(made)
 
 
-def _told(item: Result, moved: list[Part]) -> list[Part]:
+def _with_heading(item: Result, moved: list[Part]) -> list[Part]:
     """Return files with a text before them, which says whose result they are of."""
     called = item.name or item.id or "a call"
-    return [Part(f"[from the result of {called}]"), *(_outside(item, part) for part in moved)]
+    return [Part(f"[from the result of {called}]"), *(_as_file(item, part) for part in moved)]
 
 
-def _outside(item: Result, part: Part) -> Part:
+def _as_file(item: Result, part: Part) -> Part:
     """Return a file of a result as one of a message."""
     metadata = {key: value for key, value in (part.metadata or {}).items() if key != RESULT}
     return part.evolve(name=own_name(part, str(item.key)), metadata=metadata or None)
 
 
-def _sent(number: int, parts: list[Part]) -> Turn:
+def _turn_of_user(number: int, parts: list[Part]) -> Turn:
     """Return the turn of the user with the files of results."""
     named: set[str | None] = set()
     made = []

@@ -39,7 +39,9 @@ def state_ids(turns: list[Turn]) -> list[Loss]:
         waiting.insert(0, [])
         for item, parts in turn.items():
             if isinstance(item, Call):
-                new = str(item.id) if turn.is_own and item.id else _unused(item.id, given, stated)
+                new = (
+                    str(item.id) if turn.is_own and item.id else _unused_id(item.id, given, stated)
+                )
                 given.add(new)
                 waiting[0].append(_Waiting(item.id or None, item.name, new, is_of_provider(item)))
                 if item.id and new != item.id and not turn.is_own:
@@ -67,7 +69,7 @@ class _Waiting(NamedTuple):
     is_provided: bool
 
 
-def _unused(wanted: str | None, given: set[str], stated: set[str]) -> str:
+def _unused_id(wanted: str | None, given: set[str], stated: set[str]) -> str:
     """Return an id that no call has got, and that no other one states."""
     if wanted and wanted not in given:
         return wanted
@@ -81,7 +83,7 @@ def _call_for(item: Result, waiting: list[list[_Waiting]]) -> _Waiting | None:
     for calls in waiting:
         for call in calls:
             if item.id and call.stated == item.id:
-                return _taken(call, calls, item)
+                return _claimed(call, calls, item)
     # The format of the call may state no id where that of the result does: then the name decides.
     is_any = item.name == "" or not (item.id or item.name)
     for calls in waiting:
@@ -90,13 +92,13 @@ def _call_for(item: Result, waiting: list[list[_Waiting]]) -> _Waiting | None:
         found = [*islice((call for call in ready if not (item.id and call.stated)), 2)]
         # Several without an id are answered in their order; one with an id is, if it is the only.
         if found and (found[0].stated is None or len(found) == 1):
-            return _taken(found[0], calls, item)
+            return _claimed(found[0], calls, item)
         if found:
             return None  # it may be the result of either
     return None
 
 
-def _taken(call: _Waiting, calls: list[_Waiting], item: Result) -> _Waiting:
+def _claimed(call: _Waiting, calls: list[_Waiting], item: Result) -> _Waiting:
     """Return a call, and remove it unless its result is still to come."""
     if not item.is_pending:
         calls.remove(call)
@@ -121,7 +123,7 @@ def state_names(turns: list[Turn]) -> None:
 # Ids and names that a service refuses
 
 
-def respelled(dialect: Dialect, body: MessageBody, rest: Any) -> tuple[MessageBody, list[Loss]]:
+def respell_body(dialect: Dialect, body: MessageBody, rest: Any) -> tuple[MessageBody, list[Loss]]:
     """Return a body whose calls and results have ids and names that the service takes."""
     if (dialect.ids is None and dialect.tools is None) or not body.names():
         return body, []
@@ -129,11 +131,11 @@ def respelled(dialect: Dialect, body: MessageBody, rest: Any) -> tuple[MessageBo
     turn = Turn(0, body, rest, is_own)
     calls = [call_id(item) for item, _ in turn.items() if isinstance(item, Call)]
     made = state_ids([turn]) if len(calls) > len({*calls}) else []
-    losses = (*made, *respell(dialect, [turn]))
+    losses = (*made, *respell_turns(dialect, [turn]))
     return turn.body, [attrs.evolve(loss, message=None) for loss in losses]
 
 
-def respell(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
+def respell_turns(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
     """Spell ids and names in the service's way, a call and its result alike, and return losses."""
     found = [(turn, *each) for turn in turns for each in turn.items()]
     items = [(turn, item, parts) for turn, item, parts in found if isinstance(item, Call | Result)]

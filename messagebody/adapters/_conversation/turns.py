@@ -9,9 +9,14 @@ from typing import Any
 
 from messagebody._core import MessageBody, Part, PartRecord, parts_of
 from messagebody.adapters._contract import Affected, Loss, LossKind
-from messagebody.adapters._conversation.call_pairing import settled, told_by_tools
-from messagebody.adapters._conversation.following import followed
-from messagebody.adapters._conversation.ids import number_apart, respell, state_ids, state_names
+from messagebody.adapters._conversation.call_pairing import paired, with_unnamed_results
+from messagebody.adapters._conversation.following import with_following_files
+from messagebody.adapters._conversation.ids import (
+    number_apart,
+    respell_turns,
+    state_ids,
+    state_names,
+)
 from messagebody.adapters._conversation.matching import rests_for
 from messagebody.adapters._conversation.turn import Turn, left_of, with_rest
 from messagebody.adapters._conversion.rest import member_of
@@ -33,7 +38,7 @@ def turns_of(
         results: what becomes of files in results that only users may send: one of `WAYS`.
     """
     losses: list[Loss] = []
-    turns = [*told_by_tools(_numbered(dialect, [*bodies], rests))]
+    turns = [*with_unnamed_results(_numbered(dialect, [*bodies], rests))]
     if dialect.answers_calls:
         turns = [*_of_speakers(turns, losses)]
     records = [record for turn in turns for record in parts_of(turn.body)]
@@ -42,8 +47,8 @@ def turns_of(
     if all(record.name is None for record in records):
         # Calls, results and thoughts have names.
         is_moving = dialect.answers_calls and results == "follow"
-        return [*followed(dialect, turns, losses)] if is_moving else turns, losses
-    turns = _in_agreement(dialect, settled(turns, losses), losses)
+        return [*with_following_files(dialect, turns, losses)] if is_moving else turns, losses
+    turns = _in_agreement(dialect, paired(turns, losses), losses)
     if dialect.joins_results:
         turns = _with_answers(turns, losses)
     says_results = dialect.item_roles.get(Result, ROLES)
@@ -53,7 +58,7 @@ def turns_of(
         turns = _answered(dialect, turns, losses)
     turns = [piece for turn in turns for piece in _pieces(dialect, turn)]
     if dialect.answers_calls and results == "follow":
-        turns = [*followed(dialect, turns, losses)]
+        turns = [*with_following_files(dialect, turns, losses)]
     return turns, losses
 
 
@@ -74,7 +79,7 @@ def _in_agreement(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> li
     """Return turns whose calls and results have ids and names in common, as the service spells."""
     losses += state_ids(turns)
     state_names(turns)
-    losses += respell(dialect, turns)
+    losses += respell_turns(dialect, turns)
     if dialect.talk is not None:
         number_apart(turns)
     return turns

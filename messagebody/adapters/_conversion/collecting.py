@@ -175,7 +175,7 @@ class Collector:
         if item.citations and "citations" in self.keep:
             read = [*map(read_citation, item.citations)]
             self._add_linked(item.text, read, sources)
-            cited = [self._cited(each, sources) for each in read]
+            cited = [self._with_source(each, sources) for each in read]
             if self.keeps_repeated or not repeats_links(item, cited, self.named):
                 metadata["citations"] = cited
         if item.media_type == TEXT_PLAIN and not metadata:
@@ -185,7 +185,7 @@ class Collector:
             self._append(item, item.text, name=name, **about)
         self.parts += sources
 
-    def _cited(self, citation: dict[str, Any], sources: list[Part]) -> dict[str, Any]:
+    def _with_source(self, citation: dict[str, Any], sources: list[Part]) -> dict[str, Any]:
         """Return a citation that names a part instead of its URL; equal URLs share one part."""
         url = citation.get("url")
         if not isinstance(url, str):
@@ -367,13 +367,13 @@ class Collector:
         item.key = f"/tool/results/{number}"
         if item.kind is None and item.id in self._served:
             item.kind = "server_tool_result"  # who ran the tool has told what it returned
-        self._result = check_object(said_of(item))
+        self._result = check_object(result_facts(item))
         return item.key
 
     def end_result(self, item: Result, *, is_empty: bool) -> None:
         """Give a result without content an empty part, which shows that the call was answered."""
         if is_empty:
-            metadata = {RESULT: {**said_of(item), "empty": True}}
+            metadata = {RESULT: {**result_facts(item), "empty": True}}
             name = f"{item.key}/1"
             self._put(Part("", name=name, content_type=TEXT_PLAIN, metadata=metadata))
         self._result = None
@@ -405,7 +405,7 @@ def _encoded(text: str, content_type: str) -> str | bytes:
         raise DecodeError(f"the text can't be in charset {quote(charset)}") from error
 
 
-def said_of(item: Result) -> dict[str, Any]:
+def result_facts(item: Result) -> dict[str, Any]:
     """Return what the metadata of a result's parts says of it."""
     about = {
         "id": item.id, "name": item.name, "error": item.is_error, "type": item.kind,

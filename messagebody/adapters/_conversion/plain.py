@@ -23,7 +23,7 @@ from messagebody._core import (
 )
 from messagebody.adapters._contract import Converted
 from messagebody.adapters._conversion.alignment import is_link, is_whole
-from messagebody.adapters._conversion.collecting import said_of
+from messagebody.adapters._conversion.collecting import result_facts
 from messagebody.adapters._conversion.kinds import fits, kinds_at, media_of
 from messagebody.adapters._conversion.reading import Pieces, item_of
 from messagebody.adapters._conversion.rest import entries_of
@@ -79,7 +79,7 @@ def read_result(dialect: Dialect, message: Any, pieces: Pieces) -> Converted[Mes
         if text is None or dialect.write_block(item, [*item.blocks]) != block:
             return None
         part = part_of_text(text, f"{item.key}/1", TEXT_PLAIN)
-        part = redescribed(part, metadata={RESULT: check_object(said_of(item))})
+        part = redescribed(part, metadata={RESULT: check_object(result_facts(item))})
     except (DecodeError, InvalidPart, Misplaced, TypeError):
         return None  # the general way says what is wrong
     about = {"name": item.key, "form": item.form, "inner": [{"name": part.name}]}

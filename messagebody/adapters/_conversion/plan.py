@@ -21,7 +21,7 @@ from messagebody.adapters._conversion.rest import (
     with_entries,
 )
 from messagebody.adapters._conversion.role import Role, inferred_role, role_losses, role_of
-from messagebody.adapters._conversion.unread_members import SIGNATURES, said_at
+from messagebody.adapters._conversion.unread_members import SIGNATURES, member_at
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import Call, Item, Reasoning, Result
 from messagebody.adapters._vocabulary.part_names import (
@@ -195,18 +195,18 @@ def _losses_of_foreign_members(
     if not any("missed" in entry or "inner" in entry for entry in entries):
         return
     for (_, parts), entry in with_entries(items, entries):
-        found = _lent(dialect, entry)
+        found = _shared_members(dialect, entry)
         if found:
             lent[id(parts[0])] = {name: value for name, (value, _) in found.items()}
-        yield from _missed_of(
+        yield from _unread_members_of(
             dialect, positions, parts[0], entry, [said for _, said in found.values()]
         )
         inner: list[Found] = [(None, [part]) for part in parts]
         for (_, within), each in with_entries(inner, entries_of(entry, "inner")):
-            yield from _missed_of(dialect, positions, within[0], each)
+            yield from _unread_members_of(dialect, positions, within[0], each)
 
 
-def _lent(dialect: Dialect, entry: dict[str, Any]) -> dict[str, tuple[Any, str]]:
+def _shared_members(dialect: Dialect, entry: dict[str, Any]) -> dict[str, tuple[Any, str]]:
     """Return the members of a block that the format has, too, with what a loss calls them."""
     found = {}
     patch = member_of(entry, "patch", dict) or {}
@@ -217,11 +217,11 @@ def _lent(dialect: Dialect, entry: dict[str, Any]) -> dict[str, tuple[Any, str]]
             continue
         values = [members[pointer]] if pointer in members else turned.get(pointer)
         if isinstance(values, list) and values:
-            found[name] = (values[-1], said_at(pointer))
+            found[name] = (values[-1], member_at(pointer))
     return found
 
 
-def _missed_of(
+def _unread_members_of(
     dialect: Dialect, positions: Positions, part: Part, entry: dict[str, Any],
     without: Collection[str] = (),
 ) -> Iterator[Loss]:  # fmt: skip

@@ -78,7 +78,7 @@ def pieces_of(dialect: Dialect, message: Any) -> Pieces:
     try:
         return (*dialect.split(message), dialect.role_of(message))
     except Misplaced as error:
-        raise _wrong(dialect, error.path, error.said_of(message)) from error
+        raise _envelope_error(dialect, error.path, error.problem_in(message)) from error
 
 
 @attrs.define
@@ -150,7 +150,9 @@ class BlockReader:
         # A body can't hold a role that is not text, so it would be lost on the way back.
         said = message.get("role") if isinstance(message, dict) else None
         if said is not None and not isinstance(said, str):
-            raise _wrong(self.dialect, "/role", f"expected text, got {quote(said, limit=40)}")
+            raise _envelope_error(
+                self.dialect, "/role", f"expected text, got {quote(said, limit=40)}"
+            )
 
     def _check_list(self, message: Any, blocks: list[Any]) -> None:
         """Refuse a bare list with values that are no objects, if no block of it can be read."""
@@ -161,7 +163,7 @@ class BlockReader:
     def _check_block(self, block: Any, spot: Spot) -> None:
         if not isinstance(block, dict):
             problem = f"expected an object, got {quote(block, limit=40)}"
-            raise _wrong(self.dialect, spot.pointer(), problem)
+            raise _envelope_error(self.dialect, spot.pointer(), problem)
 
     def _entries(
         self, blocks: list[Any], above: Spot | None = None, directory: str = "/"
@@ -242,7 +244,7 @@ class BlockReader:
             # A limit is about the whole message, not about this block.
             if isinstance(error, DecodeError) and "more than" in error.problem:
                 raise
-            raise _wrong(self.dialect, spot.pointer(), str(error)) from error
+            raise _envelope_error(self.dialect, spot.pointer(), str(error)) from error
 
     def _result(self, item: Result, block: Any, spot: Spot) -> dict[str, Any]:
         """Read the result of a tool: its blocks become items in its directory."""
@@ -331,9 +333,9 @@ def _item_of(dialect: Dialect, block: Any, spot: Spot | None) -> Item | None:
         return _with_top_level(dialect, dialect.read_block(block)) if is_typed else None
     except Misplaced as error:
         path = path_to(error.holder, block) + error.path
-        raise _wrong(dialect, pointer(path), error.said_of(block)) from error
+        raise _envelope_error(dialect, pointer(path), error.problem_in(block)) from error
     except DecodeError as error:
-        raise _wrong(dialect, pointer(""), str(error)) from error
+        raise _envelope_error(dialect, pointer(""), str(error)) from error
 
 
 def _with_top_level(dialect: Dialect, item: Item | None) -> Item | None:
@@ -348,6 +350,6 @@ def _problem_of(error: EnvelopeError) -> str:
     return "; ".join(f"{each.where}: {each.problem}" for each in error.findings) or error.problem
 
 
-def _wrong(target: Dialect, path: str, problem: str) -> EnvelopeError:
+def _envelope_error(target: Dialect, path: str, problem: str) -> EnvelopeError:
     text = f"not a message of {target.name}: {path or 'the message'}: {problem}"
     return EnvelopeError(text, (Finding("shape", path, problem),))

@@ -89,7 +89,7 @@ def missed_in(
         and not (old == _NO_ARGUMENTS and arguments_of(new) == {})
     ]
     return sorted(
-        {said_at(pointer) for pointer, value in changed if is_missed(pointer, value, ignored)}
+        {member_at(pointer) for pointer, value in changed if is_missed(pointer, value, ignored)}
     )
 
 
@@ -106,7 +106,7 @@ def shared_in(
     places = {*difference.get("set", ()), *difference.get("turn", ())}
     return {
         name: pointer for name, (_, pointer) in shared.items()
-        if pointer in places and said_at(pointer) in missed
+        if pointer in places and member_at(pointer) in missed
     }  # fmt: skip
 
 
@@ -114,7 +114,7 @@ def _last(pointer: str) -> str:
     return pointer.rpartition("/")[2]
 
 
-def said_at(pointer: str) -> str:
+def member_at(pointer: str) -> str:
     """Return the name of a member for a loss, by its place."""
     steps = [step for step in pointer.split("/") if step and not step.isdecimal()]
     return ".".join(step.replace("~1", "/").replace("~0", "~") for step in steps)

@@ -61,7 +61,7 @@ def _runs(files: list[Path], format_name: str | None, limits: Limits) -> Iterato
         except OSError as error:
             is_link = "it is a link, and links are not followed"
             why = is_link if file.is_symlink() else f"can't read it: {error.strerror}"
-            yield _unread(file.name, why)
+            yield _unread_run(file.name, why)
             continue
         left -= len(data)
         if left < 0:
@@ -71,15 +71,15 @@ def _runs(files: list[Path], format_name: str | None, limits: Limits) -> Iterato
 
 def _run(data: bytes, name: str, format_name: str | None, limits: Limits) -> Transcript:
     if not data.strip():
-        return _unread(name, "the file is empty")
+        return _unread_run(name, "the file is empty")
     try:
         read = read_transcript(data, format_name, limits=limits)
     except MessageBodyError as error:
-        return _unread(name, str(error))
+        return _unread_run(name, str(error))
     return attrs.evolve(read, messages=tuple(_with_name(each, name) for each in read.messages))
 
 
-def _unread(name: str, problem: str) -> Transcript:
+def _unread_run(name: str, problem: str) -> Transcript:
     """Return a message with the reason; the other files tell what came before and after."""
     return Transcript((ChatMessage(MessageBody(), name=name, problem=problem),))
 

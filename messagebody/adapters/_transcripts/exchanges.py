@@ -50,20 +50,22 @@ def channels_in(value: Any) -> tuple[Any, dict[str, Any]]:
     return value, beside
 
 
-def built(value: Any) -> Any:
+def from_constructors(value: Any) -> Any:
     """Return a value without the calls of constructors that LangChain has written around it.
 
     Messages keep theirs: the name of its class is the only thing that tells who says one.
     """
     if isinstance(value, list):
-        return [built(each) if isinstance(each, dict) else each for each in value]
+        return [from_constructors(each) if isinstance(each, dict) else each for each in value]
     if not isinstance(value, dict):
         return value
     if value.get("lc") == 1 and value.get("type") == "constructor" and not is_message(value):
         held = value.get("kwargs")
         return held if isinstance(held, dict) else value
     messages = value.get("messages")
-    return {**value, "messages": built(messages)} if isinstance(messages, list) else value
+    return (
+        {**value, "messages": from_constructors(messages)} if isinstance(messages, list) else value
+    )
 
 
 def _may_hold(value: Any) -> bool:
@@ -71,11 +73,11 @@ def _may_hold(value: Any) -> bool:
     return isinstance(value, dict) and "type" not in value and not is_message(value)
 
 
-def spoken(value: Any) -> Any:
+def with_message_list(value: Any) -> Any:
     """Return a request with a list of messages where it holds one message, or its text.
 
     Examples:
-        >>> spoken({"model": "m", "input": "Hello"})
+        >>> with_message_list({"model": "m", "input": "Hello"})
         {'model': 'm', 'input': [{'role': 'user', 'content': 'Hello'}]}
     """
     if not _may_hold(value):
@@ -83,12 +85,12 @@ def spoken(value: Any) -> Any:
     held = [name for name in HOLDERS if name in value]
     said = value[held[0]] if len(held) == 1 else None
     if isinstance(said, str):
-        return {**value, held[0]: [_said(held[0], said)]}
+        return {**value, held[0]: [_user_message(held[0], said)]}
     is_one = isinstance(said, dict) and (is_message(said) or "parts" in said)
     return {**value, held[0]: [said]} if is_one else value
 
 
-def _said(holder: str, text: str) -> dict[str, Any]:
+def _user_message(holder: str, text: str) -> dict[str, Any]:
     if holder == "contents":
         return {"role": "user", "parts": [{"text": text}]}
     return {"role": "user", "content": text}

@@ -122,7 +122,7 @@ def holds_messages(value: Any) -> bool:
         return True
     if exchanges.pair_in(held) is not None:
         return any(map(holds_messages, exchanges.pair_in(held) or ()))
-    held = exchanges.spoken(exchanges.built(held))
+    held = exchanges.with_message_list(exchanges.from_constructors(held))
     if is_message(held) or messages_of(held) is not None or detect(held):
         return True
     listed = _listed_in(held)
@@ -145,7 +145,9 @@ def _of_json(value: Any, format_name: str | None, limits: Limits) -> Transcript:
         if run is not None:
             break
     else:
-        run = _of_request(exchanges.spoken(exchanges.built(value)), format_name, limits)
+        run = _of_request(
+            exchanges.with_message_list(exchanges.from_constructors(value)), format_name, limits
+        )
     return attrs.evolve(run, about={**beside, **run.about}) if beside else run
 
 
@@ -173,7 +175,7 @@ def _of_answers(value: Any, format_name: str | None, limits: Limits) -> Transcri
     answers = exchanges.answers_in(value)
     runs = []
     for answer in answers:
-        run = _of_request(exchanges.built(answer.message), format_name, limits)
+        run = _of_request(exchanges.from_constructors(answer.message), format_name, limits)
         first, *others = run.messages or (ChatMessage(MessageBody()),)
         about = {**answer.about, **first.about}
         first = attrs.evolve(first, about=about, name=first.name or answer.name)
@@ -212,7 +214,7 @@ def _of_others(value: Any, format_name: str | None, limits: Limits) -> Transcrip
     """Return the run of one message, of a body, or of a list with something else in it."""
     listed = _listed_in(value)
     if listed and (format_name is None or not _is_one(format_name, value)):
-        is_talk = any(map(_is_said, listed)) or all(map(detect, listed))
+        is_talk = any(map(_is_conversational, listed)) or all(map(detect, listed))
         body = None if is_talk or format_name is not None else _body(value, limits)
         if body is not None:
             return Transcript((ChatMessage(body, _stored_role(body)),))
@@ -263,10 +265,10 @@ def _of_each(values: Sequence[Any], format_name: str | None, limits: Limits) -> 
 
     Neighbours that are messages are read together, in the format of most of them.
     """
-    said = [each for each in values if _is_said(each)]
+    said = [each for each in values if _is_conversational(each)]
     found = format_name or (_format_of(said, said) if said else None)
     runs = []
-    for is_said, group in groupby(values, _is_said):
+    for is_said, group in groupby(values, _is_conversational):
         if is_said and found is not None:
             runs.append(_read_all(found, [*group], limits))
         else:
@@ -275,10 +277,10 @@ def _of_each(values: Sequence[Any], format_name: str | None, limits: Limits) -> 
 
 
 def _is_known(value: Any) -> bool:
-    return _is_said(value) or bool(detect(value))
+    return _is_conversational(value) or bool(detect(value))
 
 
-def _is_said(value: Any) -> bool:
+def _is_conversational(value: Any) -> bool:
     kind = value.get("type") if isinstance(value, dict) else None
     # An event of AG-UI, such as TEXT_MESSAGE_START, states the role of its message.
     is_event = isinstance(kind, str) and kind.isupper()
@@ -297,10 +299,10 @@ def _of_one(value: Any, found: str | None, limits: Limits) -> Transcript:
             return Transcript((_read(found, value, limits),), found)
     except MessageBodyError:
         pass
-    return Transcript((_unread(value, f"expected a message, got {_shown(value)}"),))
+    return Transcript((_unread_message(value, f"expected a message, got {_quoted(value)}"),))
 
 
-def _shown(value: Any) -> str:
+def _quoted(value: Any) -> str:
     return redact_urls(quote(value, limit=80))
 
 
@@ -319,17 +321,17 @@ def _format_of(value: Any, messages: Sequence[Any], hint: str | None = None) -> 
         messages: the messages.
         hint: the format that is taken if several fit.
     """
-    found = detect(value) or _most(messages)
+    found = detect(value) or _likeliest_formats(messages)
     if not found:
         known = ", ".join(adapter_names())
         raise EnvelopeError(
-            f"expected messages of a format that is known, got {_shown(value)}; "
+            f"expected messages of a format that is known, got {_quoted(value)}; "
             f"the formats are {known}"
         )
     return hint if hint in found else USUAL if USUAL in found else found[0]
 
 
-def _most(messages: Sequence[Any]) -> tuple[str, ...]:
+def _likeliest_formats(messages: Sequence[Any]) -> tuple[str, ...]:
     """Return the formats with the most evidence; a message of texts alone tells less."""
     counts: dict[str, float] = defaultdict(float)
     for message in messages:
@@ -373,11 +375,11 @@ def _read(format_name: str, message: Any, limits: Limits) -> ChatMessage:
     try:
         made = read_within(limits, format_name, message)
     except MessageBodyError as error:
-        return _unread(message, str(error))
+        return _unread_message(message, str(error))
     return _message(made, _role_in(message))
 
 
-def _unread(message: Any, problem: str) -> ChatMessage:
+def _unread_message(message: Any, problem: str) -> ChatMessage:
     source = Part(json.dumps(message, indent=2, ensure_ascii=False), content_type=JSON)
     return ChatMessage(MessageBody([source]), _role_in(message), problem=redact_urls(problem))
 
@@ -388,7 +390,7 @@ def _problem(losses: Iterable[Loss]) -> str:
 
 
 def _message(made: Converted[MessageBody], role: str | None = None) -> ChatMessage:
-    return _said(made.value, made.rest, made.losses, role)
+    return _chat_message(made.value, made.rest, made.losses, role)
 
 
 def _converted(made: Converted[Any], format_name: str | None) -> Transcript:
@@ -401,19 +403,19 @@ def _converted(made: Converted[Any], format_name: str | None) -> Transcript:
         number = loss.message if loss.message in range(len(rests)) else None
         losses[number].append(attrs.evolve(loss, message=None))
     messages = tuple(
-        _unread(rest["message"], _problem(losses[number]))
-        if is_unread(body, rest) else _said(body, rest, losses[number])
+        _unread_message(rest["message"], _problem(losses[number]))
+        if is_unread(body, rest) else _chat_message(body, rest, losses[number])
         for number, (body, rest) in enumerate(zip(made.value, rests, strict=True))
     )  # fmt: skip
-    return Transcript(messages, format_name or _stated(rests), (*losses[None],))
+    return Transcript(messages, format_name or _common_format(rests), (*losses[None],))
 
 
-def _stated(rests: Sequence[Any]) -> str | None:
+def _common_format(rests: Sequence[Any]) -> str | None:
     found = {rest.get("format") if isinstance(rest, dict) else None for rest in rests}
     return found.pop() if len(found) == 1 else None
 
 
-def _said(
+def _chat_message(
     body: MessageBody, rest: Any, losses: Iterable[Loss], role: str | None = None
 ) -> ChatMessage:
     about = _about(rest)

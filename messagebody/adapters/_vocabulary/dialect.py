@@ -33,7 +33,7 @@ class Misplaced(EnvelopeError):
         self.holder = holder
         super().__init__(f"{path or 'the message'}: {detail}", (Finding("shape", path, detail),))
 
-    def said_of(self, value: Any) -> str:
+    def problem_in(self, value: Any) -> str:
         """Return the problem, with what a value has in the place of what was expected."""
         if not self.detail.startswith("expected") or ", got " in self.detail:
             return self.detail

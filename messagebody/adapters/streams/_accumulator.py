@@ -209,7 +209,7 @@ def at(blocks: list[Any], index: Any, what: str) -> Any:
     """
     # Python counts a negative index from the end, and events may not.
     if type(index) is not int or not 0 <= index < len(blocks):
-        raise OutOfPlace(f"{what} {_shown(index)} has not begun")
+        raise OutOfPlace(f"{what} {_quoted_index(index)} has not begun")
     return blocks[index]
 
 
@@ -231,7 +231,7 @@ def objects(holder: Any, key: str) -> list[dict[str, Any]]:
     raise OutOfPlace(f"its member {key} is {quote(value, limit=40)}")
 
 
-def _shown(index: Any) -> str:
+def _quoted_index(index: Any) -> str:
     return str(index) if type(index) is int else quote(index, limit=40)
 
 
@@ -242,7 +242,7 @@ def next_of(blocks: list[Any], index: Any, what: str) -> None:
         OutOfPlace: it is another block.
     """
     if index != len(blocks):
-        raise OutOfPlace(f"{what} {_shown(index)} begins, where {len(blocks)} is next")
+        raise OutOfPlace(f"{what} {_quoted_index(index)} begins, where {len(blocks)} is next")
 
 
 def joined_texts(

@@ -72,7 +72,7 @@ def sent_events(body: MessageBody, *, piece: int = PIECE, start: str = "0") -> I
     """Return the events of `to_stream`, each with the position after it."""
     if type(piece) is not int or piece < 1:
         raise InvalidArgument("a number of bytes, at least 1", piece)
-    return _sent(require_body(body).copy(), piece, start, *_read_position(body, start))
+    return _remaining_events(require_body(body).copy(), piece, start, *_read_position(body, start))
 
 
 def stream_lines(events: Iterable[dict[str, Any]]) -> Iterator[str]:
@@ -139,7 +139,7 @@ def _is_in(body: MessageBody, begun: int, index: int, size: int) -> bool:
     return size <= (0 if body[index].is_reference else body[index].size or 0)
 
 
-def _sent(
+def _remaining_events(
     body: MessageBody, piece: int, start: str, begun: int, opened: dict[int, int]
 ) -> Iterator[Sent]:
     if start == _DONE:

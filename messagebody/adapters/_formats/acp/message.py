@@ -105,7 +105,7 @@ class AgentCommunication(Format):
                 del block["content"]
             return {**block, **_citation(item.citations)}
         if isinstance(item, Media):
-            return _written(item)
+            return _media_block(item)
         if isinstance(item, Reasoning):
             return _trajectory(message=item.text)
         if isinstance(item, Call):
@@ -257,7 +257,7 @@ def _citation(citations: list[dict[str, Any]]) -> dict[str, Any]:
     return {"metadata": {key: value for key, value in said.items() if key in known}}
 
 
-def _written(item: Media) -> dict[str, Any] | None:
+def _media_block(item: Media) -> dict[str, Any] | None:
     if item.kind == "value":
         value = value_of(item)
         return None if value is NotJson else {"value": value}

@@ -51,7 +51,7 @@ class AgentEvents(Accumulator):
         elif kind == "run.awaiting":
             self.aside["what the run waits for"] += 1
         elif kind in _FAILURES:
-            self.fail(_told(event))
+            self.fail(_failure_members(event))
         elif kind != "generic" and not kind.startswith("run."):
             raise UnknownEvent
 
@@ -62,7 +62,7 @@ class AgentEvents(Accumulator):
     def follow(self, event: dict[str, Any]) -> None:
         """Note the failure of a run whose message was complete."""
         if event["type"] in _FAILURES:
-            self.note_end(_told(event))
+            self.note_end(_failure_members(event))
 
     def message(self) -> Any:
         """Return the message so far."""
@@ -70,7 +70,7 @@ class AgentEvents(Accumulator):
         return {"role": "agent", **(self._message or {}), "parts": parts}
 
 
-def _told(event: dict[str, Any]) -> dict[str, Any]:
+def _failure_members(event: dict[str, Any]) -> dict[str, Any]:
     """Return the members of a failure that tell it: those of the run, or of the error."""
     held = event.get("run")
     told: dict[str, Any] = held if isinstance(held, dict) else event

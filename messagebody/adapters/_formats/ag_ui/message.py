@@ -127,7 +127,7 @@ class AgentUserInteraction(Format):
             return {"role": "reasoning", "content": blocks[0]["text"]}
         if kinds == ["activity"]:
             return {"role": "activity", "content": blocks[0]["value"]}
-        return _spoken(blocks, form, role)
+        return _conversation_message(blocks, form, role)
 
     def is_turn(self, value: Any) -> bool:
         """Return whether a value is one message: a list of blocks, which have no roles, is one."""
@@ -186,7 +186,7 @@ class AgentUserInteraction(Format):
         if isinstance(item, Text):
             return {"type": "text", "text": item.text}
         if isinstance(item, Media):
-            return _written(item)
+            return _media_block(item)
         if isinstance(item, Call):
             is_object = item.form == "object"
             arguments = item.arguments if is_object else arguments_text(item.arguments)
@@ -243,7 +243,7 @@ def _is_part(part: Any) -> bool:
     return kind == "text" and isinstance(part.get("text"), str)
 
 
-def _spoken(blocks: list[Any], form: Any, role: str) -> dict[str, Any]:
+def _conversation_message(blocks: list[Any], form: Any, role: str) -> dict[str, Any]:
     """Return the message of a user, an assistant or a system."""
     calls = [block for block in blocks if "function" in block]
     content = [block for block in blocks if "function" not in block]
@@ -295,7 +295,7 @@ def _binary(block: dict[str, Any]) -> Media | None:
     return None
 
 
-def _written(item: Media) -> dict[str, Any] | None:
+def _media_block(item: Media) -> dict[str, Any] | None:
     if item.kind == "value":
         value = value_of(item)
         return None if value is NotJson else {"type": "value", "value": value}

@@ -197,9 +197,9 @@ class RunEvents(Accumulator):
                 case "activity":
                     self.aside[_ASIDE["ACTIVITY_"]] += 1
                 case role:
-                    self._said(_THOUGHT if role == "reasoning" else _TEXT, message)
+                    self._restate_message(_THOUGHT if role == "reasoning" else _TEXT, message)
 
-    def _said(self, sort: str, message: dict[str, Any]) -> None:
+    def _restate_message(self, sort: str, message: dict[str, Any]) -> None:
         name, content = str(message.get("id")), message.get("content")
         if isinstance(content, str) and content:
             self._restate((sort, name), content)

@@ -79,7 +79,7 @@ class AgentClient(Format):
         """Return blocks, or the prompt or update that holds them."""
         if form == "updates":
             blocks = blocks or [{"type": "text", "text": ""}]
-            return [_said(block, role) for block in _ended(blocks)]
+            return [_update_for(block, role) for block in _ended(blocks)]
         if form == "prompt":
             return {"prompt": blocks}
         if form == "text" and len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
@@ -156,7 +156,7 @@ class AgentClient(Format):
     def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
         """Return the block of an item."""
         if isinstance(item, Text | Media):
-            return _written(item)
+            return _content_block(item)
         if isinstance(item, Reasoning) and item.form in ("thought", "updates"):
             return {"type": "thought", "text": item.text}
         if item.form not in ("tool_call", "updates"):
@@ -228,7 +228,7 @@ def _ended(blocks: list[Any]) -> list[Any]:
     ]
 
 
-def _said(block: dict[str, Any], role: str) -> Any:
+def _update_for(block: dict[str, Any], role: str) -> Any:
     """Return the update that a block of a speaker goes out in."""
     match block.get("type"):
         case "thought":
@@ -354,7 +354,7 @@ def _result(item: Result, blocks: list[Any]) -> dict[str, Any]:
     return {**made, "rawOutput": values[0]} if len(values) == 1 else made
 
 
-def _written(item: Text | Media) -> Any | None:
+def _content_block(item: Text | Media) -> Any | None:
     if isinstance(item, Media):
         if item.kind == "value":
             value = value_of(item)

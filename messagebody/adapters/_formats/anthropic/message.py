@@ -130,7 +130,7 @@ class Anthropic(Format):
         kind = block.get("type")
         if kind == "text":
             said = optional(block, "citations", list) or []
-            return Text(need(block, "text"), citations=[_cited(each) for each in said])
+            return Text(need(block, "text"), citations=[_read_citation(each) for each in said])
         if kind == "compaction":
             # What has been said before, in the words of the model.
             summary = optional(block, "content")
@@ -166,7 +166,7 @@ class Anthropic(Format):
             said = [_citation(each) for each in item.citations if _is_ours(each)]
             return {**block, "citations": said} if said else block
         if isinstance(item, Media):
-            return _written(item)
+            return _media_block(item)
         if isinstance(item, Reasoning):
             return {"type": "thinking", "thinking": item.text}
         if isinstance(item, Call):
@@ -251,7 +251,7 @@ def _file_url(file_id: str) -> str:
 _CITATION: Final = {"source": "url"}
 
 
-def _cited(citation: Any) -> dict[str, Any]:
+def _read_citation(citation: Any) -> dict[str, Any]:
     if need(citation, "type") == "search_result_location":
         return renamed(citation, _CITATION)
     return citation  # type: ignore[no-any-return]
@@ -322,7 +322,7 @@ def _pieces(block: Any) -> list[Any]:
     One that is built of texts alone stays whole.
     """
     kind = block.get("type") if isinstance(block, dict) else None
-    if kind in ("document", "search_result") and _texts_in(_held(block)):
+    if kind in ("document", "search_result") and _texts_in(_inner_blocks(block)):
         return [block]
     source = block.get("source") if kind == "document" else None
     if isinstance(source, dict) and isinstance(source.get("content"), list):
@@ -345,8 +345,8 @@ def _whole(pieces: list[Any]) -> list[Any]:
             blocks.append(piece)
             continue
         last: Any = blocks[-1] if blocks else {}
-        held = _held(piece)
-        before = _held(last) if last.get("type") == piece.get("type") else None
+        held = _inner_blocks(piece)
+        before = _inner_blocks(last) if last.get("type") == piece.get("type") else None
         if before is None or held is None:
             blocks.append({key: value for key, value in piece.items() if key != "more"})
         elif piece["type"] == "document":
@@ -356,7 +356,7 @@ def _whole(pieces: list[Any]) -> list[Any]:
     return blocks
 
 
-def _held(block: Any) -> list[Any] | None:
+def _inner_blocks(block: Any) -> list[Any] | None:
     """Return the blocks that a document or search result is built of."""
     holder = block.get("source") if block.get("type") == "document" else block
     content = holder.get("content") if isinstance(holder, dict) else None
@@ -415,7 +415,7 @@ def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
     return made if item.is_error is None else {**made, "is_error": item.is_error}
 
 
-def _written(item: Media) -> Any | None:
+def _media_block(item: Media) -> Any | None:
     if item.kind == "search_result":
         about, texts = search_result_members(item)
         return {"type": item.kind, **about, "content": _blocks_of(texts)}

@@ -137,13 +137,13 @@ class AnthropicEvents(Accumulator):
 
     def message(self) -> Any:
         """Return the message so far, with arguments of calls as far as they are certain."""
-        return self._made(is_last=self.is_over)
+        return self._message_so_far(is_last=self.is_over)
 
     def whole(self) -> Any:
         """Return the message; the input of a call that was cut is its text."""
-        return self._made(is_last=True)
+        return self._message_so_far(is_last=True)
 
-    def _made(self, *, is_last: bool) -> Any:
+    def _message_so_far(self, *, is_last: bool) -> Any:
         blocks = plain(self._blocks)
         for index, text in self._inputs.items():
             is_whole = is_last or index in self._stopped

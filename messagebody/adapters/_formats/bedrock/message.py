@@ -151,7 +151,7 @@ class Bedrock(Format):
             if kind == "text":
                 return Text(need(block, "text"))
             if kind == "citationsContent":
-                return _cited(need(block, kind, dict))
+                return _cited_text(need(block, kind, dict))
             if kind == "searchResult":
                 found = need(block, kind, dict)
                 texts = [need(each, "text") for each in need(found, "content", list)]
@@ -185,7 +185,7 @@ class Bedrock(Format):
         if isinstance(item, Reasoning):
             return {"reasoningContent": {"reasoningText": {"text": item.text}}}
         if isinstance(item, Media):
-            return _written(item)
+            return _media_block(item)
         if isinstance(item, Call):
             arguments = arguments_object(item.arguments)
             use = {"toolUseId": call_id(item), "name": item.name, "input": arguments}
@@ -300,7 +300,7 @@ _TRANSLATED: Final = {
 """The places in documents that Anthropic names, and what Converse calls them."""
 
 
-def _cited(block: Any) -> Text | None:
+def _cited_text(block: Any) -> Text | None:
     """Return a text with its citations; its form is the lengths of its pieces."""
     texts = [need(each, "text") for each in need(block, "content", list)]
     citations = []
@@ -461,7 +461,7 @@ def _out_of_object(value: Any) -> Any:
     return value
 
 
-def _written(item: Media) -> Any:
+def _media_block(item: Media) -> Any:
     if item.kind == "json":
         value = value_of(item)
         if value is NotJson:

@@ -157,14 +157,14 @@ class ConverseEvents(Accumulator):
 
     def message(self) -> Any:
         """Return the message so far, with arguments of calls as far as they are certain."""
-        return self._made(is_last=self._is_finished or self.is_over)
+        return self._message_so_far(is_last=self._is_finished or self.is_over)
 
     def whole(self) -> Any:
         """Return the message; the input of a call that was cut is its text."""
-        return self._made(is_last=True)
+        return self._message_so_far(is_last=True)
 
-    def _made(self, *, is_last: bool) -> Any:
-        blocks = [_written(block) for block in plain(self._blocks)]
+    def _message_so_far(self, *, is_last: bool) -> Any:
+        blocks = [_message_block(block) for block in plain(self._blocks)]
         for index, text in self._inputs.items():
             is_whole = is_last or index in self._stopped
             use = blocks[self._places[index]]["toolUse"]
@@ -207,7 +207,7 @@ def _place(index: int, block: dict[str, Any] | None, key: str) -> Any:
     return block[key]
 
 
-def _written(block: dict[str, Any]) -> dict[str, Any]:
+def _message_block(block: dict[str, Any]) -> dict[str, Any]:
     """Return a block as a message has it: a cited text is one of another kind."""
     if "citations" not in block:
         return block

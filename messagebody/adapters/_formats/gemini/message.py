@@ -214,7 +214,7 @@ class Gemini(Format):
         if isinstance(item, Reasoning):
             return {"text": item.text, "thought": True}
         if isinstance(item, Media):
-            return _written(item)
+            return _media_block(item)
         if isinstance(item, Call | Result) and is_of_provider(item):
             return _of_server(item, blocks)
         if isinstance(item, Call):
@@ -367,19 +367,19 @@ def _of_server(item: Call | Result, blocks: list[Any]) -> dict[str, Any]:
     named = {"toolType": item.name} if item.name else {}
     if isinstance(item, Call):
         return {"toolCall": {**known, **named, "args": arguments_object(item.arguments)}}
-    said = {"response": _said(item, blocks)} if blocks else {}
+    said = {"response": _result_object(item, blocks)} if blocks else {}
     return {"toolResponse": {**known, **named, **said}}
 
 
 def _response(item: Result, blocks: list[Any]) -> dict[str, Any]:
     others = [block for block in blocks if "text" not in block and "response" not in block]
-    made = {"name": item.name or item.id or "unknown", "response": _said(item, blocks)}
+    made = {"name": item.name or item.id or "unknown", "response": _result_object(item, blocks)}
     if item.id is not None:
         made["id"] = item.id
     return {**made, "parts": others} if others else made
 
 
-def _said(item: Result, blocks: list[Any]) -> Any:
+def _result_object(item: Result, blocks: list[Any]) -> Any:
     """Return the one object that the API takes, with every text and every JSON value in it."""
     if len(blocks) == 1 and isinstance(item.form, str) and _BARE in item.form.split():
         return blocks[0].get("text", blocks[0].get("response"))
@@ -403,7 +403,7 @@ def _code(block: Any) -> Item | None:
     return None
 
 
-def _written(item: Media) -> Any:
+def _media_block(item: Media) -> Any:
     if item.kind == "response":
         value = value_of(item)
         if value is NotJson:

@@ -118,7 +118,7 @@ class Haystack(Format):
             return {"text": item.text}
         if isinstance(item, Media) and item.url is not None:
             return None
-        made = _written(item, blocks)
+        made = _kind_and_object(item, blocks)
         if made is None:
             return None
         kind, value = made
@@ -209,7 +209,7 @@ _ITEMS: Final[dict[str, Any]] = {
 }  # fmt: skip
 
 
-def _written(item: Item, blocks: list[Any]) -> tuple[str, Any] | None:
+def _kind_and_object(item: Item, blocks: list[Any]) -> tuple[str, Any] | None:
     """Return the kind of an item, and the object that expresses it."""
     if isinstance(item, Media) and item.kind == "value":
         value = value_of(item)

@@ -179,7 +179,7 @@ class LangChain(Format):
         match kind:
             case "text":
                 said = optional(block, "annotations", list) or []
-                return Text(need(block, "text"), citations=[_cited(each) for each in said])
+                return Text(need(block, "text"), citations=[_read_citation(each) for each in said])
             case "reasoning" if isinstance(block.get("reasoning"), str):
                 return Reasoning(block["reasoning"])
             case "tool_call" | "server_tool_call" | "invalid_tool_call":
@@ -215,7 +215,7 @@ class LangChain(Format):
             said = [_annotation(each) for each in item.citations]
             return {**block, "annotations": said} if said else block
         if isinstance(item, Media):
-            return _written(item)
+            return _media_block(item)
         if isinstance(item, Code) and item.form in ("executable_code", "code_execution_result"):
             return {"type": item.form, item.form: item.text}
         if isinstance(item, Reasoning):
@@ -698,7 +698,7 @@ def _is_of_unfinished(form: Any) -> bool:
     return is_pair and form[0] in ("streamed", "counted", "streamed counted")
 
 
-def _cited(annotation: Any) -> dict[str, Any]:
+def _read_citation(annotation: Any) -> dict[str, Any]:
     need(annotation, "type")
     return renamed(annotation, _CITATION)
 
@@ -782,7 +782,7 @@ def _name(block: Any) -> str | None:
     return None
 
 
-def _written(item: Media) -> Any:
+def _media_block(item: Media) -> Any:
     if item.kind == "json":
         value = value_of(item)
         return None if value is NotJson else {"type": "json", "json": value}

@@ -212,7 +212,7 @@ class MessagePieces(Accumulator):
         content = blocks[0]["text"] if is_text and blocks else blocks
         data: dict[str, Any] = {"type": self._kind, **plain(self._about), "content": content}
         for call in self._calls:
-            name, made = _written(call)
+            name, made = _call_block(call)
             data.setdefault(name, []).append(made)
         return {"type": self._kind, "data": data}
 
@@ -230,7 +230,7 @@ def _is_other(known: Any, said: Any) -> bool:
     return bool(known) and bool(said) and known != said
 
 
-def _written(call: ArrivingCall) -> tuple[str, dict[str, Any]]:
+def _call_block(call: ArrivingCall) -> tuple[str, dict[str, Any]]:
     """Return the list that a call is in, and the call."""
     said, text = {"name": call.name, "id": call.id or None, **call.about}, str(call.arguments)
     value = _arguments(text)

@@ -142,7 +142,7 @@ class LlamaIndex(Format):
         match _type_of(block):
             case "text":
                 said = optional(block, "citations", list) or []
-                return Text(need(block, "text"), citations=[_cited(each) for each in said])
+                return Text(need(block, "text"), citations=[_read_citation(each) for each in said])
             case "citation":
                 return _source(block)
             case "image" | "audio" | "video" | "document" as kind:
@@ -167,7 +167,7 @@ class LlamaIndex(Format):
             said = [_citation(each) for each in item.citations if isinstance(each.get("url"), str)]
             return {**made, "citations": said} if said else made
         if isinstance(item, Media):
-            return _written(item)
+            return _media_block(item)
         if isinstance(item, Reasoning):
             return {"block_type": "thinking", "content": item.text}
         if isinstance(item, Call):
@@ -260,7 +260,7 @@ def _source(block: Any) -> Media | None:
     return Media("citation", "text/html", url=url, title=title or None, place="sources")
 
 
-def _cited(block: Any) -> dict[str, Any]:
+def _read_citation(block: Any) -> dict[str, Any]:
     where = optional(block, "additional_location_info", dict) or {}
     cited = need(block, "cited_content", dict)
     quoted = need(cited, "text") if _type_of(cited) == "text" else None  # or a picture
@@ -322,7 +322,7 @@ def _media(block: Any, kind: str) -> Media | None:
     return None
 
 
-def _written(item: Media) -> Any:
+def _media_block(item: Media) -> Any:
     if item.kind == "citable":
         return _written_citable(item)
     if item.kind == "citation":
@@ -331,7 +331,7 @@ def _written(item: Media) -> Any:
     if word == "citable":
         inner = copy.copy(item)
         inner.form = form or None
-        return {"block_type": "citable", "content": [_written(inner)]}
+        return {"block_type": "citable", "content": [_media_block(inner)]}
     content, of = _MEMBERS[item.kind]
     kind = item.media_type
     if kind is not None and item.kind == "audio":

@@ -136,7 +136,7 @@ class ModelContextProtocol(Format):
         if isinstance(item, Text):
             return write_content(item)
         if isinstance(item, Media):
-            return _written(item)
+            return _media_block(item)
         if item.form != "sampling":
             return None
         if isinstance(item, Call):
@@ -255,7 +255,7 @@ def _tool_result(blocks: list[Any]) -> dict[str, Any]:
     return {"content": values[0] if is_alone else content, **structured}
 
 
-def _written(item: Media) -> Any | None:
+def _media_block(item: Media) -> Any | None:
     if item.kind in ("structured", "value"):
         value = value_of(item)
         if value is NotJson or (item.kind != "value" and not isinstance(value, dict | list)):

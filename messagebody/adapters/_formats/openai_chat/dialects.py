@@ -298,7 +298,7 @@ def chunk_of(event: dict[str, Any]) -> dict[str, Any] | None:
     message = about.get("message", {})
     if not isinstance(message, dict):
         return None  # of another service that has such a type
-    said = {name: _listed(name, held, event) for name, held in message.items()}
+    said = {name: _streamed_member(name, held, event) for name, held in message.items()}
     chunk = _chunk(said, about.get("finish_reason"))
     return {**chunk, "error": about["error"]} if about.get("error") else chunk
 
@@ -307,7 +307,7 @@ def _chunk(delta: dict[str, Any], reason: Any) -> dict[str, Any]:
     return {"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
 
 
-def _listed(name: str, held: Any, event: dict[str, Any]) -> Any:
+def _streamed_member(name: str, held: Any, event: dict[str, Any]) -> Any:
     """Return a member of a message in its stream, where a list has one piece at a time."""
     if not isinstance(held, dict):
         return held

@@ -174,7 +174,7 @@ class OpenAIChat(Format):
         kind = block.get("type")
         if kind == "text":
             said = optional(block, "annotations", list) or []
-            return Text(need(block, "text"), citations=[_cited(each) for each in said])
+            return Text(need(block, "text"), citations=[_read_citation(each) for each in said])
         if kind == "json":
             return Media("json", JSON, text=strict_json.dumps(block["json"]))
         if kind in _MEDIA:
@@ -200,7 +200,7 @@ class OpenAIChat(Format):
             said = [each for each in said if each is not None]
             return {**block, "annotations": said} if said else block
         if isinstance(item, Media):
-            return _written(item)
+            return _media_block(item)
         if isinstance(item, Reasoning):
             return dialects.write_thought(item)
         if isinstance(item, Refusal):
@@ -385,7 +385,7 @@ def _put_content(message: dict[str, Any], content: list[Any], form: Any) -> None
         message["content"] = ""
 
 
-def _cited(annotation: Any) -> dict[str, Any]:
+def _read_citation(annotation: Any) -> dict[str, Any]:
     """Return a citation with its own members at the top level."""
     kind = need(annotation, "type")
     about = annotation.get(kind)
@@ -452,7 +452,7 @@ def _call(block: Any, kind: str) -> Call:
 def _member(block: Any) -> Item | None:
     """Return the item of a member beside the content."""
     if "tool_call_id" in block:
-        blocks, form = _told(block.get("content"))
+        blocks, form = _result_blocks(block.get("content"))
         if (name := optional(block, "name")) is not None:
             form = " ".join(filter(None, ["named", form]))
         return Result(optional(block, "tool_call_id"), name=name, form=form, blocks=blocks)
@@ -462,11 +462,11 @@ def _member(block: Any) -> Item | None:
         return _call(block, "function")
     for member in _NAMED:
         if member in block:
-            blocks, form = _told(block.get("content"))
+            blocks, form = _result_blocks(block.get("content"))
             form = member if form is None else f"{member} {form}"
             return Result(None, name=need(block, member), form=form, blocks=blocks)
     if block.keys() == {"content"}:  # older Ollama
-        blocks, form = _told(block["content"])
+        blocks, form = _result_blocks(block["content"])
         return Result(None, form=f"bare {form or ''}", blocks=blocks)
     if "tool_calls" in block:
         return dialects.read_flat(block["tool_calls"])
@@ -483,7 +483,7 @@ def _member(block: Any) -> Item | None:
     return None
 
 
-def _told(content: Any) -> tuple[list[Any], str | None]:
+def _result_blocks(content: Any) -> tuple[list[Any], str | None]:
     """Return the blocks of what a tool returned, and the form of it."""
     if is_value(content):  # some programs forget to write it as text
         return [{"type": "json", "json": content}], "value"
@@ -508,7 +508,7 @@ def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
     return {"tool_call_id": call_id(item), **named, "content": content}
 
 
-def _written(item: Media) -> Any | None:
+def _media_block(item: Media) -> Any | None:
     if item.kind == "json":
         value = value_of(item)
         return None if value is NotJson else {"type": "json", "json": value}

@@ -159,7 +159,7 @@ class ChatChunks(Accumulator):
     def message(self) -> Any:
         """Return the message so far."""
         message = plain(self._message)
-        calls = [_written(call) for call in self._calls if "kind" in call.about]
+        calls = [_call_block(call) for call in self._calls if "kind" in call.about]
         return {**message, "tool_calls": calls} if calls else message
 
     def is_cut(self) -> bool:
@@ -186,7 +186,7 @@ def _goes_on(block: dict[str, Any], more: dict[str, Any]) -> bool:
     return all(block.get(key) == more.get(key) for key in ("type", "index"))
 
 
-def _written(call: ArrivingCall) -> dict[str, Any]:
+def _call_block(call: ArrivingCall) -> dict[str, Any]:
     about = {key: value for key, value in call.about.items() if key != "kind"}
     kind = call.about["kind"]
     key = "input" if kind == "custom" else "arguments"

@@ -195,7 +195,7 @@ class OpenAIResponses(Format):
         if isinstance(item, Text | Refusal):
             return {"type": "message", "content": [_written_text(item)]}
         if isinstance(item, Media):
-            return _written(item)
+            return _media_block(item)
         if isinstance(item, Reasoning):
             return {"type": "reasoning", **_summary(item)}
         if isinstance(item, Call):
@@ -593,7 +593,7 @@ def _annotation(citation: dict[str, Any], item: Text) -> dict[str, Any] | None:
     return None if about is None else {"type": "url_citation", **about}
 
 
-def _written(item: Media) -> Any:
+def _media_block(item: Media) -> Any:
     if item.kind == "code image":
         return {
             "type": "code_output",

@@ -61,7 +61,9 @@ class ResponsesEvents(Accumulator):
         self._count(event)
         if kind == "error":
             # Its members are beside the type, or in an object as in the answer to a request.
-            self.fail(event if isinstance(event.get("error"), dict) else {"error": _told(event)})
+            self.fail(
+                event if isinstance(event.get("error"), dict) else {"error": _error_members(event)}
+            )
         elif kind in _ENDS:
             response = member(event, "response", dict)
             if response.get("output"):
@@ -173,5 +175,5 @@ def _unannounced(kind: str) -> dict[str, Any] | None:
     return {"type": "message", "role": "assistant", "content": []}
 
 
-def _told(event: dict[str, Any]) -> dict[str, Any]:
+def _error_members(event: dict[str, Any]) -> dict[str, Any]:
     return {key: event[key] for key in ("code", "message") if event.get(key) is not None}

@@ -150,7 +150,7 @@ class PydanticAI(Format):
                 return Text(need(block, "content"), role="system", form=kind)
             case "text":
                 said = optional(block, "citations", list) or []
-                citations = [each for citation in said for each in _cited(citation)]
+                citations = [each for citation in said for each in _read_citations(citation)]
                 return Text(need(block, "content"), citations=citations, form="text")
             case "thinking" if block.get("content"):
                 return Reasoning(need(block, "content"))
@@ -171,7 +171,7 @@ class PydanticAI(Format):
         if isinstance(item, Text):
             return _written_text(item)
         if isinstance(item, Media):
-            return _written(item)
+            return _media_block(item)
         if isinstance(item, Reasoning):
             return {"content": item.text, "part_kind": "thinking"}
         if isinstance(item, Call):
@@ -354,7 +354,7 @@ def _retry(block: Any, kind: str) -> Item | None:
     return Media(kind, JSON, text=strict_json.dumps(content))
 
 
-def _cited(citation: Any) -> Iterator[dict[str, Any]]:
+def _read_citations(citation: Any) -> Iterator[dict[str, Any]]:
     """Yield a citation for each of its sources."""
     anchor = optional(citation, "anchor", dict) or {}
     # A citation is of the words in its range, if it does not say that a mark stands there.
@@ -428,7 +428,7 @@ def _source(citation: dict[str, Any]) -> dict[str, Any] | None:
     return {"document_id": known, **about, "kind": "document"} if is_told else None
 
 
-def _written(item: Media) -> Any | None:
+def _media_block(item: Media) -> Any | None:
     if item.kind in {"json", "structured-content", *_RETRIES}:
         value = value_of(item)
         if value is NotJson:

@@ -141,7 +141,7 @@ class VercelAI(Format):
         match kind:
             case "text":
                 said = optional(block, "citations", list) or []
-                return Text(need(block, "text"), citations=[_cited(each) for each in said])
+                return Text(need(block, "text"), citations=[_read_citation(each) for each in said])
             case "reasoning" if "reasoning" in block and "text" not in block:
                 return older.read_thought(block)
             case "reasoning":
@@ -176,7 +176,7 @@ class VercelAI(Format):
             member = "reasoning" if item.form == "reasoning" else "text"
             return {"type": "reasoning", member: item.text}
         if isinstance(item, Media):
-            return _written(item)
+            return _media_block(item)
         if isinstance(item, Call):
             return _written_call(item)
         return _written_result(item, blocks) if isinstance(item, Result) else None
@@ -313,7 +313,7 @@ def _joined(blocks: list[Any]) -> list[Any]:
 # Text and files
 
 
-def _cited(citation: Any) -> dict[str, Any]:
+def _read_citation(citation: Any) -> dict[str, Any]:
     source = need(citation, "source", dict)
     said = {_INDEXES.get(key, key): value for key, value in citation.items() if key != "source"}
     if not isinstance(source.get("url"), str):
@@ -350,7 +350,7 @@ def _all_text(blocks: list[Any]) -> str:
     return "".join(each for each in texts if isinstance(each, str))
 
 
-def _written(item: Media) -> dict[str, Any] | None:
+def _media_block(item: Media) -> dict[str, Any] | None:
     if item.kind in older.KINDS:
         return older.write_media(item)
     if item.kind in {"data", "value"}:

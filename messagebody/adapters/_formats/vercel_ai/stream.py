@@ -208,13 +208,13 @@ class MessageChunks(Accumulator):
 
     def message(self) -> Any:
         """Return the message so far, with inputs of tools as far as they are certain."""
-        return self._made(is_last=self.is_over)
+        return self._message_so_far(is_last=self.is_over)
 
     def whole(self) -> Any:
         """Return the message; the input of a call that was cut is its text."""
-        return self._made(is_last=True)
+        return self._message_so_far(is_last=True)
 
-    def _made(self, *, is_last: bool) -> Any:
+    def _message_so_far(self, *, is_last: bool) -> Any:
         parts = plain(self._parts)
         for part in parts:
             if part.get("state") == "input-streaming" and part.get("toolCallId") in self._inputs:
