@@ -193,19 +193,22 @@ def open_parent(
         os.close(handle)
 
 
-def open_below(root: str | os.PathLike[str], relative: str | os.PathLike[str]) -> int:
+def open_below(
+    root: str | os.PathLike[str], relative: str | os.PathLike[str] | Sequence[str]
+) -> int:
     """Open a file below a directory for reading, without following a link on the way.
 
     Arguments:
         root: the directory; links above it and in its own path are followed.
-        relative: the file's path below it.
+        relative: the file's path below it, or its segments.
 
     Raises:
         OSError: a segment is missing or a link.
     """
-    segments = Path(relative).parts
-    with open_parent(root, segments) as parent:
-        return os.open(segments[-1], READ, dir_fd=parent)
+    if isinstance(relative, str | os.PathLike):
+        relative = Path(relative).parts
+    with open_parent(root, relative) as parent:
+        return os.open(relative[-1], READ, dir_fd=parent)
 
 
 def temporary_name() -> str:

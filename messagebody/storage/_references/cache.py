@@ -89,7 +89,7 @@ class Cache:
         """Return a file object over verified content; None if it is not in the cache."""
         name = hex_digits(digest)
         try:
-            descriptor = open_below(self.directory, name)
+            descriptor = open_below(self.directory, [name])
         except OSError:
             return None
         try:

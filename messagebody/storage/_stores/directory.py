@@ -118,7 +118,7 @@ class FileStore(Store):
 
     @contextlib.contextmanager
     def _open(self, key: str) -> Iterator[io.FileIO]:
-        handle = open_below(self.root, "/".join(segments_of(key, self.url)))
+        handle = open_below(self.root, segments_of(key, self.url))
         with io.FileIO(handle, "rb") as stream:
             # Check the open file, because the name can change between a check and `open`.
             if not modes.S_ISREG(os.fstat(handle).st_mode):
