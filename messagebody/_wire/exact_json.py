@@ -7,7 +7,6 @@ numbers as the interpreter does.
 import decimal
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from decimal import Decimal
 from typing import Any, Final
 
@@ -108,34 +107,35 @@ def contents(data: bytes | bytearray | memoryview | str, *, depth: int) -> Any:
         value = (_fast_decimals if _may_be_inexact(encoded) else _fast)(encoded)
     except (msgspec.MsgspecError, ValueError, RecursionError, _Flawed):
         return loads(text, depth=depth)
-    return value if _has_members_once(text, value) else loads(text, depth=depth)
+    return value if _has_members_once(encoded, value) else loads(text, depth=depth)
 
 
 def _may_be_inexact(text: bytes) -> bool:
     """Return whether a number may be one that no float says exactly: a long one, or a power."""
     shapes = text.translate(_NUMBERS)
-    return b"0e" in shapes or b"0" * _LONG in shapes
+    # A search from the right begins with the digits, which are rarer than the letter e.
+    return shapes.rfind(b"0e") >= 0 or shapes.rfind(b"0" * _LONG) >= 0
 
 
-def _has_members_once(text: str, value: Any) -> bool:
+def _has_members_once(text: bytes, value: Any) -> bool:
     """Return whether the fast parser surely saw each member: it keeps the last of two.
 
-    Each member has a quote and a colon, and strings may have more: so an equal number shows that
-    none was dropped. The value is written again to count those that it has, which is faster than a
-    look at each member.
+    Each member has a colon, and strings may have more, which are written again as they are: so an
+    equal number shows that none was dropped. To write the value again is faster than a look at each
+    member.
     """
-    has_spaces = any(space in text for space in (" :", "\n:", "\t:", "\r:"))
-    if not has_spaces and not any(each in text for each in _COLONS_ESCAPED):
-        with suppress(OverflowError):  # an integer that is too long to be written
-            return text.count('":') == _encode(value).count(b'":')
-    # A colon after a quote is less likely in a string.
-    count = _count_members(value)
-    return text.count(":") == count or (not has_spaces and text.count('":') == count)
+    if b"\\" not in text or not any(each in text for each in _COLONS_ESCAPED):
+        try:
+            written = _encode(value)
+            return written == text or written.count(b":") == text.count(b":")
+        except OverflowError:  # an integer that is too long to be written
+            pass
+    return text.count(b":") == _count_members(value)
 
 
 _encode = msgspec.json.Encoder().encode
-_COLONS_ESCAPED: Final = ("\\u0022", "\\u003")
-"""Quotes and colons that are written again in another way."""
+_COLONS_ESCAPED: Final = (b"\\u003a", b"\\u003A")
+"""Colons that are written again in another way."""
 
 
 def _count_members(value: Any) -> int:

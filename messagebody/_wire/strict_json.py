@@ -312,7 +312,8 @@ def _count_signs(document: str | bytes) -> int:
 def _check_depth(text: str, depth: int) -> None:
     """Refuse endless nesting before a recursive parser sees it."""
     # Most documents have fewer brackets than allowed levels, even with those in strings.
-    if text.count("[") + text.count("{") <= depth or _is_shallow(text, depth):
+    objects = text.count("{")
+    if (objects <= depth and objects + text.count("[") <= depth) or _is_shallow(text, depth):
         return
     # Brackets inside strings do not count, so strings are skipped.
     level = 0
@@ -339,8 +340,9 @@ def _is_shallow(text: str, depth: int) -> bool:
     data = text.encode(errors="surrogatepass")
     if b"\\" in data:
         data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
-    # Strings are what stands between one quote and the next.
-    left = b"".join(data.translate(_ONE_KIND, _NO_SIGNS).split(b'"')[::2])
+    # Strings are what stands between one quote and the next. Most have no brackets.
+    signs = data.translate(_ONE_KIND, _NO_SIGNS).replace(b'""', b"")
+    left = b"".join(signs.split(b'"')[::2])
     for _ in range(depth):
         shorter = left.replace(b"[]", b"")
         if len(shorter) == len(left):
