@@ -6,6 +6,7 @@ A rest has a mark of the body that it was read with, as the rest of a block has 
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, Final
 from zlib import crc32
 
@@ -159,25 +160,39 @@ def _last(made: Sequence[Any], places: dict[Any, list[int]], end: int) -> list[i
 
 
 def _add_changed(found: list[int | None], count: int) -> None:
-    """Give the bodies that have changed the rests between those of their neighbours."""
-    taken = {*found}
-    start = 0
-    while start < len(found):
-        if found[start] is not None:
-            start += 1
-            continue
-        end = start
-        while end < len(found) and found[end] is None:
-            end += 1
+    """Give the bodies that have changed the rests between those of their neighbours.
+
+    Where others have moved, one that has changed takes the rest in its place.
+
+    Raises:
+        EnvelopeError: a rest is left that may be that of a body without one.
+    """
+    kept = [index for index in found if index is not None]
+    taken = {*kept}
+    has_moved, is_as_long = kept != sorted(kept), len(found) == count
+    for start, end in _changed(found):
         before = found[start - 1] if start else None
         after = found[end] if end < len(found) else count
         between = range(-1 if before is None else before, count if after is None else after)
         free = [index for index in between[1:] if index not in taken]
+        if not free and has_moved:
+            free = [index for index in range(start, end) if is_as_long and index not in taken]
         if free and len(free) != end - start:
             raise _unclear(start, f"{len(free):,} messages may be its own")
         if free:
             found[start:end] = free
-        start = end
+            taken |= {*free}
+            continue
+        beside = {index for index in (between.start - 1, between.stop + 1) if 0 <= index < count}
+        if len(taken) < count if has_moved else is_as_long and beside - taken:
+            raise _unclear(start, "bodies have changed places")
+
+
+def _changed(found: list[int | None]) -> list[tuple[int, int]]:
+    """Return the start and the end of each run of bodies without a rest."""
+    runs = groupby(range(len(found)), lambda number: found[number] is None)
+    among = [[*numbers] for is_changed, numbers in runs if is_changed]
+    return [(numbers[0], numbers[-1] + 1) for numbers in among]
 
 
 def _unclear(number: int, why: str) -> EnvelopeError:

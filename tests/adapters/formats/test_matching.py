@@ -1,5 +1,6 @@
 """The rests of a conversation find their bodies, whatever was deleted, added or changed."""
 
+import itertools
 from typing import Any
 
 import pytest
@@ -143,3 +144,21 @@ def test_a_block_without_a_part_goes_out_once() -> None:
     there.value[0].append(Part("Be terse.", metadata={"role": "system"}))
     said = {"role": "system", "content": "Be terse."}
     assert CHAT.from_bodies(there.value, rest=there.rest).value == [*talk, said]
+
+
+@pytest.mark.parametrize("edited", range(5))
+@pytest.mark.parametrize("swap", [*itertools.combinations(range(5), 2)])
+def test_one_body_edited_where_two_change_places(swap: tuple[int, int], edited: int) -> None:
+    """A body in its own place keeps its speaker; whose a moved one is, nobody knows."""
+    bodies, rest = read()
+    order = [*range(5)]
+    order[swap[0]], order[swap[1]] = order[swap[1]], order[swap[0]]
+    moved = [bodies[index] for index in order]
+    moved[edited] = MessageBody([Part("New.")])
+    if edited in swap:
+        with pytest.raises(EnvelopeError, match="rest does not say whose words these are"):
+            CHAT.from_bodies(moved, rest=rest)
+        return
+    talk = [{**TALK[index]} for index in order]
+    talk[edited]["content"] = "New."
+    assert written(moved, rest) == talk
