@@ -234,7 +234,9 @@ class Format(Dialect):
         body, rest = with_rest(self.name, body, rest) if turn is None else (body, rest or {})
         if is_unread(body, rest):
             return self._as_it_came(rest, is_item=turn is not None and self._lists_items)
-        talk = self.talk if turn is not None and rest.get("format") != self.name else None
+        talk = (
+            self.conversation_form if turn is not None and rest.get("format") != self.name else None
+        )
         is_short = not options.carry and talk is None
         if is_short and (plain := write_plain(self, body, rest, role)) is not None:
             return plain, False
@@ -261,7 +263,7 @@ class Format(Dialect):
     @property
     def _lists_items(self) -> bool:
         """Whether a conversation is a list of items, of which several may be one turn."""
-        return self.turn_is_list or self.talk is not None
+        return self.turn_is_list or self.conversation_form is not None
 
     def iter_findings(self, message: Any, /) -> Iterator[Finding]:
         """Yield what in a message breaks the format's rules."""
@@ -375,7 +377,7 @@ class Format(Dialect):
         role = options.pop("role", None)
         if role is not None:
             one_of("role", role, (*ROLES, *ROLE_ALIASES))
-        how = WriteOptions.of(**options)
+        how = WriteOptions.from_options(**options)
         turns, losses = turns_of(self, bodies, rest, results)
         # A conversation that is as it came has ends that its service has taken.
         is_new = len(turns) != len(rest) or not all(turn.is_own for turn in turns)

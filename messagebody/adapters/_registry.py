@@ -19,7 +19,7 @@ from messagebody.errors import InvalidArgument, MessageBodyError
 # Modules are imported on first use: most programs speak one format.
 _adapters: dict[str, str | Adapter] = {
     "a2a": "messagebody.adapters._formats.a2a.message:FORMAT",
-    "a2a-0.3": "messagebody.adapters._formats.a2a.message_0_3:FORMAT",
+    "a2a-0.3": "messagebody.adapters._formats.a2a.message:FORMAT_0_3",
     "acp": "messagebody.adapters._formats.acp.message:FORMAT",
     "ag-ui": "messagebody.adapters._formats.ag_ui.message:FORMAT",
     "agent-client": "messagebody.adapters._formats.agent_client.message:FORMAT",

@@ -80,7 +80,7 @@ def _in_agreement(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> li
     losses += state_ids(turns)
     state_names(turns)
     losses += respell_turns(dialect, turns)
-    if dialect.talk is not None:
+    if dialect.conversation_form is not None:
         number_apart(turns)
     return turns
 

@@ -90,7 +90,7 @@ class BlockWriter:
         """The sources that links cite, by their names."""
         return pages_of(self.plan.positions.parts)
 
-    def of(self, step: PlanStep | KeptBlock) -> Written:
+    def written(self, step: PlanStep | KeptBlock) -> Written:
         """Return the blocks of a step."""
         if isinstance(step, KeptBlock):
             return Written([step.block])
@@ -157,13 +157,13 @@ class BlockWriter:
     # Items beyond text and files
 
     def _of_item(self, item: Item, step: PlanStep) -> Written:
-        inner = joined([self.of(each) for each in step.inner])
+        inner = joined([self.written(each) for each in step.inner])
         if self._is_accepted(item, step.entry):
             blocks = inner.blocks or self._text_of_bare_error(item)
             block = self.dialect.write_block(item, [*blocks])
             if block is not None:
                 return inner._replace(blocks=[block])
-        text, is_said = fallbacks.of_item(item, step.parts, self.role)
+        text, is_said = fallbacks.text_for_item(item, step.parts, self.role)
         fallback = self._fallback(step.part, text, is_supported=is_said)
         return joined([inner._replace(blocks=()), fallback])
 
@@ -201,10 +201,10 @@ class BlockWriter:
             if text is not None:
                 return self._of_text(text, step)
         kinds = kinds_at(self.dialect, self.kinds, entry, step.directory)
-        reached, reason = self.options.reach.of(part, kinds, self.dialect.name)
+        reached, reason = self.options.reach.readable(part, kinds, self.dialect.name)
         made = self._of_media(step, reached, kinds)
         if made is None:
-            text, is_content = fallbacks.of_part(part, reached, step.name, self.role)
+            text, is_content = fallbacks.text_for_part(part, reached, step.name, self.role)
             made = self._fallback(part, text, is_supported=is_content)
         return made._replace(reasons={id(part): reason}) if reason else made
 

@@ -63,7 +63,7 @@ class MessageCheck:
         item = item_of(self._plan.dialect, block)
         return isinstance(item, Media) and item.place == "sources"
 
-    def of(self, step: PlanStep, written: Written) -> Iterator[Loss]:
+    def losses_of_step(self, step: PlanStep, written: Written) -> Iterator[Loss]:
         """Yield what the parts of a step have and its blocks have not."""
         if written.is_whole:
             return
@@ -98,7 +98,7 @@ class MessageCheck:
         for kind, why, affects in pair.losses():
             yield self._loss(kind, part, why, affects)
 
-    def of_message(self, blocks: list[Any], message: Any) -> Iterator[Loss]:
+    def losses_of_message(self, blocks: list[Any], message: Any) -> Iterator[Loss]:
         """Yield a loss if a message holds fewer blocks than were made, or in another order.
 
         Some formats have one text; many have members beside the content for calls and refusals.
@@ -115,7 +115,7 @@ class MessageCheck:
             why = f"{plan.dialect.name} has another order of texts, calls and refusals"
             yield Loss(LossKind.CONVERTED, plan.dialect.place, why)
 
-    def of_links(self) -> Iterator[Loss]:
+    def losses_of_links(self) -> Iterator[Loss]:
         """Yield a loss for each text that links to parts which are read back by no such name."""
         named = {} if self._made is None else self._made.collector.named
         parts = self._plan.positions.parts

@@ -23,7 +23,7 @@ def text_of(part: Part) -> str | None:
         return None
 
 
-def of_part(part: Part, reached: Part, name: str | None, role: str) -> tuple[str, bool]:
+def text_for_part(part: Part, reached: Part, name: str | None, role: str) -> tuple[str, bool]:
     """Return a text in place of a part, and whether it holds the content: others describe it.
 
     Arguments:
@@ -38,7 +38,7 @@ def of_part(part: Part, reached: Part, name: str | None, role: str) -> tuple[str
     return (f"{name}:\n{text}" if name is not None and role != "assistant" else text), True
 
 
-def of_item(item: Item, parts: list[Part], role: str) -> tuple[str | None, bool]:
+def text_for_item(item: Item, parts: list[Part], role: str) -> tuple[str | None, bool]:
     """Return a text in place of an item, and whether the role may have said it so.
 
     No text stands for a thought.

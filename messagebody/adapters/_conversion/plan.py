@@ -17,7 +17,7 @@ from messagebody.adapters._conversion.rest import (
     mark_of,
     matched,
     member_of,
-    stand_in,
+    placeholder,
     with_entries,
 )
 from messagebody.adapters._conversion.role import Role, inferred_role, role_losses, role_of
@@ -295,13 +295,13 @@ def _steps(
     for (item, parts), index in zip(items, indexes, strict=True):
         # Blocks that made no part go back to their positions.
         while index is not None and kept and kept[0] < index:
-            steps.append(KeptBlock(stand_in(entries[kept.popleft()]["block"])))
+            steps.append(KeptBlock(placeholder(entries[kept.popleft()]["block"])))
         entry = {} if index is None else entries[index]
         if item is None:
             steps.append(PlanStep(None, parts, entry, directory))
         else:
             steps.append(_step(positions, item, parts, entry, talk))
-    steps += (KeptBlock(stand_in(entries[index]["block"])) for index in kept)
+    steps += (KeptBlock(placeholder(entries[index]["block"])) for index in kept)
     return steps, [*_losses_of_changed_blocks(positions, items, entries, indexes)]
 
 

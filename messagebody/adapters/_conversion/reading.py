@@ -15,8 +15,8 @@ from messagebody.adapters._conversion.part_descriptions import description_of, w
 from messagebody.adapters._conversion.rest import (
     content_class,
     mark_of,
-    stand_in,
-    without_stand_ins,
+    placeholder,
+    without_placeholders,
 )
 from messagebody.adapters._conversion.unread_members import missed_in, shared_in
 from messagebody.adapters._vocabulary import differences
@@ -30,7 +30,7 @@ from messagebody.adapters._vocabulary.items import (
     Result,
     Text,
 )
-from messagebody.adapters._vocabulary.pointers import Spot, Spots, path_to
+from messagebody.adapters._vocabulary.pointers import BlockPointer, BlockPointers, path_to
 from messagebody.adapters._vocabulary.values import check_text_type, one_of
 from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
@@ -102,7 +102,7 @@ class BlockReader:
     """What is wrong with the blocks that stay in the rest."""
     unnamed: list[tuple[dict[str, Any], Part]] = attrs.field(factory=list, init=False)
     """The unnamed parts, each with the rest of its block."""
-    _spots: Spots = attrs.field(factory=partial(Spots, None, ""), init=False)
+    _pointers: BlockPointers = attrs.field(factory=partial(BlockPointers, None, ""), init=False)
 
     def __attrs_post_init__(self) -> None:
         self.collector.sends_items_as_files = self.dialect.sends_items_as_files
@@ -112,7 +112,7 @@ class BlockReader:
         """Collect the parts of a message, and return the rest of it."""
         blocks, form, said = pieces
         self._check_role(message)
-        self._spots = Spots(message, self.dialect.place)
+        self._pointers = BlockPointers(message, self.dialect.place)
         self.role = self.collector.speaker = said
         entries = self._entries(blocks)
         self._check_list(message, blocks)
@@ -133,7 +133,7 @@ class BlockReader:
         try:
             if not self.refused:
                 return self.dialect.join(blocks, form, word)
-            return without_stand_ins(self.dialect.join([*map(stand_in, blocks)], form, word))
+            return without_placeholders(self.dialect.join([*map(placeholder, blocks)], form, word))
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             if not self.refused:
                 raise
@@ -158,23 +158,23 @@ class BlockReader:
         """Refuse a bare list with values that are no objects, if no block of it can be read."""
         if self.refused and isinstance(message, list) and not self.collector.parts:
             for index, block in enumerate(blocks):
-                self._check_block(block, self._spots.of(blocks, index))
+                self._check_block(block, self._pointers.at(blocks, index))
 
-    def _check_block(self, block: Any, spot: Spot) -> None:
+    def _check_block(self, block: Any, spot: BlockPointer) -> None:
         if not isinstance(block, dict):
             problem = f"expected an object, got {quote(block, limit=40)}"
             raise _envelope_error(self.dialect, spot.pointer(), problem)
 
     def _entries(
-        self, blocks: list[Any], above: Spot | None = None, directory: str = "/"
+        self, blocks: list[Any], above: BlockPointer | None = None, directory: str = "/"
     ) -> list[dict[str, Any]]:
         self.collector.count_blocks(len(blocks))
         return [
-            self.entry(block, self._spots.of(blocks, index, above), directory)
+            self.entry(block, self._pointers.at(blocks, index, above), directory)
             for index, block in enumerate(blocks)
         ]
 
-    def entry(self, block: Any, spot: Spot, directory: str = "/") -> dict[str, Any]:
+    def entry(self, block: Any, spot: BlockPointer, directory: str = "/") -> dict[str, Any]:
         """Collect the part of a block, and return the rest of the block.
 
         Arguments:
@@ -197,7 +197,7 @@ class BlockReader:
             self._lose(spot, UNREAD + _problem_of(error))
             return {"block": block}
 
-    def _plain(self, item: Text, spot: Spot, directory: str) -> dict[str, Any]:
+    def _plain(self, item: Text, spot: BlockPointer, directory: str) -> dict[str, Any]:
         """Collect the part of a block that says just a text, and return the rest of the block."""
         self._add(item, spot, directory)
         if item.key is not None:
@@ -207,7 +207,7 @@ class BlockReader:
         return entry
 
     def rest_of(
-        self, item: Item | None, block: Any, spot: Spot, directory: str = "/"
+        self, item: Item | None, block: Any, spot: BlockPointer, directory: str = "/"
     ) -> dict[str, Any]:
         """Collect the part of a block whose item is known, and return the rest of the block."""
         if directory != "/" and not isinstance(item, Text | Media):
@@ -232,7 +232,7 @@ class BlockReader:
             self.unnamed.append((entry, part))
         return entry
 
-    def _add(self, item: Item, spot: Spot, directory: str) -> bool:
+    def _add(self, item: Item, spot: BlockPointer, directory: str) -> bool:
         if isinstance(item, Text):
             item.citations = item.citations if "citations" in self.collector.keep else []
             item.role = None if item.role == self.role else item.role
@@ -246,7 +246,7 @@ class BlockReader:
                 raise
             raise _envelope_error(self.dialect, spot.pointer(), str(error)) from error
 
-    def _result(self, item: Result, block: Any, spot: Spot) -> dict[str, Any]:
+    def _result(self, item: Result, block: Any, spot: BlockPointer) -> dict[str, Any]:
         """Read the result of a tool: its blocks become items in its directory."""
         if "results" not in self.collector.keep:
             return {"block": block}
@@ -255,9 +255,9 @@ class BlockReader:
         self.collector.end_result(item, is_empty=all("block" in entry for entry in inner))
         if self.is_check:
             return {}
-        made = self.dialect.write_block(item, [*map(stand_in, item.blocks)])
+        made = self.dialect.write_block(item, [*map(placeholder, item.blocks)])
         if not all(isinstance(each, dict) for each in item.blocks):
-            made = without_stand_ins(made)
+            made = without_placeholders(made)
         entry = self._entry_of(item, differences.difference(made, block))
         entry["inner"] = inner if any(each != {} for each in inner) else None
         return {key: value for key, value in entry.items() if value is not None}
@@ -304,7 +304,7 @@ class BlockReader:
                     entry["shared"] = shared
         return entry
 
-    def _lose(self, spot: Spot, why: str) -> None:
+    def _lose(self, spot: BlockPointer, why: str) -> None:
         self.collector.losses.append(Loss(LossKind.OMITTED, str(spot), why))
 
 
@@ -315,7 +315,7 @@ def _linked(item: Item, part: Part) -> list[Any]:
     return [[each.get(key) for key in ("url", "start", "end")] for each in item.citations]
 
 
-def item_of(dialect: Dialect, block: Any, spot: Spot | None = None) -> Item | None:
+def item_of(dialect: Dialect, block: Any, spot: BlockPointer | None = None) -> Item | None:
     """Return the item of a block, None if the block is unknown.
 
     Raises:
@@ -326,7 +326,7 @@ def item_of(dialect: Dialect, block: Any, spot: Spot | None = None) -> Item | No
     return _item_of(dialect, block, spot)
 
 
-def _item_of(dialect: Dialect, block: Any, spot: Spot | None) -> Item | None:
+def _item_of(dialect: Dialect, block: Any, spot: BlockPointer | None) -> Item | None:
     pointer = spot.pointer if spot is not None else str
     is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
     try:

@@ -55,7 +55,7 @@ class Reach:
     def __attrs_post_init__(self) -> None:
         one_of("urls", self.urls, WAYS)
 
-    def of(self, part: Part, kinds: Sequence[Kind], service: str) -> tuple[Part, str]:
+    def readable(self, part: Part, kinds: Sequence[Kind], service: str) -> tuple[Part, str]:
         """Return a part as the target can read it, and why it can't if that is so.
 
         Arguments:
@@ -177,6 +177,8 @@ class WriteOptions:
         one_of("unsupported", self.unsupported, ("text", "omit", "error"))
 
     @classmethod
-    def of(cls, *, carry: bool = False, unsupported: str = "text", **reach: Any) -> "WriteOptions":
+    def from_options(
+        cls, *, carry: bool = False, unsupported: str = "text", **reach: Any
+    ) -> "WriteOptions":
         """Return the options of a call."""
         return cls(carry, unsupported, Reach(**reach))

@@ -147,7 +147,7 @@ _UNKNOWN: Final = {"type": "value held", "block_type": "value held"}
 """What makes a block one of the content in all formats, and of no kind that they have."""
 
 
-def stand_in(block: Any) -> Any:
+def placeholder(block: Any) -> Any:
     """Return a block, or an unknown block that holds a value that is no object.
 
     Formats join objects, and may copy them.
@@ -155,19 +155,19 @@ def stand_in(block: Any) -> Any:
     return block if isinstance(block, dict) else {**_UNKNOWN, "held": _Held(block)}
 
 
-def is_stand_in(block: Any) -> bool:
+def is_placeholder(block: Any) -> bool:
     """Return whether a block holds a value that is no object."""
     return isinstance(block, dict) and isinstance(block.get("held"), _Held)
 
 
-def without_stand_ins(message: Any) -> Any:
+def without_placeholders(message: Any) -> Any:
     """Return a message with the values that unknown blocks hold in their places, made in place."""
     root = [message]
     pending: list[Any] = [root]
     while pending:
         here = pending.pop()
         for key, value in here.items() if isinstance(here, dict) else enumerate(here):
-            if is_stand_in(value):
+            if is_placeholder(value):
                 here[key] = value["held"].value
             elif isinstance(value, dict | list):
                 pending.append(value)

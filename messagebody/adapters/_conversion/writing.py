@@ -14,7 +14,7 @@ from messagebody.adapters._conversion.check import MessageCheck
 from messagebody.adapters._conversion.plan import KeptBlock, MessagePlan, PlanStep, plan_of
 from messagebody.adapters._conversion.reading import item_of
 from messagebody.adapters._conversion.references import WriteOptions
-from messagebody.adapters._conversion.rest import is_stand_in, without_stand_ins
+from messagebody.adapters._conversion.rest import is_placeholder, without_placeholders
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import Media, Text
@@ -47,13 +47,13 @@ def write(
     writer = BlockWriter(plan, options)
     check = MessageCheck(plan, is_carrying=options.carry)
     made = _checked(plan, writer, check)
-    losses = [*made.losses, *check.of_links()]
+    losses = [*made.losses, *check.losses_of_links()]
     blocks = [*_labels(plan, writer, made.blocks, losses), *made.blocks]
     message = dialect.join(blocks, plan.form, plan.role.word)
     if made.refused:
         raise LossyConversion(made.refused)
     if len(blocks) > 1:
-        losses += check.of_message(blocks, message)
+        losses += check.losses_of_message(blocks, message)
     message = _with_original_members(plan, message)
     if not plan.is_own and not plan.steps and check.says_something(message):
         is_dropped = in_talk and dialect.answers_calls
@@ -67,8 +67,8 @@ def _with_original_members(plan: MessagePlan, message: Any) -> Any:
     """Return a message with what the one had that its body came from."""
     inner = [each for step in plan.steps if isinstance(step, PlanStep) for each in step.inner]
     kept = [each for each in (*plan.steps, *inner) if isinstance(each, KeptBlock)]
-    if any(is_stand_in(each.block) for each in kept):
-        message = without_stand_ins(message)
+    if any(is_placeholder(each.block) for each in kept):
+        message = without_placeholders(message)
     message = differences.apply(plan.frame, message)
     # A message that came without an id goes back without one.
     return message if plan.is_own else plan.dialect.complete(message)
@@ -85,12 +85,12 @@ def _checked(plan: MessagePlan, writer: BlockWriter, check: MessageCheck) -> Wri
             losses += check.compared(step.parts[0], source)
             # Readers of a format that lists its sources look for them there.
             if not plan.is_own and not writer.options.carry:
-                blocks += filter(check.is_source, writer.of(step).blocks)
+                blocks += filter(check.is_source, writer.written(step).blocks)
         else:
-            made = writer.of(step)
+            made = writer.written(step)
             blocks += made.blocks
             refused += made.refused
-            losses += (*step.losses, *made.losses, *check.of(step, made))
+            losses += (*step.losses, *made.losses, *check.losses_of_step(step, made))
     return Written(blocks, losses, refused)
 
 

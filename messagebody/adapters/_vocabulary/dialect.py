@@ -319,7 +319,7 @@ class Dialect:
     """Items that need a separate message, which holds one of them and nothing else."""
     turn_is_list: ClassVar[bool] = False
     """Whether one message is a list of items that look like messages themselves."""
-    talk: ClassVar[str | None] = None
+    conversation_form: ClassVar[str | None] = None
     """The form of messages in a conversation, if they then say more than a message alone.
 
     A message of that form is a list of them, one for each block.
@@ -456,7 +456,7 @@ class Dialect:
 
     def turns(self, messages: list[Any]) -> list[Any]:
         """Return the messages of a conversation, where several of them may be one turn: a list."""
-        if self.talk is None and not self.turn_is_list:
+        if self.conversation_form is None and not self.turn_is_list:
             return messages
         made: list[Any] = []
         speaker: str | None = None

@@ -16,7 +16,7 @@ _ITEM: Final = re.compile(r"(?:/[^/]+)?/\d+(?=/|$)")
 _MOST_HOLDERS: Final = 8
 
 
-class Spots:
+class BlockPointers:
     """Find the places of values in one message.
 
     Arguments:
@@ -25,9 +25,9 @@ class Spots:
 
     Examples:
         >>> call = {"id": "c", "function": {"name": 5}}
-        >>> spots = Spots({"content": "Hi", "tool_calls": [call]}, "content")
+        >>> pointers = BlockPointers({"content": "Hi", "tool_calls": [call]}, "content")
         >>> made = [{"type": "text", "text": "Hi"}, {**call, "type": "function"}]
-        >>> spot = spots.of(made, 1)
+        >>> spot = pointers.at(made, 1)
         >>> spot.pointer("/function/name"), str(spot)
         ('/tool_calls/0/function/name', 'tool_calls[0].function')
     """
@@ -40,9 +40,11 @@ class Spots:
         self._bare: tuple[Sequence[Any], list[str | None]] | None = None
         self._listed: tuple[Sequence[Any], tuple[str | None, int]] | None = None
 
-    def of(self, blocks: Sequence[Any], index: int, above: "Spot | None" = None) -> "Spot":
-        """Return the spot of a block among others; `above` is that of the result that holds it."""
-        return Spot(self, blocks, index, above)
+    def at(
+        self, blocks: Sequence[Any], index: int, above: "BlockPointer | None" = None
+    ) -> "BlockPointer":
+        """Return the place of a block among others; `above` is that of the result that holds it."""
+        return BlockPointer(self, blocks, index, above)
 
     def holds(self, blocks: Sequence[Any], index: int) -> bool:
         """Return whether a block is where the message has its blocks; most are."""
@@ -114,15 +116,19 @@ class Spots:
         return found
 
 
-class Spot:
+class BlockPointer:
     """The place of one block; its text is for a person."""
 
-    __slots__ = ("_above", "_blocks", "_index", "_spots")
+    __slots__ = ("_above", "_blocks", "_index", "_pointers")
 
     def __init__(
-        self, spots: Spots, blocks: Sequence[Any], index: int, above: "Spot | None"
+        self,
+        pointers: BlockPointers,
+        blocks: Sequence[Any],
+        index: int,
+        above: "BlockPointer | None",
     ) -> None:
-        self._spots = spots
+        self._pointers = pointers
         self._blocks = blocks
         self._index = index
         self._above = above
@@ -133,14 +139,16 @@ class Spot:
         Arguments:
             path: the pointer to it from the block.
         """
-        if self._above is None and self._spots.holds(self._blocks, self._index):
+        if self._above is None and self._pointers.holds(self._blocks, self._index):
             return self._default() + path
         name, value = _only(self._block)
-        is_bare = not isinstance(value, dict | list) and id(self._block) not in self._spots.places
+        is_bare = (
+            not isinstance(value, dict | list) and id(self._block) not in self._pointers.places
+        )
         if is_bare and (found := self._bare()) is not None:
             return found + (path if name is None else path.removeprefix(_step(name)))
         for value, rest in _along(self._block, path):
-            if (found := self._spots.places.get(id(value))) is not None:
+            if (found := self._pointers.places.get(id(value))) is not None:
                 return (found or self._default()) + rest
         # A piece of an item holds one value of it, and says what is wrong with that.
         inner = self._inner()
@@ -153,8 +161,8 @@ class Spot:
     def _bare(self) -> str | None:
         """Return the place of a value that is no object, None if no list of the message has it."""
         if self._above is None:
-            return self._spots.bare(self._blocks, self._index)
-        within, start = self._spots.list_of(self._blocks, self._above.pointer())
+            return self._pointers.bare(self._blocks, self._index)
+        within, start = self._pointers.list_of(self._blocks, self._above.pointer())
         is_in = within is not None and self._index >= start
         return f"{within}/{self._index - start}" if is_in else None
 
@@ -170,7 +178,7 @@ class Spot:
         found, pending = [], [self._block]
         while pending:
             value = pending.pop(0)
-            if (pointer := self._spots.places.get(id(value))) is not None:
+            if (pointer := self._pointers.places.get(id(value))) is not None:
                 found.append(pointer)
             elif isinstance(value, dict | list):
                 inner = value.values() if isinstance(value, dict) else value
@@ -182,7 +190,7 @@ class Spot:
         members = self._block.values() if isinstance(self._block, dict) else ()
         holders = Counter(
             pointer for member in members if not isinstance(member, bool | None)
-            for pointer in self._spots.holders.get(id(member), ())
+            for pointer in self._pointers.holders.get(id(member), ())
         )  # fmt: skip
         if holders:
             return holders.most_common(1)[0][0] or self._default()
@@ -190,16 +198,16 @@ class Spot:
             return match[0]
         if self._index == 0 or self._above is not None:
             return self._default()
-        before = self._spots.following.get(self._index - 1)
-        before = before or self._spots.of(self._blocks, self._index - 1).pointer()
+        before = self._pointers.following.get(self._index - 1)
+        before = before or self._pointers.at(self._blocks, self._index - 1).pointer()
         head, _, number = before.rpartition("/")
         # What is no object is an item of its own, after the one before it.
         found = f"{head}/{int(number) + 1}" if number.isdecimal() else self._default()
-        self._spots.following[self._index] = found
+        self._pointers.following[self._index] = found
         return found
 
     def _default(self) -> str:
-        above = self._spots.start if self._above is None else self._above.pointer()
+        above = self._pointers.start if self._above is None else self._above.pointer()
         return f"{above}/{self._index}"
 
 
@@ -280,5 +288,5 @@ def path_to(held: Any, value: Any) -> str:
     return ""
 
 
-NOWHERE: Final = Spots(None, "").of([None], 0)
+NOWHERE: Final = BlockPointers(None, "").at([None], 0)
 """The spot of a block that nobody has sent."""

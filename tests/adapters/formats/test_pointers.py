@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messagebody.adapters import adapter
-from messagebody.adapters._vocabulary.pointers import Spots, path_to
+from messagebody.adapters._vocabulary.pointers import BlockPointers, path_to
 
 NEW = {"type": "new", "x": 1}
 
@@ -119,9 +119,9 @@ def objects(value: Any) -> Iterator[Any]:
 @given(values)
 def test_every_object_of_a_message_is_found_by_its_pointer(inner: Any) -> None:
     message = json.loads(json.dumps({"content": inner}))
-    spots = Spots(message, "content")
+    pointers = BlockPointers(message, "content")
     for value in objects(message["content"]):
-        assert pointed(message, spots.of([value], 0).pointer()) is value
+        assert pointed(message, pointers.at([value], 0).pointer()) is value
         assert pointed(message, path_to(value, message)) is value
 
 
@@ -131,4 +131,6 @@ def test_a_block_that_is_made_of_an_item_has_the_place_of_the_item(items: Any, d
     items = json.loads(json.dumps([{**item, "id": f"item {i}"} for i, item in enumerate(items)]))
     number = data.draw(st.integers(0, len(items) - 1))
     made = [{**items[number], "type": "made"}]
-    assert Spots({"content": items}, "content").of(made, 0).pointer() == f"/content/{number}"
+    assert (
+        BlockPointers({"content": items}, "content").at(made, 0).pointer() == f"/content/{number}"
+    )

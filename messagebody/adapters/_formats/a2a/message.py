@@ -386,4 +386,18 @@ def _old_file(item: Media) -> dict[str, Any]:
     return {"kind": "file", "file": {**content, "mimeType": item.media_type, **named}}
 
 
+class AgentToAgent03(AgentToAgent):
+    """A2A 0.3, which agents still send and expect: text has no type, and only files have a name."""
+
+    name = "a2a-0.3"
+    title = "Agent2Agent 0.3 (a2a-sdk 1.3)"
+    kinds = (
+        Kind("data", (JSON,), is_value=True),
+        Kind("file", ("*/*",), ("*",), ("*/*",), name_slot="path"),
+    )
+    roles = {"system": "user", "tool": "user", "assistant": "agent"}  # noqa: RUF012 - nobody changes it
+    is_old = True
+
+
 FORMAT: Final = AgentToAgent()
+FORMAT_0_3: Final = AgentToAgent03()

@@ -51,7 +51,7 @@ class AgentClient(Format):
     )
     slot = "_meta"
     sends_items_as_files = True
-    talk = "updates"
+    conversation_form = "updates"
     roles = {"system": "user", "tool": "user"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:

@@ -45,7 +45,7 @@ class ModelContextProtocol(Format):
     )
     slot = "_meta"
     sends_items_as_files = True
-    talk = "prompts"
+    conversation_form = "prompts"
     roles = {"tool": "user", "system": "user"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
