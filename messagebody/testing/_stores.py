@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, inline, offload, verify
-from messagebody._core import MIB
+from messagebody._core import MIB, sha256_of
 from messagebody.errors import ObjectNotFound, StoreError
 from messagebody.storage import Bytes, Store
 from messagebody.testing._blobs import Failing, Meeting, Slow
@@ -90,6 +90,7 @@ class StoreContract(abc.ABC):
         for key, data in (("sha256/" + "0" * 64, b""), ("sha256/" + "1" * 64, bytes(range(256)))):
             assert store.put(key, Bytes(data), content_type="text/plain") is True
             assert b"".join(store.stream(key)) == data
+            assert store.measure(key) == (len(data), sha256_of(data))
             assert _size(store, key) == len(data)
 
     def test_a_large_object_comes_in_pieces(self, store: Store) -> None:
@@ -110,6 +111,9 @@ class StoreContract(abc.ABC):
         """Reading a missing object, whole or a range, raises `ObjectNotFound` with its key."""
         with pytest.raises(ObjectNotFound) as caught:
             list(store.stream(_MISSING))
+        assert caught.value.key.endswith(_MISSING)
+        with pytest.raises(ObjectNotFound) as caught:
+            store.measure(_MISSING)
         assert caught.value.key.endswith(_MISSING)
         with pytest.raises(ObjectNotFound) as caught:
             store.read_range(_MISSING, 0, 1)
