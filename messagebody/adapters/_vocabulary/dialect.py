@@ -330,6 +330,8 @@ class Dialect:
     """Whether a text of the assistant has a place for the pages of the web that it cites."""
     cites_in_results: ClassVar[bool] = True
     """Whether a text in the result of a tool may have citations."""
+    shows_provider_tools: ClassVar[bool] = False
+    """Whether the format has a block for any tool that a provider ran, such as a search."""
     signs_reasoning: ClassVar[bool] = False
     """Whether the target only takes reasoning with the signature or id that it has given."""
 
@@ -495,7 +497,7 @@ class Dialect:
 
         Without one, the client would be asked to run it.
         """
-        return False
+        return self.shows_provider_tools
 
     def number_of(self, citation: Any) -> tuple[str, int] | None:  # noqa: ARG002 - some ask
         """Return the member of a citation that counts the documents of a talk, and the number."""

@@ -35,6 +35,7 @@ class AgentCommunication(Format):
 
     name = "acp"
     title = "Agent Communication Protocol (acp-sdk 1.0)"
+    shows_provider_tools = True
     place = "parts"
     cites_pages = True
     kinds = (
@@ -114,10 +115,6 @@ class AgentCommunication(Format):
             name = item.name or item.id or "unknown"
             return _trajectory(tool_name=name, tool_output=_output(item, blocks))
         return None
-
-    def has_provider_tools(self, item: Call | Result) -> bool:  # noqa: ARG002 - all of them
-        """Return whether the format has a block for a tool that a provider ran."""
-        return True
 
     def knows(self, block: Any) -> bool:
         """Return whether a block is one of the format."""

@@ -39,6 +39,7 @@ class AgentClient(Format):
 
     name = "agent-client"
     title = "Agent Client Protocol (agent-client-protocol 0.12)"
+    shows_provider_tools = True
     distinguishing_block_members = frozenset({"_meta"})
     distinguishing_members = frozenset({"sessionId", "sessionUpdate", "prompt"})
     place = "prompt"
@@ -169,10 +170,6 @@ class AgentClient(Format):
         if isinstance(item, Result):
             return _result(item, blocks)
         return None
-
-    def has_provider_tools(self, item: Call | Result) -> bool:  # noqa: ARG002 - all of them
-        """Return whether the format has a block for a tool that a provider ran: it shows all."""
-        return True
 
     def slot_of(self, block: Any, role: str = "") -> tuple[str | int, ...] | None:
         """Return the path to the slot: content in the result of a tool has it inside."""

@@ -80,6 +80,7 @@ class LangChain(Format):
     name = "langchain"
     title = "LangChain (langchain-core 1.8)"
     cites_pages = True
+    shows_provider_tools = True
     distinguishing_members = frozenset({"type", "data", "additional_kwargs", "response_metadata"})
     distinguishing_block_members = frozenset({"extras"})
     kinds = (
@@ -225,10 +226,6 @@ class LangChain(Format):
         if isinstance(item, Refusal):
             return {"refusal": item.text}
         return _written_result(item, blocks) if isinstance(item, Result) else None
-
-    def has_provider_tools(self, item: Call | Result) -> bool:  # noqa: ARG002 - all of them
-        """Return whether the format has a block for a tool that a provider ran."""
-        return True
 
     def knows(self, block: Any) -> bool:
         """Return whether a block is one of the format."""

@@ -66,6 +66,7 @@ class PydanticAI(Format):
     name = "pydantic-ai"
     title = "Pydantic AI (pydantic-ai-slim 2.68)"
     cites_pages = True
+    shows_provider_tools = True
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
     distinguishing_members = frozenset({"kind"})
     place = "parts"
@@ -177,10 +178,6 @@ class PydanticAI(Format):
         if isinstance(item, Call):
             return _written_call(item)
         return _written_result(item, blocks) if isinstance(item, Result) else None
-
-    def has_provider_tools(self, item: Call | Result) -> bool:  # noqa: ARG002 - all of them
-        """Return whether the format has a block for a tool that a provider ran."""
-        return True
 
     def knows(self, block: Any) -> bool:
         """Return whether a block is one of the format."""

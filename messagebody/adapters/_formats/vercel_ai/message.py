@@ -41,6 +41,7 @@ class VercelAI(Format):
     name = "vercel-ai"
     title = "Vercel AI SDK UI messages (npm ai 7)"
     cites_pages = True
+    shows_provider_tools = True
     distinguishing_members = frozenset({"parts", "id", older.ATTACHED, older.INVOKED})
     distinguishing_block_members = frozenset({"state", "providerMetadata"})
     place = "parts"
@@ -180,10 +181,6 @@ class VercelAI(Format):
         if isinstance(item, Call):
             return _written_call(item)
         return _written_result(item, blocks) if isinstance(item, Result) else None
-
-    def has_provider_tools(self, item: Call | Result) -> bool:  # noqa: ARG002 - all of them
-        """Return whether the format has a block for a tool that a provider ran."""
-        return True
 
     def knows(self, block: Any) -> bool:
         """Return whether a block is one of the format."""
