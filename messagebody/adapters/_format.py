@@ -21,7 +21,7 @@ from messagebody._core import (
 from messagebody.adapters._contract import Converted, Loss, LossKind, converted_each, in_message
 from messagebody.adapters._conversation.following import WAYS
 from messagebody.adapters._conversation.ids import respell_body
-from messagebody.adapters._conversation.matching import marked
+from messagebody.adapters._conversation.matching import marked_each
 from messagebody.adapters._conversation.messages import (
     messages_of,
     others_of,
@@ -315,7 +315,7 @@ class Format(Dialect):
         made = converted_each(messages, lambda message: self._body_or_rest(message, unread, how))
         if unread and len(unread) == len(messages):
             converted_each(messages, lambda message: self._body_of(message, how))
-        rests = [*map(marked, made.rest, made.value)]
+        rests = marked_each(made.rest, made.value)
         rests = with_documents(self, map(self._json_of, messages), rests)
         return Converted(made.value, (*losses, *made.losses), rests)
 

@@ -5,7 +5,7 @@ A rest has a mark of the body that it was read with, as the rest of a block has 
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, Final
 from zlib import crc32
@@ -18,6 +18,20 @@ from messagebody.errors import EnvelopeError
 def marked(rest: Any, body: MessageBody) -> Any:
     """Return the rest of a message with the mark of its body."""
     return {**rest, "mark": _mark(body)} if isinstance(rest, dict) else rest
+
+
+def marked_each(rests: Iterable[Any], bodies: Iterable[MessageBody]) -> list[Any]:
+    """Return the rests of a conversation, each with the marks of its body and of those beside it.
+
+    By those of its neighbours, a body is known whose rest is missing.
+    """
+    made = [*map(marked, rests, bodies)]
+    stated = [rest.get("mark") if isinstance(rest, dict) else None for rest in made]
+    around = zip(made, [None, *stated], [*stated[1:], None], strict=False)
+    return [
+        {**rest, "beside": [before, after]} if isinstance(rest, dict) else rest
+        for rest, before, after in around
+    ]
 
 
 def _mark(body: MessageBody) -> str:
@@ -62,9 +76,24 @@ def rests_for(bodies: Sequence[MessageBody], rests: Sequence[Any]) -> list[Any]:
             f"got {len(rests):,} rests for {len(bodies):,} bodies{moved}; give one for each body, "
             "None for a new one"
         )
-    found = _unchanged(_without_new(made, stated), stated, rests)
+    alone = [{**rest, "beside": None} if isinstance(rest, dict) else rest for rest in rests]
+    found = _unchanged(_without_new(made, stated), stated, alone)
     _add_changed(found, len(rests))
-    return [None if index is None else rests[index] for index in found]
+    matched = [None if index is None else rests[index] for index in found]
+    _refuse_missing(made, matched)
+    return matched
+
+
+def _refuse_missing(made: Sequence[str | None], matched: Sequence[Any]) -> None:
+    """Refuse a body that stands where a message with its content was, and has no rest."""
+    known = [member_of(rest or {}, "beside", list) or [None, None] for rest in matched]
+    for number, (mark, rest) in enumerate(zip(made, matched, strict=True)):
+        if rest is not None:
+            continue
+        before = known[number - 1][-1] if number else None
+        after = known[number + 1][0] if number + 1 < len(known) else None
+        if mark in (before, after):
+            raise _unclear(number, "that of its message is missing")
 
 
 def _are_in_place(made: list[str | None], stated: list[Any]) -> bool:

@@ -58,7 +58,7 @@ class Turn:
     def piece(self, parts: Sequence[Part], role: str | None = None) -> "Turn":
         """Return a turn of some of the parts; what has no part goes with the first piece."""
         rest = dict(self.rest) if isinstance(self.rest, dict) else {}
-        for member in ("missed", "frame", "form", "mark"):
+        for member in ("missed", "frame", "form", "mark", "beside"):
             rest.pop(member, None)
         if isinstance(entries := rest.get("blocks"), list):
             rest["blocks"] = [
@@ -128,9 +128,12 @@ def _stated_role(body: MessageBody) -> str | None:
             continue
         try:
             value = part.read_json()
-        except DecodeError:
-            continue  # somebody else's part, which is left out anyway
-        role = value.get("role") if isinstance(value, dict) else None
+        except DecodeError as error:
+            why = f"{part.name} does not say whose words these are: {error}"
+            raise EnvelopeError(why) from error
+        if not isinstance(value, dict):
+            raise EnvelopeError(f"{part.name} is an object, got {quote(value)}")
+        role = value.get("role")
         if isinstance(role, str):
             return role
     return None

@@ -127,7 +127,7 @@ def _has_odd_role(message: Any) -> bool:
     return isinstance(message, dict) and not isinstance(message.get("role"), str | None)
 
 
-_REST = frozenset({"format", "role", "form", "frame", "mark"})
+_REST = frozenset({"format", "role", "form", "frame", "mark", "beside"})
 
 
 def write_plain(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part
 from messagebody.adapters import adapter
-from messagebody.errors import EnvelopeError
+from messagebody.errors import EnvelopeError, MessageBodyError
 
 CHAT: Any = adapter("openai-chat")
 TALK = [
@@ -162,3 +162,24 @@ def test_one_body_edited_where_two_change_places(swap: tuple[int, int], edited: 
     talk = [{**TALK[index]} for index in order]
     talk[edited]["content"] = "New."
     assert written(moved, rest) == talk
+
+
+@pytest.mark.parametrize("kept", [slice(1), slice(4), slice(1, None), slice(1, 3)])
+def test_a_rest_that_is_missing_makes_nobody_the_user(kept: slice) -> None:
+    bodies, rest = read()
+    with pytest.raises(EnvelopeError, match="that of its message is missing"):
+        CHAT.from_bodies(bodies, rest=rest[kept])
+    # A new body may say what one said that is gone.
+    again = CHAT.from_bodies([*bodies[3:], bodies[2].copy()], rest=rest[3:]).value
+    assert again == [*TALK[3:], {"role": "user", "content": "No."}]
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "anthropic", "a2a"])
+@pytest.mark.parametrize("broken", ['{"format": "openai-chat", "role": "assi', "[]", "assistant"])
+def test_a_stored_rest_that_is_broken_makes_nobody_the_user(target: str, broken: str) -> None:
+    bodies = CHAT.to_bodies(TALK, rest="part").value
+    name = "/meta/openai-chat.json"
+    bodies[2][name] = bodies[2][name].evolve(content=broken)
+    writer: Any = adapter(target)
+    with pytest.raises(MessageBodyError, match=r"JSON|is an object"):
+        writer.from_bodies(bodies)
