@@ -74,6 +74,15 @@ _TAKEN: Final = frozenset({
 _ASSISTANT: Final = frozenset({"assistant"})
 
 
+_ASKING: Final = frozenset({"user", "system", "tool"})
+_FILE: Final[dict[str, Any]] = {
+    "types": ("*/*",), "max_bytes": 100 * MIB, "name_slot": "path", "advised_types": _TAKEN,
+    # It takes no file without an exact type, and looks at the content.
+    "rough_types": {"image": "image/jpeg", "audio": "audio/mpeg", "video": "video/mp4",
+                    DOCUMENT_TOP_LEVEL: "application/pdf"},
+}  # fmt: skip
+
+
 class Gemini(Format):
     """Gemini: parts have no type member; the member that a part has shows what it is."""
 
@@ -96,13 +105,9 @@ class Gemini(Format):
     ignored_members = frozenset({"citations", *_GROUNDS, *map(in_python, _GROUNDS)})
     kinds = (
         Kind("response", (JSON,), in_results=True, in_messages=False, is_value=True),
-        Kind(
-            "file", ("*/*",), ("gs", "https", "http"), max_bytes=100 * MIB, name_slot="path",
-            in_results=True, advised_types=_TAKEN,
-            # It takes no file without an exact type, and looks at the content.
-            rough_types={"image": "image/jpeg", "audio": "audio/mpeg", "video": "video/mp4",
-                         DOCUMENT_TOP_LEVEL: "application/pdf"},
-        ),
+        Kind("file", schemes=("gs", "https", "http"), roles=_ASKING, in_results=True, **_FILE),
+        # The service opens URLs, and a model has sent none: those in its answers are its sources.
+        Kind("answer", roles=_ASSISTANT, **_FILE),
     )  # fmt: skip
     alternates = answers_calls = True
     items_never_first = (Call,)

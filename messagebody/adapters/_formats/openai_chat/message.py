@@ -322,7 +322,7 @@ def _beside(message: dict[str, Any]) -> list[Any]:
     blocks: list[Any] = []
     if isinstance(message.get("refusal"), str):
         blocks.append({"refusal": message["refusal"]})
-    if isinstance(message.get("audio"), dict) and "data" in message["audio"]:
+    if isinstance(message.get("audio"), dict) and message["audio"]:
         blocks += _spoken_pieces(message["audio"])
     if isinstance(message.get("function_call"), dict):
         blocks.append({"function_call": message["function_call"]})
@@ -475,7 +475,9 @@ def _member(block: Any) -> Item | None:
     if "transcript" in block:
         return Text(need(block, "transcript"), form="transcript")
     if "audio" in block:
-        return Media("spoken", encoded=need(block["audio"], "data"))
+        # An earlier sound is named by its id, and only OpenAI has it.
+        held = block["audio"]
+        return Media("spoken", encoded=need(held, "data")) if "data" in held else None
     if "function_call" in block:
         about = block["function_call"]
         arguments = arguments_in(about, "arguments")
