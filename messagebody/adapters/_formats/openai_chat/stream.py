@@ -45,6 +45,8 @@ class ChatChunks(Accumulator):
         if event.get("error") or event.get("object") == "error":
             self._fail(event)
             return
+        if isinstance(beside := event.get("x_groq"), dict) and beside.get("error"):
+            self._fail(beside)
         if "choices" not in event and event.get("object") != _CHUNK:
             raise UnknownEvent
         choices = objects(event, "choices")
@@ -57,7 +59,10 @@ class ChatChunks(Accumulator):
         for choice in choices:
             if choice.get("index") not in (0, None):
                 raise OutOfPlace("it has another choice than the first: this makes one message")
-            delta = _delta_of(choice, is_chunk=event.get("object") == _CHUNK)
+            is_chunk = event.get("object") == _CHUNK
+            # MiniMax sends the whole message once more at the end.
+            is_again = _repeats(choice, self._message)
+            delta = {} if is_again else _delta_of(choice, is_chunk=is_chunk)
             # Services go on after the finish, for example with the usage; only content is wrong.
             if self._is_finished and any(map(delta.get, delta.keys() - {"role"})):
                 raise OutOfPlace("the choice has finished")
@@ -173,6 +178,14 @@ def _delta_of(choice: dict[str, Any], *, is_chunk: bool) -> dict[str, Any]:
     if name == "message" and choice.get(name) is not None and not is_chunk:
         raise OutOfPlace("it is a whole answer: to_body(…) reads its choices[0].message")
     return {} if choice.get(name) is None else member(choice, name, dict)
+
+
+def _repeats(choice: dict[str, Any], message: dict[str, Any]) -> bool:
+    """Return whether a choice is the whole message whose text has come in pieces."""
+    said, held = choice.get("message"), message.get("content")
+    if choice.get("delta") is not None or not isinstance(said, dict) or type(held) is not Pieces:
+        return False
+    return bool(said.get("content") == str(held))
 
 
 _CHUNK: Final = "chat.completion.chunk"
