@@ -5,6 +5,7 @@ import graphlib
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from enum import Enum
 from functools import cache
@@ -365,6 +366,16 @@ def test_imports_are_not_deep() -> None:
     for module in graphlib.TopologicalSorter(graph).static_order():
         depth[module] = 1 + max((depth[target] for target in graph[module]), default=0)
     assert {module: number for module, number in depth.items() if number > 26} == {}
+
+
+def test_no_room_outgrows_what_one_person_can_hold() -> None:
+    """The formats of other systems are many, and alike; every other room is half as large."""
+    lines: Counter[str] = Counter()
+    for module, path in MODULES.items():
+        lines[place(module)] += path.read_text("utf-8").count("\n")
+    wide = {room: count for room, count in lines.items() if count > 11_000}
+    assert wide.keys() == {"adapters"}
+    assert wide["adapters"] < 23_000
 
 
 def test_each_library_has_its_doors() -> None:
