@@ -15,7 +15,7 @@ from messagebody.adapters._conversation.turn import Turn, left_of
 from messagebody.adapters._conversion.rest import entries_of, matched
 from messagebody.adapters._vocabulary.dialect import usual_role
 from messagebody.adapters._vocabulary.items import Call, Result
-from messagebody.adapters._vocabulary.part_names import RESULT
+from messagebody.adapters._vocabulary.part_names import RESULT, is_withheld
 
 
 def with_unnamed_results(turns: list[Turn]) -> Iterator[Turn]:
@@ -28,8 +28,8 @@ def with_unnamed_results(turns: list[Turn]) -> Iterator[Turn]:
 
 def _as_result(turn: Turn) -> Turn:
     """Return a turn whose plain parts are the result of a call, unless it has results."""
-    items = turn.items()
-    if any(item is not None for item, _ in items):
+    items = [(item, parts) for item, parts in turn.items() if not is_withheld(parts[0])]
+    if not items or any(item is not None for item, _ in items):
         return turn
     entries = entries_of(turn.rest, "blocks")
     made, inner, numbers = [], [*entries], count(1)
@@ -38,7 +38,7 @@ def _as_result(turn: Turn) -> Turn:
         made.append(part.evolve(name=name, metadata={**(part.metadata or {}), RESULT: {}}))
         if index is not None:
             inner[index] = {**inner[index], "name": name}
-    told = turn.evolve(made)
+    told = turn.evolve([*made, *filter(is_withheld, turn.body)])
     if entries:
         told.rest = {**turn.rest, "blocks": [{"name": _PLACE, "inner": inner}]}
     return told

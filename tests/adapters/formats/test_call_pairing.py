@@ -179,3 +179,34 @@ def test_a_block_that_looks_like_another_update_is_none() -> None:
             there = EDITOR.to_body(message)
             assert len(there.losses) == 1
             assert EDITOR.from_body(there.value, rest=there.rest).value == message
+
+
+@pytest.mark.parametrize("source", ["openai-chat", "openai-responses", "langchain", "ag-ui"])
+@pytest.mark.parametrize("target", ["anthropic", "bedrock", "gemini", "openai-chat"])
+def test_a_stored_rest_is_no_result(source: str, target: str) -> None:
+    """The call of a result that was deleted had the part with the rest as its result."""
+    calls = [
+        {"id": each, "type": "function", "function": {"name": each, "arguments": "{}"}}
+        for each in "ab"
+    ]
+    openai: Any = adapter("openai-chat")
+    chat = openai.to_bodies(
+        [
+            {"role": "user", "content": "go"},
+            {"role": "assistant", "content": None, "tool_calls": calls},
+            *({"role": "tool", "tool_call_id": each, "content": each * 3} for each in "ab"),
+            {"role": "assistant", "content": "done"},
+        ]
+    )
+    reader: Any = adapter(source)
+    writer: Any = adapter(target)
+    talk = reader.from_bodies(chat.value, rest=chat.rest).value
+    written = []
+    for where in ("part", "beside"):
+        there = reader.to_bodies(talk, rest=where)
+        bodies = [body.copy() for body in there.value]
+        for name in [name for name in bodies[3].names() if "/results/" in str(name)]:
+            del bodies[3][str(name)]
+        rest = () if where == "part" else there.rest
+        written.append(writer.from_bodies(bodies, rest=rest).value)
+    assert written[0] == written[1]
