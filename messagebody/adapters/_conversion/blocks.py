@@ -268,8 +268,8 @@ class BlockWriter:
         if not self.plan.is_own:
             return True
         # A text that came, and of which nothing is kept, is of the type that its block states.
-        back = None if entry else self.dialect.read_block(self.dialect.write_block(said, []))
-        return isinstance(back, Text) and said.media_type not in (back.media_type, self.plan.text)
+        is_kept = bool(entry) or self.dialect.states_text_types
+        return not is_kept and said.media_type != self.plan.text
 
     def _has_value(self, part: Part, directory: str) -> bool:
         """Return whether a part is a JSON value, and the format has a kind of block for it."""

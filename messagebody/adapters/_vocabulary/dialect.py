@@ -326,6 +326,8 @@ class Dialect:
     """
     joins_results: ClassVar[bool] = False
     """Whether the result of a call is in the message of the call."""
+    states_text_types: ClassVar[bool] = False
+    """Whether the block of a text states its type, such as text/markdown."""
     cites_pages: ClassVar[bool] = False
     """Whether a text of the assistant has a place for the pages of the web that it cites."""
     cites_in_results: ClassVar[bool] = True

@@ -40,6 +40,7 @@ class AgentToAgent(Format):
 
     name = "a2a"
     title = "Agent2Agent 1.0 (a2a-sdk 1.3)"
+    states_text_types = True
     distinguishing_members = frozenset(
         {"messageId", "artifactId", "contextId", "taskId", "artifacts"}
     )
@@ -391,6 +392,7 @@ class AgentToAgent03(AgentToAgent):
 
     name = "a2a-0.3"
     title = "Agent2Agent 0.3 (a2a-sdk 1.3)"
+    states_text_types = False
     kinds = (
         Kind("data", (JSON,), is_value=True),
         Kind("file", ("*/*",), ("*",), ("*/*",), name_slot="path"),
