@@ -4,13 +4,16 @@ import asyncio
 import contextlib
 import json
 import logging
+import re
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from messagebody import Agent, MessageBodySchema, SchemaPart
+from messagebody import Agent, MessageBody, MessageBodySchema, SchemaPart
+from messagebody.adapters import adapter
 from messagebody.agents import Exchange
 from messagebody.errors import InvalidArgument
 from messagebody.frameworks import a2a as asgi
@@ -544,3 +547,27 @@ def test_wrong_arguments() -> None:
         a2a_sdk.GatedHandler(3, AGENT)
     with pytest.raises(InvalidArgument):
         a2a_sdk.GatedHandler(handler_of(Clerk([])), TEXT)  # type: ignore[arg-type]
+
+
+def test_the_server_of_the_page() -> None:
+    page = Path(__file__).parents[2] / "docs/how-to/publish-an-agent.md"
+    [program] = [
+        block
+        for block in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+        if "class Analyst(AgentExecutor)" in block
+    ]
+    question = MessageBodySchema([(None, "text/plain", True), ("/**", "text/csv")])
+    analyst = Agent("analyst", question, MessageBodySchema([(None, "text/markdown", True)]))
+    card = {"name": "analyst", "capabilities": {"extensions": [analyst.extension()]}}
+    made: dict[str, Any] = {"analyst": analyst, "card": card}
+    exec(program, made)
+    client = TestClient(made["application"], headers={"A2A-Version": "1.0"})
+
+    found = Agent.from_card(client.get("/.well-known/agent-card.json").json())
+    assert found.input == question
+    body = MessageBody(["What of these?"])
+    body.add("a,b\n1,2\n", name="/sales.csv")
+    answer = send(client, *adapter("a2a").from_body(body).value["parts"])
+    assert answer["result"]["message"]["role"] == "ROLE_AGENT"
+    assert adapter("a2a").to_body(answer["result"]["message"]).value.read_text() == "1 tables."
+    assert send(client, SAID, PICTURE)["error"]["code"] == -32005
