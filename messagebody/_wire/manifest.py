@@ -31,8 +31,10 @@ def manifest_of(records: Iterable[PartRecord]) -> list[dict[str, Any]]:
 
 def _entry(record: PartRecord) -> dict[str, Any]:
     size, digest = measures_of(record)
-    entry = {"contentType": record.content_type, "size": size, "digest": digest}
-    return entry if record.name is None else {"name": record.name, **entry}
+    name, kind = record.name, record.content_type
+    if name is None:
+        return {"contentType": kind, "size": size, "digest": digest}
+    return {"name": name, "contentType": kind, "size": size, "digest": digest}
 
 
 def measures_of(record: PartRecord) -> tuple[int | None, str | None]:
