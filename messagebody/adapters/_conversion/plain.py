@@ -168,7 +168,11 @@ def write_usual(
     Of a usual message nothing is lost: it came from elsewhere, its rest holds nothing that a reader
     misses, and each of its blocks is read back as what it was made of.
     """
-    if not items or dialect.sends_items_as_files or not all(_is_usual(*each) for each in items):
+    if (
+        not items
+        or dialect.sends_items_as_files
+        or not all(_is_usual(dialect, *each) for each in items)
+    ):
         return None
     stated = role or rest.get("role")
     if rest.get("format") == dialect.name or not _is_told(rest):
@@ -183,15 +187,23 @@ def write_usual(
             return None
         blocks.append(block)
     message = dialect.join(blocks, None, who.word)
-    if len(blocks) > 1 and dialect.split(message)[0] != blocks:
+    if len(blocks) > 1 and not _holds(dialect, message, blocks, {type(item) for item, _ in items}):
         return None
     return Converted(dialect.complete(message))
 
 
-def _is_usual(item: Item | None, parts: list[Part]) -> bool:
+def _holds(dialect: Dialect, message: Any, blocks: list[Any], kinds: set[type]) -> bool:
+    """Return whether a message holds all blocks, in their order if they are of several kinds."""
+    again = dialect.split(message)[0]
+    return again == blocks or (len(again) >= len(blocks) and len(kinds) == 1)
+
+
+def _is_usual(dialect: Dialect, item: Item | None, parts: list[Part]) -> bool:
     """Return whether an item is a text alone, a link, a call for a client, or its result."""
+    if item is None and parts[0].url is not None:
+        return _is_link(parts[0]) and _opens(dialect, parts[0])
     if item is None:
-        return only_text_of(record_of(parts[0])) is not None or _is_link(parts[0])
+        return only_text_of(record_of(parts[0])) is not None
     if isinstance(item, Result) and item.is_pending:
         return False
     return isinstance(item, Call | Result) and not is_of_provider(item)
@@ -240,9 +252,15 @@ def _is_link(part: Part) -> bool:
     return is_bare and (part.url or "").startswith(("https://", "http://"))
 
 
+def _opens(dialect: Dialect, part: Part) -> bool:
+    """Return whether a block of some kind, which needs no text beside it, may be a link."""
+    kinds = () if dialect.kinds_beside_text else dialect.kinds
+    return any(kind.in_messages and fits(part, kind) for kind in kinds)
+
+
 def _link_of(dialect: Dialect, part: Part, role: str) -> Any | None:
     """Return the block of a link, None if the format has none that says just the same."""
-    kinds = [] if dialect.kinds_beside_text else kinds_at(dialect, dialect.kinds_of(role), {}, "/")
+    kinds = kinds_at(dialect, dialect.kinds_of(role), {}, "/")
     kind = next((kind for kind in kinds if fits(part, kind)), None)
     if kind is None or not kind.advises(part.content_type):
         return None
