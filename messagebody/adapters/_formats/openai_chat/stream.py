@@ -38,6 +38,7 @@ class ChatChunks(Accumulator):
         self._calls: list[ArrivingCall] = []
         self._arriving = ArrivingCalls(lambda call: self.begin(self._calls, call), self.grow)
         self._is_finished = self._has_usage = False
+        self._id, self._alike = "", 0
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a chunk, or an event of the own stream of a service that speaks the format."""
@@ -50,6 +51,7 @@ class ChatChunks(Accumulator):
         if "choices" not in event and event.get("object") != _CHUNK:
             raise UnknownEvent
         choices = objects(event, "choices")
+        self._require_same(event.get("id"), choices)
         # Some services state no reason why the choice is finished; their usage comes last.
         if not choices and event.get("usage"):
             self._has_usage = True
@@ -70,6 +72,18 @@ class ChatChunks(Accumulator):
             if choice.get("finish_reason") not in _UNFINISHED:
                 self._is_finished = True
                 self.note_end(choice)
+
+    def _require_same(self, known: Any, choices: list[dict[str, Any]]) -> None:
+        """Refuse the beginning of another answer, such as that of a request sent once more."""
+        if not isinstance(known, str) or not known or not choices:
+            return
+        first = choices[0].get("delta")
+        begins = isinstance(first, dict) and bool(first.get("role"))
+        # Some services give each chunk an id of its own.
+        if known != self._id and self._alike > 1 and begins:
+            raise OutOfPlace("another answer begins, with another id: begin another Assembler")
+        self._alike = self._alike + 1 if known == self._id else 1
+        self._id = known
 
     def _fail(self, event: dict[str, Any]) -> None:
         for choice in objects(event, "choices"):
