@@ -5,9 +5,8 @@ people look at runs that failed. `exchanges` finds the messages in what was logg
 them, `message_facts` finds what their blocks state beside the content.
 """
 
-from messagebody.adapters._transcripts.logs import Broken, values_of_lines
+from messagebody.adapters._transcripts.logs import Broken, stream_in, values_of_lines
 from messagebody.adapters._transcripts.reading import holds_messages, read_transcript
-from messagebody.adapters._transcripts.streamed import stream_in
 from messagebody.adapters._transcripts.values import ChatMessage, Step, Transcript
 
 __all__ = [

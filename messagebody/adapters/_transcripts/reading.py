@@ -30,9 +30,8 @@ from messagebody.adapters._conversation.turn import UNREAD, is_unread
 from messagebody.adapters._format import format_of, messages_in
 from messagebody.adapters._registry import adapter, adapter_names, detect, evidence_of, read_within
 from messagebody.adapters._transcripts import exchanges
-from messagebody.adapters._transcripts.logs import Broken, values_of_lines
+from messagebody.adapters._transcripts.logs import Broken, stream_in, values_of_lines
 from messagebody.adapters._transcripts.message_facts import members_of
-from messagebody.adapters._transcripts.streamed import stream_in
 from messagebody.adapters._transcripts.values import ChatMessage, Transcript
 from messagebody.adapters._vocabulary.characters import ALONE, halves_in, is_half, whole
 from messagebody.adapters._vocabulary.part_names import is_withheld
