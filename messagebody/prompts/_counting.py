@@ -14,14 +14,14 @@ PICTURE_TOKENS: Final = 1600
 # a run of spaces; one space belongs to the word after it. The empty group keeps `findall` from
 # making a string of each match.
 _ASCII: Final = re.compile(
-    r"(?:[a-z]{1,7}| (?:[a-z]{1,7}|[ \t]+)|[^A-Za-z0-9\r\n \t][^\w\s\x1c-\x1f]?"
+    r"(?: (?:[a-z]{1,7}|[ \t]+)|[a-z]{1,7}|[^A-Za-z0-9\r\n \t][^\w\s\x1c-\x1f]?"
     r"|[A-Z](?:(?<![A-Z].)[a-z]{1,6}|[A-Z]{0,6})|[0-9]{1,3}|[\r\n]+|\t[ \t]+)()",
     re.ASCII,
 )
 # The same for all characters. The group holds a run of letters of other scripts than Latin, or of
 # characters above the basic plane: their cost is by the character.
 _ANY: Final = re.compile(
-    r"[a-z\u00df-\u024f]{1,7}| (?:[a-z\u00df-\u024f]{1,7}|[ \t]+)"
+    r" (?:[a-z\u00df-\u024f]{1,7}|[ \t]+)|[a-z\u00df-\u024f]{1,7}"
     r"|[A-Z](?:(?<![A-Z].)[a-z\u00df-\u024f]{1,6}|[A-Z]{0,6})|[0-9]{1,3}|[\r\n]+|\t[ \t]+"
     r"|([\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff]+|[\U00010000-\U0010ffff]+|[^\W\d_]+)"
     r"|[^ \t][^\w\s]?"

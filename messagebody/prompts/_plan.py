@@ -252,6 +252,8 @@ class Planner:
 
     def _corrected(self, shown: Layout) -> Layout:
         """Return the same with more texts or other lines, if much of the budget is left."""
+        if self._is_full(shown):
+            return shown
         texts = self._material.texts
         positions = [*self._unnamed.positions, *self._named.positions]
         # The shortest ones may still fit as a whole.
