@@ -142,8 +142,13 @@ def test_on_gitlab(repository: Repository) -> None:
     repository.write(RESEARCHER, WIDER)
     done = repository.run(gate, CI_MERGE_REQUEST_DIFF_BASE_SHA="main")
     assert done.returncode == 1
-    reports = job["artifacts"]["reports"]
-    assert ET.parse(repository.root / reports["junit"]).getroot().get("failures") == "1"
+    report = repository.root / job["artifacts"]["reports"]["junit"]
+    root = ET.parse(report).getroot()
+    assert root.get("failures") == "1"
+    # The name of a test stays, or each run would have tests that nobody has seen.
+    [case] = root.iter("testcase")
+    repository.run(gate, CI_MERGE_REQUEST_DIFF_BASE_SHA="main")
+    assert [each.get("name") for each in ET.parse(report).iter("testcase")] == [case.get("name")]
 
 
 @needs_tools

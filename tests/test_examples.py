@@ -1,17 +1,22 @@
 """The programs of docs/examples, run as readers run them."""
 
+import contextlib
 import importlib.util
+import itertools
 import json
 import os
 import re
 import runpy
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from messagebody import Agent, MessageBodySchema
+from messagebody import Agent, MessageBody, MessageBodySchema
+from messagebody.adapters.streams import Assembler
 from messagebody.workflows import Workflow, drop
 from tests import servers
 
@@ -180,3 +185,39 @@ def test_a_program_says_what_it_needs(
     monkeypatch.setattr(sys, "argv", [program])
     with pytest.raises(SystemExit, match=re.escape(said)):
         runpy.run_path(str(ROOT / "docs/examples" / program))
+
+
+@needs_fastapi
+def test_a_reader_of_a_live_answer_that_lost_its_connection(tmp_path: Path) -> None:
+    """A server of the library sends the rest of a message, at the byte where a reader was."""
+    httpx = pytest.importorskip("httpx")
+    body = MessageBody(["It is sunny today."])
+    body.add("day,degrees\nMon,21\n", name="/days.csv")
+    body.save(tmp_path / "answer.json")
+    assembler = Assembler("messagebody")
+
+    def follow(client: Any, lines: int | None) -> None:
+        headers = {"Accept": "text/event-stream", "Last-Event-ID": assembler.position}
+        with client.stream("GET", "/answer", headers=headers) as response:
+            for line in itertools.islice(response.iter_lines(), lines):
+                assembler.feed(line)
+
+    with serving_at(tmp_path) as address, httpx.Client(base_url=address) as client:
+        follow(client, 5)
+        assert assembler.position == "1;0:18"  # the first part has not ended
+        follow(client, None)
+    again, losses = assembler.finish()
+    assert (again, losses) == (body, ())
+
+
+@contextlib.contextmanager
+def serving_at(messages: Path) -> Iterator[str]:
+    command = [sys.executable, "-m", "messagebody", "serve", str(messages), "--port", "0"]
+    known = os.environ | {"PYTHONPATH": str(ROOT)}
+    server = subprocess.Popen(command, env=known, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        yield server.stdout.readline().split()[-1]
+    finally:
+        server.terminate()
+        server.communicate()

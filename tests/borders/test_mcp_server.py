@@ -17,6 +17,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from messagebody import MessageBody, Part, Resolver, __version__
+from messagebody.archives.directory import pack
 from messagebody.errors import InvalidArgument, StoreError
 from messagebody.frameworks.mcp import _server, host_check, server, tool_result
 from messagebody.storage import offload, open_store
@@ -690,3 +691,21 @@ def test_the_port_that_requests_leave_out() -> None:
 def test_what_is_no_name_of_a_host(name: str) -> None:
     with pytest.raises(InvalidArgument, match="a host name or an address"):
         host_check(OWN, 8000, [name])
+
+
+def test_files_that_are_no_messages(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/a.md").write_text("# A\nfind me\n", "utf-8")
+    (tmp_path / "b.csv").write_text("x,y\n1,2\n", "utf-8")
+    made = server(pack(tmp_path))
+
+    async def look() -> None:
+        async with Client(made) as client:
+            uris = {str(each.uri) for each in (await client.list_resources()).resources}
+            assert uris == {"messagebody:///", "messagebody:///b.csv", "messagebody:///notes/a.md"}
+            found = await client.call_tool("search_parts", {"text": "find"})
+            assert text_of(found) == "/notes/a.md, offset 4: # A find me"
+            [content] = (await client.read_resource("messagebody:///b.csv")).contents
+            assert content.text == "x,y\n1,2\n"
+
+    anyio.run(look)

@@ -218,7 +218,7 @@ def diff(
     tools = _tools_in(old), _tools_in(new)
     if _are_tools(*tools):
         before, after = (each or {} for each in tools)
-        title = f"{new} breaks no caller or reader of {old}"
+        title = f"{new} breaks no caller or reader"
         report, lines = _change_of_tools(new, before, after, title, strict=strict)
     else:
         report, lines = _change_of_agents(old, new, lenient=lenient)
@@ -305,7 +305,7 @@ def _change_of_agents(old: str, new: str, *, lenient: bool) -> tuple[CommandRepo
         impact = before.impact(after)
     directory = Path(new) if Path(new).is_dir() else Path(new).parent
     report = report_change(
-        impact, after, f"{new} breaks no pair of {old}",
+        impact, after, f"{new} breaks no pair of agents",
         lambda name: from_here(str(directory / places[name])),
     )  # fmt: skip
     return report, change_lines(impact, report)
