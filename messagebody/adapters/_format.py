@@ -28,7 +28,7 @@ from messagebody.adapters._conversation.messages import (
     refuse_answer,
     refuse_conversation,
 )
-from messagebody.adapters._conversation.turn import UNREAD, Turn, is_unread, with_rest
+from messagebody.adapters._conversation.turn import UNREAD, Turn, is_unread, speaker_lost, with_rest
 from messagebody.adapters._conversation.turns import at_the_end, joined, refused_places, turns_of
 from messagebody.adapters._conversion.citations import (
     marks_of,
@@ -222,6 +222,9 @@ class Format(Dialect):
         reach = Reach(urls, max_bytes, resolver)
         options = WriteOptions(carry, unsupported, reach)
         body, losses = respell_body(self, body, rest)
+        if rest is None and role is None and body.names():
+            turn = Turn(0, *with_rest(self.name, body, rest), is_own=False)
+            losses = [*losses, *(attrs.evolve(loss, message=None) for loss in speaker_lost(turn))]
         done = self._written(body, rest, role, options)[0]
         return Converted(done.value, (*losses, *done.losses)) if losses else done
 

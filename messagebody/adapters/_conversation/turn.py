@@ -121,19 +121,31 @@ def with_rest(name: str, body: MessageBody, rest: Any) -> tuple[MessageBody, dic
 
 def _stated_role(body: MessageBody) -> str | None:
     """Return the role in the stored rest of a message of another format, None if there is none."""
+    for _, value in _stored_in(body):
+        role = value.get("role") if isinstance(value, dict) else None
+        if isinstance(role, str):
+            return role
+    return None
+
+
+def speaker_lost(turn: Turn) -> Iterator[Loss]:
+    """Yield a loss if the stored rest of a message is broken, and nothing else says who speaks."""
+    if turn.rest.get("role") is not None:
+        return
+    for name, value in _stored_in(turn.body):
+        if not isinstance(value, dict):
+            why = "it is broken, and does not say whose words these are"
+            yield turn.loss(LossKind.DOWNGRADED, name, why, Affected.CONTENT)
+
+
+def _stored_in(body: MessageBody) -> Iterator[tuple[str | None, Any]]:
+    """Yield the name of each stored rest of a message, and its value; None if it is broken."""
     # Below another directory, it is the rest of a body inside this one.
     names = [name for name in body.names() if name.startswith("/meta/")]
     for part in [body[names[position]] for position in withheld_among(names)]:
         if part.text is None:
             continue
         try:
-            value = part.read_json()
-        except DecodeError as error:
-            why = f"{part.name} does not say whose words these are: {error}"
-            raise EnvelopeError(why) from error
-        if not isinstance(value, dict):
-            raise EnvelopeError(f"{part.name} is an object, got {quote(value)}")
-        role = value.get("role")
-        if isinstance(role, str):
-            return role
-    return None
+            yield part.name, part.read_json()
+        except DecodeError:
+            yield part.name, None

@@ -18,8 +18,8 @@ from messagebody.adapters._conversation.ids import (
     state_names,
 )
 from messagebody.adapters._conversation.matching import rests_for
-from messagebody.adapters._conversation.turn import Turn, left_of, with_rest
-from messagebody.adapters._conversion.rest import member_of
+from messagebody.adapters._conversation.turn import Turn, left_of, speaker_lost, with_rest
+from messagebody.adapters._conversion.rest import entries_of, matched, member_of
 from messagebody.adapters._vocabulary.dialect import ROLES, SHOWN, Dialect
 from messagebody.adapters._vocabulary.items import Call, Item, Result, is_of_provider
 from messagebody.adapters._vocabulary.part_names import RESULT, is_withheld, with_results
@@ -38,7 +38,7 @@ def turns_of(
         results: what becomes of files in results that only users may send: one of `WAYS`.
     """
     losses: list[Loss] = []
-    turns = [*with_unnamed_results(_numbered(dialect, [*bodies], rests))]
+    turns = [*with_unnamed_results(_numbered(dialect, [*bodies], rests, losses))]
     if dialect.answers_calls:
         turns = [*_of_speakers(turns, losses)]
     records = [record for turn in turns for record in parts_of(turn.body)]
@@ -57,12 +57,16 @@ def turns_of(
     if dialect.answers_calls:
         turns = _answered(dialect, turns, losses)
     turns = [piece for turn in turns for piece in _pieces(dialect, turn)]
+    if Result in dialect.separate_message_items:
+        turns = [*_added_behind(turns)]
     if dialect.answers_calls and results == "follow":
         turns = [*with_following_files(dialect, turns, losses)]
     return turns, losses
 
 
-def _numbered(dialect: Dialect, bodies: list[MessageBody], rests: Sequence[Any]) -> list[Turn]:
+def _numbered(
+    dialect: Dialect, bodies: list[MessageBody], rests: Sequence[Any], losses: list[Loss]
+) -> list[Turn]:
     """Return a turn for each body, with the rest that belongs to it."""
     turns = []
     for number, (body, rest) in enumerate(zip(bodies, rests_for(bodies, rests), strict=True)):
@@ -72,6 +76,7 @@ def _numbered(dialect: Dialect, bodies: list[MessageBody], rests: Sequence[Any])
         except EnvelopeError as error:
             raise EnvelopeError(f"message {number}: {error.problem}") from error
         turns.append(Turn(number, own, left, left.get("format") == dialect.name))
+        losses += speaker_lost(turns[-1])
     return turns
 
 
@@ -320,6 +325,40 @@ def _pieces(dialect: Dialect, turn: Turn) -> list[Turn]:
         return [turn]
     first, *others = pieces
     return [turn.evolve([*first, *withheld]), *map(turn.piece, others)]
+
+
+def _added_behind(turns: list[Turn]) -> Iterator[Turn]:
+    """Yield turns, those of tools without what was added to them: it follows as the user's.
+
+    The message of a tool that came in the format holds a result and nothing else, and the results
+    of several calls stay together.
+    """
+    waiting: list[Turn] = []
+    for turn in turns:
+        if _role_of(turn) != "tool":
+            yield from waiting
+            waiting = []
+        added = _added(turn) if turn.is_own and _role_of(turn) == "tool" else []
+        if added:
+            names = [id(part) for part in added]
+            left = turn.evolve(part for part in turn.contents().parts if id(part) not in names)
+            waiting.append(Turn(turn.number, MessageBody(added), {"role": "user"}, False))
+        yield left if added else turn
+    yield from waiting
+
+
+def _added(turn: Turn) -> list[Part]:
+    """Return the plain parts of a turn beside a result that no block of its message had."""
+    items = turn.items()
+    if not any(isinstance(item, Result) for item, _ in items):
+        return []
+    came = matched(items, entries_of(turn.rest, "blocks"))
+    pairs = zip(items, came, strict=True)
+    return [
+        parts[0]
+        for (item, parts), index in pairs
+        if item is None and index is None and not is_withheld(parts[0])
+    ]
 
 
 # Services with rules for the first and the last message

@@ -108,7 +108,11 @@ class MessageCheck:
         is_fewer = len(again) < len(blocks)
         if is_fewer and len(again) < sum(not plan.dialect.is_blank(each) for each in blocks):
             why = f"a message of {plan.dialect.name} holds one text: there were {len(blocks)}"
-            yield Loss(LossKind.CONVERTED, plan.dialect.place, why)
+            # Where none of those that are there has become longer, others are gone.
+            is_gone = all(each in blocks for each in again)
+            kind = LossKind.OMITTED if is_gone else LossKind.CONVERTED
+            affects = Affected.CONTENT if is_gone else Affected.FORM
+            yield Loss(kind, plan.dialect.place, why, affects=affects)
         elif plan.is_own or again == blocks or len(plan.item_types) < 2:
             return
         elif self._order(again) != self._order(blocks):

@@ -257,3 +257,31 @@ def test_an_ordinary_talk_loses_nothing(source: str, target: str) -> None:
         done = adapter(target).from_bodies(there.or_raise(), rest=there.rest)
         assert done.losses == ()
         assert target not in RULES or broken(target, done.value) == []
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "langchain", "ag-ui", "haystack", "llamaindex"])
+@pytest.mark.parametrize("number", [2, 3])
+@pytest.mark.parametrize("place", [0, 1])
+def test_what_is_added_to_the_message_of_a_tool_follows_the_results(
+    name: str, number: int, place: int
+) -> None:
+    """The text that was added to a message with room for a result alone was in no message."""
+    calls = [called("a", "sun", {}), called("b", "moon", {})]
+    talk = [user("go"), said(None, tool_calls=calls), answer("a", "A."), answer("b", "B.")]
+    chat = adapter("openai-chat").to_bodies([*talk, said("done")])
+    own = adapter(name).from_bodies(chat.value, rest=chat.rest).value
+    there = adapter(name).to_bodies(own)
+    there.value[number].insert(place, Part("New."))
+    made = adapter(name).from_bodies(there.value, rest=there.rest).value
+    assert len(made) == len(own) + 1
+    assert made[:4] + made[5:] == own
+    new = adapter(name).to_body(made[4])
+    assert (new.rest["role"], [part.text for part in new.value]) == ("user", ["New."])
+
+
+def test_what_the_message_of_a_tool_has_no_room_for_is_a_loss_of_content() -> None:
+    there = adapter("openai-chat").to_body(answer("a", "A."))
+    there.value.insert(0, Part("New."))
+    done = adapter("openai-chat").from_body(there.value, rest=there.rest)
+    [loss] = done.losses
+    assert (done.value["content"], loss.kind, loss.affects) == ("A.", "omitted", "content")
