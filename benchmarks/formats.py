@@ -158,6 +158,7 @@ def _call(identity: str, name: str) -> dict[str, Any]:
 
 
 _TALKS: dict[str, list[dict[str, Any]]] = {
+    "a text": [{"role": "user", "content": _TEXT}],
     "40 texts": [
         {"role": ("user", "assistant")[number % 2], "content": _TEXT * 3} for number in range(40)
     ],
@@ -169,6 +170,14 @@ _TALKS: dict[str, list[dict[str, Any]]] = {
         {"role": "tool", "tool_call_id": "b", "content": "noon"},
         {"role": "assistant", "content": "It is 12 at noon."},
         {"role": "user", "content": "Thanks"},
+    ],
+    "9 tools in parallel": [
+        {"role": "user", "content": "Weather in nine cities?"},
+        {"role": "assistant", "content": None,
+         "tool_calls": [_call(f"call_{number}", "weather") for number in range(9)]},
+        *({"role": "tool", "tool_call_id": f"call_{number}", "content": str(number)}
+          for number in range(9)),
+        {"role": "assistant", "content": "All are fine."},
     ],
 }  # fmt: skip
 
