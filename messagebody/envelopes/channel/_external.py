@@ -1,7 +1,7 @@
 """An external message in the shape that all channels share, and the chat input made of it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import attrs
@@ -25,6 +25,10 @@ def normal_slug(text: str) -> str:
 
 def _optional(text: str | None) -> str | None:
     return None if text is None else php.trim(text) or None
+
+
+def _listed(values: Iterable[Any]) -> list[Any]:
+    return [*values]
 
 
 @attrs.frozen
@@ -59,7 +63,7 @@ class ExternalMessage:
     sender_id: str | None = attrs.field(default=None, converter=_optional)
     from_self: bool = False
     room_kind: str | None = attrs.field(default=None, converter=_optional)
-    attachments: list[Any] = attrs.field(factory=list, converter=list)
+    attachments: list[Any] = attrs.field(factory=list, converter=_listed)
     raw: dict[str, Any] = attrs.field(factory=dict, repr=False)
 
     @connector_id.validator
