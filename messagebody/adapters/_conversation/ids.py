@@ -80,9 +80,10 @@ def _unused_id(wanted: str | None, given: set[str], stated: set[str]) -> str:
 
 def _call_for(item: Result, waiting: list[list[_Waiting]]) -> _Waiting | None:
     """Remove and return the call that a result answers: of its id, or of its tool without one."""
-    for calls in waiting:
+    # Open calls of one id are answered in their order, but one in the same message comes first.
+    for calls in [*waiting[:1], *reversed(waiting[1:])] if item.id else []:
         for call in calls:
-            if item.id and call.stated == item.id:
+            if call.stated == item.id:
                 return _claimed(call, calls, item)
     # The format of the call may state no id where that of the result does: then the name decides.
     is_any = item.name == "" or not (item.id or item.name)

@@ -57,6 +57,14 @@ def test_two_calls_of_one_id_stay_apart(calls: list[list[Part]]) -> None:
     assert [results[each] for each in ids] == ["one", "two"]
 
 
+def test_open_calls_of_one_id_are_answered_in_their_order() -> None:
+    first, second = MessageBody([called(1, "c1")]), MessageBody([called(1, "c1")])
+    answers = [answered("c1", "one"), answered("c1", "two")]
+    ids, results = pairs(CLAUDE.from_bodies([first, second, *answers]).value)
+    assert len({*ids}) == 2
+    assert [results[each] for each in ids] == ["one", "two"]
+
+
 @pytest.mark.parametrize("name", ["anthropic", "openai-chat", "bedrock", "gemini"])
 def test_a_made_id_is_nobody_elses(name: str) -> None:
     """A call without an id took that of the next one, whose legal id was then changed."""
