@@ -4,7 +4,8 @@ Services refuse a call without a result, a result without its call, and results 
 their calls. Many formats allow all of these, so bodies are put in order before they are written.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from messagebody._core import MessageBody, Part, PartRecord, parts_of
@@ -22,7 +23,7 @@ from messagebody.adapters._conversation.turn import Turn, left_of, speaker_lost,
 from messagebody.adapters._conversion.rest import entries_of, matched, member_of
 from messagebody.adapters._vocabulary.dialect import ROLES, SHOWN, Dialect
 from messagebody.adapters._vocabulary.items import Call, Item, Result, is_of_provider
-from messagebody.adapters._vocabulary.part_names import RESULT, is_withheld, with_results
+from messagebody.adapters._vocabulary.part_names import RESULT, Found, is_withheld, with_results
 from messagebody.errors import EnvelopeError
 
 
@@ -49,6 +50,8 @@ def turns_of(
         is_moving = dialect.answers_calls and results == "follow"
         return [*with_following_files(dialect, turns, losses)] if is_moving else turns, losses
     turns = _in_agreement(dialect, paired(turns, losses), losses)
+    if dialect.answers_in_order:
+        turns = [*_in_call_order(turns)]
     if dialect.joins_results:
         turns = _with_answers(turns, losses)
     says_results = dialect.item_roles.get(Result, ROLES)
@@ -88,6 +91,31 @@ def _in_agreement(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> li
     if dialect.conversation_form is not None:
         number_apart(turns)
     return turns
+
+
+def _in_call_order(turns: list[Turn]) -> Iterator[Turn]:
+    """Yield turns in which neighbouring results have the order of their calls."""
+    calls = (item.id for turn in turns for item, _ in turn.items() if isinstance(item, Call))
+    order = {identity: number for number, identity in enumerate(calls)}
+
+    def place(found: Found) -> int:
+        return order.get(found[0].id, len(order)) if isinstance(found[0], Result) else len(order)
+
+    for are_results, among in groupby(turns, _has_results_alone):
+        if are_results:
+            made = [turn.evolve(_sorted_parts(turn, place)) for turn in among]
+            yield from sorted(made, key=lambda turn: min(map(place, turn.items())))
+        else:
+            yield from among
+
+
+def _has_results_alone(turn: Turn) -> bool:
+    items = [item for item, parts in turn.items() if not is_withheld(parts[0])]
+    return bool(items) and not turn.is_own and all(isinstance(item, Result) for item in items)
+
+
+def _sorted_parts(turn: Turn, place: Callable[[Found], int]) -> list[Part]:
+    return [part for _, parts in sorted(turn.items(), key=place) for part in parts]
 
 
 # Texts of another speaker, or of none

@@ -324,6 +324,8 @@ class Dialect:
 
     A message of that form is a list of them, one for each block.
     """
+    answers_in_order: ClassVar[bool] = False
+    """Whether calls have no ids, so that results have the order of the calls that they answer."""
     joins_results: ClassVar[bool] = False
     """Whether the result of a call is in the message of the call."""
     states_text_types: ClassVar[bool] = False

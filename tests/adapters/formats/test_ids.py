@@ -252,3 +252,34 @@ def test_the_assistant_never_says_what_a_tool_says(name: str) -> None:
     done = target.from_body(body, rest=rest)
     assert done.value["role"] == "user"
     assert [loss.why for loss in done.losses] == ["tool goes out as user"]
+
+
+@pytest.mark.parametrize("source", ["openai-chat", "anthropic", "langchain", "gemini"])
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1, 2, 0], [2, 1, 0]])
+def test_results_have_the_order_of_calls_where_none_has_an_id(
+    source: str, order: list[int]
+) -> None:
+    calls = [
+        {
+            "id": f"c{n}",
+            "type": "function",
+            "function": {"name": "sun", "arguments": f'{{"k": {n}}}'},
+        }
+        for n in range(3)
+    ]
+    answers = [{"role": "tool", "tool_call_id": f"c{n}", "content": f"R{n}"} for n in order]
+    said = {"role": "assistant", "content": None, "tool_calls": calls}
+    there = CHAT.to_bodies([{"role": "user", "content": "go"}, said, *answers])
+    reader: Any = adapter(source)
+    first = reader.to_bodies(reader.from_bodies(there.value, rest=there.rest).value)
+    agents: Any = adapter("acp")
+    between = agents.from_bodies(first.value, rest=first.rest)
+    read = agents.to_bodies(between.value)
+    done = CLAUDE.from_bodies(read.value, rest=read.rest).value
+    blocks = [block for message in done for block in message["content"] if block["type"] != "text"]
+    ids = {block["id"]: block["input"]["k"] for block in blocks if block["type"] == "tool_use"}
+    found = {
+        ids[block["tool_use_id"]]: block["content"]
+        for block in blocks if block["type"] == "tool_result"
+    }  # fmt: skip
+    assert found == {n: [{"type": "text", "text": f"R{n}"}] for n in range(3)}

@@ -37,6 +37,7 @@ class AgentCommunication(Format):
     title = "Agent Communication Protocol (acp-sdk 1.0)"
     shows_provider_tools = True
     place = "parts"
+    answers_in_order = True
     states_text_types = cites_pages = True
     kinds = (
         Kind("value", (JSON,), in_results=True, in_messages=False, is_value=True),
