@@ -385,8 +385,13 @@ def _added(turn: Turn) -> list[Part]:
     return [
         parts[0]
         for (item, parts), index in pairs
-        if item is None and index is None and not is_withheld(parts[0])
+        if item is None and index is None and not _is_aside(parts[0])
     ]
+
+
+def _is_aside(part: Part) -> bool:
+    """Return whether a part is the source of a text, or the rest of a message: no block has it."""
+    return is_withheld(part) or str(part.name).startswith("/sources/")
 
 
 # Services with rules for the first and the last message

@@ -207,7 +207,7 @@ class TestConversations:
         there = adapter("gemini").to_body({"role": "user", "parts": [response]})
         body = there.value
         body.append(Part("Sunny.", name="/tool/results/1/2", metadata=body[0].metadata))
-        for count, said in ((1, {"temp": 1}), (2, {"output": ["Sunny.", {"temp": 1}]})):
+        for count, said in ((1, {"temp": 1}), (2, {"output": [{"temp": 1}, "Sunny."]})):
             done = adapter("gemini").from_body(MessageBody(body[:count]), rest=there.rest)
             assert done.value["parts"][0]["functionResponse"]["response"] == said
 

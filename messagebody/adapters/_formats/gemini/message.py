@@ -393,7 +393,10 @@ def _result_object(item: Result, blocks: list[Any]) -> Any:
     key = "error" if item.is_error else "output"
     if not texts and len(values) == 1:
         return values[0] if isinstance(values[0], dict) else {key: values[0]}
-    return {key: [*texts, *values] if values else "\n".join(texts)}
+    if not values:
+        return {key: "\n".join(texts)}
+    members = ("text", "response")
+    return {key: [block[each] for block in blocks for each in members if each in block]}
 
 
 def _code(block: Any) -> Item | None:
