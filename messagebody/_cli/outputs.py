@@ -86,7 +86,7 @@ def write_document(data: bytes, output: str | None, rewrites: str | None = None)
         replace_unchanged(output, data, before)
 
 
-def write_text(text: str, output: str | None, rewrites: str | None = None) -> None:
+def write_text_document(text: str, output: str | None, rewrites: str | None = None) -> None:
     """Write a document of text and a line end; see `write_document`."""
     write_document(f"{text}\n".encode(), output, rewrites)
 

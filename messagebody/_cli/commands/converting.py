@@ -165,7 +165,7 @@ def _report(found: list[Loss], losses: str | None) -> None:
             terminal.tell(f"{loss} [{loss.affects}]")
     elif losses != _IGNORE:
         listed = [attrs.asdict(loss) for loss in found]
-        outputs.write_text(json.dumps(listed, indent=2), losses)
+        outputs.write_text_document(json.dumps(listed, indent=2), losses)
 
 
 def _write_message(value: object, output: str | None) -> None:

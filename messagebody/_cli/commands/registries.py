@@ -223,7 +223,7 @@ def diff(
     else:
         report, lines = _change_of_agents(old, new, lenient=lenient)
     for name, file in reports:
-        outputs.write_text(FORMATS[name](report), file)
+        outputs.write_text_document(FORMATS[name](report), file)
     return answer(report, form, lines)
 
 

@@ -150,7 +150,7 @@ def add_part_command(
         content_schema=None if content is None else _content(content, sends=sends),
     )  # fmt: skip
     whole = MessageBodySchema([*parts, added])
-    outputs.write_text(whole.to_json(indent=2), place, None if new else schema)
+    outputs.write_text_document(whole.to_json(indent=2), place, None if new else schema)
 
 
 def _content(place: str, *, sends: bool) -> ContentSchema:
@@ -180,7 +180,7 @@ def json_schema_command(kind: str, output: str | None) -> None:
       messagebody json-schema schema -o .vscode/bodyschema.schema.json
     """
     described = body_json_schema() if kind == "body" else schema_json_schema()
-    outputs.write_text(json.dumps(described, indent=2), output)
+    outputs.write_text_document(json.dumps(described, indent=2), output)
 
 
 @click.command
@@ -195,7 +195,7 @@ def infer_command(bodies: tuple[str, ...], output: str | None) -> None:
       messagebody infer messages/*.json -o inferred.schema.json
     """
     schema = MessageBodySchema.infer(*(inputs.read_body(path) for path in bodies))
-    outputs.write_text(schema.to_json(indent=2), output)
+    outputs.write_text_document(schema.to_json(indent=2), output)
 
 
 _SHOWN = 3

@@ -93,7 +93,7 @@ def show_workflow(flow: str, form: str, steps: int, output: str | None) -> None:
     else:
         graph = workflow.graph(answers)
         shown = graph.to_mermaid() if form == "mermaid" else graph.to_dot()
-    outputs.write_text(shown.removesuffix("\n"), output)
+    outputs.write_text_document(shown.removesuffix("\n"), output)
 
 
 @workflow_command.command("flows")
