@@ -1,9 +1,10 @@
 """Accumulators: the message that is made of the events of one format so far."""
 
+import re
 from collections import Counter
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
-from messagebody._core import DEFAULT_LIMITS, Limits, quote, strict_json
+from messagebody._core import DEFAULT_LIMITS, Limits, base64, quote, strict_json
 from messagebody.adapters._vocabulary.stop_reasons import ending_in
 from messagebody.errors import DecodeError
 
@@ -274,6 +275,23 @@ def joined_texts(
             texts.append(Pieces(block[key]) if is_text else None)
     pairs = zip(found, texts, strict=True)
     return [block if text is None else {**block, key: str(text)} for block, text in pairs]
+
+
+def joined_base64(text: str) -> str:
+    """Return base64 that came in pieces, each padded by itself, as one; other text as it is.
+
+    Examples:
+        >>> joined_base64("aGU=bGxv"), joined_base64("aGVsbG8=")
+        ('aGVsbG8=', 'aGVsbG8=')
+    """
+    pieces = _PADDED.findall(text) if "=" in text[:-2] else ()
+    try:
+        return base64.encode(b"".join(map(base64.decode, pieces))) if len(pieces) > 1 else text
+    except ValueError:
+        return text  # what reads the message says what is wrong
+
+
+_PADDED: Final = re.compile("[^=]+=*")
 
 
 def input_so_far(text: str, *, is_last: bool) -> Any:

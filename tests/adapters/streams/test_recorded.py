@@ -1,5 +1,6 @@
 """Streams as services send them, which are not always as they are documented."""
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -27,3 +28,24 @@ def test_a_stream_makes_what_was_said(case: dict[str, Any]) -> None:
     assert done.rest["role"] == case["role"]
     assert assembler.ending == case["ending"]
     assert [str(loss) for loss in done.losses] == case["losses"]
+
+
+@pytest.mark.parametrize("cut", [1, 4, 5, 6])
+def test_base64_may_be_padded_piece_by_piece(cut: int) -> None:
+    """Of pictures and sounds alike, as clients encode the bytes of each event."""
+    data = b"\x89PNG\r\n\x1a\n"
+    pieces = [base64.b64encode(each).decode() for each in (data[:cut], data[cut:])]
+    picture = [{"image": {"source": {"bytes": piece}}} for piece in pieces]
+    converse = Assembler("bedrock")
+    start = {"contentBlockIndex": 0, "start": {"image": {"format": "png"}}}
+    converse.feed({"contentBlockStart": start})
+    for delta in picture:
+        converse.feed({"contentBlockDelta": {"contentBlockIndex": 0, "delta": delta}})
+    converse.feed({"messageStop": {"stopReason": "end_turn"}})
+    chat = Assembler("openai-chat")
+    for piece in pieces:
+        chat.feed({"choices": [{"index": 0, "delta": {"audio": {"data": piece}}}]})
+    chat.feed({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    for assembler in (converse, chat):
+        body, losses = assembler.finish()
+        assert (body[0].read_bytes(), losses) == (data, ())

@@ -9,6 +9,7 @@ from messagebody.adapters.streams._accumulator import (
     Pieces,
     UnknownEvent,
     input_so_far,
+    joined_base64,
     member,
     objects,
     plain,
@@ -169,6 +170,10 @@ class ConverseEvents(Accumulator):
             is_whole = is_last or index in self._stopped
             use = blocks[self._places[index]]["toolUse"]
             use["input"] = input_so_far(str(text), is_last=is_whole)
+        for block in blocks:
+            source = block["image"].get("source") if "image" in block else None
+            if source is not None and "bytes" in source:
+                source["bytes"] = joined_base64(source["bytes"])
         content = [block for index, block in zip(self._places, blocks, strict=True)
                    if "image" not in block or self._is_shown(index, block["image"])]  # fmt: skip
         return {"role": self._role or "assistant", "content": content}

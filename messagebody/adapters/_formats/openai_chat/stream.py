@@ -9,6 +9,7 @@ from messagebody.adapters.streams._accumulator import (
     OutOfPlace,
     Pieces,
     UnknownEvent,
+    joined_base64,
     member,
     objects,
     plain,
@@ -178,6 +179,9 @@ class ChatChunks(Accumulator):
     def message(self) -> Any:
         """Return the message so far."""
         message = plain(self._message)
+        sound = message.get("audio")
+        if isinstance(sound, dict) and isinstance(sound.get("data"), str):
+            sound["data"] = joined_base64(sound["data"])
         calls = [_call_block(call) for call in self._calls if "kind" in call.about]
         return {**message, "tool_calls": calls} if calls else message
 
