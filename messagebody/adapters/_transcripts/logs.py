@@ -3,17 +3,14 @@
 The events of one message are made into that message.
 """
 
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import attrs
 
 from messagebody._core import Limits, MessageBody, strict_json
 from messagebody.adapters._contract import Converted
+from messagebody.adapters._vocabulary.values import SENT_END, SENT_FIELDS
 from messagebody.errors import MessageBodyError
-
-_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
-"""The beginnings of the lines of server-sent events."""
-_END: Final = b"[DONE]"
 
 
 @attrs.frozen
@@ -35,10 +32,10 @@ def values_of_lines(data: bytes, limits: Limits) -> list[Any] | None:
     A line that is not JSON is `Broken`: what wrote the log may have stopped in the middle of it.
     """
     lines = [(number, line) for number, line in enumerate(data.splitlines(), 1) if line.strip()]
-    are_sent = bool(lines) and all(line.startswith(_FIELDS) for _, line in lines)
+    are_sent = bool(lines) and all(line.startswith(SENT_FIELDS) for _, line in lines)
     if are_sent:
         events = [(number, line[5:].strip()) for number, line in lines if line.startswith(b"data:")]
-        lines = [(number, line) for number, line in events if line != _END]
+        lines = [(number, line) for number, line in events if line != SENT_END]
     values = [_value(number, line, limits) for number, line in lines]
     held = [each for each in values if isinstance(each, dict | list)]
     # One line alone is a document, and one event may be a whole answer.

@@ -100,12 +100,24 @@ def in_camel_case(members: dict[str, Any]) -> dict[str, Any]:
     """
     if not any("_" in name for name in members):
         return members
-    return {_camel_case(name): value for name, value in members.items()}
+    return {camel_case(name): value for name, value in members.items()}
 
 
 @lru_cache(256)
-def _camel_case(name: str) -> str:
-    return re.sub("(?<=[a-z])_([a-z])", lambda found: found[1].upper(), name)
+def camel_case(name: str) -> str:
+    """Return the name of a member as JSON has it.
+
+    Examples:
+        >>> camel_case("tool_call_id"), snake_case("toolCallId")
+        ('toolCallId', 'tool_call_id')
+    """
+    return re.sub("(?<=[a-z0-9])_([a-z])", lambda found: found[1].upper(), name)
+
+
+@lru_cache(256)
+def snake_case(name: str) -> str:
+    """Return the name of a member as Python writes it."""
+    return "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in name)
 
 
 def arguments_in(block: Any, key: str) -> Any:

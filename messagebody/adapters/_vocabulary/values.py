@@ -15,6 +15,11 @@ from messagebody._core import TEXT_PLAIN, Limits, base64, check_content_type, qu
 from messagebody.adapters._vocabulary.characters import is_half, whole, without_halves
 from messagebody.errors import DecodeError, EnvelopeError
 
+SENT_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
+"""The beginnings of the lines of server-sent events, that of their data first."""
+SENT_END: Final = b"[DONE]"
+"""The last data of many streams, which is no event."""
+
 
 def json_value(
     message: Any, is_message: Callable[[Any], bool], limits: Limits, *, halves: bool = False

@@ -20,7 +20,7 @@ from messagebody._core import (
 from messagebody.adapters._contract import Converted, Loss, LossKind
 from messagebody.adapters._registry import adapter, require_format_name
 from messagebody.adapters._vocabulary.characters import ALONE, has_halves, is_half, whole
-from messagebody.adapters._vocabulary.values import json_value
+from messagebody.adapters._vocabulary.values import SENT_END, SENT_FIELDS, json_value
 from messagebody.adapters.streams._accumulator import Accumulator, OutOfPlace, UnknownEvent
 from messagebody.adapters.streams._own import OwnEvents
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MessageBodyError
@@ -48,9 +48,11 @@ _streams: dict[str, str | type[Accumulator]] = {
 _OWN: Final = "messagebody"
 """The format of `to_stream`, whose message is a body as it is."""
 
-_SENT: Final[Any] = b"data:", (b"event:", b"id:", b"retry:", b":"), b"[DONE]"
+_SENT: Final[Any] = SENT_FIELDS[0], SENT_FIELDS[1:], SENT_END
 """Server-sent events: what begins their data, their other lines, and what is sent last."""
-_SENT_TEXT: Final[Any] = "data:", ("event:", "id:", "retry:", ":"), "[DONE]"
+_SENT_TEXT: Final[Any] = (
+    SENT_FIELDS[0].decode(), tuple(each.decode() for each in SENT_FIELDS[1:]), SENT_END.decode(),
+)  # fmt: skip
 
 _BUILT_IN: Final = frozenset(_streams)
 

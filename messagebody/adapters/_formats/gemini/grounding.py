@@ -4,10 +4,9 @@ Ranges are counted in bytes of UTF-8 there, and in code points in citations.
 """
 
 from collections.abc import Iterable
-from functools import cache
 from typing import Any, Final
 
-from messagebody.adapters._vocabulary.dialect import need
+from messagebody.adapters._vocabulary.dialect import need, snake_case
 
 _CONTINUED: Final = bytes(range(0x80, 0xC0))
 """Bytes that continue a character of UTF-8."""
@@ -50,14 +49,8 @@ def _member(held: Any, name: str, kind: type) -> Any | None:
     """Return a member, in JSON's spelling or Python's, if it is of a type."""
     if not isinstance(held, dict):
         return None
-    value = held.get(name, held.get(in_python(name)))
+    value = held.get(name, held.get(snake_case(name)))
     return value if type(value) is kind else None
-
-
-@cache
-def in_python(name: str) -> str:
-    """Return the name of a member as Python writes it."""
-    return "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in name)
 
 
 def _source(chunks: list[Any], chosen: Any) -> dict[str, Any] | None:

@@ -12,16 +12,17 @@ from messagebody.adapters._conversion.unread_members import missed_in
 from messagebody.adapters._format import Format
 from messagebody.adapters._formats.gemini.grounding import (
     content_of,
-    in_python,
     with_citations,
     without_citations,
 )
 from messagebody.adapters._vocabulary.capabilities import Kind, Spelling
 from messagebody.adapters._vocabulary.dialect import (
+    UNDERSCORES,
     arguments_in,
     join_texts,
     need,
     optional,
+    snake_case,
     some,
     split_texts,
     stated,
@@ -49,12 +50,10 @@ _PARTS: Final = {
 
 _INSIDE: Final = ("mimeType", "displayName", "fileUri", "willContinue", "partialArgs", "toolType")
 """Members inside of parts."""
-_SPELLINGS: Final = {in_python(name): name for name in (*_PARTS, *_INSIDE) if name != "text"}
+_SPELLINGS: Final = {snake_case(name): name for name in (*_PARTS, *_INSIDE) if name != "text"}
 """Members as Python writes them, and as JSON has them; the service takes both, and mixed ones."""
-_BESIDE: Final = {in_python(name): name for name in ("thoughtSignature", "partMetadata")}
-_UNDERSCORED: Final = frozenset(map(in_python, _PARTS - {"text"}))
-_PYTHON: Final = "underscores"
-"""The form of a part with members that Python has written: the word, and their names."""
+_BESIDE: Final = {snake_case(name): name for name in ("thoughtSignature", "partMetadata")}
+_UNDERSCORED: Final = frozenset(map(snake_case, _PARTS - {"text"}))
 
 _GROUNDS: Final = ("groundingChunks", "groundingSupports")
 _CANDIDATE: Final = "candidate"
@@ -102,7 +101,7 @@ class Gemini(Format):
     )
     place = "parts"
     # Citations hold what they say.
-    ignored_members = frozenset({"citations", *_GROUNDS, *map(in_python, _GROUNDS)})
+    ignored_members = frozenset({"citations", *_GROUNDS, *map(snake_case, _GROUNDS)})
     kinds = (
         Kind("response", (JSON,), in_results=True, in_messages=False, is_value=True),
         Kind("file", schemes=("gs", "https", "http"), roles=_ASKING, in_results=True, **_FILE),
@@ -169,7 +168,7 @@ class Gemini(Format):
         if spelt := _spelt_by_python(block):
             item = self.read_block(_respelt(block, _SPELLINGS))
             if item is not None:
-                item.form = " ".join([_PYTHON, *spelt, *([item.form] if item.form else [])])
+                item.form = " ".join([UNDERSCORES, *spelt, *([item.form] if item.form else [])])
             return item
         if isinstance(block.get("text"), str):
             # In Gemini's JSON, a thought is text with a flag.
@@ -209,7 +208,7 @@ class Gemini(Format):
         """Return the part of an item."""
         block = self._in_json(item, blocks)
         words = item.form.split() if isinstance(item.form, str) else []
-        if block is None or words[:1] != [_PYTHON]:
+        if block is None or words[:1] != [UNDERSCORES]:
             return block
         return _respelt(block, {_SPELLINGS[word]: word for word in words if word in _SPELLINGS})
 

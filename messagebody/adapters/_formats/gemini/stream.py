@@ -4,8 +4,8 @@ import re
 from typing import Any, Final
 
 from messagebody._core import DEFAULT_LIMITS, quote
-from messagebody.adapters._formats.gemini.grounding import in_python
 from messagebody.adapters._formats.gemini.message import in_json
+from messagebody.adapters._vocabulary.dialect import snake_case
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
     OutOfPlace,
@@ -185,7 +185,7 @@ def _either(holder: Any, name: str) -> Any:
     """Return a member in either spelling, None if it is missing."""
     if not isinstance(holder, dict):
         return None
-    return holder[name] if name in holder else holder.get(in_python(name))
+    return holder[name] if name in holder else holder.get(snake_case(name))
 
 
 def _placed(sources: dict[str, Any], parts: list[Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from messagebody.adapters._formats.foreign import (
     read_foreign,
 )
 from messagebody.adapters._vocabulary.capabilities import Kind
-from messagebody.adapters._vocabulary.dialect import need
+from messagebody.adapters._vocabulary.dialect import camel_case, need, snake_case
 from messagebody.adapters._vocabulary.items import Call, Item, Result
 from messagebody.adapters._vocabulary.part_names import FOUND
 
@@ -182,7 +182,7 @@ def _as_native(block: Any, shape: str) -> Any:
         held = block if shape == "guard" else block["guard_content"]
         return {"guardContent": {"text": {"text": need(held, "text")}}}
     if shape == "cited":
-        said = [_spelled(each, _camel) for each in block["citations"]]
+        said = [_spelled(each, camel_case) for each in block["citations"]]
         text = {"text": need(block, "text")}
         return {"citationsContent": {"content": [text], "citations": said}}
     if shape == "sourced":
@@ -207,7 +207,7 @@ def _in_shape(block: Any, shape: str) -> Any:
         source = {"type": "base64" if kind == "bytes" else kind, "data": data}
         return {"type": name, "source": {**source, "media_type": f"{name}/{held['format']}"}}
     if shape == "cited" and name == "citationsContent":
-        said = [_spelled(each, _snake) for each in held["citations"]]
+        said = [_spelled(each, snake_case) for each in held["citations"]]
         text = "".join(each["text"] for each in held["content"])
         return {"type": "text", "text": text, "citations": said}
     return block
@@ -220,12 +220,3 @@ def _spelled(value: Any, spell: Any) -> Any:
     if not isinstance(value, dict):
         return value
     return {spell(key): _spelled(each, spell) for key, each in value.items()}
-
-
-def _camel(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(each.title() for each in others)
-
-
-def _snake(name: str) -> str:
-    return "".join(f"_{each.lower()}" if each.isupper() else each for each in name)
