@@ -124,7 +124,7 @@ def _do(future: "Future[Any]", work: Callable[[], Any]) -> None:
 
 
 class Outcomes(NamedTuple):
-    """What became of pieces of work: the values of all if there is no error."""
+    """The results of pieces of work; each has a value if there is no error."""
 
     values: list[Any]
     """In order; None for a piece that failed or did not begin."""

@@ -303,7 +303,7 @@ class _FileConversion:
         return "".join(f"{line}\n" for line in texts).encode()
 
     def _speech_in(self, lines: list[bytes]) -> Format | None:
-        """Return the format whose messages the lines are; None if they are no conversation."""
+        """Return the format of the messages on the lines; None if they are not a conversation."""
         values = [*map(inputs.json_in, lines)]
         if len(values) < 2 or not all(isinstance(each, dict) for each in values):
             return None
@@ -323,7 +323,7 @@ class _FileConversion:
         return value.to_dicts() if isinstance(value, MessageBody) else value
 
     def _streamed(self, data: bytes, *, is_asked: bool) -> Converted[MessageBody] | None:
-        """Return the body of a recorded stream; None if there is none, and nobody says so."""
+        """Return the body of a recorded stream; None if it is not one and the user named none."""
         is_meant = is_asked or inputs.is_sent(data)
         values = (
             adapters.values_of_lines(data, terminal.limits())
@@ -362,7 +362,7 @@ class _FileConversion:
         return _OWN if self.source == BODY else self.source
 
     def _no_stream(self, events: list[Any]) -> str:
-        """Return why events are no stream of one message."""
+        """Return why events are not the stream of one message."""
         # Most commands read no streams, and their readers take long to load.
         from messagebody.adapters.streams import Assembler
 
@@ -385,7 +385,7 @@ def _talk_of(count: int) -> str:
 
 
 def _listed(data: bytes, *, is_asked: bool) -> list[Any] | None:
-    """Return the events in a list of JSON; None if it may be something else, and nobody asks."""
+    """Return the events in a list of JSON; None if nobody asked and it may be something else."""
     # A list of parts, messages or blocks is what most files are.
     is_list = data.lstrip().startswith(b"[")
     if not is_asked and (not is_list or inputs.formats_of(data)):
