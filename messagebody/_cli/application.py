@@ -1,7 +1,6 @@
 """The command-line application: its exit codes, its handling of errors, and its help."""
 
 import os
-import re
 import signal
 import sys
 import traceback
@@ -9,7 +8,6 @@ import warnings
 from collections.abc import Sequence
 from enum import IntEnum
 from functools import partial
-from pathlib import Path
 from types import FrameType
 from typing import Self
 
@@ -18,6 +16,7 @@ import click
 
 from messagebody import __version__
 from messagebody._cli.commands import SECTIONS, Commands
+from messagebody._cli.guesses import leading
 from messagebody._cli.kinds import SIZE
 from messagebody._cli.terminal import Invocation, in_shell_words
 from messagebody._core import escape, quote, redact_urls
@@ -152,24 +151,8 @@ def _usage(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     if context is None:
         return escape(in_shell_words(said), limit=1000)
-    text = escape(in_shell_words(_leading(error, said, context)), limit=1000)
+    text = escape(in_shell_words(leading(error, said, context)), limit=1000)
     return f"{text} (see: {context.command_path} --help)"
-
-
-def _leading(error: click.ClickException, said: str, context: click.Context) -> str:
-    """Return what is said of a wrong call, with the option that is probably meant."""
-    taken = {name for each in context.command.params for name in each.opts}
-    if isinstance(error, click.NoSuchOption):
-        meant = [each for each in _OPTIONS.get(error.option_name, "").split() if each in taken]
-        return (
-            f"there is no option {error.option_name}; did you mean {meant[0]}?" if meant else said
-        )
-    missing = error.param if isinstance(error, click.MissingParameter) else None
-    if isinstance(missing, click.Option) and missing.help:
-        takes = f"{missing.opts[0]} {missing.make_metavar(context)}: {missing.help.rstrip('.')}"
-        return f"{said.rstrip('.')}; write {takes}"
-    extra = re.search(r"unexpected extra argument \((\S+)\)", said)
-    return f"{said}; did you mean --to {extra[1]}?" if extra and "--to" in taken else said
 
 
 def _in_words(error: Exception) -> str:
@@ -221,74 +204,8 @@ def _shared_options(*, hidden: bool) -> list[click.Option]:
     ]  # fmt: skip
 
 
-# What people type for commands that have another name, or are options.
-_MEANT = {
-    word: meant
-    for meant, words in {
-        "messagebody --version": "version",
-        "ls": "list stat",
-        "ls, tree or view": "info",
-        "ls with a PATTERN": "find grep",
-        "ls --json": "json",
-        "view": "show open page",
-        "cat": "print read",
-        "cat, or fetch, which writes a file": "get",
-        "unpack": "extract",
-        "convert, which reads zip, and unpack": "unzip",
-        "convert --to zip": "zip",
-        "convert --to tar": "tar",
-        "convert": "import",
-        "convert --to": "export to",
-        "add --new, or pack for a directory": "create new init",
-        "add": "append",
-        "add, rm or mv": "edit",
-        "rm": "remove delete",
-        "mv": "rename move",
-        "mcp, which serves a model; in Python, messagebody.prompts.to_prompt(body)": "prompt",
-        "present, for links, or envelope sign, for envelopes": "sign",
-        "migrate": "copy sync",
-        "schema, for schemas, or ls, for bodies": "describe",
-        "validate": "test",
-        "offload": "upload",
-        "inline": "download",
-        "check, for schemas, or diff, for bodies": "compare",
-        "check": "compatible",
-        "digest": "hash",
-        "serve": "http share",
-        "serve, or mcp for models": "server",
-        "registry": "agents",
-        "sweep": "clean gc",
-    }.items()
-    for word in words.split()
-}
-
-
-# Options that people type, and those that they may mean by it, of which a command has one.
-_OPTIONS = {
-    "--http": "--port", "--resolver": "--allow", "--out": "--output",
-    "--file": "--output", "--html": "--output", "--store": "--to --allow",
-    "--bucket": "--to --allow",
-    "--dest": "--to", "--target": "--to", "--format": "--to --from", "--source": "--from",
-    "--content-type": "--type", "--types": "--type", "--mime": "--type", "--filename": "--name",
-    "--pattern": "--names", "--ttl": "--expires", "--min-size": "--threshold",
-    "--max-bytes": "--threshold", "--force": "--overwrite", "--fetch": "--public-https --urls",
-    "--resolve": "--urls --allow", "--browser": "--open", "--jsonl": "--lines",
-    "--strict": "--lenient",
-}  # fmt: skip
-
-
 class _Application(click.Group):
     """A group that lists its commands by section, without loading them."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] in _MEANT:
-            ctx.fail(f"there is no command {args[0]!r}; did you mean {_MEANT[args[0]]}?")
-        if args and args[0] not in self.commands and Path(args[0]).exists():
-            shown = quote(args[0])
-            ctx.fail(f"{shown} is a file, and a command comes first, such as ls, cat or view")
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         # One width for all sections, so that the summaries are one column.

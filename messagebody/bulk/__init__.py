@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from messagebody._core import face, require_resolver, require_schema
 from messagebody.adapters import adapter
 from messagebody.bulk import _jobs as jobs
-from messagebody.bulk._jobs import BODY, Job, Mapped, store_of
+from messagebody.bulk._jobs import BODY, Mapped, store_of
 from messagebody.bulk._report import Failure, Progress, Report
 from messagebody.bulk._run import Options, run
 from messagebody.schema import MessageBodySchema
@@ -20,7 +20,6 @@ from messagebody.storage import Resolver
 
 __all__ = [
     "Failure",
-    "Job",
     "Options",
     "Progress",
     "Report",
@@ -30,7 +29,6 @@ __all__ = [
     "inline",
     "map",
     "offload",
-    "run",
     "stats",
     "table",
     "validate",

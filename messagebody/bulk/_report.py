@@ -40,6 +40,7 @@ class Report:
         deleted: the number of deleted result files: of shards that the sources no longer have,
             and with `prune` of other sources.
         links: the URLs of links in the directories of the sources, which were not followed.
+        kept: how many of the finished shards an earlier run had done.
     """
 
     job: str
@@ -51,18 +52,22 @@ class Report:
     others: int = 0
     deleted: int = 0
     links: tuple[str, ...] = ()
+    # Not compared: the same results have the same report, in however many runs they were made.
+    kept: int = attrs.field(default=0, eq=False)
 
     def __bool__(self) -> bool:
         return not self.failed and not any(self.counts.get(name) for name in _BAD)
 
     def __str__(self) -> str:
         numbers = (f"{number:,} {name}" for name, number in self.counts.items() if number)
+        kept = f", {self.kept:,} of them kept from an earlier run"
         lost = f"; {count_of(len(self.failed), 'shard')} failed" if self.failed else ""
         others = f"; results of {count_of(self.others, 'shard')} of other sources stay"
         deleted = f"; {count_of(self.deleted, 'file')} of earlier results deleted"
         links = f"; left out {_listed(self.links)}"
         return (
-            f"{self.job}: {', '.join(numbers)} in {count_of(self.shards, 'shard')}{lost}"
+            f"{self.job}: {', '.join(numbers)} in {count_of(self.shards, 'shard')}"
+            f"{kept if self.kept else ''}{lost}"
             f"{others if self.others else ''}{deleted if self.deleted else ''}"
             f"{links if self.links else ''}"
         )
@@ -72,7 +77,7 @@ class Report:
         members = attrs.asdict(self)
         # The report does not depend on the place of the results or on earlier results there: the
         # same job elsewhere gives the same report.
-        for name in ("out", "others", "deleted", "links"):
+        for name in ("out", "others", "deleted", "links", "kept"):
             del members[name]
         return members
 

@@ -158,6 +158,7 @@ class _Run:
         self.others = 0  # number of shards of other sources
         self.stale: list[str] = []  # names of shards that the sources no longer have
         self.deleted = 0
+        self.kept = 0  # number of shards that are done already
         self.lines: dict[str, int] = {}  # number of lines by shard name
         self.failed: dict[str, str] = {}  # problem by shard name
         self.stop: BaseException | None = None
@@ -169,6 +170,7 @@ class _Run:
         if not self.job.is_lasting and REPORT in self.there:
             self._forget_records()
         done = {shard.name for shard in self.shards if self._is_done(shard)}
+        self.kept = len(done)
         left = [shard for shard in self.shards if shard.name not in done]
         size = sum(shard.size for shard in self.shards)
         read = size - sum(shard.size for shard in left)
@@ -349,7 +351,7 @@ class _Run:
         self._remove_stale()
         report = Report(
             self.job.name, self.store.url, len(done), dict(counts), tuple(findings),
-            tuple(self._failures()), self.others, self.deleted,
+            tuple(self._failures()), self.others, self.deleted, kept=self.kept,
         )  # fmt: skip
         put(self.store, REPORT, to_json(report.to_dict()), "application/json")
         return report

@@ -430,6 +430,9 @@ class TestOnce:
         seen: list[Progress] = []
         again = job_on("validate", log, tmp_path / "out", progress=seen.append)
         assert (again, seen) == (first, [])
+        assert (first.kept, again.kept) == (0, first.shards)
+        assert f"shards, {first.shards} of them kept from an earlier run" in str(again)
+        assert again.to_dict() == first.to_dict()
         assert tree(tmp_path / "out") == before
 
     @pytest.mark.parametrize("lost", ["records/a.jsonl.00001.json", "shards/a.jsonl.00001.jsonl",

@@ -331,6 +331,20 @@ LEADS = [
     (["check", "schema.json", "schema.json", "--strict"], "did you mean --lenient?"),
     (["agents", "agents.json"], "there is no command 'agents'; did you mean registry?"),
     (
+        ["workflow", "suggest", "flow.json"],
+        "there is no command 'workflow suggest'; did you mean workflow check --suggest?",
+    ),
+    (["workflow", "graph", "flow.json"], "did you mean workflow show?"),
+    (["registry", "list", "agents"], "did you mean registry pairs?"),
+    (["registry", "takers", "agents"], "did you mean registry who --takes AGENT"),
+    (["schema", "describe", "schema.json"], "did you mean schema show?"),
+    (["schema", "validate", "m.json"], "there is no command 'schema validate'; did you mean valid"),
+    (["bulk", "count", "lines.jsonl"], "did you mean bulk stats?"),
+    (["bulk", "diff", "lines.jsonl"], "there is no command 'bulk diff'; did you mean diff?"),
+    (["bulk", "zzz", "lines.jsonl"], "No such command 'zzz'; there are validate, digest, offload"),
+    (["envelope", "signn", "m.json"], "Did you mean 'sign'?"),
+    (["envelope", "validate", "m.json"], "did you mean envelope check?"),
+    (
         [
             "bulk",
             "validate",

@@ -10,6 +10,7 @@ import click
 
 from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
+from messagebody._cli.guesses import meant_by
 from messagebody._cli.kinds import FILE, PATTERN
 from messagebody._cli.reports import answer, from_here, report_form
 from messagebody._cli.verdicts import Subject, lines_of, pair_lines, report_findings, report_pair
@@ -85,9 +86,11 @@ class _ShowsByDefault(click.Group):
     """A group whose command `show` may be left out."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; those that name no command are for `show`."""
+        """Parse the arguments; those that name no command, and stand for none, are for `show`."""
+        first = args[0] if args else ""
         known = {*self.commands, *self.get_help_option_names(ctx)}
-        return super().parse_args(ctx, args if args and args[0] in known else ["show", *args])
+        is_command = first in known or (meant_by(first, ctx) and not Path(first).exists())
+        return super().parse_args(ctx, args if is_command else ["show", *args])
 
 
 @click.group("schema", cls=_ShowsByDefault)
