@@ -296,3 +296,15 @@ def test_the_first_page_is_short_and_says_why() -> None:
     assert len(page.split()) < 700
     assert "Today" in page.split("\n\n")[1]
     assert "(docs/index.md)" in page
+
+
+def test_the_first_page_of_the_site_leads_to_every_guide() -> None:
+    docs = ROOT / "docs"
+    linked = set(re.findall(r"\]\(([\w/.-]+\.md)", (docs / "index.md").read_text("utf-8")))
+    linked |= {"index.md", "envelopes/index.md"}
+    guides = [path.relative_to(docs).as_posix() for path in docs.rglob("*.md")]
+    envelopes = set(
+        re.findall(r"\]\((\w[\w-]*\.md)", (docs / "envelopes/index.md").read_text("utf-8"))
+    )
+    linked |= {f"envelopes/{name}" for name in envelopes}
+    assert [each for each in guides if each not in linked and "reference/" not in each] == []
