@@ -31,7 +31,7 @@ from messagebody._core import (
     sha256_of,
     strict_json,
 )
-from messagebody.adapters import detect, refuse_answer, values_of_lines
+from messagebody.adapters import detect, is_sent, refuse_answer, values_of_lines
 from messagebody.errors import (
     DecodeError,
     EnvelopeError,
@@ -300,15 +300,6 @@ def json_in(data: bytes) -> Any:
             with suppress(ValueError):
                 return json.loads(data)
         return None
-
-
-_SENT = (b"data:", b"event:", b"id:", b"retry:", b":")
-"""The beginnings of server-sent events."""
-
-
-def is_sent(data: bytes) -> bool:
-    """Return whether some bytes begin as server-sent events do."""
-    return data.lstrip().startswith(_SENT)
 
 
 def formats_of(data: bytes) -> list[str]:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         Step,
         Transcript,
         holds_messages,
+        is_sent,
         read_transcript,
         stream_in,
         values_of_lines,
@@ -72,6 +73,7 @@ __all__ = [
     "evidence_of",
     "format_of",
     "holds_messages",
+    "is_sent",
     "is_withheld",
     "left_behind",
     "meant_by",
@@ -99,7 +101,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             "._registry": "adapter adapter_names detect each_adapter evidence_of meant_by "
             "read_within register write",
             "._transcripts": "Broken ChatMessage Step Transcript holds_messages "
-            "read_transcript stream_in values_of_lines",
+            "is_sent read_transcript stream_in values_of_lines",
             "._transcripts.directories": "transcript_in",
             "._vocabulary.part_names": "is_withheld withheld_among",
         },

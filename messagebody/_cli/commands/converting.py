@@ -324,7 +324,7 @@ class _FileConversion:
 
     def _streamed(self, data: bytes, *, is_asked: bool) -> Converted[MessageBody] | None:
         """Return the body of a recorded stream; None if it is not one and the user named none."""
-        is_meant = is_asked or inputs.is_sent(data)
+        is_meant = is_asked or adapters.is_sent(data)
         values = (
             adapters.values_of_lines(data, terminal.limits())
             if is_meant or _has_lines(data)

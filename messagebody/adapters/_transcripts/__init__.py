@@ -5,7 +5,7 @@ people look at runs that failed. `exchanges` finds the messages in what was logg
 them, `message_facts` finds what their blocks state beside the content.
 """
 
-from messagebody.adapters._transcripts.logs import Broken, stream_in, values_of_lines
+from messagebody.adapters._transcripts.logs import Broken, is_sent, stream_in, values_of_lines
 from messagebody.adapters._transcripts.reading import holds_messages, read_transcript
 from messagebody.adapters._transcripts.values import ChatMessage, Step, Transcript
 
@@ -15,6 +15,7 @@ __all__ = [
     "Step",
     "Transcript",
     "holds_messages",
+    "is_sent",
     "read_transcript",
     "stream_in",
     "values_of_lines",

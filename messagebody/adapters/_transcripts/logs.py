@@ -26,6 +26,11 @@ class Broken:
     problem: str
 
 
+def is_sent(data: bytes) -> bool:
+    """Return whether some bytes begin as server-sent events do."""
+    return data.lstrip().startswith(SENT_FIELDS)
+
+
 def values_of_lines(data: bytes, limits: Limits) -> list[Any] | None:
     """Return the values of lines of JSON or of server-sent events; None if it is something else.
 
