@@ -83,7 +83,9 @@ class Frames:
         size = human_size(self._material.part(position).size)
         number = self._material.cited.get(position)
         cited = "" if number is None else f' source="{number}"'
-        return f'{self._tag} {called}{cited} type={kind} size="{size}"'
+        tool = self._material.tool(position)
+        whose = f" result-of={xml_attribute(tool)}" if tool else ""
+        return f'{self._tag} {called}{cited}{whose} type={kind} size="{size}"'
 
     def shown(self, position: int, characters: int) -> list[str]:
         """Return the lines that show characters of a text: all of them, or its head and tail."""

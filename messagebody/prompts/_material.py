@@ -15,6 +15,7 @@ from messagebody._core import (
     check_text,
     columns,
     data_urls,
+    escape,
     essence,
     human_size,
     is_text,
@@ -23,7 +24,7 @@ from messagebody._core import (
     resolver_of,
     results_in_order,
 )
-from messagebody.adapters import withheld_among
+from messagebody.adapters import tool_of, withheld_among
 from messagebody.errors import MessageBodyError, MissingDependency
 from messagebody.globs import content_type_pattern
 from messagebody.links import each_link
@@ -42,6 +43,9 @@ _LARGEST: Final = 16 * 1024 * 1024
 _SOUGHT: Final = 100
 """The last parts among which the question is sought."""
 _SOURCES: Final = "/sources/"
+_RESULTS: Final = "/tool/results/"
+LONGEST_TOOL: Final = 64
+"""Characters of the name of a tool; services take no longer ones."""
 _AT_ONCE: Final = 8
 """References that are read at a time."""
 
@@ -140,6 +144,12 @@ class Material:
     def type_of(self, position: int) -> str:
         """Return the content type of the part at a position."""
         return self._types[position]
+
+    def tool(self, position: int) -> str:
+        """Return the tool whose result the part at a position is of, or ""."""
+        if not (self.names[position] or "").startswith(_RESULTS):
+            return ""
+        return escape(tool_of(self.part(position)) or "", limit=LONGEST_TOOL)
 
     def pictures(self) -> Iterator[int]:
         """Yield the positions of the pictures, in order."""

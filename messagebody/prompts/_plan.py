@@ -121,7 +121,13 @@ class Planner:
         texts = [_ends(self._material.texts[position], most) for position in shown]
         # A frame that a text forges would stand beside the real ones.
         is_raw = bool(self._unnamed.positions) and not any(map(is_frame_like, texts))
-        names = (self._material.names[position] or "" for position in self._in_view(most))
+        material = self._material
+        names = (
+            name
+            for position in self._in_view(most)
+            for name in (material.names[position], material.tool(position))
+            if name
+        )
         # Chosen once, because otherwise each plan that is tried would search all texts again.
         return Frames(self._material, free_tag([*texts, *names]), is_raw=is_raw)
 

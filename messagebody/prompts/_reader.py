@@ -15,9 +15,9 @@ from messagebody._core import (
     resolver_of,
     results_in_order,
 )
-from messagebody.adapters import is_withheld
+from messagebody.adapters import is_withheld, tool_of
 from messagebody.errors import InvalidArgument, InvalidPart, MessageBodyError, PartNotFound
-from messagebody.prompts._material import is_closed
+from messagebody.prompts._material import LONGEST_TOOL, is_closed
 from messagebody.prompts._toolbox import Toolbox, ToolError, find_part, shown_url, tool
 from messagebody.storage import Resolver
 
@@ -195,7 +195,7 @@ def _called(position: int, part: Part) -> str:
 
 
 def line_of(position: int, part: Part) -> str:
-    """Return what a model reads of a part in a list: number, name, type, size, and its URL.
+    """Return what a model reads of a part in a list: number, name, type, size, tool and URL.
 
     Examples:
         >>> line_of(3, Part("a,b", name="/a.csv", content_type="text/csv"))
@@ -203,6 +203,8 @@ def line_of(position: int, part: Part) -> str:
     """
     facts = [str(position), *([] if part.name is None else [escape(part.name)])]
     facts += [escape(part.content_type, limit=100), human_size(part.size)]
+    if tool := tool_of(part):
+        facts.append(f"result of {escape(tool, limit=LONGEST_TOOL)}")
     if part.url is not None:
         # A signed URL or a local path in an answer would be in the logs of the provider.
         facts.append(shown_url(part.url))

@@ -39,6 +39,7 @@ from messagebody.adapters import (
     adapter,
     adapter_names,
     is_withheld,
+    tool_of,
     write,
 )
 from messagebody.adapters._formats.gemini.message import FORMAT
@@ -360,6 +361,7 @@ CALLS: dict[str, Call] = {
     "archives.zip.from_body": archived(zip),
     "archives.zip.write": written(zip),
     "adapters.part_names.is_withheld": for_parts(is_withheld),
+    "adapters.part_names.tool_of": for_parts(tool_of),
     "adapters.matching.marked": lambda body: marked({}, body),
     "adapters.matching.rests_for": lambda body: rests_for([body], [None]),
     "adapters.write": lambda body: each(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from messagebody import MessageBody, MessageBodySchema, Part
 from messagebody.adapters import adapter
 from messagebody.errors import InvalidArgument
-from messagebody.prompts import Prompt, estimate_tokens, to_prompt
+from messagebody.prompts import Prompt, Reader, estimate_tokens, to_prompt
 from messagebody.prompts._counting import PICTURE_TOKENS
 from messagebody.prompts._frames import _OPENING, is_frame_like
 
@@ -153,6 +153,17 @@ def test_no_text_forges_a_frame(budget: int, *, is_named: bool) -> None:
             rf"^<{tag} [^\n]*>\n.*?\n</{tag}>$", "", outside, flags=re.MULTILINE | re.DOTALL
         )
         assert outside.strip() == "", forged
+
+
+def test_a_result_says_whose_it_is() -> None:
+    about = {"tool_result": {"id": "c", "name": "part-0"}}
+    body = MessageBody([Part("ok", name="/tool/results/1/1", metadata=about)])
+    text = to_prompt(body).body.read_text()
+    assert '<part-1 name="/tool/results/1/1" result-of="part-0" type' in text
+    assert Reader(body).list_parts() == "0  /tool/results/1/1  text/plain  2 B  result of part-0"
+    about = {"tool_result": {"name": '"' * 90 + "</part-0>"}}
+    long = MessageBody([Part("ok", name="/tool/results/1/1", metadata=about)])
+    assert "</part-0>" not in to_prompt(long).body.read_text().splitlines()[0]
 
 
 def test_plain_text_stays_without_a_frame() -> None:

@@ -4,7 +4,9 @@ import json
 from typing import Final
 
 from messagebody._core import Part, human_size, is_text, redact_places, redact_url
+from messagebody.adapters._conversion.kinds import own_name
 from messagebody.adapters._vocabulary.items import Call, Code, Item, Refusal, Result
+from messagebody.adapters._vocabulary.part_names import tool_of
 from messagebody.errors import DecodeError
 
 FAILED: Final = "[failed without a message]"
@@ -55,9 +57,18 @@ def note_of(part: Part, where: str = "not shown here") -> str:
     facts = [part.content_type, human_size(part.size)]
     if part.url is not None:
         facts.append(redact_places(redact_url(part.url, limit=1000)))
-    title = (part.metadata or {}).get("title")
-    called = title if isinstance(title, str) else part.name or "a part"
-    return f"[{called}: {', '.join(facts)}; {where}]"
+    return f"[{_called(part)}: {', '.join(facts)}; {where}]"
+
+
+def _called(part: Part) -> str:
+    """Return what a reader knows a part by: the place of a result means nothing to one."""
+    title, tool = (part.metadata or {}).get("title"), tool_of(part)
+    if isinstance(title, str):
+        return title
+    if tool is None:
+        return part.name or "a part"
+    name = own_name(part, "/".join(str(part.name).split("/", 4)[:4]))
+    return f"result of {tool}" if name is None else f"{name[1:]}, result of {tool}"
 
 
 def _description(item: Item, parts: list[Part]) -> str | None:

@@ -142,6 +142,18 @@ def with_results(body: MessageBody, results: Iterable[tuple[str, list[Part]]]) -
     return made
 
 
+def tool_of(part: Part) -> str | None:
+    """Return the tool whose result a part is of, or else the id of its call; None for other parts.
+
+    Examples:
+        >>> shot = Part("ok", name="/tool/results/1/2", metadata={"tool_result": {"name": "draw"}})
+        >>> tool_of(shot), tool_of(shot.evolve(name="/draw"))
+        ('draw', None)
+    """
+    about = None if _RESULT.match(part.name or "") is None else _result_of(part)
+    return None if about is None else about.get("name") or about.get("id")
+
+
 _RESULT: Final = re.compile(r"/tool/results/(?P<number>\d+)/")
 _PLACE: Final = re.compile(
     r"(?P<result>/tool/results/\d+)/.+|/(?P<kind>tool/calls|reasoning|refusals|code)/\d+(?:\.json)?"

@@ -287,6 +287,16 @@ class TestOptions:
         done = adapter("anthropic").from_body(body)
         assert done.value["content"][0]["text"] == "[/a.zip: application/zip, 4 B; not shown here]"
         assert "only a text that names it" in str(done.losses)
+        about = {"tool_result": {"id": "c7", "name": "render"}}
+        parts = [
+            Part(b"PK\x03\x04", name=name, content_type="application/zip", metadata=about)
+            for name in ("/tool/results/1/1", "/tool/results/1/a/b.zip")
+        ]
+        for format_, place in (("openai-chat", "content"), ("anthropic", "content")):
+            text = json.dumps(adapter(format_).from_body(MessageBody(parts)).value[place])
+            assert "[result of render: application/zip, 4 B; not shown here]" in text
+            assert "[a/b.zip, result of render: application/zip, 4 B; not shown here]" in text
+            assert "/tool/results" not in text
         omitted = adapter("anthropic").from_body(body, unsupported="omit")
         assert (omitted.value["content"], len(omitted.losses)) == ([], 1)
         with pytest.raises(LossyConversion, match=r"no block for application/zip"):
