@@ -28,8 +28,10 @@ from messagebody.adapters._conversion.part_descriptions import (
 from messagebody.adapters._conversion.plan import KeptBlock, MessagePlan, PlanStep
 from messagebody.adapters._conversion.references import WriteOptions
 from messagebody.adapters._conversion.rest import member_of
+from messagebody.adapters._conversion.unread_members import is_signature
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.capabilities import Kind
+from messagebody.adapters._vocabulary.dialect import CLAUDE
 from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
@@ -111,7 +113,7 @@ class BlockWriter:
             kind, pointer = self.dialect.shared[name]
             if block is not None and _may_have(block, kind, pointer):
                 differences.apply({"set": {pointer: value}}, block)
-            else:
+            elif not is_signature(pointer):
                 why = f"{self.dialect.name} has no place for the members of its block {quote(name)}"
                 losses.append(self._loss(LossKind.OMITTED, part, why, Affected.CONTENT))
         return made._replace(losses=losses, is_whole=False)
@@ -158,7 +160,7 @@ class BlockWriter:
 
     def _of_item(self, item: Item, step: PlanStep) -> Written:
         inner = joined([self.written(each) for each in step.inner])
-        if self._is_accepted(item, step.entry):
+        if self._is_accepted(item, step):
             blocks = inner.blocks or self._text_of_bare_error(item)
             block = self.dialect.write_block(item, [*blocks])
             if block is not None:
@@ -173,13 +175,13 @@ class BlockWriter:
         is_refused = is_bare and not (self.plan.is_own or self.dialect.accepts_empty_errors)
         return self.texts(fallbacks.FAILED) if is_refused else []
 
-    def _is_accepted(self, item: Item, entry: Mapping[str, Any]) -> bool:
+    def _is_accepted(self, item: Item, step: PlanStep) -> bool:
         """Return whether the message may hold an item and the target takes it."""
-        if entry.keys() - {"form"}:
+        if step.entry.keys() - {"form"}:
             return True  # it came in this message
         # The provider's API refuses a thought without its signature.
         if isinstance(item, Reasoning) and self.dialect.signs_reasoning:
-            return False
+            return CLAUDE in self.plan.lent.get(id(step.part), ())
         if isinstance(item, Result) and item.is_pending:
             return False  # the service would take it for the answer
         # The client would be asked to run what the provider ran already.

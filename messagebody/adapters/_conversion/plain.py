@@ -175,7 +175,7 @@ def write_usual(
     ):
         return None
     stated = role or rest.get("role")
-    if rest.get("format") == dialect.name or not _is_told(rest):
+    if rest.get("format") == dialect.name or not _is_told(dialect, rest):
         return None
     who = role_of(dialect, stated or inferred_role(items), None, {}, items)
     if any(role_losses(dialect, who, {}, items, is_stated=bool(stated))):
@@ -209,13 +209,16 @@ def _is_usual(dialect: Dialect, item: Item | None, parts: list[Part]) -> bool:
     return isinstance(item, Call | Result) and not is_of_provider(item)
 
 
-def _is_told(rest: dict[str, Any]) -> bool:
-    """Return whether the rest of another message holds nothing that a reader misses."""
+def _is_told(dialect: Dialect, rest: dict[str, Any]) -> bool:
+    """Return whether the rest of another message holds nothing for a reader, or for the format."""
     if rest.get("missed") or not isinstance(rest.get("role"), str | None):
         return False
     for entry in entries_of(rest, "blocks"):
         inner = entry.get("inner", [])
         if not isinstance(inner, list) or not all(map(_is_all, (entry, *inner))):
+            return False
+        shared = entry.get("shared")
+        if shared and not (isinstance(shared, dict) and dialect.shared.keys().isdisjoint(shared)):
             return False
     return True
 

@@ -6,7 +6,7 @@ blocks but those that go back as they came; `blocks` makes the others.
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from messagebody._core import TEXT_PLAIN, MessageBody, Part, quote
 from messagebody.adapters._contract import Affected, Loss, LossKind, left_behind
@@ -21,8 +21,9 @@ from messagebody.adapters._conversion.rest import (
     with_entries,
 )
 from messagebody.adapters._conversion.role import Role, inferred_role, role_losses, role_of
-from messagebody.adapters._conversion.unread_members import SIGNATURES, member_at
+from messagebody.adapters._conversion.unread_members import SIGNATURES, is_signature, member_at
 from messagebody.adapters._vocabulary.dialect import Dialect
+from messagebody.adapters._vocabulary.differences import value_set
 from messagebody.adapters._vocabulary.items import Call, Item, Reasoning, Result
 from messagebody.adapters._vocabulary.part_names import (
     RESULT,
@@ -33,6 +34,9 @@ from messagebody.adapters._vocabulary.part_names import (
 )
 
 _Entries = list[dict[str, Any]]
+
+_TOLD: Final = frozenset({"missed", "inner", "shared"})
+"""What the rest of a block has to say to another format."""
 
 
 class KeptBlock(NamedTuple):
@@ -192,10 +196,10 @@ def _losses_of_foreign_members(
     """
     yield from left_behind(rest, f"{dialect.name} has no place for this member of the message")
     entries = entries_of(rest, "blocks")
-    if not any("missed" in entry or "inner" in entry for entry in entries):
+    if not any(_TOLD.intersection(entry) for entry in entries):
         return
     for (_, parts), entry in with_entries(items, entries):
-        found = _shared_members(dialect, entry)
+        found = _shared_members(dialect, entry, parts[0])
         if found:
             lent[id(parts[0])] = {name: value for name, (value, _) in found.items()}
         yield from _unread_members_of(
@@ -206,18 +210,22 @@ def _losses_of_foreign_members(
             yield from _unread_members_of(dialect, positions, within[0], each)
 
 
-def _shared_members(dialect: Dialect, entry: dict[str, Any]) -> dict[str, tuple[Any, str]]:
+def _shared_members(
+    dialect: Dialect, entry: dict[str, Any], part: Part
+) -> dict[str, tuple[Any, str]]:
     """Return the members of a block that the format has, too, with what a loss calls them."""
     found = {}
     patch = member_of(entry, "patch", dict) or {}
-    members = member_of(patch, "set", dict) or {}
-    turned = member_of(patch, "turn", dict) or {}
     for name, pointer in (member_of(entry, "shared", dict) or {}).items():
         if dialect.shared.get(name, ("",))[0] == "" or not isinstance(pointer, str):
             continue
-        values = [members[pointer]] if pointer in members else turned.get(pointer)
-        if isinstance(values, list) and values:
-            found[name] = (values[-1], member_at(pointer))
+        value = value_set(patch, pointer)
+        if is_signature(pointer):
+            # It signs the part as it was.
+            is_valid = isinstance(value, str) and entry.get("mark") == mark_of(part)
+            value = value or None if is_valid else None
+        if value is not None:
+            found[name] = (value, member_at(pointer))
     return found
 
 

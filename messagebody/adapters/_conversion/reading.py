@@ -258,7 +258,7 @@ class BlockReader:
         made = self.dialect.write_block(item, [*map(placeholder, item.blocks)])
         if not all(isinstance(each, dict) for each in item.blocks):
             made = without_placeholders(made)
-        entry = self._entry_of(item, differences.difference(made, block))
+        entry = self._entry_of(item, block, made)
         entry["inner"] = inner if any(each != {} for each in inner) else None
         return {key: value for key, value in entry.items() if value is not None}
 
@@ -266,14 +266,14 @@ class BlockReader:
         """Return the members of a block that its part does not hold."""
         if not isinstance(item, Media):
             made = self.dialect.write_block(item, [])
-            return self._entry_of(item, differences.difference(made, block), part)
+            return self._entry_of(item, block, made, part)
         # A later block is made from the part, so the block is compared with one made in the same
         # way.
         media = media_of(self.dialect, part, item.kind, item.form, directory)
         # The sender's own spelling is kept, so that the same bytes go back.
         media.spell_like(item)
         made = self.dialect.write_block(media, [])
-        entry = self._entry_of(item, differences.difference(made, block), part)
+        entry = self._entry_of(item, block, made, part)
         entry["kind"] = item.kind
         kind = self.dialect.kind(item.kind)
         if kind is None or not kind.takes(part.content_type):
@@ -283,8 +283,9 @@ class BlockReader:
         return entry
 
     def _entry_of(
-        self, item: Item, difference: dict[str, Any], part: Part | None = None
+        self, item: Item, block: Any, made: Any, part: Part | None = None
     ) -> dict[str, Any]:
+        """Return how a block differs from the one that its part makes."""
         entry: dict[str, Any] = {}
         if item.key is not None:
             entry["name"] = item.key
@@ -295,13 +296,14 @@ class BlockReader:
             entry["carry"] = differences.difference(description_of(part), item.carried) or True
         if part is not None and (linked := _linked(item, part)):
             entry["linked"] = linked
-        if difference:
+        if difference := differences.difference(made, block):
             entry["patch"] = difference
             names = (item.name, item.title) if isinstance(item, Media) else ()
             if missed := missed_in(difference, self.dialect.ignored_members, names):
                 entry["missed"] = missed
-                if shared := shared_in(self.dialect.shared, difference, missed):
-                    entry["shared"] = shared
+            places = self.dialect.shared_places(block)
+            if places and (shared := shared_in(places, difference, missed)):
+                entry["shared"] = shared
         return entry
 
     def _lose(self, spot: BlockPointer, why: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from messagebody._core import data_urls
 from messagebody.adapters._conversion.collecting import INVENTED
+from messagebody.adapters._vocabulary.differences import value_set
 from messagebody.adapters._vocabulary.items import arguments_of
 from messagebody.adapters._vocabulary.stop_reasons import ENDS
 
@@ -94,20 +95,25 @@ def missed_in(
 
 
 def shared_in(
-    shared: Mapping[str, tuple[str, str]], difference: dict[str, Any], missed: Collection[str]
+    shared: Mapping[str, str], difference: dict[str, Any], missed: Collection[str]
 ) -> dict[str, str]:
     """Return the places of the members in a difference that other formats may have, by our names.
 
     Arguments:
-        shared: the members of that kind that the format has.
-        difference: what `difference` returned for a block.
+        shared: the places of the members of that kind in the block.
+        difference: what `difference` returned for it.
         missed: what `missed_in` returned for it.
     """
-    places = {*difference.get("set", ()), *difference.get("turn", ())}
     return {
-        name: pointer for name, (_, pointer) in shared.items()
-        if pointer in places and member_at(pointer) in missed
+        name: pointer for name, pointer in shared.items()
+        if (member_at(pointer) in missed or is_signature(pointer))
+        and value_set(difference, pointer) is not None
     }  # fmt: skip
+
+
+def is_signature(pointer: str) -> bool:
+    """Return whether a member at a place signs what it stands with."""
+    return _last(pointer) in SIGNATURES
 
 
 def _last(pointer: str) -> str:

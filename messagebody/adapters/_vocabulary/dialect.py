@@ -87,6 +87,14 @@ def stated(block: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in block.items() if value is not None} or block
 
 
+CLAUDE: Final = "signature of Claude"
+GEMINI: Final = "signature of Gemini"
+"""Names of shared members: what a model signs its thoughts and calls with.
+
+Claude's services take a thought with its signature only, and each takes what another one signed;
+Gemini 3 refuses a call without its own.
+"""
+
 UNDERSCORES: Final = "underscores"
 """The form of a message or block whose members Python has spelt, where JSON has camel case."""
 
@@ -386,18 +394,22 @@ class Dialect:
     """Members in the differences of blocks that no reader of another format misses."""
     shared: ClassVar[Mapping[str, tuple[str, str]]] = {}
     """Members of blocks that other formats have, too: by a name of ours, the type of the block and
-    the place in it. With "*", any block may have it; with "", it is read and never written."""
+    the place in it. With "*", any block may have it; with "", it is read and never written.
+
+    `CLAUDE` and `GEMINI` are the names of signatures."""
 
     distinguishing_members: ClassVar[frozenset[str]] = frozenset()
     """Members of messages that few other formats have, for detection."""
     distinguishing_block_members: ClassVar[frozenset[str]] = frozenset()
     """Members of blocks that few other formats have, for detection."""
 
+    _shared_places: ClassVar[Mapping[str, str]] = {}
     _kinds: ClassVar[Mapping[str, Kind]] = {}
     _kinds_by_role: ClassVar[Mapping[str, tuple[Kind, ...]]] = {}
 
     def __init_subclass__(cls) -> None:
         cls._kinds = {kind.name: kind for kind in cls.kinds}
+        cls._shared_places = {name: pointer for name, (_, pointer) in cls.shared.items()}
         cls._kinds_by_role = {
             role: tuple(kind for kind in cls.kinds if role in kind.roles) for role in ROLES
         }
@@ -433,6 +445,10 @@ class Dialect:
     def knows(self, block: Any) -> bool:
         """Return whether a block is one of the format."""
         raise NotImplementedError
+
+    def shared_places(self, block: Any) -> Mapping[str, str]:  # noqa: ARG002 - some ask
+        """Return the places of the shared members that a block may have, by our names."""
+        return self._shared_places
 
     def is_blank(self, block: Any) -> bool:  # noqa: ARG002 - some ask
         """Return whether a block without an item has no content that a body could hold."""

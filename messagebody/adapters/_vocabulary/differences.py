@@ -110,6 +110,26 @@ def apply(rest: Any, made: Any) -> Any:
         raise EnvelopeError("rest is not what to_body returned: a change can't be read") from error
 
 
+def value_set(rest: dict[str, Any], pointer: str) -> Any:
+    """Return the value that a difference puts at a place, None if it puts none there.
+
+    Examples:
+        >>> value_set({"set": {"/a": {"b": 1}}}, "/a/b"), value_set({"turn": {"/c": [1, 2]}}, "/c")
+        (1, 2)
+    """
+    turned = rest.get("turn")
+    if isinstance(turned, dict) and isinstance(pair := turned.get(pointer), list) and pair:
+        return pair[-1]
+    members = rest.get("set")
+    for place, value in members.items() if isinstance(members, dict) else ():
+        if f"{pointer}/".startswith(f"{place}/"):
+            held = value
+            for step in pointer[len(place) :].split("/")[1:]:
+                held = held.get(step) if isinstance(held, dict) else None
+            return held
+    return None
+
+
 def holder_of(value: Any, pointer: str) -> Any:
     """Return what holds the place of a JSON pointer, None if nothing does."""
     return _holder({"": value}, pointer)[0]

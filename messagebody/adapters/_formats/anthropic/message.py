@@ -7,6 +7,7 @@ from messagebody._core import DOCUMENT_TOP_LEVEL, JSON, MIB, essence, strict_jso
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import IMAGES, Kind, Spelling
 from messagebody.adapters._vocabulary.dialect import (
+    CLAUDE,
     DOCUMENTS,
     Misplaced,
     PlainMessage,
@@ -83,7 +84,7 @@ class Anthropic(Format):
     ignored_members = frozenset({"more"})
     shared = {  # noqa: RUF012 - nobody changes it
         "context": ("document", "/context"), "citations": ("document", "/citations"),
-        "cache_control": ("*", "/cache_control"),
+        "cache_control": ("*", "/cache_control"), CLAUDE: ("thinking", "/signature"),
     }  # fmt: skip
     alternates = answers_calls = True
     accepts_blank_text = accepts_final_space = accepts_empty_errors = False

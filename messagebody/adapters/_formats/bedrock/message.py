@@ -10,6 +10,7 @@ from messagebody.adapters._conversion.citations import translated
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind, Spelling
 from messagebody.adapters._vocabulary.dialect import (
+    CLAUDE,
     DOCUMENTS,
     NEVER,
     PlainMessage,
@@ -120,6 +121,7 @@ class Bedrock(Format):
     shared = {  # noqa: RUF012 - nobody changes it
         "context": ("document", "/document/context"),
         "citations": ("document", "/document/citations"),
+        CLAUDE: ("reasoningContent", "/reasoningContent/reasoningText/signature"),
     }  # fmt: skip
     accepts_blank_text = accepts_empty_errors = False
     kinds_beside_text = frozenset({"document"})

@@ -17,6 +17,7 @@ from messagebody.adapters._formats.gemini.grounding import (
 )
 from messagebody.adapters._vocabulary.capabilities import Kind, Spelling
 from messagebody.adapters._vocabulary.dialect import (
+    GEMINI,
     UNDERSCORES,
     arguments_in,
     join_texts,
@@ -108,6 +109,7 @@ class Gemini(Format):
         # The service opens URLs, and a model has sent none: those in its answers are its sources.
         Kind("answer", roles=_ASSISTANT, **_FILE),
     )  # fmt: skip
+    shared = {GEMINI: ("functionCall", "/thoughtSignature")}  # noqa: RUF012 - nobody changes it
     alternates = answers_calls = True
     items_never_first = (Call,)
     slot = "partMetadata"

@@ -19,7 +19,14 @@ from messagebody._core import (
 from messagebody.adapters._formats.foreign import foreign_kinds, read_foreign
 from messagebody.adapters._formats.openai import cut
 from messagebody.adapters._vocabulary.capabilities import Kind
-from messagebody.adapters._vocabulary.dialect import Misplaced, arguments_in, need, optional
+from messagebody.adapters._vocabulary.dialect import (
+    CLAUDE,
+    GEMINI,
+    Misplaced,
+    arguments_in,
+    need,
+    optional,
+)
 from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
@@ -129,6 +136,17 @@ def read_beside(block: Any) -> Reasoning | Media | None:
         return None  # only its service can read it
     ((name, held),) = block.items()
     return Reasoning(text, form=name if name in _TOLD else [name, held["type"]])
+
+
+def signature_places(block: dict[str, Any]) -> dict[str, str]:
+    """Return where a thought or call has the signature of a model: OpenRouter; Google, LiteLLM."""
+    thought = block.get("reasoning_details")
+    if isinstance(thought, dict):
+        is_claudes = str(thought.get("format")).startswith("anthropic-")
+        return {CLAUDE: "/reasoning_details/signature"} if is_claudes else {}
+    if "provider_specific_fields" in block:
+        return {GEMINI: "/provider_specific_fields/thought_signature"}
+    return {GEMINI: "/extra_content/google/thought_signature"} if "extra_content" in block else {}
 
 
 def _picture(held: Any) -> Media:

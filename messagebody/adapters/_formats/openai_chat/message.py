@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any, Final
 
@@ -209,6 +210,10 @@ class OpenAIChat(Format):
         if isinstance(item, Call):
             return _written_call(item)
         return _written_result(item, blocks) if isinstance(item, Result) else None
+
+    def shared_places(self, block: Any) -> Mapping[str, str]:
+        """Return the places of the shared members that a block may have, by our names."""
+        return {**super().shared_places(block), **dialects.signature_places(block)}
 
     def knows(self, block: Any) -> bool:
         """Return whether a block is one of the format."""

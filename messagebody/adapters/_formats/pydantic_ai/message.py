@@ -2,14 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from messagebody._core import DOCUMENT_TOP_LEVEL, JSON, base64, data_urls, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.capabilities import Kind
-from messagebody.adapters._vocabulary.dialect import Misplaced, need, optional, some
+from messagebody.adapters._vocabulary.dialect import CLAUDE, Misplaced, need, optional, some
 from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
@@ -178,6 +178,11 @@ class PydanticAI(Format):
         if isinstance(item, Call):
             return _written_call(item)
         return _written_result(item, blocks) if isinstance(item, Result) else None
+
+    def shared_places(self, block: Any) -> Mapping[str, str]:
+        """Return the place of a signature of Claude, by our name."""
+        is_claudes = block.get("provider_name") in ("anthropic", "bedrock")
+        return {CLAUDE: "/signature"} if is_claudes else {}
 
     def knows(self, block: Any) -> bool:
         """Return whether a block is one of the format."""

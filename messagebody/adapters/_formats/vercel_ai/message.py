@@ -1,13 +1,14 @@
 """The messages of Vercel's AI SDK, in the form of its user interfaces."""
 
 import uuid
+from collections.abc import Mapping
 from typing import Any, Final
 
 from messagebody._core import JSON, MEDIA_TOP_LEVELS, strict_json
 from messagebody.adapters._format import Format
 from messagebody.adapters._formats.vercel_ai import older
 from messagebody.adapters._vocabulary.capabilities import Kind
-from messagebody.adapters._vocabulary.dialect import need, optional, some
+from messagebody.adapters._vocabulary.dialect import CLAUDE, GEMINI, need, optional, some
 from messagebody.adapters._vocabulary.items import (
     Call,
     Item,
@@ -23,6 +24,12 @@ from messagebody.adapters._vocabulary.items import (
 
 _ROLES: Final = ("system", "user", "assistant")
 # The members of a result in a part that is both call and result.
+_OF_PROVIDERS: Final = ("providerMetadata", "providerOptions", "callProviderMetadata")
+_SIGNATURES: Final = {
+    **dict.fromkeys(("anthropic", "bedrock"), (CLAUDE, "signature")),
+    **dict.fromkeys(("google", "vertex"), (GEMINI, "thoughtSignature")),
+}
+"""Providers whose signatures the SDK passes on."""
 _OF_RESULT: Final = (
     "output", "errorText", "state", "preliminary", "resultProviderMetadata", "approval",
 )  # fmt: skip
@@ -181,6 +188,14 @@ class VercelAI(Format):
         if isinstance(item, Call):
             return _written_call(item)
         return _written_result(item, blocks) if isinstance(item, Result) else None
+
+    def shared_places(self, block: Any) -> Mapping[str, str]:
+        """Return the places of the signatures of models, by our names."""
+        return {
+            name: f"/{member}/{provider}/{signature}"
+            for member in _OF_PROVIDERS if isinstance(said := block.get(member), dict)
+            for provider, (name, signature) in _SIGNATURES.items() if provider in said
+        }  # fmt: skip
 
     def knows(self, block: Any) -> bool:
         """Return whether a block is one of the format."""
