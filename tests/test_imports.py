@@ -482,7 +482,7 @@ def test_a_check_loads_the_core_only() -> None:
         rooms = {place(name) for name in loaded if is_ours(name)}
         assert rooms == {"", "_base", "compatibility", "errors", "globs", "names", "schema"}
         assert sum(map(is_ours, loaded)) <= 40
-        assert len(loaded) <= 120
+        assert len(loaded) <= 130  # Python 3.12 has a few more of its own than 3.11
 
 
 def test_only_faces_of_packages_list_their_names() -> None:
