@@ -56,7 +56,7 @@ FOREIGN = re.compile(
     r"|client_context|home|max|encoding|row|mcp|automaton|langchain|langgraph|pydantic|openai|app"
     r"|daft|acp_sdk|boto3|botocore|httpx|google|anthropic|litellm|haystack|llama_index|vercel"
     r"|deepagents|response|response_format|message|messages|logs|input|output|event|request|data"
-    r"|Client|JsonResponse|jsonify|CallToolResult|ChatMessage|JsonPlusSerializer|ExternalStorage"
+    r"|Client|JSONResponse|JsonResponse|HumanMessage|jsonify|CallToolResult|ChatMessage|JsonPlusSerializer|ExternalStorage"
     r"|TelemetryHandler|OpenAIResponsesCompactionSession|create_deep_agent|mapped_column"
     r"|imports_passed_through|messages_from_dict|ModelMessagesTypeAdapter|MemorySaver|Session"
     r"|PromptRequest|TypeAdapter|convertToModelMessages|json_format|Message)\b.*"
