@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from messagebody._core import face
 
 if TYPE_CHECKING:
-    from messagebody.rendering._changes import compared
+    from messagebody.rendering._changes import compared, paired
     from messagebody.rendering._graph_page import PairList, Panel, graph_page
     from messagebody.rendering._limits import PageLimits
     from messagebody.rendering._pages import Drawn, draw, page
@@ -44,6 +44,7 @@ __all__ = [
     "graph_page",
     "listing",
     "page",
+    "paired",
     "registry_page",
     "run_page",
     "tree",
@@ -54,7 +55,7 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
     __getattr__, __dir__ = face(
         __name__,
         {
-            "._changes": "compared",
+            "._changes": "compared paired",
             "._graph_page": "PairList Panel graph_page",
             "._limits": "PageLimits",
             "._pages": "Drawn draw page",

@@ -9,10 +9,10 @@ from typing import Any, Final
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._core import count_of
+from messagebody._core import count_of, text_changes
 from messagebody.errors import MissingDependency
 from messagebody.links import each_link
-from messagebody.rendering._changes import Changes, text_changes
+from messagebody.rendering._changes import Changes
 from messagebody.rendering._contents import Contents, Shown, fold, json_text, pair_of
 from messagebody.rendering._directories import Directory, gathered
 from messagebody.rendering._elements import Html, element

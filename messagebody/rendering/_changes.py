@@ -1,12 +1,10 @@
 """Changes between two bodies: new, removed and changed parts."""
 
 import contextlib
-import difflib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
@@ -16,9 +14,6 @@ from messagebody.errors import MessageBodyError
 
 Placed = tuple[int, "messagebody.Part"]
 """A part with its position."""
-
-_MOST_LINES: Final = 2_000
-"""Texts with more lines are not compared: the time of difflib is quadratic."""
 
 
 def key_of(part: "messagebody.Part") -> tuple[Any, ...]:
@@ -82,34 +77,22 @@ class Changes:
         """Compare two bodies."""
         before, after = list(enumerate(old)), list(enumerate(new))
         gone, came, _ = compared(before, after)
-        pairs = dict(_pairs(gone, came))
-        paired = {id(part) for part in pairs.values()}
+        pairs = dict(paired(gone, came))
+        kept = {id(part) for part in pairs.values()}
         return cls(
-            [part for _, part in gone if id(part) not in paired],
+            [part for _, part in gone if id(part) not in kept],
             frozenset(index for index, _ in came if index not in pairs),
             pairs,
         )
 
 
-def _pairs(gone: list[Placed], came: list[Placed]) -> Iterator[tuple[int, "messagebody.Part"]]:
+def paired(
+    gone: Sequence[Placed], came: Sequence[Placed]
+) -> Iterator[tuple[int, "messagebody.Part"]]:
+    """Yield the position of each part that came in place of one that is gone, and that one."""
     named = {part.name: part for _, part in gone if part.name is not None}
     unnamed = iter([part for _, part in gone if part.name is None])
     for index, part in came:
         old = named.get(part.name) if part.name is not None else next(unnamed, None)
         if old is not None:
             yield index, old
-
-
-def text_changes(old: str, new: str) -> list[str] | None:
-    r"""Return the lines of a unified diff; None for texts that are too long to compare.
-
-    Examples:
-        >>> text_changes("a\nb", "a\nc")[2:]
-        ['@@ -1,2 +1,2 @@', ' a', '-b', '+c']
-    """
-    before, after = (text.split("\n", _MOST_LINES) for text in (old, new))
-    # The time of a diff grows with the square of the number of lines.
-    if max(len(before), len(after)) > _MOST_LINES:
-        return None
-    lines = difflib.unified_diff(before, after, "before", "after", lineterm="")
-    return list(islice(lines, 2 * _MOST_LINES))

@@ -18,10 +18,11 @@ from messagebody._core import (
     redact_url,
     redact_urls,
     strict_json,
+    text_changes,
 )
 from messagebody.adapters import Step
 from messagebody.errors import MissingDependency
-from messagebody.rendering._changes import key_of, text_changes
+from messagebody.rendering._changes import key_of
 from messagebody.rendering._contents import Contents, Shown, fold, pair_of
 from messagebody.rendering._elements import Html, element, joined
 from messagebody.rendering._markup import is_web_link

@@ -228,8 +228,10 @@ class TestDiff:
         Path("n.json").write_bytes(body.to_json_bytes())
         done = shell("diff", "m.json", "n.json")
         assert done.code == 1
-        assert [line.split()[0] + line.split()[-1] for line in done.out.splitlines()] == [
+        listed, _, lines = done.out.partition("\n\n")
+        assert [line.split()[0] + line.split()[-1] for line in listed.splitlines()] == [
             "-/s/1", "+/s/1", "+/s/3"]  # fmt: skip
+        assert lines.splitlines() == ["/s/1:", "  @@ -1 +1 @@", "  -1", "  +changed"]
         report = json.loads(shell("diff", "m.json", "n.json", "--json").out)
         assert report["same"] is False
         assert [part["name"] for part in report["added"]] == ["/s/1", "/s/3"]

@@ -56,7 +56,7 @@ from messagebody.frameworks.values import to_values
 from messagebody.links import each_link, unmount
 from messagebody.patches import AddedPart, ChangedPart, diff, to_json_patch
 from messagebody.prompts import Draft, Reader, line_of, to_prompt
-from messagebody.rendering import PageLimits, compared, draw, listing, page, run_page, tree
+from messagebody.rendering import PageLimits, compared, draw, listing, page, paired, run_page, tree
 from messagebody.storage import Bodies, queues
 from messagebody.views import path_into
 from tests.lookups.network import Network
@@ -443,6 +443,7 @@ CALLS: dict[str, Call] = {
         sort=None,
     ),
     "rendering.compared": lambda body: compared([*enumerate(body)], []),
+    "rendering.paired": lambda body: [*paired([*enumerate(body)], [*enumerate(body)])],
     "rendering.listing": lambda body: [*listing(body)],
     "rendering.tree": lambda body: [*tree(body)],
     "Format.from_body": FORMAT.from_body,

@@ -1,5 +1,6 @@
 """Commands that show or rearrange a body: ls, tree, cat, digest, diff, links, rm, mv, mount."""
 
+import itertools
 import re
 import sys
 from collections.abc import Iterable
@@ -11,11 +12,20 @@ from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
 from messagebody._cli.kinds import FILE, PATH, slashed
 from messagebody._cli.options import ANY_TYPE, NAME, PART
-from messagebody._core import MessageBody, Part, count_of, escape, nearest, quote, redact_url
+from messagebody._core import (
+    MessageBody,
+    Part,
+    count_of,
+    escape,
+    nearest,
+    quote,
+    redact_url,
+    told_changes,
+)
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.links import Link
 from messagebody.names import ancestors
-from messagebody.rendering import Palette, compared, directory_of, listing, tree
+from messagebody.rendering import Palette, compared, cut, directory_of, listing, paired, tree
 from messagebody.storage import Resolver
 
 
@@ -224,6 +234,8 @@ def digest_command(bodies: tuple[str, ...], *, manifest: bool, as_json: bool) ->
 def diff_command(old: str, new: str, *, as_json: bool) -> ExitCode:
     """Parts only in OLD are marked "-", parts only in NEW "+". Exit code 1: they differ.
 
+    Of texts that changed, the lines that differ are shown, a few of each.
+
     Parts are equal if their names, content types, metadata and contents are equal. For a reference,
     the digest of the content is compared. So a message and its offloaded copy are the same.
 
@@ -239,6 +251,7 @@ def diff_command(old: str, new: str, *, as_json: bool) -> ExitCode:
     else:
         _say_changes("- ", "no", removed)
         _say_changes("+ ", "yes", added)
+        _say_texts(removed, added)
         if not is_same and not removed and not added:
             terminal.say("the same parts in another order")
     return ExitCode.YES if is_same else ExitCode.NO
@@ -250,6 +263,19 @@ def _say_changes(sign: str, role: str, found: list[tuple[int, Part]]) -> None:
     terminal.say(paint(sign + line, role) for line in lines)
 
 
+def _say_texts(removed: list[tuple[int, Part]], added: list[tuple[int, Part]]) -> None:
+    """Say the lines in which the texts of changed parts differ."""
+    new, paint, width = dict(added), terminal.palette(), terminal.width()
+    for index, old in itertools.islice(paired(removed, added), _MOST_TEXTS):
+        if lines := told_changes(old, new[index]):
+            name = new[index].name or f"part {index}"
+            terminal.say(["", paint(f"{escape(name, limit=200)}:", "title")])
+            shown = [f"  {line}" if width is None else cut(f"  {line}", width) for line in lines]
+            terminal.say(paint(line, _SIGNS.get(line[2:3], "")) for line in shown)
+
+
+_MOST_TEXTS: Final = 20
+_SIGNS: Final = {"-": "no", "+": "yes", "@": "dim"}
 _MOST_UNREAD: Final = 20
 
 
