@@ -5,7 +5,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import attrs
 
@@ -44,8 +44,13 @@ from messagebody.adapters._conversion.plain import (
     write_plain,
     write_usual,
 )
-from messagebody.adapters._conversion.reading import BlockReader, ReadOptions, pieces_of
-from messagebody.adapters._conversion.references import Reach, WriteOptions
+from messagebody.adapters._conversion.reading import (
+    USUAL_READING,
+    BlockReader,
+    ReadOptions,
+    pieces_of,
+)
+from messagebody.adapters._conversion.references import USUAL_WRITING, Reach, WriteOptions
 from messagebody.adapters._conversion.writing import write
 from messagebody.adapters._registry import adapter, detect
 from messagebody.adapters._vocabulary import differences
@@ -64,6 +69,9 @@ from messagebody.adapters._vocabulary.values import json_value, one_of
 from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.storage import Resolver
+
+_WHOLE_TALKS: Final = (str, bytes, bytearray, memoryview, dict)
+"""The types of the JSON of a conversation."""
 
 
 class Format(Dialect):
@@ -224,7 +232,8 @@ class Format(Dialect):
         body, losses = respell_body(self, body, rest)
         if rest is None and role is None and body.names():
             turn = Turn(0, *with_rest(self.name, body, rest), is_own=False)
-            losses = [*losses, *(attrs.evolve(loss, message=None) for loss in speaker_lost(turn))]
+            lost = [] if turn.role is not None else speaker_lost(turn)
+            losses = [*losses, *(attrs.evolve(loss, message=None) for loss in lost)]
         done = self._written(body, rest, role, options)[0]
         return Converted(done.value, (*losses, *done.losses)) if losses else done
 
@@ -297,9 +306,9 @@ class Format(Dialect):
             EnvelopeError: no message can be read; the text says what is wrong with the first.
             DecodeError: a message is not JSON, or it goes beyond a limit; the text says which.
         """
-        how = ReadOptions(**options)
+        how = ReadOptions(**options) if options else USUAL_READING
         losses: tuple[Loss, ...] = ()
-        if isinstance(messages, str | bytes | bytearray | memoryview | dict):
+        if isinstance(messages, _WHOLE_TALKS):
             value = json_value(messages, self._is_json, how.limits, halves=True)
             found = [] if value == [] else self.messages_in(value)
             if found is None:
@@ -380,16 +389,16 @@ class Format(Dialect):
         role = options.pop("role", None)
         if role is not None:
             one_of("role", role, (*ROLES, *ROLE_ALIASES))
-        how = WriteOptions.from_options(**options)
+        how = WriteOptions.from_options(**options) if options else USUAL_WRITING
         turns, losses = turns_of(self, bodies, rest, results)
         # A conversation that is as it came has ends that its service has taken.
-        is_new = len(turns) != len(rest) or not all(turn.is_own for turn in turns)
+        is_new = len(turns) != len(rest) or False in [turn.is_own for turn in turns]
         if is_new:
             losses += at_the_end(self, turns)
         messages, sent = self._written_each(turns, role, how, losses)
         if is_new:
             losses += refused_places(self, sent, messages)
-        if any("documents" in (turn.rest or ()) for turn in sent):
+        if self.counts_documents and any("documents" in turn.rest for turn in sent):
             messages, found = self._renumbered(messages, sent)
             losses += found
         if self.alternates:
@@ -397,7 +406,9 @@ class Format(Dialect):
         if self._lists_items:
             # One list has the items of all messages.
             messages = [item for each in messages for item in _listed(each)]
-        return Converted(messages, sorted(losses, key=lambda loss: loss.message or 0))
+        if losses:
+            losses.sort(key=lambda loss: loss.message or 0)
+        return Converted(messages, losses)
 
     def _written_each(
         self, turns: list[Turn], role: str | None, how: WriteOptions, losses: list[Loss]
@@ -414,7 +425,7 @@ class Format(Dialect):
                 losses += [in_message(turn.number, loss) for loss in done.losses]
             # A message of which nothing goes out is no message; its losses say so.
             is_refused = is_empty and (self.answers_calls or turn.is_unread)
-            is_emptied = is_refused and bool((turn.rest or {}).get("blocks"))
+            is_emptied = is_refused and bool(turn.rest.get("blocks"))
             if not is_emptied if turn.is_own else not is_refused:
                 messages.append(done.value)
                 sent.append(turn)
@@ -424,7 +435,7 @@ class Format(Dialect):
         """Return messages whose citations count the documents that go out, and losses."""
         marks, losses, made = marks_of(self, messages), [], []
         for message, turn in zip(messages, turns, strict=True):
-            if "documents" in (turn.rest or ()):
+            if "documents" in turn.rest:
                 count = renumbered if turn.is_own else uncounted
                 message, found = count(self, message, turn.rest, marks)  # noqa: PLW2901
                 losses += [in_message(turn.number, loss) for loss in found]

@@ -21,8 +21,7 @@ from messagebody.adapters._vocabulary.part_names import RESULT, is_withheld
 def with_unnamed_results(turns: list[Turn]) -> Iterator[Turn]:
     """Yield turns in which what a tool says without naming a call is the result of some call."""
     for turn in turns:
-        role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
-        is_tools = usual_role(str(role)) == "tool" and not turn.is_own
+        is_tools = usual_role(str(turn.role)) == "tool" and not turn.is_own
         yield _as_result(turn) if is_tools and len(turn.body) else turn
 
 

@@ -69,8 +69,7 @@ def _may_move(record: PartRecord) -> bool:
 
 def _files_of_answer(dialect: Dialect, turn: Turn) -> list[Part]:
     """Return the files of an answer that its message can't hold and one of the user can."""
-    role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
-    if turn.is_own or role != "assistant" or not any(map(_may_move, parts_of(turn.body))):
+    if turn.is_own or turn.role != "assistant" or not any(map(_may_move, parts_of(turn.body))):
         return []
     inside = kinds_at(dialect, dialect.kinds_of("assistant"), {}, "/")
     outside = kinds_at(dialect, dialect.kinds_of("user"), {}, "/")

@@ -128,8 +128,8 @@ def respell_body(dialect: Dialect, body: MessageBody, rest: Any) -> tuple[Messag
     """Return a body whose calls and results have ids and names that the service takes."""
     if (dialect.ids is None and dialect.tools is None) or not body.names():
         return body, []
-    is_own = isinstance(rest, dict) and rest.get("format") == dialect.name
-    turn = Turn(0, body, rest, is_own)
+    left = rest if isinstance(rest, dict) else {}
+    turn = Turn(0, body, left, left.get("format") == dialect.name)
     calls = [call_id(item) for item, _ in turn.items() if isinstance(item, Call)]
     made = state_ids([turn]) if len(calls) > len({*calls}) else []
     losses = (*made, *respell_turns(dialect, [turn]))

@@ -20,17 +20,17 @@ def marked(rest: Any, body: MessageBody) -> Any:
     return {**rest, "mark": _mark(body)} if isinstance(rest, dict) else rest
 
 
-def marked_each(rests: Iterable[Any], bodies: Iterable[MessageBody]) -> list[Any]:
+def marked_each(
+    rests: Iterable[dict[str, Any]], bodies: Iterable[MessageBody]
+) -> list[dict[str, Any]]:
     """Return the rests of a conversation, each with the marks of its body and of those beside it.
 
     By those of its neighbours, a body is known whose rest is missing.
     """
-    made = [*map(marked, rests, bodies)]
-    stated = [rest.get("mark") if isinstance(rest, dict) else None for rest in made]
-    around = zip(made, [None, *stated], [*stated[1:], None], strict=False)
+    marks = [*map(_mark, bodies)]
+    around = zip(rests, marks, [None, *marks], [*marks[1:], None], strict=False)
     return [
-        {**rest, "beside": [before, after]} if isinstance(rest, dict) else rest
-        for rest, before, after in around
+        {**rest, "mark": mark, "beside": [before, after]} for rest, mark, before, after in around
     ]
 
 

@@ -33,12 +33,17 @@ class Turn:
 
     number: int
     body: MessageBody
-    rest: Any
+    rest: dict[str, Any]
     is_own: bool
     is_emptied: bool = False
     _found: tuple[MessageBody, BodyContents] | None = attrs.field(
         default=None, init=False, eq=False
     )
+
+    @property
+    def role(self) -> str | None:
+        """Who says it, if its rest states that."""
+        return self.rest.get("role")
 
     @property
     def is_unread(self) -> bool:
@@ -57,7 +62,7 @@ class Turn:
 
     def piece(self, parts: Sequence[Part], role: str | None = None) -> "Turn":
         """Return a turn of some of the parts; what has no part goes with the first piece."""
-        rest = dict(self.rest) if isinstance(self.rest, dict) else {}
+        rest = dict(self.rest)
         for member in ("missed", "frame", "form", "mark", "beside"):
             rest.pop(member, None)
         if isinstance(entries := rest.get("blocks"), list):
@@ -66,7 +71,7 @@ class Turn:
             ]
         if role is not None:
             rest["role"] = role
-        made = Turn(self.number, self.body, rest or None, self.is_own)
+        made = Turn(self.number, self.body, rest, self.is_own)
         if len(parts) < len(self.body):
             # Parts of one body have names of their own.
             made.body = body_of([record_of(part) for part in parts])
@@ -90,8 +95,7 @@ def is_unread(body: MessageBody, rest: Any) -> bool:
 
 def left_of(turn: Turn) -> Iterator[Loss]:
     """Yield a loss for each member that a reader misses of a message that became none."""
-    rest = turn.rest if isinstance(turn.rest, dict) else {}
-    names = rest.get("missed", [])
+    names = turn.rest.get("missed", [])
     for name in names if isinstance(names, list) else []:
         why = "its message goes out as a part of another"
         yield turn.loss(LossKind.OMITTED, name, why, Affected.CONTENT)
@@ -129,9 +133,7 @@ def _stated_role(body: MessageBody) -> str | None:
 
 
 def speaker_lost(turn: Turn) -> Iterator[Loss]:
-    """Yield a loss if the stored rest of a message is broken, and nothing else says who speaks."""
-    if turn.rest.get("role") is not None:
-        return
+    """Yield a loss if the stored rest of a message is broken, where nothing else says its role."""
     for name, value in _stored_in(turn.body):
         if not isinstance(value, dict):
             why = "it is broken, and does not say whose words these are"

@@ -6,9 +6,9 @@ their calls. Many formats allow all of these, so bodies are put in order before 
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
-from messagebody._core import MessageBody, Part, PartRecord, parts_of
+from messagebody._core import MessageBody, Part, PartRecord, only_text, parts_of
 from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversation.call_pairing import paired, with_unnamed_results
 from messagebody.adapters._conversation.following import with_following_files
@@ -39,11 +39,15 @@ def turns_of(
         results: what becomes of files in results that only users may send: one of `WAYS`.
     """
     losses: list[Loss] = []
-    turns = [*with_unnamed_results(_numbered(dialect, [*bodies], rests, losses))]
-    if dialect.answers_calls:
-        turns = [*_of_speakers(turns, losses)]
+    turns = _numbered(dialect, [*bodies], rests, losses)
+    if not _PEOPLE.issuperset([turn.role for turn in turns]):
+        turns = [*with_unnamed_results(turns)]
+        if dialect.answers_calls:
+            turns = [*_of_speakers(turns, losses)]
+    if None not in [only_text(turn.body) for turn in turns]:
+        return turns, losses
     records = [record for turn in turns for record in parts_of(turn.body)]
-    if not dialect.texts_state_roles and any(record.metadata for record in records):
+    if not dialect.texts_state_roles and any(map(_speaker_of, records)):
         turns = [piece for turn in turns for piece in _by_speaker(turn)]
     if all(record.name is None for record in records):
         # Calls, results and thoughts have names.
@@ -67,6 +71,10 @@ def turns_of(
     return turns, losses
 
 
+_PEOPLE: Final = frozenset({None, "user", "assistant", "system"})
+"""The roles of those whose words are neither the result of a tool nor shown by an interface."""
+
+
 def _numbered(
     dialect: Dialect, bodies: list[MessageBody], rests: Sequence[Any], losses: list[Loss]
 ) -> list[Turn]:
@@ -79,7 +87,8 @@ def _numbered(
         except EnvelopeError as error:
             raise EnvelopeError(f"message {number}: {error.problem}") from error
         turns.append(Turn(number, own, left, left.get("format") == dialect.name))
-        losses += speaker_lost(turns[-1])
+        if turns[-1].role is None:
+            losses += speaker_lost(turns[-1])
     return turns
 
 
@@ -124,7 +133,7 @@ def _sorted_parts(turn: Turn, place: Callable[[Found], int]) -> list[Part]:
 def _of_speakers(turns: list[Turn], losses: list[Loss]) -> Iterator[Turn]:
     """Yield the turns that somebody says."""
     for turn in turns:
-        if turn.is_own or _role_of(turn) != SHOWN:
+        if turn.is_own or turn.role != SHOWN:
             yield turn
         else:
             why = "it is shown to people, and nobody has said it"
@@ -136,7 +145,6 @@ def _by_speaker(turn: Turn) -> Iterator[Turn]:
     if not any(map(_speaker_of, parts_of(turn.body))):
         yield turn
         return
-    role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
     pieces: list[tuple[str | None, list[Part]]] = []
     for part in turn.body:
         said = _speaker_of(part)
@@ -152,7 +160,7 @@ def _by_speaker(turn: Turn) -> Iterator[Turn]:
         yield (
             turn.evolve(parts)
             if number == whole and said is None
-            else turn.piece(parts, said or role)
+            else turn.piece(parts, said or turn.role)
         )
 
 
@@ -274,8 +282,7 @@ def _is_providers(item: Item) -> bool:
 
 def _may_say(dialect: Dialect, turn: Turn, kind: type[Item]) -> bool:
     """Return whether a message of the role of a turn may hold an item."""
-    role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
-    return role in (None, "model") or role in dialect.item_roles.get(kind, ROLES)
+    return turn.role in (None, "model") or turn.role in dialect.item_roles.get(kind, ROLES)
 
 
 def _without_result(dialect: Dialect, turn: Turn, part: Part) -> Loss:
@@ -286,12 +293,11 @@ def _without_result(dialect: Dialect, turn: Turn, part: Part) -> Loss:
 def _steps(dialect: Dialect, turn: Turn) -> Iterator[Turn]:
     """Yield the steps of a turn that holds calls and their results, each for its own message."""
     items = [] if turn.is_own or not _may_say(dialect, turn, Call) else turn.items()
-    role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
     # Some formats have results of tools in messages of the agent, and others never.
     is_for_others = dialect.sends_items_as_files or "assistant" not in dialect.item_roles.get(
         Result, ROLES
     )
-    are_all_apart = is_for_others and role == "assistant"
+    are_all_apart = is_for_others and turn.role == "assistant"
     called: set[str | None] = set()
     steps: list[tuple[bool, list[Part]]] = []
     for item, parts in items:
@@ -309,11 +315,11 @@ def _steps(dialect: Dialect, turn: Turn) -> Iterator[Turn]:
         yield turn
         return
     for number, (is_answer, step) in enumerate(steps):
-        said = "tool" if is_answer else role or "assistant"
+        said = "tool" if is_answer else turn.role or "assistant"
         if number:
             yield turn.piece(step, said)
         else:
-            yield Turn(turn.number, MessageBody(step), {**(turn.rest or {}), "role": said}, False)
+            yield Turn(turn.number, MessageBody(step), {**turn.rest, "role": said}, False)
 
 
 def _as_text(item: Result, parts: list[Part], turn: Turn) -> tuple[list[Part], Loss]:
@@ -363,10 +369,10 @@ def _added_behind(turns: list[Turn]) -> Iterator[Turn]:
     """
     waiting: list[Turn] = []
     for turn in turns:
-        if _role_of(turn) != "tool":
+        if turn.role != "tool":
             yield from waiting
             waiting = []
-        added = _added(turn) if turn.is_own and _role_of(turn) == "tool" else []
+        added = _added(turn) if turn.is_own and turn.role == "tool" else []
         if added:
             names = [id(part) for part in added]
             left = turn.evolve(part for part in turn.contents().parts if id(part) not in names)
@@ -405,22 +411,21 @@ def refused_places(dialect: Dialect, turns: list[Turn], messages: list[Any]) -> 
         turns: those of which a message goes out.
         messages: the message of each turn.
     """
-    first = next((turn for turn in turns if _role_of(turn) not in {"system", "developer"}), None)
-    if first is not None and _role_of(first) == "assistant":
+    spoken = (turn for turn in turns if turn.role not in {"system", "developer"})
+    first = next(spoken, None) if dialect.items_never_first else None
+    if first is not None and first.role == "assistant":
         kinds = {type(item) if item is not None else Item for item, _ in first.items()}
         if any(issubclass(kind, dialect.items_never_first) for kind in kinds):
             begun = "the assistant" if Item in dialect.items_never_first else "a call of a tool"
             why = f"{dialect.name} may refuse a conversation that begins with {begun}"
             yield first.loss(LossKind.DOWNGRADED, "role", why, Affected.CONTENT)
-    if dialect.system_position is not None:
-        yield from _system_amid(dialect, turns, messages)
-
-
-def _system_amid(dialect: Dialect, turns: list[Turn], messages: list[Any]) -> Iterator[Loss]:
-    """Yield a loss for each message of the system behind others, where the service takes none."""
     told = [message.get("role") if isinstance(message, dict) else None for message in messages]
-    if "system" not in told:
-        return
+    if dialect.system_position is not None and "system" in told:
+        yield from _system_amid(dialect, turns, told)
+
+
+def _system_amid(dialect: Dialect, turns: list[Turn], told: list[Any]) -> Iterator[Loss]:
+    """Yield a loss for each message of the system behind others, where the service takes none."""
     follows: list[Any] = ["assistant"]  # the answer to the last message
     for role in reversed(told):
         follows.append(role if role != "system" else follows[-1])
@@ -439,7 +444,7 @@ def at_the_end(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
     """Mend the last turn for the service, and return what is lost of it."""
     losses: list[Loss] = []
     last = turns[-1] if turns else None
-    if last is None or last.is_own or dialect.accepts_final_space or _role_of(last) != "assistant":
+    if last is None or last.is_own or dialect.accepts_final_space or last.role != "assistant":
         return losses
     part = last.body[-1] if len(last.body) else None
     text = None if part is None or part.name is not None else part.text
@@ -450,11 +455,6 @@ def at_the_end(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
     why = f"the space at its end stays behind: {dialect.name} takes none at the end of a talk"
     where = f"part {len(last.body) - 1}"
     return [*losses, last.loss(LossKind.CONVERTED, where, why, Affected.FORM)]
-
-
-def _role_of(turn: Turn) -> str | None:
-    role = turn.rest.get("role") if isinstance(turn.rest, dict) else None
-    return role if isinstance(role, str) else None
 
 
 # Services that take no two messages of one role in a row
@@ -470,6 +470,8 @@ def joined(dialect: Dialect, messages: list[Any], turns: list[Turn]) -> list[Any
         messages: the messages.
         turns: the turn of each.
     """
+    if not any(map(_is_alike, messages, messages[1:])):
+        return messages  # most talks alternate
     made: list[tuple[list[Any], bool, bool]] = []
     for message, turn in zip(messages, turns, strict=True):
         among, was_own, is_whole = made[-1] if made else ([None], False, True)
@@ -495,4 +497,4 @@ def _joined(dialect: Dialect, messages: list[Any]) -> Any:
 
 def _is_alike(first: Any, second: Any) -> bool:
     are_messages = isinstance(first, dict) and isinstance(second, dict)
-    return are_messages and first.get("role") is not None and first["role"] == second.get("role")
+    return are_messages and first.get("role") == second.get("role") is not None

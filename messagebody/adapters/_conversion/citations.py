@@ -364,7 +364,7 @@ def linked_names(text: str, citations: Iterable[Citation]) -> dict[str, str]:
 
 def with_documents(dialect: Dialect, messages: Iterable[Any], rests: list[Any]) -> list[Any]:
     """Return the rests of messages, with the marks of all documents where a number counts them."""
-    if type(dialect).number_of is Dialect.number_of:
+    if not dialect.counts_documents:
         return rests
     messages = [*messages]
     citing = [any(map(dialect.number_of, _all_citations(each))) for each in messages]

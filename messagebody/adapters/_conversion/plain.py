@@ -48,10 +48,16 @@ def read_plain(dialect: Dialect, message: Any) -> Converted[MessageBody] | None:
     # What a tool says is most often the result of a call, which its format tells.
     if role == "tool" or dialect.roles.get(role, role) != message["role"]:
         return None
-    if text_problem(text) or text_problem(role):
+    if role not in ROLES and text_problem(role):
         return None
+    try:
+        body = body_of_text(text)
+    except InvalidPart:
+        return None  # half of a character
     rest = {"format": dialect.name, "role": role}
-    return Converted(body_of_text(text), (), {**rest, "form": form} if form else rest)
+    if form:
+        rest["form"] = form
+    return Converted(body, (), rest)
 
 
 def read_text(dialect: Dialect, message: Any, pieces: Pieces) -> Converted[MessageBody] | None:

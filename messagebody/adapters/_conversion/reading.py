@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -64,6 +64,9 @@ class ReadOptions:
         for each in self.keep - KEEP:
             one_of("keep", each, sorted(KEEP))
 
+
+USUAL_READING: Final = ReadOptions()
+"""The options of a call that states none."""
 
 Pieces = tuple[list[Any], Any, str | None]
 """The blocks of a message, its form and its role."""

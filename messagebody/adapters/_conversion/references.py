@@ -182,3 +182,7 @@ class WriteOptions:
     ) -> "WriteOptions":
         """Return the options of a call."""
         return cls(carry, unsupported, Reach(**reach))
+
+
+USUAL_WRITING: Final = WriteOptions()
+"""The options of a call that states none."""

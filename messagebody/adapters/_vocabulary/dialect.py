@@ -403,11 +403,14 @@ class Dialect:
     distinguishing_block_members: ClassVar[frozenset[str]] = frozenset()
     """Members of blocks that few other formats have, for detection."""
 
+    counts_documents: ClassVar[bool] = False
+    """Whether citations state numbers of documents: it follows from `number_of`."""
     _shared_places: ClassVar[Mapping[str, str]] = {}
     _kinds: ClassVar[Mapping[str, Kind]] = {}
     _kinds_by_role: ClassVar[Mapping[str, tuple[Kind, ...]]] = {}
 
     def __init_subclass__(cls) -> None:
+        cls.counts_documents = cls.number_of is not Dialect.number_of
         cls._kinds = {kind.name: kind for kind in cls.kinds}
         cls._shared_places = {name: pointer for name, (_, pointer) in cls.shared.items()}
         cls._kinds_by_role = {
